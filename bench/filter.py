@@ -1,6 +1,6 @@
 """How long DuckDB and polars take for the queries of `marquetry-bench -- filter`, from the same files.
 
-    cargo run --release -p marquetry-bench -- filter --write-to target/bench-data/filter
+    cargo run --profile dist -p marquetry-bench -- filter --write-to target/bench-data/filter
     pip install duckdb==2.* polars==2.*
     python bench/filter.py target/bench-data/filter
 

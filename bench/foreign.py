@@ -1,9 +1,9 @@
 """Writes lineitem and hits with other writers, by their defaults and with some options, for `marquetry-bench -- scan --files`.
 
-    cargo run --release -p marquetry-bench -- scan --rounds 1
+    cargo run --profile dist -p marquetry-bench -- scan --rounds 1
     pip install pyarrow==26.* duckdb==2.* polars==2.*
     python bench/foreign.py target/bench-data/foreign
-    cargo run --release -p marquetry-bench -- scan --files target/bench-data/foreign/*.parquet
+    cargo run --profile dist -p marquetry-bench -- scan --files target/bench-data/foreign/*.parquet
 
 The first command generates the tables. Files are named TABLE.WRITER[-OPTION].parquet; those that are there are kept.
 That with INT96 has the timestamps alone; of lineitem, which has none, there is no such file.

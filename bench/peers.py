@@ -1,7 +1,7 @@
 """How long pyarrow, polars and DuckDB take for the files of the benchmark, on one thread and on two.
 
-    cargo run --release -p marquetry-bench -- scan --rounds 1
-    cargo run --release -p marquetry-bench -- decode --rounds 1 --write-to target/bench-data/columns
+    cargo run --profile dist -p marquetry-bench -- scan --rounds 1
+    cargo run --profile dist -p marquetry-bench -- decode --rounds 1 --write-to target/bench-data/columns
     pip install pyarrow==26.* duckdb==2.* polars==2.*
     python bench/peers.py target/bench-data/{lineitem,hits}-sf1-*.parquet target/bench-data/columns/*.parquet
 

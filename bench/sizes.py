@@ -1,6 +1,6 @@
 """File sizes of several Parquet writers for the same tables and codecs, as one Markdown table.
 
-    cargo run --release -p marquetry-bench -- sizes
+    cargo run --profile dist -p marquetry-bench -- sizes
     pip install pyarrow==26.* duckdb==2.* polars==2.*
     python bench/sizes.py target/bench-data/sizes
 

@@ -2,9 +2,9 @@
 # Where the time of a scan goes, the peer's and ours: bash bench/split.sh FILE...
 #
 # It needs Linux, perf with leave to look into the kernel (root, or kernel.perf_event_paranoid at most 1 and
-# kernel.kptr_restrict 0), python3, and the benchmark, built: cargo build --release -p marquetry-bench
+# kernel.kptr_restrict 0), python3, and the benchmark, built: cargo build --profile dist -p marquetry-bench
 #
-# BENCH is another build of it (target/release/marquetry-bench); ROUNDS how many times each scan is timed, and how many times
+# BENCH is another build of it (target/dist/marquetry-bench); ROUNDS how many times each scan is timed, and how many times
 # it is recorded (3). Each scan has a process of its own, which reads the file from the page cache, on one thread.
 #
 # seconds      the best of the scans that are not recorded, starting and ending the process included
@@ -20,7 +20,7 @@
 # in, not to who called it; so locks and lists of the kernel are "other kernel", though a page fault may have wanted them.
 set -euo pipefail
 
-bench=${BENCH:-target/release/marquetry-bench}
+bench=${BENCH:-target/dist/marquetry-bench}
 rounds=${ROUNDS:-3}
 [ $# -gt 0 ] || { echo "which files?" >&2; exit 2; }
 [ -x "$bench" ] || { echo "$bench is not built" >&2; exit 2; }

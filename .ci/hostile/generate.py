@@ -1,6 +1,7 @@
-"""Writes small files that ask their reader for much: python generate.py DIRECTORY
+"""Writes small files that ask their reader for much: python generate.py DIRECTORY [--quick]
 
-Each is made here from nothing, so that nobody has to keep it. What a file asks for stands at its function."""
+Each is made here from nothing, so that nobody has to keep it. What a file asks for stands at its function. With --quick only
+those that are made and read in no time."""
 
 import base64
 import struct
@@ -177,6 +178,119 @@ def many_pages(folder):
     write(folder / "many_pages.parquet", pages, footer([root(1), element("a", INT64)], [group([one], n)], n))
 
 
+def pages_of_no_rows(folder):
+    """Nothing but empty data pages, or dictionary pages, with a footer and without one; and pages of kinds that hold no rows."""
+    empty, dictionary = data_page(b"", 0), dictionary_page(bytes(8), 1)
+    for n in (10_000, 100_000, 500_000):
+        for name, page in (("empty", empty), ("dictionary", dictionary)):
+            # The page that counts stands behind them.
+            pages = page * n + data_page(bytes(8), 1)
+            one = chunk(["a"], INT64, 1, len(pages), 4)
+            end = footer([root(1), element("a", INT64)], [group([one], 1)], 1)
+            write(folder / f"{name}_pages_{n}.parquet", pages, end)
+            (folder / f"{name}_pages_{n}_cut.parquet").write_bytes(b"PAR1" + pages)
+    n = 200_000
+    for name, kind in (("index", 1), ("unknown", 9)):
+        pages = encode(Struct({1: kind, 2: 0, 3: 0})) * n + data_page(bytes(8), 1)
+        one = chunk(["a"], INT64, 1, len(pages), 4)
+        write(folder / f"{name}_pages_{n}.parquet", pages, footer([root(1), element("a", INT64)], [group([one], 1)], 1))
+
+
+def long_entries(folder):
+    """A dictionary of one string of 256 MiB of zeros, and one of a FIXED_LEN_BYTE_ARRAY(16 MiB) which is in each of 2^20 rows."""
+    size = 256 * MIB
+    body = struct.pack("<I", size - 4) + bytes(size - 4)
+    entries = dictionary_page(body, 1, "zstd")
+    values = data_page(b"\0" + varint(3 << 1), 3, "zstd", RLE_DICTIONARY)
+    schema = [root(1), element("s", BYTES)]
+    parts = (PLAIN, RLE, RLE_DICTIONARY)
+    one = chunk(["s"], BYTES, 3, len(entries + values), 4 + len(entries), "zstd", dictionary=4, encodings=parts)
+    write(folder / "long_entry.parquet", entries + values, footer(schema, [group([one], 3)], 3))
+    entries, rows = dictionary_page(bytes(16 * MIB), 1, "zstd"), 1 << 20
+    values = data_page(b"\0" + varint(rows << 1), rows, "zstd", RLE_DICTIONARY)
+    schema = [root(1), element("f", FIXED, length=16 * MIB)]
+    one = chunk(["f"], FIXED, rows, len(entries + values), 4 + len(entries), "zstd", dictionary=4, encodings=parts)
+    write(folder / "wide_entry.parquet", entries + values, footer(schema, [group([one], rows)], rows))
+
+
+def one_string(folder):
+    """A string of 256 MiB in each of three columns of maps."""
+    size = 256 * MIB
+    page = data_page(struct.pack("<I", size - 4) + b"x" * (size - 4), 1, "brotli")
+    schema = [root(3)] + [element(f"s{i}", BYTES, converted=0) for i in range(3)]
+    chunks = [chunk([f"s{i}"], BYTES, 1, len(page), 4, "brotli") for i in range(3)]
+    write(folder / "one_string.parquet", page, footer(schema, [group(chunks, 1)], 1))
+
+
+def false_claims(folder):
+    """Headers and runs that claim more than there is: of values, of rows, of bytes; levels that contradict each other."""
+    schema = [root(1), element("a", INT64)]
+
+    def file(name, page, values=3, columns=schema, path=("a",), rows=None):
+        one = chunk(list(path), INT64, values, len(page), 4, encodings=(PLAIN, RLE, RLE_DICTIONARY))
+        write(folder / f"claims_{name}.parquet", page, footer(columns, [group([one], rows or values)], rows or values))
+
+    def page(fields, body=bytes(24), size=None, stored=None):
+        return encode(Struct({1: 0, 2: size if size is not None else len(body), 3: stored if stored is not None else len(body)} | fields)) + body
+
+    most = (1 << 31) - 1
+    v1 = lambda n: {5: Struct({1: n, 2: PLAIN, 3: RLE, 4: RLE})}
+    v2 = lambda n, nulls, rows: {1: 3, 8: Struct({1: n, 2: nulls, 3: rows, 4: PLAIN, 5: 0, 6: 0})}
+    file("values", page(v1(most)))
+    file("negative_values", page(v1(-1)))
+    file("rows", page(v2(3, 0, most)))
+    file("negative_rows", page(v2(3, 0, -7)))
+    file("nulls", page(v2(3, most, 3)))
+    file("bytes", page(v1(3), size=most))
+    file("stored_bytes", page(v1(3), stored=most))
+    file("negative_bytes", page(v1(3), size=-1, stored=-1))
+    optional = [root(1), element("a", INT64, repetition=1)]
+    for name, run in (("long_run", varint(1 << 41) + b"\1"), ("packed_run", varint((1 << 61) | 1)), ("endless_run", b"\xff" * 9 + b"\1\1")):
+        body = struct.pack("<I", len(run)) + run + bytes(24)
+        file(name, page(v1(3), body), columns=optional)
+    listed = [root(1), element("l", repetition=1, children=1, converted=3), element("list", repetition=2, children=1), element("e", INT64)]
+    rep, level = varint(1 << 1) + b"\0" + varint(2 << 1) + b"\1", varint(3 << 1) + b"\0"
+    body = struct.pack("<I", len(rep)) + rep + struct.pack("<I", len(level)) + level
+    file("levels", page(v1(3), body), columns=listed, path=("l", "list", "e"), rows=1)
+    one = data_page(bytes(8), 1)
+    for name, rows in (("many_rows", 1 << 62), ("fewer_rows", -(1 << 62))):
+        end = footer(schema, [group([chunk(["a"], INT64, 1, len(one), 4)], rows)], rows)
+        write(folder / f"claims_{name}.parquet", one, end)
+    for name, offset, size in (("offset", 1 << 62, 8), ("negative_offset", -5, 8), ("size", 4, 1 << 62)):
+        end = footer(schema, [group([chunk(["a"], INT64, 1, size, offset)], 1)], 1)
+        write(folder / f"claims_{name}.parquet", one, end)
+    beside = {4: ("i64", 1 << 60), 5: most, 6: ("i64", 4), 7: most}
+    end = footer(schema, [group([chunk(["a"], INT64, 1, len(one), 4, extra=beside)], 1)], 1)
+    write(folder / "claims_indexes.parquet", one, end)
+    other = Struct({1: "../other.parquet"} | dict(chunk(["a"], INT64, 1, len(one), 4)))
+    write(folder / "claims_other_file.parquet", one, footer(schema, [group([other], 1)], 1))
+
+
+def false_footers(folder):
+    """Footers that are cut, nested without end, or longer than the file; files of a few bytes; names that steer a terminal."""
+    for n in range(13):
+        (folder / f"footer_{n}_bytes.parquet").write_bytes(b"PAR1PAR1PAR1"[:n])
+    whole = lambda end: b"PAR1" + end + struct.pack("<I", len(end)) + b"PAR1"
+    (folder / "footer_nested.parquet").write_bytes(whole(b"\x1c" * 2_000_000))
+    (folder / "footer_lists.parquet").write_bytes(whole(b"\x15\x04\x19" + b"\xf9" + varint(1 << 62) + b"\x19" * 1000))
+    (folder / "footer_long_list.parquet").write_bytes(whole(b"\x15\x04\x19\xfc" + varint((1 << 31) - 1)))
+    (folder / "footer_long.parquet").write_bytes(b"PAR1" + bytes(100) + struct.pack("<I", 0xFFFFFFF0) + b"PAR1")
+    deep = [root(1)] + [element("g", children=1) for _ in range(100_000)] + [element("a", INT64)]
+    write(folder / "footer_deep.parquet", b"", footer(deep, [], 0))
+    for name, children in (("children", (1 << 31) - 1), ("negative_children", -3)):
+        write(folder / f"footer_{name}.parquet", b"", footer([root(children), element("a", INT64)], [], 0))
+    page = data_page(bytes(8), 1)
+    name = "col\x1b[31mRED\x1b]0;PWN\x07\u202e\u2066\u009b31m\r\n\0\b"
+    end = footer([root(1), element(name, INT64)], [group([chunk([name], INT64, 1, len(page), 4)], 1)], 1)
+    write(folder / "footer_escapes.parquet", page, end)
+    with open(folder / "sparse_terabyte.parquet", "wb") as file:
+        file.truncate(1 << 40)
+        file.seek(0)
+        file.write(b"PAR1")
+        file.seek((1 << 40) - 8)
+        file.write(struct.pack("<I", 500) + b"PAR1")
+
+
 def many_row_groups(folder):
     """300,000 row groups, all of the same page."""
     page, n = data_page(bytes(8), 1), 300_000
@@ -224,11 +338,12 @@ def many_columns(folder):
     write(folder / "columns_of_one_page.parquet", page, footer(schema, [group(chunks, 100_000)], 100_000))
 
 
-ALL = [bombs, long_strings, repeated_entry, repeated_prefix, one_long_list, entries_of_no_bytes, wide_null_lists, many_pages]
-ALL += [many_row_groups, many_locations, many_pairs, long_names, many_columns]
+SMALL = [one_long_list, entries_of_no_bytes, repeated_prefix, wide_null_lists, false_claims, false_footers]
+LARGE = [bombs, long_strings, repeated_entry, long_entries, one_string, many_pages, pages_of_no_rows, many_row_groups, many_locations]
+LARGE += [many_pairs, long_names, many_columns]
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in ALL:
+    for make in SMALL if "--quick" in sys.argv else SMALL + LARGE:
         make(folder)

@@ -1,4 +1,4 @@
-"""Runs all commands on files that ask for much, each with a gibibyte of address space and ten seconds:
+"""Runs all commands on files that ask for much, each with a gibibyte of address space and ten seconds of the processor:
 python run.py MARQUETRY FILES [--seconds 10] [--only TEXT] [--free]
 
 A command may end with 0, 1 or 2. A signal, and a command that does not end, are failures. --free takes the cap on memory away,
@@ -6,25 +6,14 @@ to see what a command takes by itself."""
 
 import argparse
 import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-GIB = 1 << 30
-COMMANDS = [
-    ["schema"], ["meta"], ["meta", "--format", "json"], ["pages"], ["pages", "--format", "json"], ["index"], ["index", "--format", "json"],
-    ["size"], ["size", "--format", "json"], ["dictionary", "-c", "COLUMN"], ["head"], ["head", "--format", "json"], ["cat"],
-    ["cat", "--format", "json"], ["cat", "--on-corrupt", "skip-page", "--format", "json"], ["count"], ["verify"], ["verify", "--deep"],
-    ["convert", "IN", "OUT.parquet"], ["convert", "IN", "OUT.arrow"], ["convert", "IN", "OUT.csv"],
-    ["convert", "IN", "OUT.parquet", "--memory-limit", "100MiB"], ["rewrite", "--statistics", "IN", "OUT.parquet"],
-    ["rewrite", "--statistics", "--compression", "zstd:1", "--add-index", "IN", "OUT.parquet"], ["merge", "IN", "-o", "OUT.parquet"],
-    ["split", "--rows", "2", "IN", "--out-dir", "DIR"], ["recover", "IN", "OUT.parquet"],
-]
-#: Splitting these makes a file for each two rows, which is what was asked for.
-PIECES = ("many_", "repeated_", "columns_of_one_page", "row_groups_")
+from capped import COMMANDS, Runs, run
+
+#: What takes as long as what was asked for: splitting these makes a file for each two rows, and a terabyte is searched for pages.
+LONG = {"split": ("many_", "repeated_", "columns_of_one_page", "row_groups_", "long_", "wide_entry"), "recover": ("sparse_",)}
 
 
 def arguments(command, file, folder):
@@ -34,33 +23,21 @@ def arguments(command, file, folder):
 
 
 def column(file):
-    first = {"bomb": "c0", "columns": "c0", "long_names": "n" * 100_000 + ".c0", "long": "s", "repeated": "s", "one": "l.list.a", "wide": "l.list.element"}
+    first = {"bomb": "c0", "columns": "c0", "long_names": "n" * 100_000 + ".c0", "long": "s", "repeated": "s", "one_list": "l.list.a"}
+    first |= {"one_string": "s0", "wide_null": "l.list.element", "wide_entry": "f"}
     return next((name for prefix, name in first.items() if file.name.startswith(prefix)), "a")
 
 
-def run(marquetry, words, seconds, cap):
-    def limits():
-        if cap:
-            resource.setrlimit(resource.RLIMIT_AS, (GIB, GIB))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    begin = time.monotonic()
-    with tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(
-            [marquetry, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=limits, env=os.environ | {"RUST_BACKTRACE": "0"}
-        )
-        while True:
-            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-            if pid:
-                break
-            if time.monotonic() - begin > seconds:
-                child.kill()
-                _, status, usage = os.wait4(child.pid, 0)
-                return "time", usage, ""
-            time.sleep(0.005)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        return child.returncode, usage, errors.read(2000).decode(errors="replace").strip().split("\n")[0]
+def places(folder):
+    """Paths that are no files, or lead in circles, and what is told of each."""
+    os.mkfifo(folder / "fifo.parquet")
+    deep = folder / "deep"
+    (deep / Path(*["d"] * 900)).mkdir(parents=True)
+    loop = folder / "loop"
+    loop.mkdir()
+    for name, to in (("up", ".."), ("here", "."), ("itself", "itself")):
+        (loop / name).symlink_to(to)
+    return [folder / "fifo.parquet", deep, loop, folder / "loop" / "itself", Path("/dev/zero"), Path("/dev/stdin"), Path("/proc/self/maps")]
 
 
 def main():
@@ -72,26 +49,25 @@ def main():
     parser.add_argument("--command", default="")
     parser.add_argument("--free", action="store_true")
     args = parser.parse_args()
-    runs, failed = [], 0
-    for file in sorted(args.files.glob("*.parquet")):
+    runs = Runs()
+
+    def one(path):
         for command in COMMANDS:
-            if args.only not in file.name or args.command not in " ".join(command):
+            if args.only not in path.name or args.command not in " ".join(command):
                 continue
-            if command[0] == "split" and file.name.startswith(PIECES):
+            if path.name.startswith(LONG.get(command[0], ())):
                 continue
-            with tempfile.TemporaryDirectory() as folder:
-                code, usage, error = run(args.marquetry, arguments(command, file, Path(folder)), args.seconds, not args.free)
-            seconds, mib = usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10
-            runs.append((mib, seconds, file.name, " ".join(command), code))
-            if code not in (0, 1, 2):
-                failed += 1
-                print(f"FAILED {code}: {' '.join(command)} {file.name}, {mib} MiB, {seconds:.1f} s: {error[:200]}", flush=True)
-    print(f"{len(runs)} runs, {failed} failed")
-    for name, key in [("memory", 0), ("time", 1)]:
-        print(f"most {name}:")
-        for mib, seconds, file, command, code in sorted(runs, key=lambda run: -run[key])[:10]:
-            print(f"  {mib:5} MiB {seconds:6.1f} s  exit {code}  {command} {file}")
-    sys.exit(1 if failed else 0)
+            with tempfile.TemporaryDirectory() as out:
+                ran = run(args.marquetry, arguments(command, path, Path(out)), args.seconds, not args.free)
+            runs.add(*ran, f"{' '.join(command)} {path.name}")
+
+    for file in sorted(args.files.glob("*.parquet")):
+        one(file)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in places(Path(folder)):
+            one(path)
+    runs.print()
+    sys.exit(1 if runs.failed else 0)
 
 
 main()

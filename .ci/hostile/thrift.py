@@ -11,7 +11,7 @@ def varint(n):
 
 
 def zigzag(n):
-    return varint((n << 1) ^ (n >> 63) & ((1 << 64) - 1) if n < 0 else n << 1)
+    return varint(-2 * n - 1 if n < 0 else 2 * n)
 
 
 class Struct(dict):

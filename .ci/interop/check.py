@@ -12,9 +12,11 @@ from pathlib import Path
 
 import changes
 import datasets
+import encryption
 import filters
 import known
 import matrix
+import merged
 import readers
 import recovery
 import theirs
@@ -82,6 +84,8 @@ def check_datasets(args, folder, ledger):
 def check_changes(args, folder, ledger):
     for peer, what, case, failure in changes.check(args.cli, folder, args.peers, processes):
         ledger.note(peer, what, case, failure)
+    for peer, what, case, failure in merged.check(args.cli, folder / "merged", [peer for peer in args.peers if peer in changes.MOST_UNREAD]):
+        ledger.note(peer, what, case, failure)
 
 
 def check_recovery(args, folder, ledger):
@@ -90,6 +94,12 @@ def check_recovery(args, folder, ledger):
         for task in tasks:
             for peer, what, case, failure in task.result():
                 ledger.note(peer, "recovered: " + what, case, failure)
+
+
+def check_encryption(args, folder, ledger):
+    for peer, case, failure in encryption.check(args.cli):
+        if peer in args.peers:
+            ledger.note(peer, "encryption", case, failure)
 
 
 def check_verified(args, folder, ledger):
@@ -132,6 +142,7 @@ PARTS = {
     "theirs": check_theirs,
     "datasets": check_datasets,
     "changes": check_changes,
+    "encryption": check_encryption,
     "recovery": check_recovery,
     "verify": check_verified,
 }

@@ -6,6 +6,7 @@
 //! `footer` opens files, wide ones above all;
 //! `memory` asks for the peak of a scan;
 //! `kernels` runs the inner loops alone;
+//! `host_write` has a host's threads write what ours do;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
@@ -22,6 +23,7 @@ mod error;
 mod filter;
 mod footer;
 mod generate;
+mod host_write;
 mod kernels;
 mod marquetry_side;
 mod memory;
@@ -73,6 +75,9 @@ enum Command {
     Table(table::Options),
     /// Open files: decode wide footers, and read one column of thousands
     Footer(footer::Options),
+    /// Write lineitem by our own threads and by those of a host, in turn
+    #[command(name = "host_write")]
+    HostWrite(host_write::Options),
     /// Write and read the same tables with several codecs, by Marquetry alone
     Codecs(codecs::Options),
     /// The most memory that reading a file takes, each side in a process of its own
@@ -93,6 +98,7 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Filter(options) => return filter::run(options).map(|()| true),
         Command::Questions(options) => return questions::run(options).map(|()| true),
         Command::Footer(options) => return footer::run(options).map(|()| true),
+        Command::HostWrite(options) => return host_write::run(options).map(|()| true),
         Command::Codecs(options) => return codecs::run(options).map(|()| true),
         Command::Memory(options) => return memory::run(options).map(|()| true),
         Command::MemoryOf(options) => return memory::scan(options).map(|()| true),

@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use marquetry::codec::{Codec, Decompressor};
 use marquetry::errors::Limits;
 use marquetry::file::metadata::ColumnChunk;
 use marquetry::file::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
 use marquetry::file::read_metadata;
+use marquetry::internals::codec::{Codec, Decompressor};
 
 use crate::error::Result;
 
@@ -32,7 +32,10 @@ impl Pages {
     pub(crate) fn of(file: &Bytes) -> Result<Pages> {
         let limits = Arc::new(Limits::default());
         let metadata = read_metadata(file, &limits)?.metadata;
-        let options = PageOptions { limits, verify_checksums: false, trust: ChecksumTrust::Disbelieved };
+        let options = PageOptions::for_writer(None)
+            .with_limits(limits)
+            .with_checksum_verification(false)
+            .with_trust(ChecksumTrust::Disbelieved);
         let mut pages = Vec::new();
         for chunk in metadata.row_groups().flat_map(|row_group| row_group.columns()) {
             let chunk = chunk?;

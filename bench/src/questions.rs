@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -46,6 +46,9 @@ pub(crate) struct Options {
     /// Run only the questions that contain TEXT
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
+    /// Write the questions there as JSON, for `questions.py` to ask others
+    #[arg(long, value_name = "FILE")]
+    write_to: Option<PathBuf>,
     /// Print a Markdown table
     #[arg(long)]
     markdown: bool,
@@ -58,6 +61,8 @@ struct Question {
     /// How it is shown, and as it is asked.
     name: String,
     text: String,
+    /// The condition as DuckDB writes it.
+    sql: String,
     /// What it looks at, and what is read besides.
     columns: Vec<&'static str>,
     others: [&'static str; 2],
@@ -79,6 +84,7 @@ fn question(
         table,
         name: text.to_owned(),
         text: text.to_owned(),
+        sql: text.to_owned(),
         columns: columns.to_vec(),
         others,
         test: Arc::new(test),
@@ -101,7 +107,7 @@ fn questions(sf: f64) -> Vec<Question> {
             Ok(BooleanArray::from_unary(keys, |key| ids.contains(&key)))
         });
     of_ids.name = "l_orderkey in (100,000 ids)".to_owned();
-    vec![
+    let mut all = vec![
         question("hits", "URL like '%google%'", &["URL"], move |batch| {
             arrow60_string::like::contains(&column(batch), &literal("google"))
         }),
@@ -145,7 +151,24 @@ fn questions(sf: f64) -> Vec<Question> {
             });
             Ok(any.collect::<Vec<bool>>().into())
         }),
-    ]
+    ];
+    for question in &mut all {
+        question.sql = match question.text.as_str() {
+            "URL ~ 'page=[0-9]+&'" => "regexp_matches(URL, 'page=[0-9]+&')".to_owned(),
+            "any(points.x) > 0.9" => "len(list_filter(points, lambda p: p.x > 0.9)) > 0".to_owned(),
+            same => same.to_owned(),
+        };
+    }
+    all
+}
+
+/// A list of objects: what is asked of which file, and how many rows that wants.
+fn write(path: &Path, asked: &[(&Question, PathBuf, usize)]) -> Result<()> {
+    let each = asked.iter().map(|(question, file, rows)| {
+        let Question { name, sql, others, .. } = question;
+        serde_json::json!({ "name": name, "file": file, "sql": sql, "others": others, "rows": rows })
+    });
+    Ok(fs::write(path, serde_json::to_vec(&each.collect::<Vec<_>>())?)?)
 }
 
 fn ours(file: &Bytes, question: &Question, predicate: &Predicate, counts: bool) -> Result<usize> {
@@ -208,11 +231,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     } else {
         println!("{}", HEAD.join("  "));
     }
-    let mut ratios = Vec::new();
-    for question in questions(options.sf).iter().filter(|question| question.name.contains(&options.filter)) {
+    let (mut ratios, mut asked) = (Vec::new(), Vec::new());
+    let all = questions(options.sf);
+    for question in all.iter().filter(|question| question.name.contains(&options.filter)) {
         let path = tables::parquet(&options.dir, question.table, options.sf, "snappy")?;
-        let file = Bytes::from(fs::read(path)?);
+        let file = Bytes::from(fs::read(&path)?);
         let predicate = Predicate::parse(&question.text)?;
+        asked.push((question, path, ours(&file, question, &predicate, true)?));
         for counts in [true, false] {
             let rows = ours(&file, question, &predicate, counts)?;
             for (found, by) in [
@@ -226,8 +251,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             let times = in_turn(
                 options.rounds,
                 [
-                    // The text is read each time, as users have it.
-                    Some(&mut || ours(&file, question, &Predicate::parse(&question.text)?, counts).map(drop)),
+                    // Sets and patterns of the peer are made before, too.
+                    Some(&mut || ours(&file, question, &predicate, counts).map(drop)),
                     Some(&mut || peer_filter(&file, question, counts).map(drop)),
                     Some(&mut || peer_scan(&file, question, counts).map(drop)),
                 ],
@@ -241,6 +266,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             cells.push(format!("{ratio:.2}"));
             print(&cells, &HEAD, options.markdown);
         }
+    }
+    if let Some(path) = &options.write_to {
+        write(path, &asked)?;
     }
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
     println!("geometric mean {mean:.2}");

@@ -169,6 +169,11 @@ impl Input {
     }
 }
 
+/// The rows of lineitem, for us.
+pub(crate) fn lineitem_batches(scale: f64) -> Result<Vec<RecordBatch>> {
+    Ok(lineitem(scale)?.ours)
+}
+
 fn lineitem(scale: f64) -> Result<Input> {
     let batches = LineItemArrow::new(LineItemGenerator::new(scale, 1, 1)).with_batch_size(WRITE_BATCH);
     let arrays = batches.map(|batch| Ok(batch?.columns().to_vec())).collect::<Result<_>>()?;

@@ -87,15 +87,13 @@ fn valid(batch: &RecordBatch) {
 
 /// Limits that are far below the defaults.
 pub(crate) fn limits() -> Limits {
-    Limits {
-        page_bytes: 1 << 20,
-        page_header_bytes: 1 << 16,
-        free_page_bytes: 1 << 16,
-        decompression_ratio: 100,
-        batch_bytes: 16 << 20,
-        schema_nodes: 1_000,
-        ..Limits::default()
-    }
+    Limits::default()
+        .with_page_bytes(1 << 20)
+        .with_page_header_bytes(1 << 16)
+        .with_free_page_bytes(1 << 16)
+        .with_decompression_ratio(100)
+        .with_batch_bytes(16 << 20)
+        .with_schema_nodes(1_000)
 }
 
 pub(crate) fn options() -> ArrowReaderOptions {

@@ -149,5 +149,5 @@ fn same<T: Debug>(a: &T, b: &T) {
 }
 
 fn limits() -> Limits {
-    Limits { schema_nodes: 10_000, ..Limits::default() }
+    Limits::default().with_schema_nodes(10_000)
 }

@@ -14,6 +14,7 @@ mod codec;
 #[cfg(feature = "differential")]
 mod differential;
 mod encoding;
+mod encrypted;
 mod file;
 mod footer;
 mod input;
@@ -35,6 +36,7 @@ pub use encoding::{
     PHYSICAL, alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array,
     dictionary, plain,
 };
+pub use encrypted::encrypted;
 pub use file::{file, salvage};
 pub use footer::{footer, thrift};
 pub use page::{SCHEMAS, page};

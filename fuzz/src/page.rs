@@ -89,16 +89,16 @@ impl Chunk {
     fn open(&self) -> ColumnReader {
         let schema = self.metadata.schema();
         let fields = NestedField::from_schema(schema);
-        let limits = Limits {
-            page_bytes: 1 << 20,
-            page_header_bytes: 1 << 16,
-            free_page_bytes: 1 << 16,
-            decompression_ratio: 100,
-            batch_bytes: 16 << 20,
-            ..Limits::default()
-        };
-        let options =
-            PageOptions { limits: Arc::new(limits), verify_checksums: false, trust: ChecksumTrust::Believed };
+        let limits = Limits::default()
+            .with_page_bytes(1 << 20)
+            .with_page_header_bytes(1 << 16)
+            .with_free_page_bytes(1 << 16)
+            .with_decompression_ratio(100)
+            .with_batch_bytes(16 << 20);
+        let options = PageOptions::for_writer(None)
+            .with_limits(Arc::new(limits))
+            .with_checksum_verification(false)
+            .with_trust(ChecksumTrust::Believed);
         let layout = if self.want_keys { ValueLayout::Indices } else { ValueLayout::Native };
         let target = ReadTarget::new(schema.column(0), &fields[0], 0, layout);
         ColumnReader::new(self.source.clone(), self.metadata.clone(), &[0], 0, target, options)

@@ -24,6 +24,7 @@ pub fn recover(data: &[u8]) {
         keep_appended: choice & 4 != 0,
         threads: 1,
         limits: Arc::new(limits()),
+        ..RecoverOptions::default()
     };
     let source = Arc::new(Bytes::copy_from_slice(rest));
     earned((96 << 20) + 16_384 * data.len(), || {

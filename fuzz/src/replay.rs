@@ -17,6 +17,7 @@ const TARGETS: &[Target] = &[
     ("dictionary", crate::dictionary),
     #[cfg(feature = "differential")]
     ("differential", crate::differential),
+    ("encrypted", crate::encrypted),
     ("file", crate::file),
     ("footer", crate::footer),
     ("page", crate::page),

@@ -17,9 +17,13 @@ mod chunk_reader;
 mod column_parallel;
 mod column_schedule;
 mod filter;
+mod filtered_columns;
 mod filtered_reader;
 mod int96;
+#[cfg(feature = "fs")]
+mod local_file;
 mod loss;
+mod memory_plan;
 mod metadata;
 mod null_padding;
 mod options;
@@ -37,13 +41,14 @@ mod salvage;
 mod salvage_filter;
 mod selection;
 mod skip_strategy;
+pub mod statistics;
 mod virtual_columns;
 mod worker_pool;
 
 pub use crate::schema::{DecimalOverflow, InvalidUtf8};
 pub use builder::ParquetRecordBatchReaderBuilder;
 pub use chunk_reader::ChunkReader;
-pub use filter::{ArrowPredicate, ArrowPredicateFn, RowFilter};
+pub use filter::{ArrowPredicate, ArrowPredicateFn, PureArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]
 pub(crate) use loss::no_choice_of_rows;
 pub use loss::{Loss, LossReport, OnCorrupt};

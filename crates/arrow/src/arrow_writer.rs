@@ -8,23 +8,34 @@
 //! and the properties only, not on the number of threads.
 
 mod batch_schema;
+mod column_chunk;
+mod column_writer;
 mod dictionary_compat;
+mod file_setup;
+mod held_memory;
 mod pending_batches;
 mod row_group;
+mod serialized;
 mod slice_size;
 
-use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
+pub use column_chunk::ArrowColumnChunk;
+pub use column_writer::{ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves};
+pub use serialized::{SerializedFileWriter, SerializedRowGroupWriter};
+
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use arrow_schema::SchemaRef;
 use batch_schema::check_batch;
-use dictionary_compat::keep_dictionaries_readable;
-use marquetry_base::{Error, Limits, Result};
+use column_writer::store_of;
+use file_setup::FileSetup;
+use held_memory::HeldMemory;
+use marquetry_base::{Error, ErrorKind, Result, Span};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::{WriteCounters, WriteMetrics};
 use marquetry_core::schema::Schema;
-use marquetry_core::sort_order::SortOrder;
+use marquetry_core::source::Source;
 use marquetry_core::write::{
-    BloomFilterPosition, CheckpointCost, CheckpointEvery, Choice, ColumnSettings, Durable, FileSettings,
-    FileWriter, KeyValue, Workspace, WriterProperties,
+    CheckpointCost, CheckpointEvery, ColumnSettings, Durable, EncodingDecision, FileSettings, FileWriter,
+    KeyValue, SpillStore, Workspace, WriterProperties,
 };
 use marquetry_format::{RowGroup, SchemaElement};
 use pending_batches::PendingBatches;
@@ -57,22 +68,30 @@ use std::sync::Arc;
 /// assert!(file.ends_with(b"PAR1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "the file is complete once the writer is closed"]
 pub struct ArrowWriter<W: Write + Send> {
-    /// `None` once the file is finished.
-    file: Option<FileWriter<W>>,
+    file: SerializedFileWriter<W>,
     arrow_schema: SchemaRef,
     schema: Arc<Schema>,
     properties: WriterProperties,
-    columns: Vec<ColumnSettings>,
+    columns: Arc<[ColumnSettings]>,
+    spill_store: Arc<dyn SpillStore>,
     open: OpenRowGroup,
     workspaces: Vec<Workspace>,
     pending: PendingBatches,
-    choices: Vec<Choice>,
-    /// Rows before the last checkpoint.
-    safe_rows: u64,
-    /// What checkpoints have cost, also of a file that is finished.
-    checkpoints: CheckpointCost,
+    choices: Vec<EncodingDecision>,
+    memory: HeldMemory,
     failed: bool,
+}
+
+#[cfg(feature = "async")]
+impl ArrowWriter<marquetry_core::write::ByteQueue> {
+    /// A file whose bytes are taken away as they come.
+    pub(crate) fn queued(arrow_schema: SchemaRef, properties: Option<WriterProperties>) -> Result<Self> {
+        Self::begin(Default::default(), arrow_schema, properties, |_, elements, settings| {
+            FileWriter::new_queued(elements, settings)
+        })
+    }
 }
 
 impl<W: Write + Send> ArrowWriter<W> {
@@ -118,6 +137,12 @@ impl<W: Write + Send> ArrowWriter<W> {
         Self::begin(sink, arrow_schema, properties, FileWriter::new_durable)
     }
 
+    /// What the bytes go into.
+    #[cfg(feature = "async")]
+    pub(crate) fn sink_mut(&mut self) -> &mut W {
+        self.file.sink_mut()
+    }
+
     fn begin(
         sink: W,
         arrow_schema: SchemaRef,
@@ -125,37 +150,26 @@ impl<W: Write + Send> ArrowWriter<W> {
         begin_file: fn(W, Vec<SchemaElement>, FileSettings) -> Result<FileWriter<W>>,
     ) -> Result<Self> {
         let properties = properties.unwrap_or_default();
-        let options = FromArrowOptions { coerce_types: properties.coerce_types() };
-        let elements = from_arrow(&arrow_schema, &options)?;
-        let schema = Arc::new(Schema::from_thrift(&elements, &Limits::default())?);
-        properties.check(&schema)?;
-        let mut columns: Vec<_> =
-            schema.columns().iter().map(|leaf| properties.column_settings(leaf)).collect::<Result<_>>()?;
-        keep_dictionaries_readable(&arrow_schema, &mut columns);
-        let orders = schema.columns().iter().zip(&columns);
-        let orders =
-            orders.map(|(leaf, settings)| SortOrder::for_writing(leaf, settings.total_order).1).collect();
-        let settings = FileSettings {
-            created_by: Some(properties.created_by().to_owned()),
-            column_orders: Some(orders),
-            key_values: key_values(&arrow_schema, &properties),
-            filters_at_end: properties.bloom_filter_position() == BloomFilterPosition::End,
-            leave_out_offset_index: properties.offset_index_disabled(),
-            checkpoint_every: properties.checkpoint_every(),
-        };
-        let open = OpenRowGroup::new(&arrow_schema, &schema, &columns)?;
+        let FileSetup { schema, elements, columns, orders, settings } =
+            FileSetup::new(&arrow_schema, &properties)?;
+        let executor = properties.executor().or_threads("marquetry-write");
+        let open = OpenRowGroup::new(&arrow_schema, &schema, &columns, executor)?;
+        let file = begin_file(sink, elements, settings)?;
+        let sorting = properties.sorting_columns().cloned();
+        let counters = file.counters();
+        let keeps_memory = !properties.is_memory_bounded();
         Ok(ArrowWriter {
-            file: Some(begin_file(sink, elements, settings)?),
-            workspaces: Workspace::several(properties.threads(), properties.memory_limit().is_none()),
-            choices: vec![Choice::default(); columns.len()],
+            workspaces: Workspace::several(properties.threads(), keeps_memory, counters),
+            memory: HeldMemory::new(counters, properties.memory()),
+            file: SerializedFileWriter::new(file, schema.clone(), orders, sorting),
+            choices: vec![EncodingDecision::default(); columns.len()],
             pending: PendingBatches::default(),
+            spill_store: store_of(&properties),
             arrow_schema,
             schema,
             properties,
             columns,
             open,
-            safe_rows: 0,
-            checkpoints: CheckpointCost::default(),
             failed: false,
         })
     }
@@ -198,7 +212,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             if self.must_end_for_checkpoint() {
                 self.end_row_group()?;
                 // Its bytes may turn out to be fewer than was thought.
-                self.write_checkpoint()?;
+                self.file.checkpoint()?;
             } else if is_full || self.in_progress_rows() >= most {
                 self.end_row_group()?;
                 self.checkpoint_if_due()?;
@@ -217,18 +231,87 @@ impl<W: Write + Send> ArrowWriter<W> {
     pub fn checkpoint(&mut self) -> Result<()> {
         self.guarded(|writer| {
             writer.end_row_group()?;
-            writer.write_checkpoint()
+            writer.file.checkpoint()
         })
+    }
+
+    /// Makes the writers of columns of row groups that others fill, on any thread, while this one writes. Their chunks are
+    /// [appended](Self::append_row_group); where nothing else is written, [`into_serialized_writer`](Self::into_serialized_writer)
+    /// is simpler.
+    pub fn row_group_writer_factory(&self) -> ArrowRowGroupWriterFactory {
+        let (arrow_schema, schema) = (self.arrow_schema.clone(), self.schema.clone());
+        let (columns, counters) = (self.columns.clone(), self.file.counters());
+        ArrowRowGroupWriterFactory::new(arrow_schema, schema, columns, &self.properties, counters)
+    }
+
+    /// Ends the row group, if it has rows, and gives the writers of the columns of the next one: one for each column of the
+    /// Parquet schema.
+    pub fn get_column_writers(&mut self) -> Result<Vec<ArrowColumnWriter>> {
+        self.flush()?;
+        self.row_group_writer_factory().create_column_writers(self.flushed_row_groups().len())
+    }
+
+    /// Ends the row group, if it has rows, and appends one of these chunks: one for each column, in the order of the Parquet
+    /// schema. A checkpoint follows, if one is due.
+    ///
+    /// Fails, and appends nothing, if there is a chunk too few or too many, or one of another column, or the chunks differ in
+    /// their number of rows. The writer is of further use after that.
+    ///
+    /// ```
+    /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use marquetry_arrow::arrow_writer::{ArrowWriter, compute_leaves};
+    /// # use std::sync::Arc;
+    /// # let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+    /// let mut columns = writer.get_column_writers()?;
+    /// let mut leaves = Vec::new();
+    /// for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
+    ///     leaves.extend(compute_leaves(field, array)?);
+    /// }
+    /// // On any thread:
+    /// for (column, leaf) in columns.iter_mut().zip(&leaves) {
+    ///     column.write(leaf)?;
+    /// }
+    /// let chunks = columns.into_iter().map(|column| column.close()).collect::<Result<_, _>>()?;
+    /// writer.append_row_group(chunks)?;
+    /// assert_eq!(writer.close()?.num_rows(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_row_group(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
+        self.flush()?;
+        self.file.append_row_group(chunks)?;
+        self.choices = self.file.decisions().to_vec();
+        Ok(())
+    }
+
+    /// Ends the row group, if it has rows, and appends one of another file without decoding it, as
+    /// [`SerializedFileWriter::append_copied`] does.
+    pub fn append_copied(
+        &mut self,
+        source: &Arc<dyn Source>,
+        metadata: &ParquetMetaData,
+        row_group: usize,
+    ) -> Result<()> {
+        self.flush()?;
+        self.file.append_copied(source, metadata, row_group)
+    }
+
+    /// Ends the row group, if it has rows, and gives the file to a host that makes all other chunks itself, and what makes
+    /// the writers for them. An example is at [`ArrowColumnWriter`].
+    pub fn into_serialized_writer(mut self) -> Result<(SerializedFileWriter<W>, ArrowRowGroupWriterFactory)> {
+        self.flush()?;
+        let factory = self.row_group_writer_factory();
+        Ok((self.file, factory))
     }
 
     /// Bytes that checkpoints take in the file. `rewrite` leaves them out.
     pub fn checkpoint_bytes(&self) -> u64 {
-        self.checkpoints.bytes
+        self.checkpoint_cost().bytes
     }
 
     /// How many checkpoints there are.
     pub fn checkpoints(&self) -> usize {
-        self.checkpoints.count
+        self.checkpoint_cost().count
     }
 
     /// What checkpoints have cost so far, or in all once the file is [finished](Self::finish).
@@ -248,12 +331,37 @@ impl<W: Write + Send> ArrowWriter<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn checkpoint_cost(&self) -> CheckpointCost {
-        self.checkpoints
+        self.file.checkpoint_cost()
     }
 
     /// How many rows are before the last checkpoint.
     pub fn checkpointed_rows(&self) -> u64 {
-        self.safe_rows
+        self.file.checkpointed_rows()
+    }
+
+    /// What writing has cost so far: bytes, pages, times, memory. The [factory's](Self::row_group_writer_factory) column writers
+    /// count, too.
+    ///
+    /// ```
+    /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// # use std::sync::Arc;
+    /// # let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+    /// writer.write(&batch)?;
+    /// writer.finish()?;
+    /// let metrics = writer.metrics();
+    /// assert_eq!((metrics.row_groups, metrics.rows), (1, 3));
+    /// assert_eq!(metrics.bytes_written, writer.into_sink().len() as u64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn metrics(&self) -> WriteMetrics {
+        self.file.metrics()
+    }
+
+    /// Where that is counted: for who asks when the writer is gone.
+    pub fn counters(&self) -> &Arc<WriteCounters> {
+        self.file.counters()
     }
 
     /// Writes what is left and the footer, and says what the footer says.
@@ -261,42 +369,53 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.finish()
     }
 
-    /// As [`close`](Self::close), for a writer that is asked something afterwards. Nothing more can be written.
+    /// As [`close`](Self::close), for a writer that is asked something afterwards: the sink can be [had](Self::into_sink) whether
+    /// that fails or not. Nothing more can be written.
     pub fn finish(&mut self) -> Result<ParquetMetaData> {
-        self.end_file().map(|(_, metadata)| metadata)
+        self.guarded(|writer| {
+            // The footer follows at once: no checkpoint.
+            writer.end_row_group()?;
+            Span::finish().in_scope(|| writer.file.finish())
+        })
     }
 
-    /// As [`close`](Self::close), but gives the sink back.
+    /// As [`close`](Self::close), but gives the sink back. With an error it is lost: who wants it then
+    /// [finishes](Self::finish) the file first, and takes the [sink](Self::into_sink).
+    ///
+    /// ```
+    /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// # use std::sync::Arc;
+    /// # let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// // A sink that is full before the file is.
+    /// let mut writer = ArrowWriter::try_new(std::io::Cursor::new([0; 10]), batch.schema(), None)?;
+    /// writer.write(&batch)?;
+    /// assert!(writer.finish().is_err());
+    /// assert!(writer.into_sink().into_inner().starts_with(b"PAR1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn into_inner(self) -> Result<W> {
         self.into_parts().map(|(sink, _)| sink)
     }
 
     /// As [`close`](Self::close), but gives the sink back as well.
     pub fn into_parts(mut self) -> Result<(W, ParquetMetaData)> {
-        self.end_file()
+        let metadata = self.finish()?;
+        Ok((self.into_sink(), metadata))
     }
 
-    /// Gives the file up, and the sink back with what is in it: checkpoints, perhaps, but no end. `None` if the file is
-    /// finished.
-    pub fn abandon(self) -> Option<W> {
-        self.file.map(FileWriter::into_sink)
+    /// Gives the sink back: with the file if it is [finished](Self::finish), else with what there is of one, such as checkpoints.
+    pub fn into_sink(self) -> W {
+        self.file.into_sink()
     }
 
-    fn end_file(&mut self) -> Result<(W, ParquetMetaData)> {
-        // The footer follows at once: no checkpoint.
-        self.guarded(Self::end_row_group)?;
-        self.failed = true;
-        match self.file.take() {
-            Some(file) => file.finish(),
-            None => Err(closed()),
+    /// Adds a pair to the file's key-value metadata. Fails once the file is finished.
+    pub fn append_key_value_metadata(&mut self, pair: KeyValue) -> Result<()> {
+        if self.file.is_finished() {
+            return Err(closed());
         }
-    }
-
-    /// Adds a pair to the file's key-value metadata.
-    pub fn append_key_value_metadata(&mut self, pair: KeyValue) {
-        if let Some(file) = &mut self.file {
-            file.add_key_value(pair);
-        }
+        self.file.append_key_value_metadata(pair);
+        Ok(())
     }
 
     /// About how many bytes the row group that is being filled would have in the file. Rows that are not encoded yet
@@ -310,86 +429,127 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.open.rows + self.pending.rows
     }
 
-    /// How many bytes the writer holds in memory: pages, dictionaries, and batches that wait.
+    /// How many bytes the writer holds in memory: pages, dictionaries, batches that wait, and what it keeps for the next row
+    /// group, which without a [memory limit](WriterProperties::memory_limit) is as much as the largest one so far took.
     pub fn memory_size(&self) -> usize {
-        self.open.memory_size() + self.pending.bytes
+        self.open.memory_size()
+            + self.pending.bytes
+            + Workspace::memory_size(&self.workspaces)
+            + self.file.sink_memory()
+    }
+
+    /// Gives back the memory that is kept for the next row group, which then takes somewhat longer. Of use after
+    /// [`flush`](Self::flush), for a writer that waits.
+    ///
+    /// ```
+    /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// # use std::sync::Arc;
+    /// # let numbers = Int64Array::from_iter_values((0..500_000).map(|i| i * 7_919 % 500_009));
+    /// # let batch = RecordBatch::try_from_iter([("id", Arc::new(numbers) as ArrayRef)])?;
+    /// let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+    /// writer.write(&batch)?;
+    /// writer.flush()?;
+    /// let kept = writer.memory_size();
+    /// writer.shrink();
+    /// assert!(kept > 100_000 && writer.memory_size() < kept / 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shrink(&mut self) {
+        self.workspaces.iter_mut().for_each(Workspace::shrink);
     }
 
     /// How many bytes were given to the sink.
-    pub fn bytes_written(&self) -> usize {
-        self.file.as_ref().map_or(0, |file| file.position() as usize)
+    pub fn bytes_written(&self) -> u64 {
+        self.file.bytes_written()
     }
 
     /// The row groups that are in the sink.
     pub fn flushed_row_groups(&self) -> &[RowGroup] {
-        self.file.as_ref().map_or(&[], FileWriter::row_groups)
+        self.file.flushed_row_groups()
     }
 
     /// For each column, how the encoding of its latest chunk was chosen.
-    pub fn choices(&self) -> &[Choice] {
+    pub fn choices(&self) -> &[EncodingDecision] {
         &self.choices
     }
 
     /// Has all columns take what waits.
     fn pass(&mut self) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
-        self.open.write(&pending.batches, pending.rows, &mut self.workspaces)?;
-        match self.properties.memory_limit() {
-            Some(limit) if self.open.memory_size() > limit => {
-                self.open.spill(limit / 2, &mut self.workspaces[0])
-            }
-            _ => Ok(()),
+        if pending.rows == 0 {
+            return Ok(());
         }
+        let encode = || self.open.write(pending.batches, pending.rows, &mut self.workspaces);
+        Span::encode(pending.rows).in_scope(encode)?;
+        if let Some(limit) = self.properties.memory_limit().filter(|limit| self.open.memory_size() > *limit) {
+            self.spill(limit / 2)?;
+        }
+        match self.note_memory() {
+            Ok(()) if !self.memory.is_greedy() => Ok(()),
+            Err(error) if error.kind() != ErrorKind::Memory => Err(error),
+            _ => {
+                self.spill(self.memory.granted() / 2)?;
+                self.note_memory()
+            }
+        }
+    }
+
+    fn spill(&mut self, target: usize) -> Result<()> {
+        self.open.spill(target, &*self.spill_store, &mut self.workspaces[0])
+    }
+
+    /// Tells the budget what is held now.
+    pub(crate) fn note_memory(&mut self) -> Result<()> {
+        self.memory.set(self.memory_size())
     }
 
     fn end_row_group(&mut self) -> Result<()> {
         self.pass()?;
-        if self.open.rows == 0 {
-            return Ok(());
+        match self.open.rows {
+            0 => Ok(()),
+            rows => {
+                let index = self.file.flushed_row_groups().len();
+                Span::write_row_group(index, rows as u64).in_scope(|| self.write_row_group())
+            }
         }
-        let file = self.file.as_mut().ok_or_else(closed)?;
+    }
+
+    fn write_row_group(&mut self) -> Result<()> {
         let (rows, chunks) = self
             .open
             .finish(&self.columns, &mut self.workspaces)
-            .map_err(|error| error.in_row_group(file.row_groups().len()))?;
+            .map_err(|error| error.in_row_group(self.file.flushed_row_groups().len()))?;
         let mut encoded = Vec::with_capacity(chunks.len());
         for ((chunk, choice), kept) in chunks.into_iter().zip(&mut self.choices) {
             *kept = choice;
             encoded.push(chunk);
         }
-        file.write_row_group(rows as u64, encoded, self.properties.sorting_columns().cloned())
+        self.file.write_row_group(rows as u64, encoded, self.properties.sorting_columns().cloned())?;
+        match self.note_memory() {
+            // What is in a queue is on its way out.
+            Err(error) if error.kind() == ErrorKind::Memory && self.file.sink_memory() > 0 => Ok(()),
+            noted => noted,
+        }
     }
 
     /// Whether a checkpoint is due that does not wait for the row group to fill.
     fn must_end_for_checkpoint(&self) -> bool {
-        let filling = self.open.estimated_size();
         self.in_progress_rows() > 0
-            && self
-                .file
-                .as_ref()
-                .is_some_and(|file| file.ends_row_groups_for_checkpoints() && file.is_checkpoint_due(filling))
+            && self.file.ends_row_groups_for_checkpoints()
+            && self.file.is_checkpoint_due(self.open.estimated_size())
     }
 
     fn checkpoint_if_due(&mut self) -> Result<()> {
-        match self.file.as_ref().is_some_and(|file| file.is_checkpoint_due(0)) {
-            true => self.write_checkpoint(),
-            false => Ok(()),
-        }
+        if self.file.is_checkpoint_due(0) { self.file.checkpoint() } else { Ok(()) }
     }
 
-    fn write_checkpoint(&mut self) -> Result<()> {
-        let file = self.file.as_mut().ok_or_else(closed)?;
-        file.write_checkpoint()?;
-        self.checkpoints = file.checkpoints();
-        self.safe_rows = file.row_groups().iter().map(|group| group.num_rows as u64).sum();
-        Ok(())
-    }
-
-    /// Does something after which, if it fails, the writer is of no further use.
+    /// Does something after which, if it fails or panics, the writer is of no further use.
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.check_usable()?;
+        self.failed = true;
         let done = work(self);
-        self.failed |= done.is_err();
+        self.failed = done.is_err();
         done
     }
 
@@ -399,15 +559,19 @@ impl<W: Write + Send> ArrowWriter<W> {
             Some(CheckpointEvery::Bytes(bytes)) => usize::try_from(bytes).ok(),
             _ => None,
         };
-        let limits = [self.properties.max_row_group_bytes(), self.properties.memory_limit(), of_checkpoint];
+        let limits = [
+            self.properties.max_row_group_bytes(),
+            self.properties.memory_limit(),
+            self.properties.memory().tight_limit(),
+            of_checkpoint,
+        ];
         limits.into_iter().flatten().map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
     }
 
     fn check_usable(&self) -> Result<()> {
-        match (self.failed, &self.file) {
-            (false, Some(_)) => Ok(()),
-            (true, Some(_)) => Err(Error::argument("writing failed before; the file cannot be finished")),
-            (_, None) => Err(closed()),
+        match self.failed {
+            true => Err(Error::argument("writing failed before; the file cannot be finished")),
+            false => self.file.check_usable(),
         }
     }
 }
@@ -423,15 +587,6 @@ impl<W: Write + Send> std::fmt::Debug for ArrowWriter<W> {
 #[cold]
 fn closed() -> Error {
     Error::argument("the file is finished")
-}
-
-/// The caller's pairs, then the Arrow schema.
-fn key_values(arrow_schema: &ArrowSchema, properties: &WriterProperties) -> Vec<KeyValue> {
-    let mut pairs = properties.key_value_metadata().cloned().unwrap_or_default();
-    if properties.arrow_schema() && pairs.iter().all(|pair| pair.key != ARROW_SCHEMA_KEY) {
-        pairs.push(KeyValue { key: ARROW_SCHEMA_KEY.to_owned(), value: Some(ipc::encode(arrow_schema)) });
-    }
-    pairs
 }
 
 /// Rows that wait for a pass.

@@ -27,12 +27,12 @@
 //!    row group is decoded the next ones are fetched, up to
 //!    [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
 //!
-//! Decoding is work between two waits, done by whoever polls. Retries are up to the source.
+//! Decoding is work between two waits, done by whoever polls; or elsewhere, of row groups that are
+//! [handed out](ParquetRecordBatchStream::next_row_group). Retries are up to the source.
 //!
 //! # What a reader does besides
 //! A stream takes all that [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder) does, but
-//! - `with_threads`: a stream decodes on the thread that polls it. Who has more of them reads some row groups with each
-//!   stream;
+//! - `with_threads`: a stream decodes on the thread that polls it, or hands out row groups to others;
 //! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch all
 //!   of a file, from its end to its beginning.
 //!
@@ -51,6 +51,7 @@ mod metadata;
 mod ordered_futures;
 mod range_fetcher;
 mod row_group;
+mod row_group_reader;
 mod source;
 mod stream;
 mod stream_scan;
@@ -63,5 +64,6 @@ pub(crate) use ordered_futures::OrderedFutures;
 
 pub use builder::ParquetRecordBatchStreamBuilder;
 pub use marquetry_core::fetch::CoalesceOptions;
+pub use row_group_reader::RowGroupReader;
 pub use source::{AsyncSource, FileVersion, Tail};
 pub use stream::ParquetRecordBatchStream;

@@ -41,6 +41,8 @@ mod filter;
 #[cfg(feature = "async")]
 mod late;
 mod listing;
+#[cfg(feature = "fs")]
+mod local;
 mod opened;
 mod partition;
 mod reader;

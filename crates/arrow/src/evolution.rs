@@ -65,6 +65,7 @@ use std::collections::HashMap;
 
 /// How a file's fields are found for wanted ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MatchBy {
     /// The same name.
     #[default]

@@ -6,11 +6,13 @@
 //! assemble   arrays of columns as arrays of structs, lists and maps
 //! evolution  a file as another schema: missing columns, wider types, another order
 //! dataset    many files as one
+//! variant    columns of VARIANT, shredded or not, row by row
 //! shred      and the other way round, with the nulls and lists as levels
 //! null_arrays  nulls where no page has values, within bounds
 //! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
 //! ```
 #![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod arrow_reader;
 pub mod arrow_writer;
@@ -19,6 +21,8 @@ pub mod arrow_writer;
 mod assemble;
 #[cfg(feature = "async")]
 pub mod async_reader;
+#[cfg(feature = "async")]
+pub mod async_writer;
 mod column_map;
 mod convert;
 pub mod dataset;
@@ -31,6 +35,7 @@ mod shred;
 mod test_schemas;
 #[allow(unsafe_code)]
 mod trusted;
+pub mod variant;
 
 pub use literals::literals;
 

@@ -23,18 +23,20 @@ pub(crate) mod repair;
 mod supplied;
 mod type_options;
 
+pub use extension::is_variant;
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
 pub(crate) use lists::{element_of, list_of};
 pub use metadata_keys::{ARROW_SCHEMA_KEY, FIELD_ID_KEY};
 pub(crate) use project::project;
 pub use supplied::to_arrow_as;
-pub use type_options::{DecimalOverflow, InvalidUtf8, StringLayout, TypeOptions};
+pub use type_options::{DecimalOverflow, HintPolicy, InvalidUtf8, StringLayout, TypeHook, TypeOptions};
 
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
 use hint::Mapped;
+use marquetry_base::{Error, Result};
 use marquetry_core::nesting::{FieldKind, NestedField};
-use marquetry_core::schema::Schema;
+use marquetry_core::schema::{Leaf, Schema};
 use name_index::NameIndex;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -79,8 +81,23 @@ pub fn print_stored(schema: &ArrowSchema) -> String {
     ipc::encode(schema)
 }
 
+/// Fails if the hook of the options chooses a type that a column cannot become.
+pub(crate) fn check_chosen_types(schema: &Schema, options: &TypeOptions) -> Result<()> {
+    let wrong = |leaf: &Leaf| options.chosen(leaf).filter(|chosen| !compatibility::fits(leaf, chosen));
+    match schema.columns().iter().find_map(|leaf| Some((leaf, wrong(leaf)?))) {
+        None => Ok(()),
+        Some((leaf, chosen)) => {
+            let stored = compatibility::describe(leaf);
+            Err(Error::argument(format!(
+                "it is {stored} and cannot be read as {chosen}, which the type hook wants"
+            ))
+            .in_column(leaf.dotted().clone()))
+        }
+    }
+}
+
 /// The type of one leaf without any hint.
-pub fn plain_type(leaf: &marquetry_core::schema::Leaf, options: &TypeOptions) -> DataType {
+pub fn plain_type(leaf: &Leaf, options: &TypeOptions) -> DataType {
     default_types::data_type(leaf, options)
 }
 

@@ -37,12 +37,27 @@ impl Shredder {
     ///
     /// Fails with an argument error that names the first field that the schema has otherwise.
     pub(crate) fn new(field: &ArrowField, schema: &Schema, root: usize) -> Result<Self> {
+        let leaves = schema.columns_of(root).len();
+        Shredder::of(field, schema, root, None, leaves)
+    }
+
+    /// The same for one of the columns below it: `leaf`, as the schema counts. The others are not looked at.
+    pub(crate) fn of_leaf(field: &ArrowField, schema: &Schema, leaf: usize) -> Result<Self> {
+        Shredder::of(field, schema, schema.column(leaf).root(), Some(leaf), 1)
+    }
+
+    fn of(
+        field: &ArrowField,
+        schema: &Schema,
+        root: usize,
+        only: Option<usize>,
+        leaves: usize,
+    ) -> Result<Self> {
         let node = schema.fields().get(root).ok_or_else(|| {
             Error::argument(format!("the schema has {} fields, no field {root}", schema.fields().len()))
         })?;
-        let root_field = FieldShredder::new(field, node, schema, &mut Vec::new())?;
-        let leaves = schema.columns().iter().filter(|leaf| leaf.root() == root).count();
-        Ok(Shredder { root: root_field, leaves, rows: LevelBuilder::default() })
+        let root = FieldShredder::new(field, node, &Wanted { schema, only }, &mut Vec::new())?;
+        Ok(Shredder { root, leaves, rows: LevelBuilder::default() })
     }
 
     /// Shreds `rows` of `array` into one [`ShreddedColumn`] for each column below, in order. What is in `out` is replaced, and
@@ -71,6 +86,28 @@ impl Shredder {
     }
 }
 
+/// Which columns of a schema are shredded: one, or all.
+struct Wanted<'a> {
+    schema: &'a Schema,
+    only: Option<usize>,
+}
+
+impl Wanted<'_> {
+    /// Whether any column below `node` is.
+    fn is_below(&self, node: &Node) -> bool {
+        fn end(node: &Node, of: fn(&[Node]) -> Option<&Node>) -> Option<usize> {
+            match node.kind() {
+                NodeKind::Leaf(leaf) => Some(*leaf),
+                NodeKind::Group(nodes) => end(of(nodes)?, of),
+            }
+        }
+        self.only.is_none_or(|only| {
+            end(node, <[Node]>::first).is_some_and(|first| first <= only)
+                && end(node, <[Node]>::last).is_some_and(|last| only <= last)
+        })
+    }
+}
+
 /// One field, and the entries below it, whose memory is used again.
 #[derive(Debug)]
 struct FieldShredder {
@@ -83,9 +120,17 @@ struct FieldShredder {
 #[derive(Debug)]
 enum Kind {
     Leaf(Box<LeafShredder>),
-    Struct(Vec<FieldShredder>),
-    List { elements: LevelBuilder, element: Box<FieldShredder> },
-    Map { entries: LevelBuilder, key: Box<FieldShredder>, value: Box<FieldShredder> },
+    /// The fields that are wanted with their numbers, and how many there are.
+    Struct(Vec<(usize, FieldShredder)>, usize),
+    List {
+        elements: LevelBuilder,
+        element: Box<FieldShredder>,
+    },
+    /// Keys and values, if they are wanted.
+    Map {
+        entries: LevelBuilder,
+        parts: [Option<Box<FieldShredder>>; 2],
+    },
 }
 
 type Outs<'a> = std::slice::IterMut<'a, ShreddedColumn>;
@@ -94,7 +139,7 @@ impl FieldShredder {
     fn new(
         field: &ArrowField,
         node: &Node,
-        schema: &Schema,
+        wanted: &Wanted<'_>,
         path: &mut Vec<String>,
     ) -> Result<FieldShredder> {
         path.push(node.name().to_owned());
@@ -106,18 +151,24 @@ impl FieldShredder {
         let kind = match (field.data_type(), node.kind()) {
             _ if node.repetition() == Repetition::Repeated => return other(),
             (DataType::Struct(fields), NodeKind::Group(nodes)) if same_names(fields, nodes) => {
-                let child =
-                    |(field, node): (&Arc<ArrowField>, &Node)| FieldShredder::new(field, node, schema, path);
-                Kind::Struct(fields.iter().zip(nodes).map(child).collect::<Result<_>>()?)
+                let children = fields.iter().zip(nodes).enumerate();
+                let children = children.filter(|(_, (_, node))| wanted.is_below(node));
+                let child = |(i, (field, node)): (usize, (&Arc<ArrowField>, &Node))| {
+                    Ok((i, FieldShredder::new(field, node, wanted, path)?))
+                };
+                Kind::Struct(children.map(child).collect::<Result<_>>()?, fields.len())
             }
             (DataType::Map(entries, _), NodeKind::Group(nodes)) => {
                 match (entries.data_type(), repeated(nodes)) {
                     (DataType::Struct(fields), Some((name, [key, value]))) if fields.len() == 2 => {
                         path.push(name.to_owned());
-                        let key = Box::new(FieldShredder::new(&fields[0], key, schema, path)?);
-                        let value = Box::new(FieldShredder::new(&fields[1], value, schema, path)?);
+                        let mut part = |field: &ArrowField, node: &Node| match wanted.is_below(node) {
+                            true => FieldShredder::new(field, node, wanted, path).map(Box::new).map(Some),
+                            false => Ok(None),
+                        };
+                        let parts = [part(&fields[0], key)?, part(&fields[1], value)?];
                         path.pop();
-                        Kind::Map { entries: LevelBuilder::default(), key, value }
+                        Kind::Map { entries: LevelBuilder::default(), parts }
                     }
                     _ => return other(),
                 }
@@ -125,14 +176,14 @@ impl FieldShredder {
             (list, NodeKind::Group(nodes)) => match (element_of(list), repeated(nodes)) {
                 (Some(field), Some((name, [element]))) => {
                     path.push(name.to_owned());
-                    let element = Box::new(FieldShredder::new(field, element, schema, path)?);
+                    let element = Box::new(FieldShredder::new(field, element, wanted, path)?);
                     path.pop();
                     Kind::List { elements: LevelBuilder::default(), element }
                 }
                 _ => return other(),
             },
             (data_type, NodeKind::Leaf(number)) => {
-                let column = LeafShredder::new(data_type, schema.column(*number));
+                let column = LeafShredder::new(data_type, wanted.schema.column(*number));
                 Kind::Leaf(Box::new(column.map_err(|error| error.in_column(dotted.clone()))?))
             }
         };
@@ -170,13 +221,13 @@ impl FieldShredder {
         let other = || not_expected(array).in_column(self.path.clone());
         match &mut self.kind {
             Kind::Leaf(_) => Ok(()),
-            Kind::Struct(fields) => {
+            Kind::Struct(fields, of) => {
                 let array = array.as_struct_opt().ok_or_else(other)?;
-                if array.num_columns() != fields.len() {
+                if array.num_columns() != *of {
                     return Err(other());
                 }
-                for (field, array) in fields.iter_mut().zip(array.columns()) {
-                    field.shred(array, present, first, outs)?;
+                for (i, field) in fields {
+                    field.shred(array.column(*i), present, first, outs)?;
                 }
                 Ok(())
             }
@@ -184,10 +235,14 @@ impl FieldShredder {
                 let array = list_entries(array, present, elements).ok_or_else(other)?;
                 element.shred(array, elements, first, outs)
             }
-            Kind::Map { entries, key, value } => {
+            Kind::Map { entries, parts } => {
                 let array = map_entries(array, present, entries).ok_or_else(other)?;
-                key.shred(array.keys(), entries, first, outs)?;
-                value.shred(array.values(), entries, first, outs)
+                for (part, array) in parts.iter_mut().zip([array.keys(), array.values()]) {
+                    if let Some(part) = part {
+                        part.shred(array, entries, first, outs)?;
+                    }
+                }
+                Ok(())
             }
         }
     }

@@ -1,4 +1,5 @@
-//! After a panic, of a source for example, a reader fails instead of waiting for ever or going on with other rows.
+//! After a panic, of a source or a sink for example, a reader fails instead of waiting for ever or going on with other rows, and
+//! a writer instead of ending a file that lacks some.
 
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use bytes::Bytes;
@@ -7,9 +8,11 @@ use marquetry_arrow::arrow_reader::{
 };
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_base::Result;
+use marquetry_core::io::AtomicFile;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -112,4 +115,53 @@ fn a_reader_whose_filter_panicked_says_so() {
     read_on_after_a_panic(
         builder.with_row_filter(RowFilter::new(vec![Box::new(predicate)])).build().unwrap(),
     );
+}
+
+/// A file that panics once instead of taking some bytes.
+struct PanickingSink {
+    file: AtomicFile,
+    writes_left: usize,
+}
+
+impl Write for PanickingSink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes_left = self.writes_left.wrapping_sub(1);
+        assert!(self.writes_left != 0, "a sink that panics");
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[test]
+fn a_writer_whose_sink_panicked_ends_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.parquet");
+    std::fs::write(&path, "the old file").unwrap();
+    let batch = RecordBatch::try_from_iter([
+        ("a", Arc::new(Int64Array::from_iter_values(0..1_000)) as ArrayRef),
+        ("b", Arc::new(Int64Array::from_iter_values(5_000..6_000))),
+    ])
+    .unwrap();
+    let mut panics = 0;
+    for writes_left in 2..20 {
+        let sink = PanickingSink { file: AtomicFile::create(&path).unwrap(), writes_left };
+        let mut writer = ArrowWriter::try_new(sink, batch.schema(), None).unwrap();
+        let mut call = |work: &mut dyn FnMut(&mut ArrowWriter<PanickingSink>) -> Result<()>| {
+            catch_unwind(AssertUnwindSafe(|| work(&mut writer)))
+        };
+        let flushed = call(&mut |writer| writer.write(&batch).and_then(|()| writer.flush()));
+        if flushed.is_ok() {
+            break;
+        }
+        panics += 1;
+        let error = call(&mut |writer| writer.write(&batch)).unwrap().unwrap_err();
+        assert!(error.to_string().contains("writing failed before"), "{error}");
+        assert!(writer.into_inner().is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"the old file");
+    }
+    assert!(panics > 1, "{panics}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
 }

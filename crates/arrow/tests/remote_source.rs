@@ -60,7 +60,7 @@ impl Source for Far {
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
         let held = self.held.lock().unwrap().clone();
         let read = held.read_at(offset, len);
-        match held.take_missing().is_empty() {
+        match held.take_misses().is_empty() {
             true => read,
             false => {
                 self.waits.fetch_add(1, Relaxed);
@@ -69,22 +69,22 @@ impl Source for Far {
         }
     }
 
-    fn at_hand(&self, offset: u64, len: usize) -> usize {
-        self.held.lock().unwrap().at_hand(offset, len)
+    fn available(&self, offset: u64, len: usize) -> usize {
+        self.held.lock().unwrap().available(offset, len)
     }
 
     fn request_cost(&self) -> Option<CoalesceOptions> {
         Some(self.cost)
     }
 
-    fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         let mut held = self.held.lock().unwrap();
         let next = RangeCache::new(Source::len(self));
-        ranges.iter().for_each(|range| next.give_part_of(&held, range.clone()));
-        let requests = self.cost.requests(next.lacking(ranges.iter().cloned()));
+        ranges.iter().for_each(|range| next.insert_part_of(&held, range.clone()));
+        let requests = self.cost.coalesce(next.missing_of(ranges.iter().cloned()));
         self.waits.fetch_add(usize::from(!requests.is_empty()), Relaxed);
         for request in requests {
-            next.give(request.start, self.fetch(request));
+            next.insert(request.start, self.fetch(request));
         }
         *held = Arc::new(next);
         Ok(())
@@ -161,10 +161,10 @@ proptest! {
         runs in prop::option::of(prop::collection::vec(1usize..700, 0..8)),
         (limit, offset) in (prop::option::of(0usize..500), prop_oneof![Just(0), 0usize..500]),
         (batch, skips) in (1usize..1200, any::<bool>()),
-        (gap, largest) in (0u64..3000, 1000u64..100_000),
+        (hole_size_limit, range_size_limit) in (0u64..3000, 1000u64..100_000),
     ) {
         let file = file(&rows(count), group, page, skips);
-        let far = Far::new(&file, CoalesceOptions { gap, largest });
+        let far = Far::new(&file, CoalesceOptions::new(hole_size_limit, range_size_limit));
         let is_whole = predicate.is_none() && modulo.is_none() && runs.is_none();
         let on_corrupt = if is_whole && skips { OnCorrupt::SkipPage } else { OnCorrupt::Fail };
         let read = |source: Arc<dyn Source>| {
@@ -231,7 +231,7 @@ fn row_groups_are_not_waited_for_one_by_one() {
     let far = Far::new(&file, CoalesceOptions::OBJECT_STORE);
     let ask = |text: &str, columns: &[&str]| {
         let builder = builder(far.clone(), OnCorrupt::Fail).with_predicate(Predicate::parse(text).unwrap());
-        far.will_read(&[]).unwrap();
+        far.prefetch(&[]).unwrap();
         far.take_requests();
         far.take_waits();
         let read = read(builder.with_columns(columns.iter().copied()).unwrap().build().unwrap());
@@ -253,7 +253,7 @@ fn row_groups_are_not_waited_for_one_by_one() {
 fn other_columns_are_fetched_for_wanted_rows() {
     let rows = rows(300_000);
     let file = file(&rows, 300_000, 5_000, false);
-    let far = Far::new(&file, CoalesceOptions { gap: 4 << 10, largest: 8 << 20 });
+    let far = Far::new(&file, CoalesceOptions::new(4 << 10, 8 << 20));
     let builder = || builder(far.clone(), OnCorrupt::Fail);
     let metadata = builder().metadata().clone();
     let size = |leaf: usize| metadata.row_group(0).column(leaf).unwrap().compressed_size() as u64;

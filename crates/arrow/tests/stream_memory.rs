@@ -5,13 +5,14 @@ use futures::{StreamExt, executor::block_on};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
-use marquetry_base::{ErrorKind, Limits, MemoryBudget, Result};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryBudget, MemoryPool, Result};
 use marquetry_core::io::LocalFile;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::{Compression, WriterProperties};
 use peak_alloc::PeakAlloc;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::Poll;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -51,7 +52,7 @@ fn read(
 ) -> (Result<usize>, usize, usize) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
-    let limits = Limits { memory: memory.clone(), ..Limits::default() };
+    let limits = Limits::default().with_memory(memory.clone());
     let options = ArrowReaderOptions::new().with_limits(limits);
     let outcome = block_on(async {
         let metadata = ArrowReaderMetadata::load_async(source, options).await?;
@@ -75,6 +76,124 @@ fn read(
     }
 }
 
+/// The rows of a stream that takes its memory from `memory`.
+fn count(source: &Arc<dyn Source>, memory: &MemoryBudget) -> impl Future<Output = Result<usize>> + use<> {
+    let (source, limits) = (source.clone(), Limits::default().with_memory(memory.clone()));
+    async move {
+        let metadata =
+            ArrowReaderMetadata::load_async(&source, ArrowReaderOptions::new().with_limits(limits)).await?;
+        let mut stream = ParquetRecordBatchStreamBuilder::new_with_metadata(source, metadata).build()?;
+        let mut rows = 0;
+        while let Some(batch) = stream.next().await {
+            rows += batch?.num_rows();
+            give_way().await;
+        }
+        Ok(rows)
+    }
+}
+
+/// Lets others have a turn.
+async fn give_way() {
+    let mut asked = false;
+    futures::future::poll_fn(|_| match std::mem::replace(&mut asked, true) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+    .await;
+}
+
+/// A host's pool that waits for others to give their memory back, unless all who share it wait.
+#[derive(Debug, Default)]
+struct WaitingPool {
+    state: Mutex<PoolState>,
+    given_back: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct PoolState {
+    left: usize,
+    streams: usize,
+    waiting: usize,
+    waits: usize,
+}
+
+impl WaitingPool {
+    /// A stream has come to its end.
+    fn leave(&self) {
+        self.state.lock().unwrap().streams -= 1;
+        self.given_back.notify_all();
+    }
+}
+
+impl MemoryPool for WaitingPool {
+    fn try_grow(&self, bytes: usize) -> Result<()> {
+        let mut state = self.state.lock().unwrap();
+        while state.left < bytes {
+            if state.waiting + 1 >= state.streams {
+                return Err(Error::memory("nobody is left who could give any back"));
+            }
+            state.waiting += 1;
+            state.waits += 1;
+            state = self.given_back.wait(state).unwrap();
+            state.waiting -= 1;
+        }
+        state.left -= bytes;
+        Ok(())
+    }
+
+    fn shrink(&self, bytes: usize) {
+        self.state.lock().unwrap().left += bytes;
+        self.given_back.notify_all();
+    }
+
+    fn left(&self) -> usize {
+        self.state.lock().unwrap().left
+    }
+}
+
+/// Two streams that share a budget come to their ends: polled in turn where the budget refuses, and on threads of their own where
+/// the pool waits.
+fn streams_that_share_a_budget_end(source: &Arc<dyn Source>) {
+    let memory = MemoryBudget::new(24 * MIB);
+    let both = futures::future::join(count(source, &memory), count(source, &memory));
+    let (first, second) = polled_to_the_end(both);
+    assert_eq!((first.unwrap(), second.unwrap()), (ROWS, ROWS));
+    assert_eq!(memory.used(), 0);
+
+    for bytes in [12 * MIB, 16 * MIB, 40 * MIB] {
+        let pool = Arc::new(WaitingPool::default());
+        *pool.state.lock().unwrap() = PoolState { left: bytes, streams: 2, ..PoolState::default() };
+        let memory = MemoryBudget::from_pool(pool.clone());
+        let threads = [(); 2].map(|()| {
+            let (pool, stream) = (pool.clone(), count(source, &memory));
+            std::thread::spawn(move || {
+                let rows = polled_to_the_end(stream);
+                pool.leave();
+                rows
+            })
+        });
+        let ends = threads.map(|thread| thread.join().unwrap());
+        let state = pool.state.lock().unwrap();
+        println!("{bytes} bytes: {} waits, {ends:?}", state.waits);
+        assert_eq!((state.left, state.waiting), (bytes, 0), "all is given back");
+        // Where both wait for each other one of them is refused; the other one ends.
+        assert!(ends.iter().any(|rows| rows.as_ref().is_ok_and(|rows| *rows == ROWS)), "{ends:?}");
+        let refused = ends.iter().filter_map(|rows| rows.as_ref().err());
+        assert!(refused.into_iter().all(|error| error.kind() == ErrorKind::Memory && bytes < 40 * MIB));
+    }
+}
+
+/// The result of a future that is polled until it is ready, whether it asks for that or not.
+fn polled_to_the_end<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Some(done) = block_on(futures::future::poll_immediate(&mut future)) {
+            return done;
+        }
+        std::thread::yield_now();
+    }
+}
+
 /// One test: the allocator counts for all threads.
 #[test]
 fn a_stream_keeps_its_budget() {
@@ -93,8 +212,9 @@ fn a_stream_keeps_its_budget() {
         }
         let (seen, _, peak) = read(&source, &MemoryBudget::new(MIB), predicate);
         let error = seen.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert_eq!(error.kind(), ErrorKind::Memory);
         assert!(error.message().contains("Limits::memory"), "{error}");
         assert!(peak <= MIB + PADDING, "{peak}");
     }
+    streams_that_share_a_budget_end(&source);
 }

@@ -5,6 +5,7 @@
 //! the column, the file reader the file. Known parts are never overwritten, because the innermost layer
 //! knows best.
 
+use crate::error_kind::ErrorKind;
 use crate::printable::Printable;
 use crate::url_secrets::url_without_secrets;
 use std::borrow::Cow;
@@ -30,31 +31,23 @@ struct Inner {
     kind: ErrorKind,
     message: Cow<'static, str>,
     place: ErrorLocation,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Cause>,
+    /// Whether trying again is of no use, though it is for most errors of this kind.
+    is_permanent: bool,
 }
 
-/// What kind of failure an [`Error`] is; decides whether retrying, other settings or another file can help.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The bytes contradict the format or themselves.
-    Corrupt,
-    /// The bytes end before they should.
-    Truncated,
-    /// The bytes are legal, or may be, but this build does not read them.
-    Unsupported,
-    /// A number in the file exceeds the [`Limits`](crate::Limits) of this read.
-    Limit,
-    /// The caller asked for something impossible.
-    Argument,
-    /// The operating system or a store failed.
-    Io,
-    /// The bytes are encrypted and no key, or a wrong one, was given.
-    Key,
-}
+/// What caused an error.
+type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where in a file something happened. Every part is optional: a layer fills in what it knows.
+///
+/// ```
+/// use marquetry_base::ErrorLocation;
+/// let place = ErrorLocation::default().with_row_group(2).with_column("a.b");
+/// assert_eq!((place.row_group, place.page), (Some(2), None));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ErrorLocation {
     /// The file's name, as the caller gave it.
     pub file: Option<Arc<str>>,
@@ -68,6 +61,43 @@ pub struct ErrorLocation {
     pub offset: Option<u64>,
 }
 
+impl ErrorLocation {
+    /// Sets [`file`](Self::file).
+    #[must_use]
+    pub fn with_file(mut self, file: impl Into<Arc<str>>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// Sets [`row_group`](Self::row_group).
+    #[must_use]
+    pub fn with_row_group(mut self, row_group: usize) -> Self {
+        self.row_group = Some(row_group);
+        self
+    }
+
+    /// Sets [`column`](Self::column).
+    #[must_use]
+    pub fn with_column(mut self, column: impl Into<Arc<str>>) -> Self {
+        self.column = Some(column.into());
+        self
+    }
+
+    /// Sets [`page`](Self::page).
+    #[must_use]
+    pub fn with_page(mut self, page: usize) -> Self {
+        self.page = Some(page);
+        self
+    }
+
+    /// Sets [`offset`](Self::offset).
+    #[must_use]
+    pub fn with_offset(mut self, offset: u64) -> Self {
+        self.offset = Some(offset);
+        self
+    }
+}
+
 impl Error {
     /// An error of `kind` with a message and no location yet.
     #[cold]
@@ -77,6 +107,7 @@ impl Error {
             message: message.into(),
             place: ErrorLocation::default(),
             source: None,
+            is_permanent: false,
         }))
     }
 
@@ -104,6 +135,12 @@ impl Error {
         Error::new(ErrorKind::Limit, message)
     }
 
+    /// There is not enough memory now; the message should say for what.
+    #[cold]
+    pub fn memory(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(ErrorKind::Memory, message)
+    }
+
     /// The caller asked for something impossible.
     #[cold]
     pub fn argument(message: impl Into<Cow<'static, str>>) -> Self {
@@ -121,7 +158,7 @@ impl Error {
     pub fn caused_by(
         kind: ErrorKind,
         message: impl Into<Cow<'static, str>>,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+        source: impl Into<Cause>,
     ) -> Self {
         let mut error = Error::new(kind, message);
         error.0.source = Some(source.into());
@@ -133,8 +170,21 @@ impl Error {
         self.0.kind
     }
 
-    /// Whether the file causes the error, so that other parts of it may still be read: not, for example, an error of the
-    /// source.
+    /// An error of the operating system, of what was done: [`NotFound`](ErrorKind::NotFound) or [`Memory`](ErrorKind::Memory)
+    /// where it says so, else [`Io`](ErrorKind::Io).
+    ///
+    /// ```
+    /// # use marquetry_base::{Error, ErrorKind};
+    /// let missing = std::fs::File::open("no/such/file").unwrap_err();
+    /// assert_eq!(Error::io("cannot open the file", missing).kind(), ErrorKind::NotFound);
+    /// ```
+    #[cold]
+    pub fn io(message: impl Into<Cow<'static, str>>, source: std::io::Error) -> Self {
+        Error::caused_by(ErrorKind::of_io(source.kind()), message, source)
+    }
+
+    /// Whether an error of a part leaves others that may still be read: those of the file do, and a part for which there is
+    /// no memory. Errors of the source and of the caller do not.
     pub fn is_damage(&self) -> bool {
         matches!(
             self.kind(),
@@ -142,8 +192,58 @@ impl Error {
                 | ErrorKind::Truncated
                 | ErrorKind::Unsupported
                 | ErrorKind::Limit
+                | ErrorKind::Memory
                 | ErrorKind::Key
         )
+    }
+
+    /// Whether nothing more can be learnt of the file: the source failed, or the caller cancelled.
+    pub fn stops_reading(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Io | ErrorKind::NotFound | ErrorKind::Changed | ErrorKind::Cancelled)
+    }
+
+    /// Whether the same may succeed later: after an error of the operating system, a store or a network that may pass, when
+    /// others gave memory back, and for a file that has changed once it was opened anew. Never after damage, a missing file,
+    /// a wrong argument or a cancelled read.
+    ///
+    /// ```
+    /// # use marquetry_base::{Error, ErrorKind};
+    /// assert!(Error::new(ErrorKind::Io, "the store failed").is_retryable());
+    /// assert!(!Error::new(ErrorKind::Io, "the store knows no such user").permanent().is_retryable());
+    /// assert!(!Error::corrupt("no footer").is_retryable());
+    /// ```
+    pub fn is_retryable(&self) -> bool {
+        let may_pass = match self.kind() {
+            ErrorKind::Memory | ErrorKind::Changed => true,
+            ErrorKind::Io => self.io_cause().is_none_or(|cause| may_pass(cause.kind())),
+            _ => false,
+        };
+        may_pass && !self.0.is_permanent
+    }
+
+    /// Marks an error as one that stays, however often the same is tried: see [`is_retryable`](Self::is_retryable).
+    #[must_use]
+    pub fn permanent(mut self) -> Self {
+        self.0.is_permanent = true;
+        self
+    }
+
+    /// The error that caused this one. Its text is in this one's text, so that [`source`](std::error::Error::source) goes on
+    /// with what caused *it*: [`std::io::Error`] does the same.
+    ///
+    /// ```
+    /// # use marquetry_base::Error;
+    /// let error = Error::from(std::io::Error::other("the cable is out"));
+    /// assert_eq!(error.to_string(), "io: reading or writing failed: the cable is out");
+    /// assert!(error.get_ref().is_some_and(|cause| cause.is::<std::io::Error>()));
+    /// ```
+    pub fn get_ref(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        self.0.source.as_deref()
+    }
+
+    /// The cause, if it is one of the operating system.
+    pub(crate) fn io_cause(&self) -> Option<&std::io::Error> {
+        self.get_ref().and_then(|cause| cause.downcast_ref())
     }
 
     /// Adds a hint to the message on how to solve the problem. Kind and location stay.
@@ -158,6 +258,20 @@ impl Error {
         let message = self.0.message.to_mut();
         message.push_str("; ");
         message.push_str(advice);
+        self
+    }
+
+    /// Puts what was read or done before the message. Kind, location and cause stay.
+    ///
+    /// ```
+    /// # use marquetry_base::Error;
+    /// let error = Error::corrupt("Thrift type 15").with_context("page header").at(4);
+    /// assert_eq!(error.to_string(), "corrupt: page header: Thrift type 15, in byte 4");
+    /// ```
+    #[must_use]
+    pub fn with_context(mut self, what: &str) -> Self {
+        let message = format!("{what}: {}", self.0.message);
+        self.0.message = message.into();
         self
     }
 
@@ -229,24 +343,9 @@ impl Error {
     }
 }
 
-impl ErrorKind {
-    /// The word that an error's text begins with.
-    pub fn name(self) -> &'static str {
-        match self {
-            ErrorKind::Corrupt => "corrupt",
-            ErrorKind::Truncated => "truncated",
-            ErrorKind::Unsupported => "unsupported",
-            ErrorKind::Limit => "limit",
-            ErrorKind::Argument => "argument",
-            ErrorKind::Io => "io",
-            ErrorKind::Key => "encrypted",
-        }
-    }
-}
-
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, message, place, source } = &*self.0;
+        let Inner { kind, message, place, source, .. } = &*self.0;
         write!(f, "{}: {message}", kind.name())?;
         if let Some(source) = source {
             write!(f, ": {source}")?;
@@ -267,21 +366,29 @@ impl fmt::Debug for Error {
     }
 }
 
+/// The cause is named once: in the text. What caused the cause comes next.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as &(dyn std::error::Error + 'static))
+        self.get_ref().and_then(|cause| cause.source())
     }
 }
 
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Self {
-        let kind = if error.kind() == std::io::ErrorKind::UnexpectedEof {
-            ErrorKind::Truncated
-        } else {
-            ErrorKind::Io
-        };
-        Error::caused_by(kind, "reading or writing failed", error)
-    }
+/// Whether an error of the operating system may be gone at the next attempt.
+fn may_pass(kind: std::io::ErrorKind) -> bool {
+    use std::io::ErrorKind;
+    !matches!(
+        kind,
+        ErrorKind::PermissionDenied
+            | ErrorKind::AlreadyExists
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+            | ErrorKind::Unsupported
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::StorageFull
+            | ErrorKind::FileTooLarge
+    )
 }
 
 #[cfg(test)]
@@ -299,5 +406,53 @@ mod tests {
         assert_eq!(error.place().page, Some(1));
         assert_eq!(error.place().offset, Some(107));
         assert_eq!(error.to_string(), "truncated: x, in page 1, byte 107");
+    }
+
+    /// What `anyhow` prints with `{:#}`: the error, and every source after it.
+    fn chain(error: &dyn std::error::Error) -> String {
+        let sources = std::iter::successors(error.source(), |error| error.source());
+        std::iter::once(error.to_string())
+            .chain(sources.map(ToString::to_string))
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+
+    #[test]
+    fn a_chain_names_each_cause_once() {
+        #[derive(Debug)]
+        struct Outer(std::io::Error);
+        impl fmt::Display for Outer {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the store is lost")
+            }
+        }
+        impl std::error::Error for Outer {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let cause = Outer(std::io::Error::other("the cable is out"));
+        let error = Error::caused_by(ErrorKind::Io, "cannot read", cause).in_file("a");
+        assert_eq!(error.to_string(), "io: cannot read: the store is lost, in file a");
+        assert_eq!(chain(&error), "io: cannot read: the store is lost, in file a: the cable is out");
+        let flat = Error::from(std::io::Error::other("the cable is out"));
+        assert_eq!(chain(&flat), "io: reading or writing failed: the cable is out");
+    }
+
+    #[test]
+    fn what_may_pass_is_tried_again() {
+        use std::io::ErrorKind as Io;
+        let io = |kind| Error::io("cannot read", std::io::Error::from(kind));
+        for kind in [Io::TimedOut, Io::ConnectionReset, Io::Interrupted, Io::OutOfMemory, Io::Other] {
+            assert!(io(kind).is_retryable(), "{kind}");
+        }
+        for kind in [Io::PermissionDenied, Io::NotFound, Io::UnexpectedEof, Io::StorageFull] {
+            assert!(!io(kind).is_retryable(), "{kind}");
+        }
+        assert!(Error::new(ErrorKind::Changed, "x").is_retryable());
+        for kind in [ErrorKind::Cancelled, ErrorKind::Argument, ErrorKind::Limit, ErrorKind::Key] {
+            assert!(!Error::new(kind, "x").is_retryable(), "{}", kind.name());
+        }
+        assert!(Error::memory("x").is_retryable() && !Error::memory("x").permanent().is_retryable());
     }
 }

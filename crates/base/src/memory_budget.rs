@@ -1,11 +1,11 @@
-//! A memory budget shared by readers: memory is reserved before it is allocated.
+//! A memory budget that readers and writers share.
 
-use crate::{Error, Result, process_memory};
+use crate::{Error, MemoryPool, Result, process_memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The memory that readers may hold together. [`Limits::default`](crate::Limits) has [that of the process](Self::of_process);
-/// `MemoryBudget::default()` has no bound.
+/// The memory that readers and writers may hold together. [`Limits::default`](crate::Limits) has
+/// [that of the process](Self::of_process); `MemoryBudget::default()`, that of writers of which nothing is said, has no bound.
 ///
 /// ```
 /// use marquetry_base::MemoryBudget;
@@ -17,7 +17,14 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct MemoryBudget(Option<Arc<Shared>>);
+pub struct MemoryBudget(Option<Bound>);
+
+/// What bounds a budget.
+#[derive(Debug, Clone)]
+enum Bound {
+    Shared(Arc<Shared>),
+    Pool(Arc<dyn MemoryPool>),
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -35,7 +42,20 @@ impl MemoryBudget {
 
     fn with_limit(bytes: usize, is_of_process: bool) -> Self {
         let (limit, used) = (AtomicUsize::new(bytes), AtomicUsize::new(0));
-        MemoryBudget(Some(Arc::new(Shared { limit, used, is_of_process })))
+        MemoryBudget(Some(Bound::Shared(Arc::new(Shared { limit, used, is_of_process }))))
+    }
+
+    /// The memory of a host. What is taken of it is up to 64 KiB more than what is [used](MemoryReservation::bytes), for each that
+    /// takes some.
+    pub fn from_pool(pool: Arc<dyn MemoryPool>) -> Self {
+        MemoryBudget(Some(Bound::Pool(pool)))
+    }
+
+    fn shared(&self) -> Option<&Shared> {
+        match &self.0 {
+            Some(Bound::Shared(shared)) => Some(shared),
+            _ => None,
+        }
     }
 
     /// The budget that all readers of the process share, unless their limits have another one: a quarter of the machine's
@@ -54,32 +74,64 @@ impl MemoryBudget {
 
     /// Sets the bound of [the process's budget](Self::of_process) to `bytes`. What is held already stays.
     pub fn set_process_limit(bytes: usize) {
-        if let Some(shared) = &MemoryBudget::of_process().0 {
+        if let Some(shared) = MemoryBudget::of_process().shared() {
             shared.limit.store(bytes, Ordering::Relaxed);
         }
     }
 
-    /// The bound in bytes; `None` if there is none.
+    /// The bound in bytes; `None` if there is none, or the pool of a host has it.
     pub fn limit(&self) -> Option<usize> {
-        self.0.as_ref().map(|shared| shared.limit.load(Ordering::Relaxed))
+        self.shared().map(|shared| shared.limit.load(Ordering::Relaxed))
     }
 
-    /// The bound, if it is one to be sparing for: one that the caller set, or that of the process if it is below 1 GiB.
-    /// Readers do not read ahead then.
+    /// Whether there is a bound, of whatever kind.
+    pub fn is_bounded(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// How many bytes could be reserved now; `usize::MAX` without a bound.
+    ///
+    /// ```
+    /// use marquetry_base::MemoryBudget;
+    /// let budget = MemoryBudget::new(1000);
+    /// let held = budget.reserve(900)?;
+    /// assert_eq!(budget.left(), 100);
+    /// assert_eq!(MemoryBudget::default().left(), usize::MAX);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn left(&self) -> usize {
+        match &self.0 {
+            None => usize::MAX,
+            Some(Bound::Shared(shared)) => {
+                let used = shared.used.load(Ordering::Relaxed);
+                shared.limit.load(Ordering::Relaxed).saturating_sub(used)
+            }
+            Some(Bound::Pool(pool)) => pool.left(),
+        }
+    }
+
+    /// The bound, if it is one to be sparing for: one that the caller set, or that of the process if it is below 1 GiB; of a
+    /// host's pool what is [left](Self::left), unless nobody knows. Readers read ahead by a part of it then.
     pub fn tight_limit(&self) -> Option<usize> {
-        let is_of_process = self.0.as_ref().is_some_and(|shared| shared.is_of_process);
-        self.limit().filter(|limit| !is_of_process || *limit < TIGHT_BYTES)
+        match &self.0 {
+            None => None,
+            Some(Bound::Shared(shared)) => {
+                let limit = shared.limit.load(Ordering::Relaxed);
+                Some(limit).filter(|limit| !shared.is_of_process || *limit < TIGHT_BYTES)
+            }
+            Some(Bound::Pool(pool)) => Some(pool.left()).filter(|left| *left < usize::MAX),
+        }
     }
 
-    /// Bytes that are reserved now. Always 0 without a bound, because nothing is counted then.
+    /// Bytes that are reserved now. Always 0 without a bound, because nothing is counted then, and for the pool of a host.
     pub fn used(&self) -> usize {
-        self.0.as_ref().map_or(0, |shared| shared.used.load(Ordering::Relaxed))
+        self.shared().map_or(0, |shared| shared.used.load(Ordering::Relaxed))
     }
 
     /// Reserves `bytes` until the result is dropped.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if fewer are left.
+    /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if fewer are left.
     pub fn reserve(&self, bytes: usize) -> Result<MemoryReservation> {
         let mut held = self.empty();
         held.grow(bytes)?;
@@ -92,10 +144,34 @@ impl MemoryBudget {
     }
 }
 
-/// Budgets are equal if their bounds are.
+/// A budget is a pool that others can take from.
+impl MemoryPool for MemoryBudget {
+    fn try_grow(&self, bytes: usize) -> Result<()> {
+        match &self.0 {
+            None => Ok(()),
+            Some(bound) => bound.take(bytes),
+        }
+    }
+
+    fn shrink(&self, bytes: usize) {
+        if let Some(bound) = &self.0 {
+            bound.give_back(bytes);
+        }
+    }
+
+    fn left(&self) -> usize {
+        MemoryBudget::left(self)
+    }
+}
+
+/// Budgets are equal if their bounds are, and if they are of the same pool.
 impl PartialEq for MemoryBudget {
     fn eq(&self, other: &Self) -> bool {
-        self.limit() == other.limit()
+        match (&self.0, &other.0) {
+            (Some(Bound::Pool(ours)), Some(Bound::Pool(theirs))) => Arc::ptr_eq(ours, theirs),
+            (Some(Bound::Pool(_)), _) | (_, Some(Bound::Pool(_))) => false,
+            _ => self.limit() == other.limit(),
+        }
     }
 }
 
@@ -118,7 +194,7 @@ impl MemoryReservation {
 
     /// Reserves `more` bytes; changes nothing if that fails.
     pub fn grow(&mut self, more: usize) -> Result<()> {
-        let Some(shared) = &self.budget.0 else { return Ok(()) };
+        let Some(bound) = &self.budget.0 else { return Ok(()) };
         if more <= self.ahead {
             self.ahead -= more;
             self.bytes += more;
@@ -126,11 +202,11 @@ impl MemoryReservation {
         }
         let missing = more - self.ahead;
         // PERF: what all threads share is asked for seldom.
-        let ahead = if shared.is_of_process { self.bytes.min(AHEAD_BYTES) } else { 0 };
-        if ahead > 0 && shared.take(missing.saturating_add(ahead)).is_ok() {
+        let ahead = if bound.is_for_many() { self.bytes.min(AHEAD_BYTES) } else { 0 };
+        if ahead > 0 && bound.take(missing.saturating_add(ahead)).is_ok() {
             self.ahead = ahead;
         } else {
-            shared.take(missing).map_err(|used| shared.refused(missing, used))?;
+            bound.take(missing)?;
             self.ahead = 0;
         }
         self.bytes += more;
@@ -145,6 +221,13 @@ impl MemoryReservation {
         }
     }
 
+    /// Gives back all but `bytes`, if there are more.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let Some(bound) = self.budget.0.as_ref().filter(|_| bytes < self.bytes) else { return };
+        bound.give_back(self.bytes - bytes + self.ahead);
+        (self.bytes, self.ahead) = (bytes, 0);
+    }
+
     /// Takes over the bytes of another reservation of the same budget.
     pub fn merge(&mut self, mut other: MemoryReservation) {
         if other.bytes > 0 {
@@ -156,22 +239,48 @@ impl MemoryReservation {
     }
 }
 
+impl Bound {
+    /// Whether many take from it, so that it should be asked seldom.
+    fn is_for_many(&self) -> bool {
+        match self {
+            Bound::Shared(shared) => shared.is_of_process,
+            Bound::Pool(_) => true,
+        }
+    }
+
+    fn take(&self, bytes: usize) -> Result<()> {
+        match self {
+            Bound::Shared(shared) => shared.take(bytes),
+            Bound::Pool(pool) => pool.try_grow(bytes),
+        }
+    }
+
+    fn give_back(&self, bytes: usize) {
+        match self {
+            Bound::Shared(shared) => drop(shared.used.fetch_sub(bytes, Ordering::Relaxed)),
+            Bound::Pool(pool) => pool.shrink(bytes),
+        }
+    }
+}
+
 impl Shared {
-    /// Takes `bytes`, or says how many are used if they do not fit.
-    fn take(&self, bytes: usize) -> std::result::Result<(), usize> {
+    fn take(&self, bytes: usize) -> Result<()> {
         let limit = self.limit.load(Ordering::Relaxed);
         let fits = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
-        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map(drop)
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        taken.map(drop).map_err(|used| self.refused(bytes, used))
     }
 
     #[cold]
     fn refused(&self, more: usize, used: usize) -> Error {
         let limit = self.limit.load(Ordering::Relaxed);
         let whose = if self.is_of_process { " of the process" } else { "" };
-        Error::limit(format!(
+        let refused = Error::memory(format!(
             "{more} more bytes of memory, where {used} of {limit}{whose} are held; read fewer columns at once or smaller \
              batches, or raise Limits::memory"
-        ))
+        ));
+        // More than there ever will be.
+        if more > limit { refused.permanent() } else { refused }
     }
 }
 
@@ -185,8 +294,8 @@ impl Clone for MemoryReservation {
 impl Drop for MemoryReservation {
     fn drop(&mut self) {
         let taken = self.bytes + self.ahead;
-        if let Some(shared) = self.budget.0.as_ref().filter(|_| taken > 0) {
-            shared.used.fetch_sub(taken, Ordering::Relaxed);
+        if let Some(bound) = self.budget.0.as_ref().filter(|_| taken > 0) {
+            bound.give_back(taken);
         }
     }
 }
@@ -235,6 +344,35 @@ mod tests {
         assert_eq!(a.bytes(), 4 * AHEAD_BYTES);
         drop(a);
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a_pool_of_a_host_gets_back_what_was_taken() {
+        // A budget stands for the host's own pool.
+        let host = MemoryBudget::new(4 * AHEAD_BYTES);
+        let budget = MemoryBudget::from_pool(Arc::new(host.clone()));
+        assert_eq!((budget.left(), budget.tight_limit()), (4 * AHEAD_BYTES, Some(4 * AHEAD_BYTES)));
+        let mut held = budget.reserve(AHEAD_BYTES).unwrap();
+        held.grow(1).unwrap();
+        assert_eq!((held.bytes(), host.used()), (AHEAD_BYTES + 1, 2 * AHEAD_BYTES + 1));
+        assert_eq!(held.grow(4 * AHEAD_BYTES).unwrap_err().kind(), crate::ErrorKind::Memory);
+        assert_eq!(budget, budget.clone());
+        assert_ne!(budget, MemoryBudget::from_pool(Arc::new(host.clone())));
+        held.shrink_to(2 * AHEAD_BYTES);
+        assert_eq!((held.bytes(), host.used()), (AHEAD_BYTES + 1, 2 * AHEAD_BYTES + 1));
+        held.shrink_to(10);
+        assert_eq!((held.bytes(), host.used()), (10, 10));
+        drop(held);
+        assert_eq!(host.used(), 0);
+    }
+
+    #[test]
+    fn what_is_more_than_all_is_not_tried_again() {
+        let budget = MemoryBudget::new(100);
+        let held = budget.reserve(60).unwrap();
+        assert!(budget.reserve(50).unwrap_err().is_retryable());
+        assert!(!budget.reserve(101).unwrap_err().is_retryable());
+        drop(held);
     }
 
     #[test]

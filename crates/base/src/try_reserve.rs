@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the system does not give that much.
+/// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the system does not give that much.
 pub fn try_reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     vec.try_reserve_exact(more).map_err(|_| refused::<T>(more))
 }
@@ -19,12 +19,12 @@ pub fn try_reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
 /// Reserves capacity for at least `more` elements, with room to grow.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the system does not give that much.
+/// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the system does not give that much.
 pub fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     vec.try_reserve(more).map_err(|_| refused::<T>(more))
 }
 
 #[cold]
 fn refused<T>(more: usize) -> Error {
-    Error::limit(format!("the system has no memory for {} more bytes", more.saturating_mul(size_of::<T>())))
+    Error::memory(format!("the system has no memory for {} more bytes", more.saturating_mul(size_of::<T>())))
 }

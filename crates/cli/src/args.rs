@@ -7,6 +7,8 @@ mod input;
 mod write;
 
 pub(crate) use byte_size::bytes;
-pub(crate) use common::{Files, Format, OnCorruptArg, Selection, Tables, Together, ValueArgs, condition};
-pub(crate) use input::{InferRows, InputArgs, Source};
-pub(crate) use write::{CompatArg, OfColumn, Report, Target, WriteArgs};
+pub(crate) use common::{
+    Files, Format, InputTables, OnCorruptArg, Selection, TableArgs, ValueArgs, condition,
+};
+pub(crate) use input::{Decimals, InferRows, InputArgs, Mixed, Ragged, Source, UnknownKeys};
+pub(crate) use write::{CompatArg, Date64Arg, OfColumn, Report, Target, WriteArgs};

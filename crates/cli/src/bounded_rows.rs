@@ -7,8 +7,9 @@ use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
 use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::{LossReport, ParquetRecordBatchReader};
-use marquetry::errors::{ErrorKind, Limits, Result};
+use marquetry::errors::{Error, ErrorKind, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
+use marquetry::metrics::ReadMetrics;
 
 /// Reads the chosen rows of a file in batches of at most so many rows. Where values are long, batches have fewer: what the footer
 /// says of their size is believed at first, and a batch that exceeds a limit nevertheless is read again as smaller ones.
@@ -16,6 +17,8 @@ pub(crate) struct BoundedRows {
     /// The file, with its choice of columns and rows.
     file: OpenFile,
     reader: ParquetRecordBatchReader,
+    /// Of readers before that one.
+    metrics_before: ReadMetrics,
     batch_rows: usize,
     /// Rows of the choice before the first that is wanted.
     offset: usize,
@@ -40,7 +43,16 @@ impl BoundedRows {
         let reader = open(&file, batch_rows, offset, limit)?;
         // Losses would be counted twice.
         let may_read_again = selection.on_corrupt == OnCorruptArg::Fail;
-        Ok(BoundedRows { file, reader, batch_rows, offset, left: limit, may_read_again, is_one_row: false })
+        Ok(BoundedRows {
+            file,
+            reader,
+            metrics_before: ReadMetrics::default(),
+            batch_rows,
+            offset,
+            left: limit,
+            may_read_again,
+            is_one_row: false,
+        })
     }
 
     pub(crate) fn schema(&self) -> SchemaRef {
@@ -49,6 +61,13 @@ impl BoundedRows {
 
     pub(crate) fn loss_report(&self) -> LossReport {
         self.reader.loss_report()
+    }
+
+    /// What reading has cost so far.
+    pub(crate) fn metrics(&self) -> ReadMetrics {
+        let mut all = self.metrics_before;
+        all += self.reader.metrics();
+        all
     }
 
     /// The next batch.
@@ -60,7 +79,7 @@ impl BoundedRows {
                     self.left = self.left.map(|left| left.saturating_sub(batch.num_rows()));
                     return Some(Ok(batch));
                 }
-                Err(error) if error.kind() == ErrorKind::Limit && self.may_read_again && !self.is_one_row => {
+                Err(error) if is_too_large(&error) && self.may_read_again && !self.is_one_row => {
                     if let Err(error) = self.read_again() {
                         return Some(Err(error));
                     }
@@ -81,6 +100,7 @@ impl BoundedRows {
             }
             rows => self.batch_rows = (rows / FEWER_ROWS).max(1),
         }
+        self.metrics_before = self.metrics();
         self.reader = open(&self.file, self.batch_rows, self.offset, self.left)?;
         Ok(())
     }
@@ -122,6 +142,11 @@ fn rows_of_bytes(metadata: &ParquetMetaData, selection: &Selection, most: usize)
         usize::try_from(BATCH_BYTES / (bytes / rows).max(1)).unwrap_or(most)
     };
     (0..metadata.num_row_groups()).step_by(step).map(rows_of).min().unwrap_or(most).clamp(1, most)
+}
+
+/// Whether smaller batches may do.
+fn is_too_large(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Limit | ErrorKind::Memory)
 }
 
 /// What a batch should have at most, by the footer.

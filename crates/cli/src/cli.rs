@@ -2,6 +2,7 @@
 
 use crate::args::Format;
 use crate::commands;
+use crate::keys::KeyArgs;
 use crate::memory::MemoryArgs;
 use clap::{Parser, Subcommand};
 
@@ -14,6 +15,8 @@ pub(crate) struct CommandLine {
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -81,6 +84,9 @@ pub(crate) enum Command {
     /// Save what is left of a broken file, with or without its footer
     #[command(after_help = commands::recover::RECOVER_HELP)]
     Recover(commands::recover::RecoverArgs),
+    /// Ask files in SQL; a program of its own, marquetry-sql, does that
+    #[command(after_help = commands::sql::SQL_HELP)]
+    Sql(commands::sql::SqlArgs),
     /// List the rules that verify checks
     #[command(after_help = commands::rules::RULES_HELP)]
     Rules(commands::rules::RulesArgs),
@@ -99,8 +105,26 @@ Examples:
   marquetry convert data.csv data.parquet
   marquetry cat 's3://bucket/events/*.parquet' --where \"country = 'DE' and amount > 100\" --columns id,amount
 
+Encrypted files:
+  Keys are in a file that only its owner can read, or in a variable of the environment; never among the arguments, which all can
+  see. Without them the columns that are not encrypted can be read, if the footer is not; meta tells which is which.
+  marquetry cat salaries.parquet --key-file keys.json
+
 URLs:
   Files may be read from s3://, gs://, az:// and http(s)://, as with patterns and directories on a disk; web servers list no
   files. What a store needs to know is in the environment variables that its other tools use: AWS_ACCESS_KEY_ID,
   AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_SKIP_SIGNATURE=true for public buckets;
-  GOOGLE_APPLICATION_CREDENTIALS; AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; HTTPS_PROXY.";
+  GOOGLE_APPLICATION_CREDENTIALS; AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; HTTPS_PROXY. A command that was built
+  without the feature `remote` reads no URLs, and says how to get one that does.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// No two arguments of a command have one name, among much else.
+    #[test]
+    fn arguments_go_together() {
+        CommandLine::command().debug_assert();
+    }
+}

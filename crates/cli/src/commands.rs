@@ -2,13 +2,14 @@
 
 pub(crate) mod append;
 pub(crate) mod cat;
-mod changed;
 mod column_chunks;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod count;
+mod damaged;
 pub(crate) mod dictionary;
 pub(crate) mod drop_row_group;
+mod edit;
 pub(crate) mod explain;
 pub(crate) mod head;
 mod heading;
@@ -23,5 +24,6 @@ pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod size;
 pub(crate) mod split;
+pub(crate) mod sql;
 pub(crate) mod summary;
 pub(crate) mod verify;

@@ -8,26 +8,27 @@
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
 //! lines        rows become lines of text, by several threads
-//! plain names compact   columns as an output needs them
+//! decode_dictionaries unify_dictionaries compact_views names   columns as an output needs them
 //! progress     a bar on the terminal
 //! ```
 
-mod compact;
+mod compact_views;
+mod decode_dictionaries;
 mod destination;
 mod lines;
 mod names;
 mod parquet;
-mod plain;
 mod progress;
 mod properties;
 mod report;
 mod sink;
+mod unify_dictionaries;
 
-pub(crate) use compact::{compact, compact_array};
+pub(crate) use compact_views::{compact, compact_array};
+pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::Destination;
 pub(crate) use lines::formatted;
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};
-pub(crate) use plain::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;
 pub(crate) use report::{Before, SizeReport};

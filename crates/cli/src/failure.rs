@@ -94,7 +94,7 @@ impl Display for Failure {
 /// The error's own text, but without the file: the line begins with it.
 fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     write!(f, "{}: {}", error.kind().name(), error.message())?;
-    if let Some(source) = std::error::Error::source(error) {
+    if let Some(source) = error.get_ref() {
         write!(f, ": {source}")?;
     }
     let place = error.place();

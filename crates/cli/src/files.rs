@@ -1,9 +1,9 @@
 //! Patterns become files, files are opened.
 
-use crate::args::{Files, Selection, Tables};
+use crate::args::{Files, InputTables, Selection};
 use crate::failure::{Failure, Outcome};
 use crate::remote;
-use crate::tables::Table;
+use crate::table_source::TableSource;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use std::path::{Path, PathBuf};
@@ -79,17 +79,17 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-impl Tables {
+impl InputTables {
     /// Runs `look` on each file, as [`Files::for_each`] does; the files of a directory are one table.
     pub(crate) fn for_each(
         &self,
         outcome: &mut Outcome,
-        mut look: impl FnMut(&Path, Table) -> Result<(), Failure>,
+        mut look: impl FnMut(&Path, TableSource) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         for path in self.as_files().expanded(outcome) {
             let opened = match self.unfinished {
-                true => Table::open_unfinished(&path),
-                false => Table::open_one(&path, &self.together),
+                true => TableSource::open_unfinished(&path),
+                false => TableSource::open_one(&path, &self.together),
             };
             match opened.map_err(Failure::from).and_then(|table| look(&path, table)) {
                 Ok(()) => {}

@@ -3,6 +3,7 @@
 //! ```text
 //! kind         which format a file has
 //! origin       bytes of a file or of standard input, decompressed, counted
+//! decoded      text in other encodings
 //! csv jsonl arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
 //! texts        columns of texts, wherever they are
@@ -16,6 +17,7 @@
 //! time         dates and times in text
 //! decimal number   decimals in text, and short numbers of any kind
 //! choose       some columns, some rows
+//! zstd_text    text in Zstandard frames
 //! ```
 //!
 //! The text formats are read as text first. Our own code makes values of it, because no value may become another one
@@ -23,12 +25,14 @@
 
 mod arrow;
 mod bad_input;
-mod choose;
+mod byte_stream;
 mod chunks;
 mod csv;
 mod decimal;
-mod guess;
-mod guess_json;
+mod decoded;
+mod infer_json;
+mod infer_number;
+mod infer_text;
 mod input;
 mod json_form;
 mod json_reader;
@@ -36,26 +40,27 @@ mod jsonl;
 mod kind;
 mod nested;
 mod number;
-mod origin;
 mod parquet;
+mod parse_values;
+mod project;
 mod texts;
 mod time;
-mod typed;
 mod words;
+mod zstd_text;
 
 use crate::args::OnCorruptArg;
 use crate::failure::Failure;
 use crate::file_name;
 use bad_input::bad;
-pub(crate) use input::{Batches, Input, InputOptions, Losses};
+use byte_stream::ByteStream;
+pub(crate) use input::{Batches, Input, InputOptions};
 use kind::Kind;
-use origin::Origin;
 use std::path::{Path, PathBuf};
 
 /// Opens the input at `paths`: one file, `-` for standard input, or many Parquet files.
 pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     match paths {
-        [path] if path.is_file() || Origin::new(path).path().is_none() => open_one(path, wanted),
+        [path] if path.is_file() || ByteStream::new(path).path().is_none() => open_one(path, wanted),
         paths => {
             let is_other = |path: &&PathBuf| {
                 !path.is_dir() && !matches!(Kind::of(path, wanted.args.from), Ok(Kind::Parquet))
@@ -73,7 +78,7 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
 }
 
 fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
-    let origin = Origin::new(path);
+    let origin = ByteStream::new(path);
     let kind = Kind::of(path, wanted.args.from)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
         return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
@@ -87,5 +92,5 @@ fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
         Kind::Jsonl => jsonl::open(origin, wanted)?,
         Kind::Arrow => arrow::open(origin)?,
     };
-    choose::choose(input, wanted)
+    project::project(input, wanted)
 }

@@ -6,8 +6,11 @@
 //! help      texts of help, as wide as the terminal
 //! printable, file_name  text and names of files as they are shown
 //! files     patterns become files, files are opened
+//! standard_input  what is read where a file is called -
 //! remote    files by path or URL
+//! keys      keys of encrypted files
 //! memory    how much of it reading and writing may take
+//! metrics   what reading and writing cost, on standard error
 //! bounded_rows  batches of a file, bounded by bytes as well as rows
 //! tables    a file, or many files as one table
 //! commands  one file for each command
@@ -25,8 +28,11 @@
 //! unreferenced    bytes of a file that nothing refers to
 //! ordered_map    a parallel map that keeps the order
 //! output    standard output: text or JSON
+//! json_stream   JSON that is written while its parts come
+//! overwrite  where a file may be written
 //! terminal  output to a terminal
 //! failure   what goes wrong, its line on standard error and its exit code
+//! signals   what is cleaned up when the process is told to end
 //! ```
 //!
 //! # JSON
@@ -47,48 +53,71 @@ mod file_name;
 mod files;
 mod help;
 mod inputs;
-mod leaves;
-mod losses;
+mod json_stream;
+mod keys;
+mod leaf_sizes;
+mod loss_report;
 mod memory;
+mod metrics;
 mod ordered_map;
 mod output;
+mod overwrite;
+mod plain_value;
 mod printable;
 mod remote;
 mod report_file;
 mod rewrite;
 mod rows;
 mod schema_parser;
+#[cfg(unix)]
+mod signals;
 mod sort;
-mod table;
-mod tables;
+mod standard_input;
+mod table_source;
 mod terminal;
+mod text_table;
 mod unreferenced;
-mod value;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};
 use failure::{Failure, Outcome};
 use marquetry_base::{steers_terminal, text_without_secrets};
 use output::Output;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(arguments) = commands::sql::arguments(std::env::args_os()) {
+        return hand_over(&arguments);
+    }
     let matches = help::flowing(CommandLine::command()).try_get_matches();
     let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) => return refused(&error),
     };
     args.memory.apply();
+    #[cfg(unix)]
+    signals::clean_up();
     let mut outcome = Outcome::new();
     let mut output = Output::new(args.format);
-    let run = run(&args, &mut output, &mut outcome).and_then(|()| Ok(output.flush()?));
+    let keys = args.keys.apply();
+    let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
     match run {
         // Whoever reads has seen enough.
         Ok(()) | Err(Failure::ClosedPipe) => {}
         Err(failure) => outcome.report(None, &failure),
     }
     outcome.exit_code()
+}
+
+/// Another program takes over; where it cannot, that is all there is to say.
+fn hand_over(arguments: &[OsString]) -> ExitCode {
+    commands::sql::run(arguments).unwrap_or_else(|failure| {
+        let mut outcome = Outcome::new();
+        outcome.report(None, &failure);
+        outcome.exit_code()
+    })
 }
 
 /// Says why arguments are none, or gives the help that they ask for.
@@ -131,6 +160,8 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::DropRowGroup(args) => commands::drop_row_group::run(args, output, outcome),
         Command::Summary(args) => commands::summary::run(args, output, outcome),
         Command::Verify(args) => commands::verify::run(args, output, outcome),
+        // Any other option before it would be one of ours, which that program does not know.
+        Command::Sql(_) => Err(Failure::Usage("`sql` comes first: marquetry sql ..".to_owned())),
         Command::Rules(args) => commands::rules::run(args, output),
     }
 }

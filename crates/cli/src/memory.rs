@@ -1,6 +1,7 @@
 //! How much memory a command takes: the process's budget for reading, and what writing may hold.
 
 use crate::args::bytes;
+use crate::keys;
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::{Limits, MemoryBudget};
@@ -32,12 +33,12 @@ impl MemoryArgs {
 /// The limits of readers whose batches [`BoundedRows`](crate::bounded_rows::BoundedRows) makes smaller if they exceed them.
 pub(crate) fn batch_limits() -> Limits {
     let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
-    Limits { batch_bytes: (readers / 8).clamp(16 << 20, 256 << 20), ..Limits::default() }
+    Limits::default().with_batch_bytes((readers / 8).clamp(16 << 20, 256 << 20))
 }
 
 /// Options with these limits.
 pub(crate) fn bounded_options() -> ArrowReaderOptions {
-    ArrowReaderOptions::new().with_limits(batch_limits())
+    keys::reader_options().with_limits(batch_limits())
 }
 
 /// Windows on a file, and a page of each of some columns, take as much.

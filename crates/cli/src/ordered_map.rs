@@ -52,11 +52,19 @@ impl<S: Send + 'static, T: Send + 'static> OrderedMap<S, T> {
             changed: Condvar::new(),
             most_slots: 2 * threads.get(),
         });
-        for _ in 0..threads.get() {
+        let start = |_: &usize| {
             let shared = shared.clone();
-            thread::spawn(move || shared.work());
+            thread::Builder::new().spawn(move || shared.work()).is_ok()
+        };
+        // Fewer, if no more can be started.
+        let started = (0..threads.get()).take_while(start).count();
+        match Arc::try_unwrap(shared) {
+            Ok(Shared { source, function, .. }) if started == 0 => OrderedMap {
+                work: Work::Inline(source.into_inner().unwrap_or_else(PoisonError::into_inner), function),
+            },
+            Ok(shared) => OrderedMap { work: Work::Threads(Arc::new(shared)) },
+            Err(shared) => OrderedMap { work: Work::Threads(shared) },
         }
-        OrderedMap { work: Work::Threads(shared) }
     }
 }
 

@@ -46,10 +46,15 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
-    /// Writes a value as one line of JSON. What steers a terminal is escaped wherever it goes: it is the same value.
+    /// Writes a value as one line of JSON.
     pub(crate) fn json(&mut self, value: &Value) -> io::Result<()> {
-        value.serialize(&mut Serializer::with_formatter(&mut self.out, Harmless))?;
+        self.json_value(value)?;
         self.out.write_all(b"\n")
+    }
+
+    /// Writes a value as JSON. What steers a terminal is escaped wherever it goes: it is the same value.
+    pub(crate) fn json_value(&mut self, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+        Ok(value.serialize(&mut Serializer::with_formatter(&mut self.out, Harmless))?)
     }
 }
 

@@ -1,26 +1,28 @@
-//! Files to read: by path, or by the URL of a file in a store.
+//! Files to read: by path, by the URL of a file in a store, or `-` for standard input.
 
 use crate::file_name;
+use crate::keys;
+use crate::standard_input;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::Result;
 use marquetry::file::{LocalFile, Source};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens the Parquet file at `path`.
 pub(crate) fn open(path: &Path) -> Result<OpenFile> {
-    open_with_options(path, ArrowReaderOptions::new())
+    open_with_options(path, keys::reader_options())
 }
 
 /// The same, with options.
 pub(crate) fn open_with_options(path: &Path, options: ArrowReaderOptions) -> Result<OpenFile> {
-    match is_url(path) {
+    match is_url(path) || standard_input::is_meant(path) {
         true => {
-            let open = OpenFile::new(source(path)?, options);
+            let open = source(path).and_then(|source| OpenFile::new(source, options));
             open.map_err(|error| error.in_file(file_name::shown(path)))
         }
         false => marquetry::open_with_options(path, options),
@@ -31,6 +33,7 @@ pub(crate) fn open_with_options(path: &Path, options: ArrowReaderOptions) -> Res
 pub(crate) fn source(path: &Path) -> Result<Arc<dyn Source>> {
     match url(path) {
         Some(url) => store::open(url),
+        None if standard_input::is_meant(path) => standard_input::source(),
         None => Ok(Arc::new(LocalFile::open(path)?)),
     }
 }
@@ -65,6 +68,24 @@ pub(crate) fn local() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| if is_url(&path) { Err(ONLY_READ) } else { Ok(path) })
 }
 
+/// Parses the path of a file that is written, here or in a store.
+pub(crate) fn writable() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match url(&path).is_some_and(|url| url.starts_with("http")) {
+        true => Err("web servers are only read: write a file of this machine, or of a store"),
+        false => Ok(path),
+    })
+}
+
+/// A file in a store that is there once it is finished.
+pub(crate) trait NewObject: Write + Send {
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Begins a file in a store. Fails if it is there already, unless it may be replaced.
+pub(crate) fn create(path: &Path, overwrite: bool) -> Result<Box<dyn NewObject>> {
+    store::create(url(path).unwrap_or_default(), overwrite)
+}
+
 pub(crate) const ONLY_READ: &str = "files in stores are only read: write a file of this machine, and copy it";
 
 fn url(path: &Path) -> Option<&str> {
@@ -74,13 +95,13 @@ fn url(path: &Path) -> Option<&str> {
     })
 }
 
-/// Those that a build without remote files knows too, to say so.
+/// Those that a build without the feature `remote` knows too, to say so.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
 #[cfg(feature = "remote")]
 mod store {
-    use super::{Arc, Result, Source};
-    use marquetry_object_store::Stores;
+    use super::{Arc, NewObject, Result, Source};
+    use marquetry_object_store::{BlockingObjectWriter, StoreRegistry};
     use std::sync::OnceLock;
 
     pub(super) fn open(url: &str) -> Result<Arc<dyn Source>> {
@@ -91,11 +112,21 @@ mod store {
         stores()?.files(url)
     }
 
+    pub(super) fn create(url: &str, overwrite: bool) -> Result<Box<dyn NewObject>> {
+        Ok(Box::new(stores()?.create(url, overwrite)?))
+    }
+
+    impl NewObject for BlockingObjectWriter {
+        fn finish(self: Box<Self>) -> Result<()> {
+            BlockingObjectWriter::finish(*self)
+        }
+    }
+
     /// One set for the process: connections are used again from file to file.
-    fn stores() -> Result<&'static Stores> {
-        static STORES: OnceLock<Stores> = OnceLock::new();
+    fn stores() -> Result<&'static StoreRegistry> {
+        static STORES: OnceLock<StoreRegistry> = OnceLock::new();
         if STORES.get().is_none() {
-            let _ = STORES.set(Stores::new()?);
+            let _ = STORES.set(StoreRegistry::new()?);
         }
         STORES.get().ok_or_else(|| marquetry::errors::Error::argument("no stores"))
     }
@@ -103,7 +134,7 @@ mod store {
 
 #[cfg(not(feature = "remote"))]
 mod store {
-    use super::{Arc, Result, Source};
+    use super::{Arc, NewObject, Result, Source};
     use marquetry::errors::Error;
 
     pub(super) fn open(url: &str) -> Result<Arc<dyn Source>> {
@@ -114,8 +145,15 @@ mod store {
         Err(unsupported().in_file(url))
     }
 
+    pub(super) fn create(url: &str, _: bool) -> Result<Box<dyn NewObject>> {
+        Err(unsupported().in_file(url))
+    }
+
     fn unsupported() -> Error {
-        Error::unsupported("this build reads no URLs: build it with the feature `remote`")
+        Error::unsupported(
+            "this build knows no URLs; one that does: `cargo install marquetry-cli --features remote`, or in a checkout \
+             `cargo install --path crates/cli --features remote`",
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! A report in a file of its own: over no file of the user's, and there once it is complete.
 
 use crate::failure::Failure;
-use crate::rewrite::{is_there, refuse, refuse_existing, same_place};
+use crate::overwrite::{is_there, refuse, refuse_existing, same_place};
 use marquetry::file::AtomicFile;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};

@@ -6,25 +6,25 @@
 //! edit      columns left out, columns renamed
 //! footer    what of the inputs' footers goes into the new one
 //! recode    columns decoded and encoded again
-//! tally     what was done to each column, and what was left behind
+//! log     what was done to each column, and what was left behind
 //! tell      the report, or what went wrong
-//! new_file  the file that is written: not over an input, nor over anything unasked
+//! new_file  the file that is written
 //! ```
 
+mod column_log;
 mod edit;
 mod footer;
 mod inputs;
-mod new_file;
-mod recode;
+mod output_file;
+mod print_report;
+mod reencode;
 mod schemas;
-mod tally;
-mod tell;
 
+pub(crate) use column_log::{ColumnAction, ColumnLog};
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use inputs::Input;
-pub(crate) use new_file::{NewFile, is_there, refuse, refuse_existing, same_place};
-pub(crate) use recode::{Recoder, Room, codec_of};
-pub(crate) use schemas::{Same, leaf_map};
-pub(crate) use tally::{Deed, Tally};
-pub(crate) use tell::{print_report, report_failure};
+pub(crate) use output_file::OutputFile;
+pub(crate) use print_report::{print_report, report_failure};
+pub(crate) use reencode::{Reencoder, SpillBudget, codec_of, has_order_of_bounds};
+pub(crate) use schemas::{Same, leaf_map, leaf_map_of_file, unified};

@@ -1,8 +1,10 @@
 //! Sorting rows that need not fit in memory.
 //!
 //! ```text
-//! keys    what is typed after --sort-by, and the columns that it names
-//! packed  batches in little memory, whose rows are gathered in any order
+//! columns what is typed after --sort-by
+//! keys    the columns that are named there, and what makes them comparable
+//! packed  batches in little memory, row by row
+//! gather  packed rows at any places become a batch again
 //! run     rows in memory, in order
 //! runs    sorted rows in temporary files
 //! merge   several sorted sequences become one
@@ -13,12 +15,15 @@
 //! merged, the earlier one first where rows are equal, and several threads gather the rows. Are there too many files to be
 //! merged within the budget, neighbours are merged to longer ones before.
 
+mod columns;
+mod gather;
 mod keys;
 mod merge;
 mod packed;
 mod run;
 mod runs;
 
+pub(crate) use columns::{SortColumn, SortColumns};
 pub(crate) use keys::{Keys, SortKey};
 
 use crate::failure::Failure;
@@ -175,7 +180,7 @@ fn merged(
     let merge = Merge::new(sequences(stored)?, keys, budget.batch_rows)?;
     Ok(Box::new(OrderedMap::new(merge, budget.threads, move |piece: Result<Piece, Failure>| {
         let Piece { batches, places } = piece?;
-        packed::gathered(&batches, &places, &schema)
+        gather::gathered(&batches, &places, &schema)
     })))
 }
 

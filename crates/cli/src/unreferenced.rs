@@ -1,7 +1,7 @@
 //! Bytes of a file that nothing in it refers to: checkpoints, footers of before a change in place, row groups that were taken
 //! out.
 
-use crate::table::percent;
+use crate::text_table::percent;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry::file::{Source, unreferenced_bytes};
 

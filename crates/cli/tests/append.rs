@@ -170,3 +170,87 @@ fn recover_undoes_an_append_that_was_stopped() {
     success(&["recover", "--keep-appended", &file, &out]);
     assert_eq!(rows(&out), rows(&wines()).repeat(3));
 }
+
+/// A file has as many names as there are links to it.
+#[cfg(unix)]
+#[test]
+fn a_file_is_not_appended_to_itself_under_another_name() {
+    let folder = Folder::new("append-itself");
+    let file = copy(&folder, "f.parquet");
+    fs::hard_link(&file, folder.path("hard.parquet")).expect("a link");
+    std::os::unix::fs::symlink(&file, folder.path("soft.parquet")).expect("a link");
+    let old = fs::read(&file).expect("a file");
+    for name in ["f.parquet", "hard.parquet", "soft.parquet"] {
+        let (code, lines) = failure(&["append", &file, &folder.path(name)]);
+        assert_eq!(code, 2, "{lines:?}");
+        assert!(lines[0].contains("cannot be appended to itself"), "{lines:?}");
+        assert_eq!(fs::read(&file).expect("a file"), old);
+    }
+}
+
+/// With --copy the file is the old one until it is the new one: whoever has it open reads on, and the name leads to no other.
+#[test]
+fn a_copy_takes_the_place_of_the_file() {
+    use std::io::Read;
+    let folder = Folder::new("append-copy");
+    let (file, in_place) = (copy(&folder, "f.parquet"), copy(&folder, "in-place.parquet"));
+    let old = fs::read(&file).expect("a file");
+    let mut reader = fs::File::open(&file).expect("a file");
+    for (changed, copied) in [
+        (vec!["append", &in_place, &wines()], vec!["append", &file, &wines(), "--copy"]),
+        (vec!["drop-row-group", &in_place, "0"], vec!["drop-row-group", &file, "0", "--copy"]),
+        (vec!["meta", "set", &in_place, "a=b"], vec!["meta", "set", &file, "a=b", "--copy"]),
+        (vec!["meta", "unset", &in_place, "a"], vec!["meta", "unset", &file, "a", "--copy"]),
+    ] {
+        let (mut changed, copied) = (json(&changed), json(&copied));
+        changed["file"] = file.clone().into();
+        assert_eq!(copied, changed);
+        assert_eq!(fs::read(&file).expect("a file"), fs::read(&in_place).expect("a file"));
+    }
+    let mut seen = Vec::new();
+    reader.read_to_end(&mut seen).expect("the old file");
+    assert_eq!(seen, old, "an open file is not changed");
+    // What fails leaves the file, and nothing beside it.
+    let before = fs::read(&file).expect("a file");
+    let broken = folder.path("broken.parquet");
+    let mut bytes = old.clone();
+    bytes.truncate(old.len() - 1);
+    fs::write(&broken, bytes).expect("a file");
+    assert_eq!(failure(&["append", &file, &broken, "--copy"]).0, 1);
+    assert_eq!(failure(&["drop-row-group", &file, "99", "--copy"]).0, 2);
+    assert_eq!(fs::read(&file).expect("a file"), before);
+    let names = fs::read_dir(folder.path(".")).expect("a directory").count();
+    assert_eq!(names, 3, "f, in-place, broken");
+}
+
+/// Killed at any moment, a change with --copy leaves the old file or the new one, and readers find one of them all the while.
+#[cfg(unix)]
+#[test]
+fn a_copy_that_is_killed_leaves_the_old_file() {
+    let folder = Folder::new("append-copy-killed");
+    let (file, big) = (copy(&folder, "f.parquet"), folder.path("big.parquet"));
+    let many: Vec<String> = std::iter::repeat_n(wines(), 40).collect();
+    let inputs: Vec<&str> = many.iter().map(String::as_str).collect();
+    success(&[&["merge"], &inputs[..], &[&big]].concat());
+    let old = fs::read(&file).expect("a file");
+    let kills = if std::env::var_os("MARQUETRY_SLOW").is_some() { 100 } else { 8 };
+    for i in 0..kills {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_marquetry"));
+        let command = command.args(["append", &file, &big, "--copy"]).stdout(std::process::Stdio::null());
+        let mut child = command.spawn().expect("the binary runs");
+        let until = std::time::Instant::now() + std::time::Duration::from_millis(i * 3);
+        let mut reads = 0;
+        while std::time::Instant::now() < until || reads == 0 {
+            let rows = marquetry::open(&file).expect("a whole file").metadata().num_rows();
+            assert!(rows == 200 || rows == 41 * 200, "{rows}");
+            reads += 1;
+        }
+        // It may have ended by itself.
+        let _ = child.kill();
+        child.wait().expect("an end");
+        if fs::read(&file).expect("a file") != old {
+            assert_eq!(success(&["count", &file]).trim(), (41 * 200).to_string());
+            fs::write(&file, &old).expect("a file");
+        }
+    }
+}

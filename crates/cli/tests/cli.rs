@@ -193,7 +193,7 @@ fn bad_files_have_one_line_and_do_not_stop_the_others() {
     let errors = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = errors.lines().collect();
     assert_eq!(lines.len(), 3, "{errors}");
-    assert!(lines[0].starts_with(&format!("marquetry: {}: io: ", missing.display())));
+    assert!(lines[0].starts_with(&format!("marquetry: {}: not found: ", missing.display())));
     assert!(lines[1].starts_with(&format!("marquetry: {}: corrupt: not a Parquet file", other.display())));
     assert!(lines[2].starts_with(&format!("marquetry: {}: corrupt: checksum mismatch", damaged.display())));
     assert!(lines[2].ends_with("in column name, row group 0, page 0, byte 4"), "{}", lines[2]);
@@ -207,8 +207,8 @@ fn wrong_usage_is_2() {
         &["polish", &wines],
         &["head", &wines, "--columns", "nam"],
         &["pages", &wines, "--row-group", "2"],
-        &["convert", &wines, "wines.xyz"],
-        &["convert", &wines, &wines, "--to", "csv"],
+        &["convert", &wines, "wines.xyz", "--overwrite"],
+        &["convert", &wines, &wines, "--overwrite", "--to", "csv"],
     ] {
         assert_eq!(failure(arguments).0, 2, "{arguments:?}");
     }
@@ -263,15 +263,18 @@ fn convert_to_json_lines_and_csv() {
 fn convert_to_arrow() {
     use arrow_array::RecordBatch;
     use arrow_ipc::reader::{FileReader, StreamReader};
+    use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     let directory = directory("convert_to_arrow");
     let (wines, arrow) = (wines(), directory.join("wines.arrow"));
-    success(&["convert", &wines, text(&arrow), "--batch-size", "64"]);
+    success(&["convert", &wines, text(&arrow), "--overwrite", "--batch-size", "64"]);
     let reader = FileReader::try_new(fs::File::open(&arrow).expect("a file"), None).expect("an Arrow file");
     let batches: Vec<_> = reader.map(|batch| batch.expect("a batch")).collect();
     assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [64, 64, 64, 8]);
-    let mut whole = marquetry::open(&wines).expect("the example").batch_size(64).batches().expect("batches");
+    // The types are those of the stored Arrow schema.
+    let whole = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(&wines).expect("the example"));
+    let mut whole = whole.expect("the example").with_batch_size(64).build().expect("batches");
     for batch in batches {
-        assert_eq!(batch, whole.next_batch().expect("as many").expect("a batch"));
+        assert_eq!(batch, whole.next().expect("as many").expect("a batch"));
     }
     let stream =
         marquetry(&["convert", &wines, "-", "--to", "arrow", "--columns", "year", "--limit", "7"]).stdout;
@@ -285,13 +288,13 @@ fn output_is_never_half_written() {
     let damaged = damaged(&directory);
     let out = directory.join("out.csv");
     fs::write(&out, "what was there before").expect("a file");
-    assert_eq!(failure(&["convert", text(&damaged), text(&out)]).0, 1);
+    assert_eq!(failure(&["convert", text(&damaged), text(&out), "--overwrite"]).0, 1);
     assert_eq!(fs::read_to_string(&out).expect("the old file"), "what was there before");
     let left: Vec<_> =
         fs::read_dir(&directory).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left.len(), 2, "only the two files are there: {left:?}");
     // The page is damaged in its compressed bytes: without the checksum it may still not decompress.
-    assert_eq!(failure(&["convert", text(&damaged), text(&out), "--columns", "year"]).0, 0);
+    assert_eq!(failure(&["convert", text(&damaged), text(&out), "--overwrite", "--columns", "year"]).0, 0);
     assert!(fs::read_to_string(&out).expect("the new file").starts_with("year\n"));
 }
 
@@ -302,7 +305,7 @@ fn what_is_no_file_is_written_to_and_links_stay() {
     let (target, link) = (directory.join("target.csv"), directory.join("link.csv"));
     fs::write(&target, "old").expect("a file");
     std::os::unix::fs::symlink(&target, &link).expect("a link");
-    success(&["convert", &wines(), text(&link), "--columns", "year"]);
+    success(&["convert", &wines(), text(&link), "--overwrite", "--columns", "year"]);
     assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
     assert!(fs::read_to_string(&target).expect("the file").starts_with("year\n"));
     success(&["convert", &wines(), "/dev/null", "--to", "csv"]);

@@ -5,6 +5,7 @@ mod command;
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, RecordBatch, RunArray};
 use arrow_ipc::CompressionType;
+use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use command::{Folder, failure, success, with_input};
 use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -72,6 +73,7 @@ fn csv_with_guessed_types() {
         "NA",
         "--report",
         "none",
+        "--overwrite",
     ];
     assert_eq!(with_input(&options, "1;NA;\n2;;x\n"), "");
     assert_eq!(
@@ -86,16 +88,16 @@ fn csv_with_guessed_types() {
 fn later_values_that_do_not_fit_are_errors() {
     let folder = Folder::new("later_values_that_do_not_fit_are_errors");
     let output = folder.path("out.parquet");
-    for (values, row) in
-        [("1\n2\n1.5\n", 3), ("1\n2\n3\n007\n", 4), ("1\n2\nx\n", 3), ("true\nfalse\n1\n", 3)]
+    for (values, line) in
+        [("1\n2\n1.5\n", 4), ("1\n2\n3\n007\n", 5), ("1\n2\nx\n", 4), ("true\nfalse\n1\n", 4)]
     {
         let csv = folder.write("in.csv", &format!("a\n{values}"));
-        let (code, lines) = failure(&["convert", &csv, &output, "--infer-rows", "2"]);
+        let (code, lines) = failure(&["convert", &csv, &output, "--overwrite", "--infer-rows", "2"]);
         assert_eq!((code, lines.len()), (1, 1), "{lines:?}");
-        assert!(lines[0].contains(&format!("row {row}, column a")), "{lines:?}");
+        assert!(lines[0].contains(&format!("line {line}, column a")), "{lines:?}");
         assert!(lines[0].contains("--infer-rows all") && lines[0].contains("first 2 rows"), "{lines:?}");
         assert!(!std::path::Path::new(&output).exists(), "nothing is left behind");
-        success(&["convert", &csv, &output, "--infer-rows", "all", "--report", "none"]);
+        success(&["convert", &csv, &output, "--overwrite", "--infer-rows", "all", "--report", "none"]);
         assert_eq!(
             success(&["convert", &output, "-", "--to", "csv"]).replace(".0", ""),
             format!("a\n{values}")
@@ -103,20 +105,20 @@ fn later_values_that_do_not_fit_are_errors() {
         std::fs::remove_file(&output).unwrap();
     }
     let jsonl = folder.write("in.jsonl", "{\"a\": 1}\n\n{\"a\": 1.5}\n");
-    let (code, lines) = failure(&["convert", &jsonl, &output, "--infer-rows", "1"]);
+    let (code, lines) = failure(&["convert", &jsonl, &output, "--overwrite", "--infer-rows", "1"]);
     assert_eq!(code, 1);
     assert!(lines[0].contains("line 3, column a") && lines[0].contains("1.5"), "{lines:?}");
     let jsonl = folder.write("in.jsonl", "{\"a\": 1}\n\n{\"a\": 1.5}\n{\"b\": 1}\n");
-    let (_, lines) = failure(&["convert", &jsonl, &output, "--infer-rows", "2"]);
+    let (_, lines) = failure(&["convert", &jsonl, &output, "--overwrite", "--infer-rows", "2"]);
     assert!(lines[0].contains("line 4") && lines[0].contains('b'), "{lines:?}");
     assert_eq!(rows(&jsonl), "{\"a\":1.0,\"b\":null}\n{\"a\":1.5,\"b\":null}\n{\"a\":null,\"b\":1}\n");
-    for (text, part) in [("[1]\n", "line 1"), ("{\"a\": 1}\n{\n\"a\": 2}\n", "line 2"), ("", "no rows")] {
+    for (text, part) in [("[1]\n", "object 1"), ("{\"a\": 1}\n{\n\"a\": 2}\n", "line 2"), ("", "no rows")] {
         let jsonl = folder.write("in.jsonl", text);
-        let (code, lines) = failure(&["convert", &jsonl, &output]);
+        let (code, lines) = failure(&["convert", &jsonl, &output, "--overwrite"]);
         assert!(code == 1 && lines[0].contains(part), "{lines:?}");
     }
     let csv = folder.write("in.csv", "a,b\n1,2\n3\n");
-    let (code, lines) = failure(&["convert", &csv, &output]);
+    let (code, lines) = failure(&["convert", &csv, &output, "--overwrite"]);
     assert!(code == 1 && lines[0].contains("line 3"), "{lines:?}");
 }
 
@@ -125,14 +127,14 @@ fn given_schemas() {
     let folder = Folder::new("given_schemas");
     let (input, output) = (folder.write("in.csv", CSV), folder.path("out.parquet"));
     let schema = folder.write("schema.txt", "zip int32\nprice decimal(9, 2) !  # euros\n");
-    let (code, lines) = failure(&["convert", &input, &output, "--schema", &schema]);
-    assert!(code == 1 && lines[0].contains("row 3, column price"), "{lines:?}");
+    let (code, lines) = failure(&["convert", &input, &output, "--overwrite", "--schema", &schema]);
+    assert!(code == 1 && lines[0].contains("line 4, column price"), "{lines:?}");
     let csv = folder.write(
         "nested.csv",
         "price,tags,id\n1.5,\"[\"\"a\"\",null]\",00000000-0000-0000-0000-0000000000ff\n",
     );
     let given = "price decimal(9, 2) not null, tags list<utf8>, id fixed(16)";
-    success(&["convert", &csv, &output, "--schema", given, "--report", "none"]);
+    success(&["convert", &csv, &output, "--overwrite", "--schema", given, "--report", "none"]);
     assert_eq!(
         rows(&output),
         "{\"price\":1.50,\"tags\":[\"a\",null],\"id\":\"000000000000000000000000000000ff\"}\n"
@@ -143,14 +145,14 @@ fn given_schemas() {
         "{\"m\": {\"x\": 1, \"y\": 2}, \"at\": \"2013-07-30T12:30:00.1Z\", \"n\": 12345678901234567890}\n",
     );
     let given = "m map<utf8, int8>, at timestamp(ms, UTC), late int8";
-    success(&["convert", &jsonl, &output, "--schema", given, "--report", "none"]);
+    success(&["convert", &jsonl, &output, "--overwrite", "--schema", given, "--report", "none"]);
     assert_eq!(
         rows(&output),
-        "{\"m\":{\"x\":1,\"y\":2},\"at\":\"2013-07-30T12:30:00.100Z\",\"n\":\"12345678901234567890\",\"late\":null}\n"
+        "{\"m\":{\"x\":1,\"y\":2},\"at\":\"2013-07-30T12:30:00.100Z\",\"n\":12345678901234567890,\"late\":null}\n"
     );
-    let (code, lines) = failure(&["convert", &csv, &output, "--schema", "price wurst"]);
+    let (code, lines) = failure(&["convert", &csv, &output, "--overwrite", "--schema", "price wurst"]);
     assert!(code == 2 && lines[0].contains("wurst"), "{lines:?}");
-    let (code, lines) = failure(&["convert", &csv, &output, "--schema", "cost int8"]);
+    let (code, lines) = failure(&["convert", &csv, &output, "--overwrite", "--schema", "cost int8"]);
     assert!(code == 2 && lines[0].contains("cost"), "{lines:?}");
 }
 
@@ -171,7 +173,7 @@ fn every_format_to_every_other() {
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 200);
     // From Parquet to Parquet the Arrow schema is that of the source.
     let direct = folder.path("direct.parquet");
-    success(&["convert", &command::wines(), &direct, "--report", "none"]);
+    success(&["convert", &command::wines(), &direct, "--overwrite", "--report", "none"]);
     let stored = |path: &str| {
         let file = std::fs::File::open(path).unwrap();
         ParquetRecordBatchReaderBuilder::try_new(file).unwrap().schema().fields().clone()
@@ -192,7 +194,7 @@ fn every_format_to_every_other() {
         );
         assert_eq!(String::from_utf8(rows).unwrap().lines().count(), 3);
     }
-    let (code, lines) = failure(&["convert", "-", &folder.path("x.parquet")]);
+    let (code, lines) = failure(&["convert", "-", &folder.path("x.parquet"), "--overwrite"]);
     assert!(code == 2 && lines[0].contains("--from"), "{lines:?}");
 }
 
@@ -232,10 +234,20 @@ fn arrow_files_with_dictionaries_and_runs() {
         std::fs::write(&input, file.into_inner().unwrap()).unwrap();
         assert_eq!(success(&["convert", &input, "-"]), expected);
         let output = folder.path("out.parquet");
-        success(&["convert", &input, &output, "--report", "none"]);
+        success(&["convert", &input, &output, "--overwrite", "--report", "none"]);
         assert_eq!(rows(&output), expected);
         let stored = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&output).unwrap()).unwrap();
         assert_eq!(stored.schema().fields(), batch.schema_ref().fields());
+        let again = folder.path("again.arrow");
+        for from in [&input, &output] {
+            success(&["convert", from, &again, "--overwrite"]);
+            let file = FileReader::try_new(std::fs::File::open(&again).unwrap(), None).unwrap();
+            assert_eq!(file.schema().fields(), batch.schema_ref().fields());
+            assert_eq!(success(&["convert", &again, "-"]), expected);
+        }
+        success(&["convert", &output, &again, "--overwrite", "--plain-types"]);
+        let file = FileReader::try_new(std::fs::File::open(&again).unwrap(), None).unwrap();
+        assert!(file.schema().fields().iter().all(|field| field.data_type().is_string()));
         let sorted = success(&["convert", &input, "-", "--sort-by", "d:desc,l", "--memory-limit", "1"]);
         assert!(
             sorted.starts_with("{\"d\":\"oak\",\"r\":\"x\",\"l\":\"a\"}\n{\"d\":\"oak\",\"r\":\"y\""),
@@ -275,7 +287,7 @@ fn a_quote_that_is_never_closed() {
     let input = folder.write("in.csv", "a,b\n1,\"x\n2,y\n3,z\n");
     let (code, errors) = failure(&["convert", &input, "-", "--to", "jsonl"]);
     assert_eq!(code, 1, "{errors:?}");
-    assert!(errors[0].contains("a quote that opens in line 2 is never closed"), "{errors:?}");
+    assert!(errors[0].contains("line 2: a quote opens here that is never closed"), "{errors:?}");
 }
 
 /// A number that is larger than all of its type is an error, also behind the rows from which types are guessed.
@@ -286,9 +298,10 @@ fn numbers_do_not_become_infinite() {
     let csv = folder.write("in.csv", &("f\n".to_owned() + &many("1.5\n", "1e400\n")));
     let jsonl = folder.write("in.jsonl", &many("{\"f\":1.5}\n", "{\"f\":-1e999}\n"));
     for input in [csv, jsonl] {
-        let (code, errors) = failure(&["convert", &input, &folder.path("out.parquet")]);
+        let (code, errors) = failure(&["convert", &input, &folder.path("out.parquet"), "--overwrite"]);
         assert_eq!(code, 1, "{errors:?}");
-        assert!(errors[0].contains("10002"), "{errors:?}");
+        let line = if input.ends_with("csv") { "line 10003" } else { "line 10002" };
+        assert!(errors[0].contains(line), "{errors:?}");
     }
     for (data_type, text) in [("float64", "1e400"), ("float32", "1e39"), ("float16", "65520")] {
         let input = folder.write("in.csv", &format!("f\n{text}\n"));
@@ -360,4 +373,56 @@ fn unions_are_refused_as_text() {
         let (code, errors) = failure(&["convert", &input, "-", "--to", to]);
         assert!(code != 0 && errors[0].contains("a union has no form as text"), "{errors:?}");
     }
+}
+
+/// The dictionaries of row groups are one dictionary in an Arrow file, and the rows are the same, sorted or not.
+#[test]
+fn dictionaries_that_change_from_batch_to_batch() {
+    let folder = Folder::new("growing-dictionaries");
+    let (parquet, arrow) = (folder.path("in.parquet"), folder.path("out.arrow"));
+    let text: String = (0..3000).map(|i| format!("{},w{}\n", i, (i * i) % 700)).collect();
+    let csv = folder.write("in.csv", &format!("i,d\n{text}"));
+    let options = ["--schema", "d dictionary<utf8>", "--row-group-rows", "500", "--report", "none"];
+    success(&[&["convert", &csv, &parquet], &options[..]].concat());
+    for more in [&[][..], &["--sort-by", "d:desc,i"], &["--batch-size", "77"]] {
+        success(&[&["convert", &parquet, &arrow, "--overwrite"], more].concat());
+        let file = FileReader::try_new(std::fs::File::open(&arrow).unwrap(), None).unwrap();
+        assert!(matches!(file.schema().field(1).data_type(), arrow_schema::DataType::Dictionary(..)));
+        let expected = success(&[&["convert", &parquet, "-"], more].concat());
+        assert_eq!(success(&["convert", &arrow, "-"]), expected);
+        let stream = command::piped(&[&["convert", &parquet, "-", "--to", "arrow"], more].concat(), b"");
+        std::fs::write(&arrow, stream).unwrap();
+        assert_eq!(success(&["convert", &arrow, "-"]), expected);
+    }
+}
+
+/// A date in milliseconds is a DATE in Parquet, and comes back as it was.
+#[test]
+fn dates_in_milliseconds() {
+    let folder = Folder::new("date64");
+    let of = |values: Vec<Option<i64>>| {
+        let column: ArrayRef = Arc::new(arrow_array::Date64Array::from(values));
+        let batch = RecordBatch::try_from_iter([("d", column)]).unwrap();
+        let input = folder.path("in.arrow");
+        let mut file = FileWriter::try_new(std::fs::File::create(&input).unwrap(), &batch.schema()).unwrap();
+        file.write(&batch).unwrap();
+        file.finish().unwrap();
+        input
+    };
+    let (days, out) =
+        (of(vec![Some(-86_400_000), None, Some(86_400_000 * 20_000)]), folder.path("out.parquet"));
+    success(&["convert", &days, &out, "--report", "none"]);
+    assert!(success(&["schema", &out]).contains("DATE"));
+    assert_eq!(types(&out), ["d Date64"]);
+    assert_eq!(rows(&out), "{\"d\":\"1969-12-31\"}\n{\"d\":null}\n{\"d\":\"2024-10-04\"}\n");
+    let again = folder.path("again.arrow");
+    success(&["convert", &out, &again]);
+    assert_eq!(
+        success(&["convert", &again, "-", "--to", "csv"]),
+        success(&["convert", &days, "-", "--to", "csv"])
+    );
+    success(&["convert", &days, &out, "--date64", "int64", "--overwrite", "--report", "none"]);
+    assert!(!success(&["schema", &out]).contains("DATE"));
+    let (code, lines) = failure(&["convert", &of(vec![Some(1)]), &out, "--overwrite"]);
+    assert!(code == 1 && lines[0].contains("--date64 int64"), "{lines:?}");
 }

@@ -81,7 +81,7 @@ fn options_reach_the_file() {
     assert!(pages.iter().all(|page| page["checksum"] == "none"));
     let data: Vec<_> = pages.iter().filter(|page| page["kind"] == "DATA_PAGE_V2").collect();
     assert!(data.len() >= 30, "{} pages", data.len());
-    let (code, lines) = failure(&["convert", &input, &output, "--encoding", "nobody=PLAIN"]);
+    let (code, lines) = failure(&["convert", &input, &output, "--overwrite", "--encoding", "nobody=PLAIN"]);
     assert!(code == 2 && lines[0].contains("nobody"), "{lines:?}");
 }
 
@@ -101,7 +101,7 @@ fn sorted_in_memory_and_not() {
             "--threads",
             "1",
         ];
-        success(&[&["convert", input.as_str(), &output][..], &options].concat());
+        success(&[&["convert", input.as_str(), &output, "--overwrite"][..], &options].concat());
         files.push(success(&["convert", &output, "-"]));
         let meta = json(&["meta", &output, "--format", "json"]);
         let sorted = meta["row_groups"][0]["sorted_by"].to_string();
@@ -122,9 +122,9 @@ fn sorted_in_memory_and_not() {
         }
     };
     assert!(rows.is_sorted_by(is_ordered));
-    let (code, lines) = failure(&["convert", &input, &output, "--sort-by", "nobody"]);
+    let (code, lines) = failure(&["convert", &input, &output, "--overwrite", "--sort-by", "nobody"]);
     assert!(code == 2 && lines[0].contains("nobody"), "{lines:?}");
-    let (code, lines) = failure(&["convert", &input, &output, "--sort-by", "id:up"]);
+    let (code, lines) = failure(&["convert", &input, &output, "--overwrite", "--sort-by", "id:up"]);
     assert!(code == 2 && lines[0].contains("up"), "{lines:?}");
 }
 
@@ -140,10 +140,10 @@ fn report_has_sizes_before_and_after() {
     assert!(id["before"].as_u64() >= Some(40_000) && id["after"].as_u64() > Some(0), "{id}");
     assert!(id["encodings"][0]["encoding"].is_string() && id["reason"].is_string(), "{id}");
     let again = folder.path("again.parquet");
-    let report = json(&["convert", &output, &again, "--format", "json"]);
+    let report = json(&["convert", &output, &again, "--overwrite", "--format", "json"]);
     assert_eq!(report["before"], "parquet");
     assert_eq!(report["columns"][0]["before"], id["after"]);
-    let text = success(&["convert", &wines(), &again]);
+    let text = success(&["convert", &wines(), &again, "--overwrite"]);
     assert!(text.contains("grapes.list.element") && text.contains("total"), "{text}");
     let (code, _) = failure(&["convert", &input, "-", "--to", "parquet", "--report", "text"]);
     assert_eq!(code, 2);
@@ -154,15 +154,15 @@ fn what_was_there_stays_until_the_end() {
     let folder = Folder::new("what_was_there_stays_until_the_end");
     let output = folder.write("out.parquet", "something else");
     let input = folder.write("in.csv", "a\n1\n2\nx\n");
-    let (code, _) = failure(&["convert", &input, &output, "--infer-rows", "2"]);
+    let (code, _) = failure(&["convert", &input, &output, "--overwrite", "--infer-rows", "2"]);
     assert_eq!(code, 1);
     assert_eq!(std::fs::read_to_string(&output).unwrap(), "something else");
-    success(&["convert", &input, &output, "--report", "none"]);
+    success(&["convert", &input, &output, "--overwrite", "--report", "none"]);
     assert_eq!(success(&["count", &output]), "3\n");
     let names: Vec<_> =
         std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "no temporary file is left: {names:?}");
-    let (code, lines) = failure(&["convert", &output, &output]);
+    let (code, lines) = failure(&["convert", &output, &output, "--overwrite"]);
     assert!(code == 2 && lines[0].contains("is the file that is read"), "{lines:?}");
 }
 
@@ -170,10 +170,10 @@ fn what_was_there_stays_until_the_end() {
 fn empty_inputs_make_files_without_rows() {
     let folder = Folder::new("empty_inputs_make_files_without_rows");
     let (input, output) = (folder.write("in.csv", "a,b\n"), folder.path("out.parquet"));
-    success(&["convert", &input, &output, "--sort-by", "a", "--report", "none"]);
+    success(&["convert", &input, &output, "--overwrite", "--sort-by", "a", "--report", "none"]);
     assert_eq!(success(&["count", &output]), "0\n");
     let empty = folder.write("empty.csv", "");
-    let (code, lines) = failure(&["convert", &empty, &output]);
+    let (code, lines) = failure(&["convert", &empty, &output, "--overwrite"]);
     assert!(code == 1 && lines[0].contains("empty"), "{lines:?}");
 }
 
@@ -182,7 +182,8 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     let folder = Folder::new("checkpoints_are_left");
     let (input, output) = (folder.write("in.csv", &csv(3000)), folder.path("out.parquet"));
     let small = ["--row-group-rows", "500"];
-    let with = [&["convert", &input, &output, "--checkpoint-every", "2rg"][..], &small].concat();
+    let with =
+        [&["convert", &input, &output, "--overwrite", "--checkpoint-every", "2rg"][..], &small].concat();
     let text = success(&with);
     let line = text.lines().last().expect("lines");
     assert!(line.starts_with("checkpoints: 3, of ") && line.ends_with(" s"), "{text}");
@@ -198,7 +199,7 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
         assert!(text.contains(&format!("nothing refers to {spent} bytes, ")), "{text}");
     }
     let plain = folder.path("plain.parquet");
-    success(&[&["convert", &input, &plain, "--report", "none"][..], &small].concat());
+    success(&[&["convert", &input, &plain, "--overwrite", "--report", "none"][..], &small].concat());
     for command in ["meta", "size"] {
         assert_eq!(json(&[command, &plain, "--format", "json"])["unreferenced"], 0);
         assert!(!success(&[command, &plain]).contains("nothing refers"));
@@ -222,7 +223,7 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     assert!(text.contains(&format!("note: left behind: {spent} bytes that nothing referred to")), "{text}");
     let rewritten = std::fs::read(&rewritten).expect("a file").len();
     assert!(rewritten < bytes.len(), "{rewritten} of {}", bytes.len());
-    let (code, errors) = failure(&["convert", &input, &output, "--checkpoint-every", "5"]);
+    let (code, errors) = failure(&["convert", &input, &output, "--overwrite", "--checkpoint-every", "5"]);
     assert_eq!(code, 2);
     assert!(errors[0].contains("64MiB"), "{errors:?}");
 }
@@ -250,10 +251,119 @@ fn floats_are_sorted_as_readers_compare_them() {
         writer.finish().expect("a file");
         for (order, expected) in [("f,s", "1 2 3 4 5 1 2 9"), ("f:desc,s:desc", "2 1 5 4 3 2 1 9")] {
             let _ = std::fs::remove_file(&output);
-            success(&["convert", &input, &output, "--sort-by", order, "--report", "none"]);
+            success(&["convert", &input, &output, "--overwrite", "--sort-by", order, "--report", "none"]);
             let rows = success(&["convert", &output, "-", "--columns", "s", "--to", "csv"]);
             assert_eq!(rows.lines().skip(1).collect::<Vec<_>>().join(" "), expected, "{data_type} {order}");
             success(&["verify", "--deep", &output]);
         }
     }
+}
+
+/// It is not the output that is full.
+#[test]
+fn a_full_disk_for_sorted_rows_is_named() {
+    let folder = Folder::new("convert-tmpdir");
+    let (input, output) = (wines(), folder.path("out.parquet"));
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_marquetry"))
+        .args(["convert", &input, &output, "--sort-by", "name", "--memory-limit", "1"])
+        .env("TMPDIR", folder.path("absent"))
+        .output()
+        .expect("the binary runs");
+    let errors = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{errors}");
+    assert!(
+        errors.contains("/absent: ") && errors.contains("temporary file") && !errors.contains("out.parquet"),
+        "{errors}"
+    );
+}
+
+/// A file is replaced only where that is asked for, as `rewrite` and `merge` have it; what is no file is written to.
+#[test]
+fn out_is_not_replaced_unasked() {
+    let folder = Folder::new("convert-overwrite");
+    for name in ["out.parquet", "out.csv", "out.jsonl", "out.arrow"] {
+        let out = folder.write(name, "precious");
+        let (code, lines) = failure(&["convert", &wines(), &out]);
+        let expected = format!("marquetry: {out}: argument: is there already; --overwrite replaces it");
+        assert_eq!((code, lines), (2, vec![expected]));
+        assert_eq!(std::fs::read(&out).expect("a file"), b"precious");
+        success(&["convert", &wines(), &out, "--overwrite"]);
+        assert_ne!(std::fs::read(&out).expect("a file"), b"precious");
+    }
+    #[cfg(unix)]
+    success(&["convert", &wines(), "/dev/null", "--to", "csv"]);
+}
+
+/// Columns that are not written may be sorted by, and names may have commas and colons.
+#[test]
+fn sorted_by_columns_that_are_not_written() {
+    let folder = Folder::new("convert-sort-others");
+    let csv = folder.write("in.csv", "a,\"b,c\",\"d:desc\",e\n1,2,x,0\n2,1,y,0\n3,2,z,1\n");
+    let rows = |options: &[&str]| success(&[&["convert", &csv, "-", "--to", "csv"], options].concat());
+    assert_eq!(rows(&["--columns", "a", "--sort-by", "\"b,c\",\"d:desc\":desc"]), "a\n2\n3\n1\n");
+    assert_eq!(rows(&["--columns", "a,e", "--sort-by", "e:desc,\"d:desc\":desc"]), "a,e\n3,1\n2,0\n1,0\n");
+    assert_eq!(rows(&["--columns", "e", "--sort-by", "a:desc", "--sort-by", "e"]), "e\n1\n0\n0\n");
+    let (code, lines) = failure(&["convert", &csv, "-", "--columns", "a", "--sort-by", "zap"]);
+    assert!(code == 2 && lines[0].contains("zap"), "{lines:?}");
+    let (code, lines) = failure(&["convert", &csv, "-", "--sort-by", "\"a"]);
+    assert!(code == 2 && lines[0].contains("never closed"), "{lines:?}");
+    // The order is told as far as the file has the columns.
+    let out = folder.path("out.parquet");
+    success(&[
+        "convert",
+        &wines(),
+        &out,
+        "--columns",
+        "name",
+        "--sort-by",
+        "producer.name,name",
+        "--report",
+        "none",
+    ]);
+    success(&["verify", "--deep", &out]);
+    let all = success(&["convert", &wines(), "-", "--sort-by", "producer.name,name", "--to", "jsonl"]);
+    let name = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["name"].clone();
+    let written = success(&["convert", &out, "-", "--to", "jsonl"]);
+    assert!(written.lines().map(name).eq(all.lines().map(name)));
+    assert!(!success(&["meta", &out, "--format", "json"]).contains("\"column_idx\""));
+    success(&[
+        "convert",
+        &wines(),
+        &out,
+        "--columns",
+        "name",
+        "--sort-by",
+        "name,year",
+        "--overwrite",
+        "--report",
+        "none",
+    ]);
+    success(&["verify", "--deep", &out]);
+}
+
+/// Values that Parquet cannot have are bad data: 1. Only what was typed wrongly is 2.
+#[test]
+fn bad_data_is_no_wrong_usage() {
+    use arrow_array::{ArrayRef, IntervalMonthDayNanoArray, RecordBatch, StructArray, TimestampSecondArray};
+    use arrow_buffer::IntervalMonthDayNano;
+    use std::sync::Arc;
+    let folder = Folder::new("convert-codes");
+    let columns: [ArrayRef; 3] = [
+        Arc::new(TimestampSecondArray::from(vec![i64::MAX])),
+        Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(-1, 0, 0)])),
+        Arc::new(StructArray::new_empty_fields(1, None)),
+    ];
+    for column in columns {
+        let batch = RecordBatch::try_from_iter([("c", column)]).expect("a batch");
+        let input = folder.path("in.arrow");
+        let file = std::fs::File::create(&input).expect("a file");
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).expect("a writer");
+        writer.write(&batch).expect("rows");
+        writer.finish().expect("a file");
+        let (code, lines) = failure(&["convert", &input, &folder.path("out.parquet")]);
+        assert!(code == 1 && lines.len() == 1 && lines[0].contains("in.arrow: "), "{code} {lines:?}");
+    }
+    let out = folder.path("out.parquet");
+    let (code, lines) = failure(&["convert", &wines(), &out, "--encoding", "name=BYTE_STREAM_SPLIT"]);
+    assert_eq!(code, 2, "{lines:?}");
 }

@@ -12,7 +12,10 @@ use tempfile::TempDir;
 fn write(folder: &TempDir, path: &str, rows: &str) {
     let path = folder.path().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    command::with_input(&["convert", "-", text(&path), "--from", "jsonl", "--report", "none"], rows);
+    command::with_input(
+        &["convert", "-", text(&path), "--overwrite", "--from", "jsonl", "--report", "none"],
+        rows,
+    );
 }
 
 fn text(path: &Path) -> &str {
@@ -65,7 +68,7 @@ fn patterns_and_several_files_are_one_table_for_cat_and_convert() {
     assert_eq!(rows(&["cat", text(&b), text(&a), "--columns", "year,id"])[0], json!({"year": 2024, "id": 3}));
     let out = folder.path().join("out.parquet");
     for inputs in [&[text(&a), text(&b)][..], &[text(&pattern)], &[text(&folder.path().join("t"))]] {
-        let arguments = [&["convert"], inputs, &[text(&out), "--report", "none"]].concat();
+        let arguments = [&["convert"], inputs, &[text(&out), "--overwrite", "--report", "none"]].concat();
         success(&arguments);
         assert_eq!(rows(&["cat", text(&out)]), rows(&["cat", text(&pattern)]), "{inputs:?}");
     }
@@ -77,7 +80,11 @@ fn patterns_and_several_files_are_one_table_for_cat_and_convert() {
         (2, true),
         "{lines:?}"
     );
-    assert_eq!(failure(&["convert", text(&a), text(&b), text(&a)]).0, 2, "the output is an input");
+    assert_eq!(
+        failure(&["convert", text(&a), text(&b), text(&a), "--overwrite"]).0,
+        2,
+        "the output is an input"
+    );
 }
 
 #[test]
@@ -157,7 +164,7 @@ fn a_table_is_not_written_over_its_own_files() {
     let (pattern, file) = (table.join("year=*/*.parquet"), table.join("year=2023/a.parquet"));
     let before = fs::read(&file).unwrap();
     for input in [text(&table), text(&pattern)] {
-        let (code, errors) = failure(&["convert", input, text(&file), "--limit", "1"]);
+        let (code, errors) = failure(&["convert", input, text(&file), "--overwrite", "--limit", "1"]);
         assert_eq!(code, 2, "{errors:?}");
         assert!(errors[0].contains("is the file that is read"), "{errors:?}");
         assert_eq!(fs::read(&file).unwrap(), before);

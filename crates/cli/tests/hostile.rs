@@ -31,6 +31,52 @@ fn a_dictionary_of_many_entries_in_no_bytes_is_refused() {
     }
 }
 
+/// One row, a list of 2^31 - 1 entries: its levels are runs of a few bytes.
+const ONE_LONG_LIST: &str = "UEFSMRUEFRAVEEwVAhUAAAAHAAAAAAAAABUAFToVOiwV/v///w8VEBUGFQYAAAgAAAACAPz///8PAQYAAAD+////DwMB/v///\
+    w8AFQIZTEgBchUCADUCGAFsFQIVBgA1BBgEbGlzdBUCABUEJQIYAWEAFgIZHBkcJgAcFQQZJQAGGTgBbARsaXN0AWEVABb+////DxaOARaOASYyJggA\
+    ABaOARYCACgBeABfAAAAUEFSMQ==";
+
+/// Without a bound on what is read but the size of a batch: the entries are counted before they are made.
+#[test]
+fn a_list_of_more_entries_than_fit_is_refused_before_it_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("l.parquet"), folder.path().join("o.parquet"));
+    std::fs::write(&file, from_base64(ONE_LONG_LIST)).unwrap();
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    for arguments in [&["head", file][..], &["cat", file], &["convert", file, out], &["recover", file, out]] {
+        let (code, errors) = capped(&[arguments, &["--memory-limit", "100GiB"]].concat());
+        assert_eq!(code, Some(1), "{arguments:?}: {errors}");
+        let is_told = errors.contains("2147483647 entries of 10 bytes in one batch exceed the limit");
+        assert!(is_told || arguments[0] == "recover", "{arguments:?}: {errors}");
+    }
+}
+
+/// A dictionary of one entry that is much longer than what a table shows of it.
+#[test]
+fn long_entries_of_dictionaries_take_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, file) = (folder.path().join("in.csv"), folder.path().join("d.parquet"));
+    let long = format!("{}ß", "é".repeat(20 << 20));
+    std::fs::write(&csv, format!("a\n{long}\n{long}\n")).unwrap();
+    let (csv, file) = (csv.to_str().unwrap(), file.to_str().unwrap());
+    let arguments = ["convert", csv, file, "--encoding", "RLE_DICTIONARY", "--report", "none"];
+    assert_eq!(uncapped(&arguments).0, Some(0), "{:?}", uncapped(&arguments));
+    let (code, shown) = uncapped(&["dictionary", "-c", "a", file]);
+    assert_eq!((code, shown.lines().count()), (Some(0), 3));
+    let cell = shown.lines().nth(2).unwrap();
+    assert!(cell.trim_start().starts_with("0  éé") && cell.ends_with("é…"), "{}", cell.len());
+    assert_eq!(cell.chars().filter(|c| *c == 'é').count(), 999);
+    let (code, json) = uncapped(&["dictionary", "-c", "a", file, "--format", "json"]);
+    assert_eq!(code, Some(0));
+    assert!(json.contains(&format!("\"entries\":[\"{long}\"]")), "{}", json.len());
+}
+
+/// The exit code and standard output of a command.
+fn uncapped(arguments: &[&str]) -> (Option<i32>, String) {
+    let result = Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().unwrap();
+    (result.status.code(), String::from_utf8(result.stdout).unwrap())
+}
+
 /// The exit code of a command that gets 1 GiB of address space, and what it writes to standard error. No code means that a
 /// signal ended it.
 fn capped(arguments: &[&str]) -> (Option<i32>, String) {

@@ -30,7 +30,7 @@ fn members_that_come_twice() {
     }
     let csv = folder.write("in.csv", "s\n\"{\"\"a\"\":1,\"\"a\"\":2}\"\n");
     let (code, errors) = failure(&["convert", &csv, "-", "--schema", "s struct<a int8>"]);
-    assert!(code == 1 && errors[0].contains("row 1, column s: a: comes twice"), "{errors:?}");
+    assert!(code == 1 && errors[0].contains("line 2, column s: a: comes twice"), "{errors:?}");
     // Maps may have a key twice.
     let rows = "{\"m\":{\"x\":1,\"x\":2}}\n";
     assert_eq!(jsonl(rows, &["--schema", "m map<utf8, int8>"]), rows);
@@ -126,14 +126,14 @@ fn columns_of_one_name() {
     writer.finish().expect("a file");
     let row = "{\"C0_\":1,\"C0\":\"x\",\"a\":1,\"a_1\":\"x\",\"n\":{\"s\":1,\"s_1\":2}}\n";
     let parquet = folder.path("out.parquet");
-    success(&["convert", &input, &parquet, "--report", "none"]);
+    success(&["convert", &input, &parquet, "--overwrite", "--report", "none"]);
     for input in [&input, &parquet] {
         assert_eq!(success(&["convert", input, "-"]), row);
         let csv = success(&["convert", input, "-", "--to", "csv"]);
         assert_eq!(csv.lines().next(), Some("C0_,C0,a,a_1,n"));
         // Arrow may have a name twice.
         let output = folder.path("out.arrow");
-        success(&["convert", input, &output]);
+        success(&["convert", input, &output, "--overwrite"]);
         let file = std::fs::File::open(&output).expect("a file");
         let schema = arrow_ipc::reader::FileReader::try_new(file, None).expect("an Arrow file").schema();
         let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

@@ -159,7 +159,8 @@ fn a_report_replaces_no_file() {
     let folder = Folder::new("losses-refused");
     let (file, ..) = spoiled(&folder);
     let out = folder.path("out.parquet");
-    let commands: [&[&str]; 3] = [&["cat", &file], &["head", &file], &["convert", &file, &out]];
+    let commands: [&[&str]; 3] =
+        [&["cat", &file], &["head", &file], &["convert", &file, &out, "--overwrite"]];
     for command in commands {
         // The input itself, by its name and by another one.
         let elsewhere = folder.path("./spoiled.parquet");
@@ -175,11 +176,11 @@ fn a_report_replaces_no_file() {
     }
     // Its own output, which is not there yet, or is.
     for report in [&out, &folder.path("./out.parquet")] {
-        let error = refused(&["convert", &file, &out], report, &file);
+        let error = refused(&["convert", &file, &out, "--overwrite"], report, &file);
         assert!(error.contains("is the file that is written"), "{error}");
     }
     fs::write(&out, "old").expect("a file");
-    refused(&["convert", &file, &out], &out, &out);
+    refused(&["convert", &file, &out, "--overwrite"], &out, &out);
 }
 
 #[cfg(unix)]
@@ -196,10 +197,10 @@ fn links_lead_a_report_nowhere_else() {
     symlink("out.parquet", &nowhere).expect("a link");
     for report in [&soft, &hard] {
         refused(&["cat", &file], report, &file);
-        refused(&["convert", &file, &out], report, &file);
+        refused(&["convert", &file, &out, "--overwrite"], report, &file);
     }
     // A link to what the output will be.
-    let error = refused(&["convert", &file, &out], &nowhere, &file);
+    let error = refused(&["convert", &file, &out, "--overwrite"], &nowhere, &file);
     assert!(error.contains("is the file that is written"), "{error}");
     let error = refused(&["cat", &file], &nowhere, &file);
     assert!(error.contains("is there already"), "{error}");
@@ -247,7 +248,7 @@ fn a_condition_is_asked_about_what_is_whole() {
         let names = read(&["cat", &file, "--on-corrupt", mode, "--columns", "name"]);
         assert_eq!((names.len(), &names[0]["name"]), (expected.len(), &expected[0]["name"]), "{mode}");
         assert_eq!(names[0]["year"], Value::Null);
-        read(&["convert", &file, &out, "--on-corrupt", mode, "--report", "none"]);
+        read(&["convert", &file, &out, "--overwrite", "--on-corrupt", mode, "--report", "none"]);
         let rows = success(&["cat", &out, "--format", "json"]);
         assert_eq!(rows.lines().map(parse).collect::<Vec<_>>(), expected, "{mode}");
         // Several files as one table.

@@ -3,12 +3,12 @@
 #![cfg(unix)]
 
 use marquetry::errors::Limits;
-use marquetry::format::{FileMetaData, Writer};
+use marquetry::internals::format::{FileMetaData, Writer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// So often are the example's row groups listed.
-const TIMES: usize = 6000;
+const TIMES: usize = 7000;
 /// Address space that the command gets, in KiB, less than what it writes. Most of what it takes is the program itself
 /// and the footer, which has as many row groups as the file has.
 const CAP: usize = 150 << 10;
@@ -30,6 +30,27 @@ fn convert_to_arrow_needs_less_than_it_writes() {
     assert!(written > (CAP as u64) << 10, "{written} bytes written under a cap of {CAP} KiB");
     let rows = marquetry::open(&input).unwrap().metadata().num_rows();
     assert_eq!(rows, 200 * TIMES as u64);
+}
+
+/// What is told of each row group and page is written while it is found.
+#[test]
+fn facts_need_less_than_they_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in.parquet");
+    write_repeated(&example(), &input);
+    for command in
+        ["meta", "meta --format json", "index --format json", "index", "size", "pages", "pages --format json"]
+    {
+        let script = format!("ulimit -v {CAP} && exec \"$0\" {command} \"$1\" | wc -c");
+        let result = Command::new("bash")
+            .args(["-c", &format!("set -o pipefail; {script}"), env!("CARGO_BIN_EXE_marquetry")])
+            .arg(&input)
+            .output()
+            .unwrap();
+        assert!(result.status.success(), "{command}: {}", String::from_utf8_lossy(&result.stderr));
+        let written: usize = String::from_utf8(result.stdout).unwrap().trim().parse().unwrap();
+        assert!(written > 1 << 20 || command == "size", "{command}: {written}");
+    }
 }
 
 fn example() -> PathBuf {

@@ -179,7 +179,16 @@ fn commands_that_find_no_footer_name_it() {
 fn unfinished_files_are_read_up_to_their_last_checkpoint() {
     let dir = directory("unfinished");
     let (whole, cut) = (at(&dir, "whole.parquet"), at(&dir, "cut.parquet"));
-    success(&["convert", &wines(), &whole, "--row-group-rows", "50", "--checkpoint-every", "1rg"]);
+    success(&[
+        "convert",
+        &wines(),
+        &whole,
+        "--overwrite",
+        "--row-group-rows",
+        "50",
+        "--checkpoint-every",
+        "1rg",
+    ]);
     let all = rows(&wines());
     // Nothing is said of a file that has its footer.
     assert_eq!(success(&["cat", "--format", "json", "--unfinished", &whole]), all);

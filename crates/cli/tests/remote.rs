@@ -55,7 +55,11 @@ fn commands_read_urls() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.parquet");
     let out = out.to_str().unwrap();
-    for command in [&["convert", "--report", "none"][..], &["rewrite", "--compression", "zstd"], &["merge"]] {
+    for command in [
+        &["convert", "--report", "none", "--overwrite"][..],
+        &["rewrite", "--compression", "zstd"],
+        &["merge"],
+    ] {
         success(&[command, &[&url, out]].concat());
         assert_eq!(success(&["count", out]), success(&["count", &path]), "{command:?}");
         std::fs::remove_file(out).unwrap();
@@ -108,10 +112,10 @@ fn secrets_of_urls_are_in_no_output() {
             &["explain", &url, "--where", "country = 'FR'"],
             &["explain", &url, &url, "--where", "country = 'FR'", "--scan"],
             &["size", &url, &url],
-            &["convert", &url, out],
+            &["convert", &url, out, "--overwrite"],
             &["convert", &url, "-", "--from", "csv"],
-            &["convert", &path, &url],
-            &["convert", &url, &url],
+            &["convert", &path, &url, "--overwrite"],
+            &["convert", &url, &url, "--overwrite"],
             &["rewrite", &url, out, "--overwrite"],
             &["rewrite", &path, &url],
             &["merge", &url, &url, out, "--overwrite"],
@@ -158,11 +162,10 @@ fn other_formats_are_read_by_url_too() {
 }
 
 #[test]
-fn nothing_is_written_to_a_url() {
+fn only_convert_writes_to_a_url() {
     let path = wines();
     for command in [
-        &["convert", &path, "s3://bucket/out.parquet"][..],
-        &["rewrite", &path, "https://host/out.parquet"],
+        &["rewrite", &path, "https://host/out.parquet"][..],
         &["merge", &path, &path, "gs://bucket/out.parquet"],
         &["append", "s3://bucket/a.parquet", &path],
         &["meta", "set", "s3://bucket/a.parquet", "key=value"],
@@ -340,7 +343,7 @@ fn files_in_s3_are_one_table() {
     assert_eq!(asked("cli/t/year=1", from).0, 0);
     let out = folder.path().join("out.parquet");
     let out = out.to_str().unwrap();
-    success(&["convert", table, out, "--where", query, "--report", "none"]);
+    success(&["convert", table, out, "--overwrite", "--where", query, "--report", "none"]);
     assert_eq!(cat(&[out]).lines().count(), expected.lines().count());
     // A summary names its files, and so does a copy of it in the store.
     success(&["summary", local]);

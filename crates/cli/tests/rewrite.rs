@@ -1,5 +1,13 @@
 //! `rewrite`, `merge`, `split` and `summary`: every value is as it was, and what is copied is so byte for byte.
 
+use marquetry::errors::Limits;
+use marquetry::file::properties::WriterProperties;
+use marquetry::internals::encoding::{FixedLenBytes, PhysicalType, Values};
+use marquetry::internals::format::ColumnOrder;
+use marquetry::schema::{Schema, column, group};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
+use marquetry_core::write::copy::drop_bounds;
+use marquetry_core::write::{ColumnWriter, FileSettings, FileWriter, Workspace};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -389,4 +397,59 @@ fn files_of_others() {
         }
     }
     assert!(read > 100, "{read}");
+}
+
+/// A file of INT96 as other writers leave it: no bounds, under TYPE_ORDER.
+fn int96_file(path: &str) {
+    let schema = vec![group("root", 1), column("t", PhysicalType::Int96)];
+    let tree = Schema::from_thrift(&schema, &Limits::default()).expect("a schema");
+    let settings = WriterProperties::default().column_settings(tree.column(0)).expect("settings");
+    let mut writer = ColumnWriter::new(tree.column(0), &settings).expect("a column");
+    let mut times = FixedLenBytes::new(12);
+    (0..100u64)
+        .for_each(|i| times.push(&[&(i * 1_000).to_le_bytes()[..], &2_440_588i32.to_le_bytes()].concat()));
+    let values = ColumnValues::Values(Values::Fixed(times));
+    let block =
+        ShreddedColumn { rows: 100, entries: 100, def: DefinitionLevels::Max, rep: Vec::new(), values };
+    let mut workspace = Workspace::new();
+    writer.write(&block, &mut workspace).expect("rows");
+    let mut chunk = writer.close(&mut workspace).expect("a chunk").0;
+    drop_bounds(&mut chunk);
+    let settings = FileSettings::default().with_column_orders(Some(vec![ColumnOrder::TypeOrder]));
+    let mut file = FileWriter::new(Vec::new(), schema, settings).expect("a file");
+    file.write_row_group(100, vec![chunk], None).expect("rows");
+    fs::write(path, file.finish().expect("a file").0).expect("a file");
+}
+
+/// SPEC: TYPE_ORDER has no bounds of INT96.
+#[test]
+fn int96_gets_no_bounds_that_its_order_does_not_have() {
+    let directory = directory("int96");
+    let (input, out) = (at(&directory, "in.parquet"), at(&directory, "out.parquet"));
+    int96_file(&input);
+    success(&["verify", "--deep", &input]);
+    for options in
+        [&["--page-rows", "10"][..], &["--row-group-rows", "30"], &["--add-index"], &["--statistics"]]
+    {
+        success(&[&["rewrite", &input, &out, "--overwrite"], options].concat());
+        success(&["verify", "--deep", &out]);
+        assert_eq!(rows(&out), rows(&input));
+        let meta = footer(&out);
+        let chunk = &meta["row_groups"][0]["columns"][0];
+        assert!(
+            chunk["statistics"]["min"].is_null() && chunk["statistics"]["min_value"].is_null(),
+            "{chunk}"
+        );
+    }
+    success(&[
+        "split",
+        &input,
+        "--rows",
+        "30",
+        "--out-dir",
+        &at(&directory, ""),
+        "--name",
+        "part-{}.parquet",
+    ]);
+    success(&["verify", "--deep", &at(&directory, "part-00001.parquet")]);
 }

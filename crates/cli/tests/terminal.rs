@@ -28,7 +28,7 @@ fn no_command_steers_the_terminal() {
         .collect();
     let lines = folder.write("in.jsonl", &format!("{{\"{escaped}\": \"{escaped}\", \"n\": 1}}\n"));
     let file = folder.path(&format!("{}.parquet", NAME.replace('\n', "")));
-    is_harmless(&everything(&["convert", &lines, &file]).1, &["convert"]);
+    is_harmless(&everything(&["convert", &lines, &file, "--overwrite"]).1, &["convert"]);
     let damaged = folder.path(&format!("{}-.parquet", NAME.replace('\n', "")));
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[10..40].fill(0xff);
@@ -67,7 +67,7 @@ fn no_command_steers_the_terminal() {
                 "--out-dir",
                 &folder.path(""),
             ],
-            &["convert", &out, "--report", "json"],
+            &["convert", &out, "--report", "json", "--overwrite"],
             &["no such command"],
             &["count", NAME],
             // What the user wrote may have lines.
@@ -128,6 +128,10 @@ fn what_is_no_file_is_named() {
     }
     let (_, text) = everything(&["cat", "/dev/zero"]);
     assert!(text.contains("is a character device, not a file"), "{text}");
+    if cfg!(target_os = "linux") {
+        let (_, text) = everything(&["cat", "/proc/self/maps"]);
+        assert!(text.contains("is a file whose size the system does not tell"), "{text}");
+    }
 }
 
 #[test]

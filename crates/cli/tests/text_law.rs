@@ -32,6 +32,29 @@ fn read(path: &str, types: &[RandomType]) -> Vec<ArrayRef> {
     batch.columns().iter().zip(types).map(plain).collect()
 }
 
+/// Writes the text in another way that options of `convert` understand, or not, and returns the options.
+fn respelled(path: &str, random: &mut Random) -> &'static [&'static str] {
+    let text = std::fs::read_to_string(path).expect("text");
+    let is_csv = path.ends_with("csv");
+    let marked = || text.encode_utf16().flat_map(u16::to_be_bytes);
+    let (bytes, options): (Vec<u8>, &[&str]) = match random.below(6) {
+        0 => ([0xfe, 0xff].into_iter().chain(marked()).collect(), &[]),
+        1 => (text.encode_utf16().flat_map(u16::to_le_bytes).collect(), &["--text-encoding", "utf-16"]),
+        2 if is_csv => {
+            (["\"unclosed\r\n\n", &text].concat().into(), &["--skip-lines", "2", "--infer-rows", "all"])
+        }
+        3 if is_csv => {
+            (["\u{1},\"\n", &text, "\u{1}"].concat().into(), &["--comment", "\u{1}", "--ragged", "truncate"])
+        }
+        2 => (["[", &text.trim_end().replace('\n', ",\n "), "]"].concat().into(), &[]),
+        3 => (text.into(), &["--mixed", "text", "--unknown-keys", "ignore"]),
+        4 => (text.into(), &["--decimals", "never", "--ragged", "null"]),
+        _ => return &[],
+    };
+    std::fs::write(path, bytes).expect("text");
+    options
+}
+
 /// Writes a table of these types as text and reads it again.
 fn check(folder: &Folder, types: &[RandomType], rows: usize, random: &mut Random) {
     let expected: Vec<ArrayRef> =
@@ -51,8 +74,9 @@ fn check(folder: &Folder, types: &[RandomType], rows: usize, random: &mut Random
     write(&input, &batch);
     for name in ["t.csv", "t.jsonl"] {
         let text = folder.path(name);
-        success(&["convert", &input, &text]);
-        success(&["convert", &text, &again, "--schema", &schema]);
+        success(&["convert", &input, &text, "--overwrite"]);
+        let options = respelled(&text, random);
+        success(&[&["convert", &text, &again, "--overwrite", "--schema", &schema], options].concat());
         let found = read(&again, types);
         for ((found, expected), of) in found.iter().zip(&expected).zip(types) {
             let place = format!("{} in {name}, seed {}", of.text, random.seed());

@@ -9,13 +9,13 @@ use command::{Folder, failure, success, with_input};
 fn check(folder: &Folder, schema: &str, rows: &str) {
     let (arrow, again) = (folder.path("a.arrow"), folder.path("b.arrow"));
     let input = folder.write("in.jsonl", rows);
-    success(&["convert", &input, &arrow, "--schema", schema]);
+    success(&["convert", &input, &arrow, "--overwrite", "--schema", schema]);
     let written = success(&["convert", &arrow, "-"]);
     assert_eq!(written, rows, "{schema}");
     for name in ["t.csv", "t.jsonl"] {
         let text = folder.path(name);
-        success(&["convert", &arrow, &text]);
-        success(&["convert", &text, &again, "--schema", schema]);
+        success(&["convert", &arrow, &text, "--overwrite"]);
+        success(&["convert", &text, &again, "--overwrite", "--schema", schema]);
         assert_eq!(success(&["convert", &again, "-"]), rows, "{schema} as {name}");
     }
 }
@@ -32,7 +32,7 @@ fn byte_strings() {
     // Two bytes, not eight characters.
     let input = folder.write("in.csv", "a\n\\x00\\xff\n");
     let output = folder.path("out.parquet");
-    success(&["convert", &input, &output, "--schema", "a binary", "--report", "none"]);
+    success(&["convert", &input, &output, "--overwrite", "--schema", "a binary", "--report", "none"]);
     assert!(success(&["meta", &output]).contains("\\x00\\xFF"));
     // A backslash of others that begins no escape stays one.
     let rows = with_input(&["convert", "-", "-", "--from", "csv", "--schema", "a binary"], "a\n\\n\\x4\n");

@@ -135,7 +135,7 @@ fn a_rule_that_is_asked_for_is_checked() {
     let folder = Folder::new("verify-rule");
     let csv = folder.write("x.csv", "x\n1\n2\n");
     let out = folder.path("x.parquet");
-    success(&["convert", &csv, &out, "--report", "none"]);
+    success(&["convert", &csv, &out, "--overwrite", "--report", "none"]);
     // The rule is of the deep level: values are decoded for it.
     assert!(success(&["verify", "--rule", "statistics-bounds", &out]).starts_with("ok, "));
     assert!(

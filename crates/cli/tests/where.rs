@@ -46,7 +46,7 @@ fn rows_that_a_condition_wants() {
 
     let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join("where.parquet");
     let output = output.to_str().expect("a name in UTF-8");
-    let arguments = ["convert", &wines, output, "--report", "none", "--where", condition[1]];
+    let arguments = ["convert", &wines, output, "--overwrite", "--report", "none", "--where", condition[1]];
     let (code, _, errors) = marquetry(&arguments);
     assert_eq!(code, 0, "{errors}");
     assert_eq!(rows(&["cat", output, "--format", "json"]).iter().collect::<Vec<_>>(), expected);

@@ -91,16 +91,33 @@ impl Codec {
         }
     }
 
-    /// The error of a codec whose feature is off.
-    #[cold]
-    pub(crate) fn left_out(self) -> Error {
-        let feature = match self {
+    /// The feature that this codec is behind.
+    fn feature(self) -> String {
+        match self {
             Codec::Lz4Raw => "lz4".to_owned(),
             _ => self.name().to_lowercase(),
+        }
+    }
+
+    /// The error of a page whose codec was left out of this build.
+    #[cold]
+    pub(crate) fn not_read(self) -> Error {
+        let (name, feature) = (self.name(), self.feature());
+        let without_c = match self {
+            Codec::Gzip | Codec::Zstd => format!(", or \"{feature}-rust\", which needs no C"),
+            _ => String::new(),
         };
         Error::unsupported(format!(
-            "{} is left out of this build; turn on the feature \"{feature}\" of marquetry-codec",
-            self.name()
+            "this build does not read {name}: turn on the feature \"{feature}\"{without_c}"
+        ))
+    }
+
+    /// The error of a writer whose codec was left out of this build.
+    #[cold]
+    pub(crate) fn not_written(self) -> Error {
+        let (name, feature) = (self.name(), self.feature());
+        Error::unsupported(format!(
+            "this build does not write {name}: turn on the feature \"{feature}\", or choose another codec"
         ))
     }
 
@@ -175,8 +192,17 @@ mod tests {
     }
 
     #[test]
-    fn a_codec_left_out_names_its_feature() {
-        assert!(Codec::Lz4Raw.left_out().message().contains("turn on the feature \"lz4\""));
-        assert!(Codec::Brotli.left_out().message().contains("turn on the feature \"brotli\""));
+    fn a_codec_left_out_names_its_features() {
+        let read = |codec: Codec| codec.not_read().message().to_owned();
+        assert_eq!(read(Codec::Lz4Raw), "this build does not read LZ4_RAW: turn on the feature \"lz4\"");
+        assert!(read(Codec::Brotli).ends_with("turn on the feature \"brotli\""));
+        assert!(
+            read(Codec::Zstd).ends_with("turn on the feature \"zstd\", or \"zstd-rust\", which needs no C")
+        );
+        let written = Codec::Gzip.not_written();
+        assert!(
+            written.message().contains("turn on the feature \"gzip\", or choose another codec"),
+            "{written}"
+        );
     }
 }

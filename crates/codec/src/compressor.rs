@@ -57,7 +57,7 @@ impl Compressor {
             #[cfg(feature = "zstd")]
             Codec::Zstd => State::Zstd(zstd::Compressor::new(level)?),
             #[allow(unreachable_patterns)] // reachable when a feature is off
-            _ => return Err(codec.left_out()),
+            _ => return Err(codec.not_written()),
         };
         codec.level_or(level, 0)?;
         Ok(Compressor { codec, state })

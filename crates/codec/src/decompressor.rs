@@ -5,6 +5,8 @@ use crate::brotli;
 use crate::codec::Codec;
 #[cfg(feature = "gzip")]
 use crate::gzip;
+#[cfg(all(feature = "gzip-rust", not(feature = "gzip")))]
+use crate::gzip_rust as gzip;
 #[cfg(feature = "lz4")]
 use crate::lz4;
 #[cfg(feature = "lzo")]
@@ -13,15 +15,17 @@ use crate::lzo;
 use crate::snappy;
 #[cfg(feature = "zstd")]
 use crate::zstd;
+#[cfg(all(feature = "zstd-rust", not(feature = "zstd")))]
+use crate::zstd_rust as zstd;
 use marquetry_base::{PADDING, Result, try_reserve};
 
 /// Decompresses pages of any codec. Use one per thread: the codecs' states are created at first use and
 /// then reused.
 #[derive(Default)]
 pub struct Decompressor {
-    #[cfg(feature = "gzip")]
+    #[cfg(any(feature = "gzip", feature = "gzip-rust"))]
     gzip: gzip::Decompressor,
-    #[cfg(feature = "zstd")]
+    #[cfg(any(feature = "zstd", feature = "zstd-rust"))]
     zstd: zstd::Decompressor,
 }
 
@@ -91,7 +95,7 @@ impl Decompressor {
             Codec::Uncompressed => copy(input, size, output),
             #[cfg(feature = "snappy")]
             Codec::Snappy => snappy::decompress(input, size, output),
-            #[cfg(feature = "gzip")]
+            #[cfg(any(feature = "gzip", feature = "gzip-rust"))]
             Codec::Gzip => self.gzip.decompress(input, size, output),
             #[cfg(feature = "lzo")]
             Codec::Lzo => lzo::decompress(input, size, output),
@@ -99,12 +103,12 @@ impl Decompressor {
             Codec::Brotli => brotli::decompress(input, size, output),
             #[cfg(feature = "lz4")]
             Codec::Lz4 => lz4::decompress_deprecated(input, size, output),
-            #[cfg(feature = "zstd")]
+            #[cfg(any(feature = "zstd", feature = "zstd-rust"))]
             Codec::Zstd => self.zstd.decompress(input, size, output),
             #[cfg(feature = "lz4")]
             Codec::Lz4Raw => lz4::decompress_raw(input, size, output),
             #[allow(unreachable_patterns)] // reachable when a feature is off
-            _ => Err(codec.left_out()),
+            _ => Err(codec.not_read()),
         }
     }
 }

@@ -48,6 +48,7 @@ pub struct CheckpointFound {
 
 /// Why bytes are taken for the footer of what is before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Evidence {
     /// The marker of a checkpoint is before it, and its checksum is right.
     Checkpoint,
@@ -117,6 +118,7 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<Option<CheckpointFound>> {
         let mut end = self.source.len();
         while end >= PAR1.len() as u64 {
+            self.limits.cancel.check()?;
             let start = end.saturating_sub(WINDOW);
             let bytes = self.source.read_at(start, (end - start) as usize)?;
             self.window = (start, bytes.clone());
@@ -163,7 +165,7 @@ impl<'a> Search<'a> {
         }
         let metadata = match ParquetMetaData::parse(footer, self.limits) {
             Ok(metadata) => metadata.with_data_end(start),
-            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+            Err(error) if error.stops_reading() => return Err(error),
             Err(_) => return Ok(None),
         };
         if !chunks_are_before(&metadata, start)

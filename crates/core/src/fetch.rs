@@ -24,23 +24,25 @@
 //! let buffered = RangeCache::new(file.len() as u64);
 //! let footer = loop {
 //!     let step = read_metadata(&buffered, &Default::default());
-//!     let missing = buffered.take_missing();
+//!     let missing = buffered.take_misses();
 //!     if missing.is_empty() {
 //!         break step?;
 //!     }
-//!     for request in CoalesceOptions::OBJECT_STORE.requests(missing) {
-//!         buffered.give(request.start, fetch(request).into());
+//!     for request in CoalesceOptions::OBJECT_STORE.coalesce(missing) {
+//!         buffered.insert(request.start, fetch(request).into());
 //!     }
 //! };
 //! assert!(footer.metadata.num_rows() > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ahead;
-mod buffered;
-mod plan;
+mod byte_ranges;
+mod cached_source;
+mod planner;
+mod range_cache;
 
 pub use crate::source::CoalesceOptions;
-pub use ahead::{FetchPlanner, bytes};
-pub use buffered::RangeCache;
-pub use plan::{chunk_ranges, index_ranges, page_ranges};
+pub use byte_ranges::{chunk_ranges, index_ranges, page_ranges};
+pub use cached_source::CachedSource;
+pub use planner::{FetchPlanner, bytes};
+pub use range_cache::RangeCache;

@@ -1,14 +1,40 @@
-//! Files: opening them, reading their footer, creating them in one step, and changing them in place.
+//! Files: opening them, reading their footer, creating them in one step, and changing them in place. All but reading footers is for
+//! files of this machine, and behind the feature `fs`.
 
-mod behind;
-mod create;
+#[cfg(feature = "fs")]
+mod atomic_file;
+#[cfg(feature = "fs")]
+mod background_sync;
+mod cache_key;
+#[cfg(feature = "fs")]
 mod directory_chain;
-mod edit;
-mod file;
+#[cfg(feature = "fs")]
+mod durable_file;
+#[cfg(feature = "fs")]
+mod file_edit;
+#[cfg(feature = "fs")]
+mod file_identity;
 mod footer;
+#[cfg(feature = "fs")]
+mod local_cache_key;
+#[cfg(feature = "fs")]
+mod local_file;
+mod push_decoder;
+#[cfg(feature = "fs")]
+mod temporary_file;
+mod unreferenced;
 
-pub use create::AtomicFile;
-pub use directory_chain::DirectoryChain;
-pub use edit::{Edited, FileEdit, unreferenced_bytes};
-pub use file::LocalFile;
-pub use footer::{FooterRead, TAIL_READ, read_metadata};
+pub use cache_key::FileCacheKey;
+pub use footer::{FooterRead, TAIL_READ, read_encrypted_metadata, read_metadata};
+pub use push_decoder::{DecodeResult, ParquetMetaDataPushDecoder};
+pub use unreferenced::unreferenced_bytes;
+
+#[cfg(feature = "fs")]
+pub use self::{
+    atomic_file::AtomicFile,
+    directory_chain::DirectoryChain,
+    file_edit::{Edited, FileEdit},
+    file_identity::is_same_file,
+    local_file::LocalFile,
+    temporary_file::{UnfinishedFilesRemoved, remove_unfinished_files},
+};

@@ -1,16 +1,19 @@
 //! Parquet without Arrow: schema, metadata, pages, nesting, and reading columns.
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
-//! [`source`], [`logical_type`], [`schema`], [`sort_order`], [`statistics`], [`metadata`], [`checkpoint`],
+//! [`metrics`], [`source`], [`encryption`], [`logical_type`], [`schema`], [`sort_order`], [`statistics`], [`metadata`], [`checkpoint`],
 //! [`page_index`], [`predicate`], [`page`], [`nesting`], [`row_mask`], [`prune`], [`read`],
 //! [`write`](mod@write), [`fetch`] and [`io`]. `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod checkpoint;
+pub mod encryption;
 pub mod fetch;
 pub mod io;
 pub mod logical_type;
 pub mod metadata;
+pub mod metrics;
 mod narrow_integer;
 pub mod nesting;
 pub mod page;

@@ -4,8 +4,6 @@
 //! answer. An annotation that is unknown, or that does not fit the physical type, counts as none: the values are then
 //! what their physical type says.
 
-pub mod moment;
-
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType as ThriftType, SchemaElement,

@@ -3,13 +3,17 @@
 //! The bytes of the footer are kept. Where its column chunks are is found out when it is parsed; what one says is read
 //! from there whenever it is asked for, so that one column of thousands costs what one column does.
 
+mod encrypted;
+mod opened_chunks;
 mod order;
 
+use crate::encryption::FileDecryptor;
 use crate::schema::{Leaf, Schema, physical_type};
 use bytes::Bytes;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_format as format;
+use opened_chunks::OpenedChunks;
 use order::Order;
 use std::borrow::Cow;
 use std::fmt;
@@ -30,6 +34,10 @@ pub struct ParquetMetaData {
     in_one_file: Vec<OnceLock<bool>>,
     /// Where the footer begins in the file, if it was read from one: pages are before it.
     data_end: Option<u64>,
+    /// What opens what is encrypted, if keys were given.
+    decryptor: Option<Arc<FileDecryptor>>,
+    /// What the footer says of chunks in encrypted form, opened.
+    opened: OpenedChunks,
 }
 
 /// What a footer says of one row group.
@@ -45,6 +53,8 @@ pub struct ColumnChunk<'a> {
     chunk: format::ChunkView<'a>,
     leaf: &'a Leaf,
     group: RowGroup<'a>,
+    /// Its place in the row group.
+    place: usize,
     data_end: Option<u64>,
     created_by: Option<&'a str>,
 }
@@ -59,8 +69,19 @@ impl ParquetMetaData {
         let schema = Arc::new(Schema::from_thrift(&outline.fields.schema, limits)?);
         let orders = vec![OnceLock::new(); outline.row_groups.len()];
         let in_one_file = vec![OnceLock::new(); outline.row_groups.len()];
-        let key_values = OnceLock::new();
-        Ok(ParquetMetaData { footer, outline, schema, key_values, orders, in_one_file, data_end: None })
+        let (key_values, opened) = (OnceLock::new(), OpenedChunks::default());
+        let (data_end, decryptor) = (None, None);
+        Ok(ParquetMetaData {
+            footer,
+            outline,
+            schema,
+            key_values,
+            orders,
+            in_one_file,
+            data_end,
+            decryptor,
+            opened,
+        })
     }
 
     /// Takes a footer that is not in a file.
@@ -71,8 +92,8 @@ impl ParquetMetaData {
     }
 
     /// Takes a footer that was written here, however long it has become.
-    pub(crate) fn written(footer: Vec<u8>, limits: &Limits) -> Result<Self> {
-        ParquetMetaData::parse(footer, &Limits { footer_bytes: usize::MAX, ..limits.clone() })
+    pub(crate) fn written(footer: impl Into<Bytes>, limits: &Limits) -> Result<Self> {
+        ParquetMetaData::parse(footer, &limits.clone().with_footer_bytes(usize::MAX))
     }
 
     /// Says where the footer begins in its file.
@@ -84,6 +105,27 @@ impl ParquetMetaData {
     /// Where the footer begins in its file, if it was read from one.
     pub fn data_end(&self) -> Option<u64> {
         self.data_end
+    }
+
+    /// The footer as it is stored, or decrypted, to be kept by who caches footers: [`parse`](Self::parse) with
+    /// [`with_data_end`](Self::with_data_end) makes the same of it again, without keys.
+    pub fn footer_bytes(&self) -> &Bytes {
+        &self.footer
+    }
+
+    /// About how many bytes of memory it takes: the footer's bytes, where its column chunks are, and the schema.
+    pub fn memory_size(&self) -> usize {
+        let of_group = size_of::<OnceLock<Order>>() + size_of::<OnceLock<bool>>();
+        let pairs = self.key_values.get().and_then(Option::as_deref).unwrap_or_default();
+        let pairs =
+            pairs.iter().map(|pair| pair.key.len() + pair.value.as_ref().map_or(0, |value| value.len()));
+        size_of::<Self>()
+            + self.footer.len()
+            + self.outline.memory_size()
+            + self.schema.memory_size()
+            + self.opened.memory_size()
+            + self.num_row_groups() * of_group
+            + pairs.map(|bytes| bytes + size_of::<format::KeyValue>()).sum::<usize>()
     }
 
     /// The schema.
@@ -145,14 +187,15 @@ impl ParquetMetaData {
         self.key_values.get_or_init(read).as_deref()
     }
 
-    /// The file's key-value metadata, read from the footer one by one.
+    /// The file's key-value metadata as bytes, read from the footer one by one.
     pub fn key_values(&self) -> impl Iterator<Item = format::KeyValueView<'_>> {
         self.outline.key_values(&self.footer).into_iter().flatten()
     }
 
-    /// The value of a key in the file's metadata.
+    /// The value of a key in the file's metadata. What is not UTF-8 is U+FFFD in it; [`key_values`](Self::key_values) has the
+    /// bytes.
     pub fn value_of(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.key_values().find(|pair| pair.key == key)?.value
+        self.key_values().find(|pair| pair.key == key.as_bytes())?.value_text()
     }
 
     /// How the bounds of each column are ordered, if the file says.
@@ -188,6 +231,11 @@ impl fmt::Debug for ParquetMetaData {
 }
 
 impl<'a> RowGroup<'a> {
+    /// The footer that it is in.
+    pub fn metadata(self) -> &'a ParquetMetaData {
+        self.metadata
+    }
+
     /// Its number.
     pub fn index(self) -> usize {
         self.index
@@ -215,8 +263,11 @@ impl<'a> RowGroup<'a> {
         let (leaf, data_end, created_by) = (schema.column(i), *data_end, self.metadata.created_by());
         let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(self.index);
         let chunk = format::ChunkView::empty();
-        let mut column = ColumnChunk { chunk, leaf, group: self, data_end, created_by };
-        self.find(i, leaf, &mut column.chunk).map_err(place)?;
+        let mut column = ColumnChunk { chunk, leaf, group: self, place: i, data_end, created_by };
+        column.place = self.find(i, leaf, &mut column.chunk).map_err(place)?;
+        if column.chunk.has_encrypted_metadata() {
+            self.open_chunk(column.place, leaf, &mut column.chunk).map_err(place)?;
+        }
         let chunk = &column.chunk;
         if chunk.has_meta_data() && chunk.type_() == physical_type(leaf.physical()) {
             return Ok(column);
@@ -227,29 +278,27 @@ impl<'a> RowGroup<'a> {
                 chunk.type_(),
                 leaf.physical()
             )),
-            false if chunk.has_crypto_metadata() || chunk.has_encrypted_metadata() => {
-                Error::encrypted("the column is encrypted, and no key was given")
-            }
+            false if chunk.has_crypto_metadata() || chunk.has_encrypted_metadata() => column.no_key(),
             false => Error::corrupt("the column chunk has no metadata"),
         }))
     }
 
     /// Reads the chunk of column `i` into an unread one: the chunk at its place, unless the paths say that chunks stand in
-    /// another order.
+    /// another order. Returns its place.
     #[inline]
-    fn find(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+    fn find(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<usize> {
         if i < self.num_columns() {
             self.read(i, chunk)?;
             // QUIRK: paths may be absent, and a few writers get them wrong: then the place decides.
             if order::path_of(chunk).is_none_or(|path| order::is_path(path, leaf)) {
-                return Ok(());
+                return Ok(i);
             }
         }
         self.find_elsewhere(i, leaf, chunk)
     }
 
     #[cold]
-    fn find_elsewhere(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<()> {
+    fn find_elsewhere(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<usize> {
         let places = || (0..self.num_columns()).map(|number| self.chunk(number));
         let order = self.metadata.orders[self.index].get_or_init(|| Order::of(places()));
         let (chunks, columns) = (self.num_columns(), self.metadata.schema.num_columns());
@@ -259,11 +308,11 @@ impl<'a> RowGroup<'a> {
             // Columns may have equal names: a chunk at the place of one that it names is of no other.
             if is_of(leaf) && !(number < columns && is_of(self.metadata.schema.column(number))) {
                 *chunk = other;
-                return Ok(());
+                return Ok(number);
             }
         }
         if i < chunks && chunks == columns {
-            return Ok(());
+            return Ok(i);
         }
         Err(Error::corrupt(format!(
             "no chunk of the column among {chunks}, the schema has {columns} columns"
@@ -480,12 +529,6 @@ impl<'a> ColumnChunk<'a> {
     #[inline]
     pub fn created_by(self) -> Option<&'a str> {
         self.created_by
-    }
-
-    /// Whether the pages are encrypted.
-    #[inline]
-    pub fn is_encrypted(self) -> bool {
-        self.chunk.has_crypto_metadata()
     }
 
     /// The chunk as it is in the footer.

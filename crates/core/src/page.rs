@@ -13,6 +13,7 @@ mod buffers;
 mod checksum;
 mod dictionary;
 mod located_header;
+mod page_decryptor;
 mod read_ahead;
 mod reader;
 mod writer;

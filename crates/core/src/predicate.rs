@@ -5,11 +5,11 @@
 //! | `literal`, `literal_text` | values as a user writes them |
 //! | `builder` | a [`Predicate`] is built of columns and literals |
 //! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
-//! | `pattern`, `like`, `ignoring_case` | patterns of text, and how they are matched |
+//! | `pattern`, `like`, `text_search`, `ignoring_case` | patterns of text, and how they are matched |
 //! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
 //! | `column_comparison` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
-//! | `evaluate`, `condition`, `in_list`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
+//! | `evaluate`, `condition`, `in_list`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
 //! predicate is *true* are wanted.
@@ -56,7 +56,9 @@ mod parser;
 mod path;
 mod pattern;
 mod position;
+mod text_search;
 mod word_key;
+mod word_set;
 
 pub use bound::BoundPredicate;
 pub(crate) use bound::{Condition, Edge, NestedKind, NestedTest, Node, Test};
@@ -65,6 +67,7 @@ pub(crate) use column_comparison::{ColumnComparison, PairTest};
 pub use leaf_values::LeafValues;
 pub(crate) use list_levels::{Entry, ListLevels};
 pub use literal::{Literal, Number};
+pub use name::{meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
 
@@ -214,13 +217,50 @@ impl Comparison {
 }
 
 impl Predicate {
-    /// The dotted paths of the columns that it names, in the order of the text, as often as they stand there.
+    /// The paths of the columns that it names, in the order of the text, as often as they stand there: names with dots between
+    /// them, and a name with a dot in it in double quotes ([`names_of`]).
     pub fn columns(&self) -> Vec<&str> {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => {
                 parts.iter().flat_map(Predicate::columns).collect()
             }
             Predicate::Not(of) | Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => of.columns(),
+            Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
+                vec![left, right]
+            }
+            Predicate::Compare { column, .. }
+            | Predicate::In { column, .. }
+            | Predicate::StartsWith { column, .. }
+            | Predicate::Matches { column, .. }
+            | Predicate::IsNull { column }
+            | Predicate::IsNan { column }
+            | Predicate::Cardinality { column, .. }
+            | Predicate::IsEmpty { column } => vec![column],
+        }
+    }
+
+    /// The same of other columns: `rename` says of each path which one takes its place.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Predicate, col};
+    /// let renamed = Predicate::parse("a < b and a = 1")?.rename_columns(|path| format!("t.{path}"));
+    /// assert_eq!(renamed.to_string(), "t.a < t.b and t.a = 1");
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rename_columns(mut self, rename: impl Fn(&str) -> String) -> Predicate {
+        self.columns_mut().into_iter().for_each(|path| *path = rename(path));
+        self
+    }
+
+    fn columns_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Predicate::And(parts) | Predicate::Or(parts) => {
+                parts.iter_mut().flat_map(Predicate::columns_mut).collect()
+            }
+            Predicate::Not(of) | Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => {
+                of.columns_mut()
+            }
             Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
                 vec![left, right]
             }

@@ -10,6 +10,7 @@
 //! | `nested` | all | lists, maps and groups | as they do |
 //! | `applicable` | | which stages can decide a predicate at all | |
 //! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
+//! | `trusted_statistics` | | the same, for who prunes by rules of his own | |
 //! | `plan`, `ranges`, `report` | | what is known so far, ranges of rows, what was done | |
 //!
 //! Stages go from cheap to dear. A stage asks only for conditions that are still open *and* could still decide something.
@@ -34,22 +35,24 @@ mod report;
 mod row_group_match;
 mod statistics;
 mod trust;
+mod trusted_statistics;
 
 pub use report::{PruneNote, PruneReport, Stage, StageReport};
 pub use row_group_match::RowGroupMatch;
 pub(crate) use trust::bounds_are_believed;
+pub use trusted_statistics::TrustedStatistics;
 
 use crate::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
 use crate::predicate::BoundPredicate;
 use crate::source::Source;
-use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result, Stopwatch};
 use plan::{Asked, Plan, Verdict};
 use report::Counted;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What pruning may use. By default everything.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PruneOptions {
     /// Statistics of row groups. Default: on.
     pub statistics: bool,
@@ -79,6 +82,48 @@ impl Default for PruneOptions {
 }
 
 impl PruneOptions {
+    /// Sets [`statistics`](Self::statistics).
+    #[must_use]
+    pub fn with_statistics(mut self, statistics: bool) -> Self {
+        self.statistics = statistics;
+        self
+    }
+
+    /// Sets [`bloom_filters`](Self::bloom_filters).
+    #[must_use]
+    pub fn with_bloom_filters(mut self, bloom_filters: bool) -> Self {
+        self.bloom_filters = bloom_filters;
+        self
+    }
+
+    /// Sets [`dictionaries`](Self::dictionaries).
+    #[must_use]
+    pub fn with_dictionaries(mut self, dictionaries: bool) -> Self {
+        self.dictionaries = dictionaries;
+        self
+    }
+
+    /// Sets [`page_index`](Self::page_index).
+    #[must_use]
+    pub fn with_page_index(mut self, page_index: bool) -> Self {
+        self.page_index = page_index;
+        self
+    }
+
+    /// Sets [`dictionary_bytes`](Self::dictionary_bytes).
+    #[must_use]
+    pub fn with_dictionary_bytes(mut self, dictionary_bytes: u64) -> Self {
+        self.dictionary_bytes = dictionary_bytes;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Nothing is used: all rows are kept, unless the predicate is never or always true.
     pub fn none() -> Self {
         PruneOptions {
@@ -92,14 +137,19 @@ impl PruneOptions {
 
     /// Only this stage is used.
     pub fn only(stage: Stage) -> Self {
-        let mut options = PruneOptions::none();
+        PruneOptions::none().with_stage(stage)
+    }
+
+    /// This stage is used, too.
+    #[must_use]
+    pub fn with_stage(mut self, stage: Stage) -> Self {
         *match stage {
-            Stage::Statistics => &mut options.statistics,
-            Stage::BloomFilters => &mut options.bloom_filters,
-            Stage::Dictionaries => &mut options.dictionaries,
-            Stage::PageIndex => &mut options.page_index,
+            Stage::Statistics => &mut self.statistics,
+            Stage::BloomFilters => &mut self.bloom_filters,
+            Stage::Dictionaries => &mut self.dictionaries,
+            Stage::PageIndex => &mut self.page_index,
         } = true;
-        options
+        self
     }
 
     fn has(&self, stage: Stage) -> bool {
@@ -114,7 +164,8 @@ impl PruneOptions {
 
 /// Which rows of row group `row_group` may match `predicate`; what was asked and found is added to `report`.
 ///
-/// Fails if the row group does not exist, if the predicate was bound to another schema, and if `source` fails to read.
+/// Fails if the row group does not exist, if the predicate was bound to another schema, if `source` fails to read, and if
+/// [`Limits::cancel`] was cancelled.
 /// An index that is damaged, encrypted or too large is not used, which the report notes.
 ///
 /// ```
@@ -147,6 +198,7 @@ pub fn prune_row_group(
     if predicate.leaves().last().is_some_and(|leaf| *leaf >= metadata.schema().num_columns()) {
         return Err(Error::argument("the predicate was bound to another schema"));
     }
+    options.limits.cancel.check()?;
     let group = metadata.row_group(row_group);
     report.begin(group.num_rows());
     let mut run = Run { source: Counted::new(source), metadata, group, options, plan: Plan::new(predicate) };
@@ -168,14 +220,14 @@ impl Run<'_> {
             return Ok(RowGroupMatch::None);
         }
         let mut kept = self.kept();
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             if !matches!(kept, RowGroupMatch::Some(_)) {
                 break;
             }
             if !self.options.has(stage) {
                 continue;
             }
-            let start = Instant::now();
+            let start = Stopwatch::start();
             report.stage(stage).asked(self.group.num_rows());
             kept = match stage {
                 Stage::PageIndex => self.ask_pages(report)?,
@@ -256,6 +308,7 @@ impl Run<'_> {
                 | ErrorKind::Truncated
                 | ErrorKind::Unsupported
                 | ErrorKind::Limit
+                | ErrorKind::Memory
                 | ErrorKind::Key => {
                     let column = self.metadata.schema().column(column).dotted().clone();
                     report.note(PruneNote { row_group: self.group.index(), column, stage, error });

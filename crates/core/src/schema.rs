@@ -24,7 +24,8 @@ pub use unknown::{no_such_column, unknown_column};
 use crate::logical_type::LogicalType;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{Repetition as ThriftRepetition, SchemaElement, Type};
+use marquetry_format::{Repetition as ThriftRepetition, SchemaElement, ThriftString, Type};
+use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ pub enum Repetition {
 /// The schema of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
-    name: Arc<str>,
+    name: ThriftString,
     fields: Vec<Node>,
     leaves: Vec<Leaf>,
 }
@@ -50,7 +51,7 @@ pub struct Schema {
 /// A field: a group of fields, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    name: Arc<str>,
+    name: ThriftString,
     repetition: Repetition,
     logical: Option<LogicalType>,
     field_id: Option<i32>,
@@ -71,6 +72,8 @@ pub enum NodeKind {
 pub struct Leaf {
     /// Empty for a field of the root, whose name is its path.
     path: Box<[Arc<str>]>,
+    /// The names as they are stored, if one is not UTF-8.
+    stored_path: Option<Box<[ThriftString]>>,
     dotted: Arc<str>,
     physical: PhysicalType,
     logical: Option<LogicalType>,
@@ -88,6 +91,7 @@ impl Schema {
     /// depth.
     pub fn from_thrift(elements: &[SchemaElement], limits: &Limits) -> Result<Self> {
         Limits::check("schema_nodes", elements.len(), limits.schema_nodes)?;
+        check_memory(elements.len(), limits)?;
         let Some((root, rest)) = elements.split_first() else {
             return Err(Error::corrupt("the schema is empty"));
         };
@@ -131,6 +135,26 @@ impl Schema {
         self.leaves.len()
     }
 
+    /// About how many bytes of memory it takes, names included.
+    pub fn memory_size(&self) -> usize {
+        // Names are shared by the nodes of a path and its leaf, but for the dotted path of a nested one.
+        let leaf = |leaf: &Leaf| {
+            size_of::<Leaf>()
+                + leaf.path.len() * size_of::<Arc<str>>()
+                + leaf.dotted.len()
+                + size_of::<[usize; 2]>()
+        };
+        size_of::<Self>()
+            + self.leaves.iter().map(leaf).sum::<usize>()
+            + self.fields.iter().map(Node::memory_size).sum::<usize>()
+    }
+
+    /// The numbers of the columns in field `root` of the root.
+    pub fn columns_of(&self, root: usize) -> Range<usize> {
+        let start = self.leaves.partition_point(|leaf| leaf.root < root);
+        start..start + self.leaves[start..].partition_point(|leaf| leaf.root == root)
+    }
+
     /// The number of the column with this dotted path.
     pub fn find(&self, dotted: &str) -> Option<usize> {
         self.leaves.iter().position(|leaf| &*leaf.dotted == dotted)
@@ -144,7 +168,7 @@ impl Node {
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {
-        &self.name
+        self.name.shared()
     }
 
     /// How often it occurs in its parent.
@@ -160,6 +184,16 @@ impl Node {
     /// The id that the writer gave it.
     pub fn field_id(&self) -> Option<i32> {
         self.field_id
+    }
+
+    fn memory_size(&self) -> usize {
+        size_of::<Self>()
+            + match &self.kind {
+                NodeKind::Group(fields) => {
+                    self.name.len() + fields.iter().map(Node::memory_size).sum::<usize>()
+                }
+                NodeKind::Leaf(_) => 0,
+            }
     }
 
     /// A group or a leaf.
@@ -179,8 +213,11 @@ impl Leaf {
     }
 
     /// The path as `ColumnMetaData.path_in_schema` has it.
-    pub fn path_in_schema(&self) -> Vec<String> {
-        self.path().iter().map(|name| name.as_ref().to_owned()).collect()
+    pub fn path_in_schema(&self) -> Vec<ThriftString> {
+        match &self.stored_path {
+            Some(stored) => stored.to_vec(),
+            None => self.path().iter().cloned().map(ThriftString::from).collect(),
+        }
     }
 
     /// The path with dots between the names.
@@ -230,6 +267,34 @@ impl Leaf {
     }
 }
 
+/// Fails if the memory budget as a whole has no room for a schema of so many nodes, and for what is made of it. A footer says a node
+/// in a few bytes.
+fn check_memory(nodes: usize, limits: &Limits) -> Result<()> {
+    match limits.memory.limit() {
+        Some(limit) if nodes > FREE_NODES && nodes > limit / NODE_BYTES => Err(Error::limit(format!(
+            "a schema of {nodes} nodes takes more than {limit} bytes of memory; raise Limits::memory to read it"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Fails if so many bytes of paths are more than a quarter of the memory budget as a whole.
+fn check_path_memory(bytes: usize, limits: &Limits) -> Result<()> {
+    match limits.memory.limit() {
+        Some(limit) if bytes > FREE_PATH_BYTES && bytes > limit / 4 => Err(Error::limit(format!(
+            "{bytes} bytes of paths are too much for {limit} bytes of memory; raise Limits::memory to read them"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Fewer bytes of paths are not held against the memory budget.
+const FREE_PATH_BYTES: usize = 16 << 20;
+/// Schemas of fewer nodes are not held against the memory budget.
+const FREE_NODES: usize = 1 << 16;
+/// What a node takes: in the tree, as a leaf and as an Arrow field.
+const NODE_BYTES: usize = 1 << 10;
+
 #[derive(Clone, Copy)]
 struct Levels {
     def: u8,
@@ -241,7 +306,7 @@ struct Builder<'a> {
     limits: &'a Limits,
     leaves: Vec<Leaf>,
     /// PERF: names are shared by all that tell them: a wide file has many.
-    path: Vec<&'a Arc<str>>,
+    path: Vec<&'a ThriftString>,
     /// Of all leaves so far.
     path_bytes: usize,
 }
@@ -286,15 +351,19 @@ impl<'a> Builder<'a> {
         let names = self.path.iter().map(|name| name.len() + size_of::<String>());
         self.path_bytes = names.fold(self.path_bytes, usize::saturating_add);
         Limits::check("schema_path_bytes", self.path_bytes, self.limits.schema_path_bytes)?;
+        check_path_memory(self.path_bytes, self.limits)?;
         let (path, dotted) = match &self.path[..] {
-            [name] => (Box::default(), Arc::clone(name)),
-            path => (path.iter().map(|name| Arc::clone(name)).collect(), joined(path).into()),
+            [name] => (Box::default(), name.shared().clone()),
+            path => (path.iter().map(|name| name.shared().clone()).collect(), joined(path).into()),
         };
+        let is_text = self.path.iter().all(|name| name.is_utf8());
+        let stored_path = (!is_text).then(|| self.path.iter().map(|name| (*name).clone()).collect());
         let physical = physical(element).map_err(|error| error.in_column(dotted.clone()))?;
         let logical = LogicalType::from_thrift(element, Some(physical));
         let kind = NodeKind::Leaf(self.leaves.len());
         self.leaves.push(Leaf {
             path,
+            stored_path,
             dotted,
             physical,
             is_misunderstood: logical.is_none() && is_annotated(element),
@@ -315,13 +384,13 @@ impl<'a> Builder<'a> {
         logical: Option<LogicalType>,
         kind: NodeKind,
     ) -> Node {
-        let name = self.path.last().map_or_else(Arc::default, |name| Arc::clone(name));
+        let name = self.path.last().map_or_else(ThriftString::default, |name| (*name).clone());
         Node { name, repetition, logical, field_id: element.field_id, kind }
     }
 }
 
-fn joined(path: &[&Arc<str>]) -> String {
-    path.iter().map(|name| name.as_ref()).collect::<Vec<_>>().join(".")
+fn joined(path: &[&ThriftString]) -> String {
+    path.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(".")
 }
 
 /// Levels are bytes, and each node on the path may add one.
@@ -387,7 +456,7 @@ mod tests {
         }));
         let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
         assert_eq!(schema.column(99).dotted().len(), 1_003);
-        let limits = Limits { schema_path_bytes: 50_000, ..Limits::default() };
+        let limits = Limits::default().with_schema_path_bytes(50_000);
         let error = Schema::from_thrift(&elements, &limits).unwrap_err();
         assert!(error.message().contains("Limits::schema_path_bytes"), "{error}");
     }

@@ -24,6 +24,7 @@ use std::cmp::Ordering;
 
 /// How two values of a column compare. Values are PLAIN, byte strings without their length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SortOrder {
     /// False, then true; one byte.
     Bool,

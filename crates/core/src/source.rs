@@ -1,12 +1,15 @@
 //! Where bytes come from: a length, and positioned reads.
 
-mod cost;
+mod coalesce;
+mod metered;
 
-pub use cost::CoalesceOptions;
+pub use coalesce::CoalesceOptions;
+pub use metered::MeteredSource;
 
 use bytes::{Bytes, BytesMut};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A file, or anything else of known length that can be read at any position, by several threads at a time.
 pub trait Source: Send + Sync {
@@ -18,9 +21,27 @@ pub trait Source: Send + Sync {
 
     /// [`read_at`](Self::read_at) into memory that the caller has no more use for, by a source that needs any. What is in
     /// it does not matter.
-    fn read_again(&self, offset: u64, len: usize, memory: BytesMut) -> Result<Bytes> {
+    fn read_at_reusing(&self, offset: u64, len: usize, memory: BytesMut) -> Result<Bytes> {
         drop(memory);
         self.read_at(offset, len)
+    }
+
+    /// The bytes of each of `ranges`, in their order. They may overlap, and be empty. Fails if any are not all there.
+    ///
+    /// By default they are read one after the other. A source that can have several reads under way at once, as `io_uring` and
+    /// stores can, or one that advises a mapped file, has it better.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use marquetry_core::source::Source;
+    /// let parts = Bytes::from_static(b"PAR1....PAR1").read_ranges(&[8..12, 0..4])?;
+    /// assert_eq!(parts, [&b"PAR1"[..], b"PAR1"]);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let len =
+            |range: &Range<u64>| usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        ranges.iter().map(|range| self.read_at(range.start, len(range))).collect()
     }
 
     /// Whether there are no bytes.
@@ -30,13 +51,13 @@ pub trait Source: Send + Sync {
 
     /// How many of the `len` bytes from `offset` on to read for now, by who can go on with fewer: at least 1. A source
     /// that has some of them already, and would have to fetch the others, says how many it has.
-    fn at_hand(&self, offset: u64, len: usize) -> usize {
+    fn available(&self, offset: u64, len: usize) -> usize {
         let _ = offset;
         len
     }
 
     /// What a request costs, if that is so much that it pays to find out what will be read, and to
-    /// [say so](Self::will_read) before it is read: such a source is far.
+    /// [say so](Self::prefetch) before it is read: such a source is far.
     fn request_cost(&self) -> Option<CoalesceOptions> {
         None
     }
@@ -44,11 +65,48 @@ pub trait Source: Send + Sync {
     /// Says which bytes will be read soon, instead of what was said before. A source that is far fetches those that it does
     /// not have together, as far as they are in the file, and forgets others; other sources do nothing. Fails only if
     /// fetching does.
-    fn will_read(&self, ranges: &[Range<u64>]) -> Result<()> {
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         let _ = ranges;
         Ok(())
     }
 }
+
+/// A source in a pointer is the same source.
+macro_rules! delegate {
+    ($($pointer:ty),*) => {$(
+        impl<T: Source + ?Sized> Source for $pointer {
+            fn len(&self) -> u64 {
+                (**self).len()
+            }
+
+            fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+                (**self).read_at(offset, len)
+            }
+
+            fn read_at_reusing(&self, offset: u64, len: usize, memory: BytesMut) -> Result<Bytes> {
+                (**self).read_at_reusing(offset, len, memory)
+            }
+
+            fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+                (**self).read_ranges(ranges)
+            }
+
+            fn available(&self, offset: u64, len: usize) -> usize {
+                (**self).available(offset, len)
+            }
+
+            fn request_cost(&self) -> Option<CoalesceOptions> {
+                (**self).request_cost()
+            }
+
+            fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
+                (**self).prefetch(ranges)
+            }
+        }
+    )*};
+}
+
+delegate!(&T, Box<T>, Arc<T>);
 
 /// Bytes that are in memory, or look as if they were: nothing is copied. So a file may be mapped, by who can promise that
 /// nobody cuts it off or changes it in the meantime.

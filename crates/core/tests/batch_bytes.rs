@@ -17,7 +17,7 @@ const ENTRIES: i32 = 1 << 27;
 
 #[test]
 fn a_row_of_runs_is_held_against_the_limit() {
-    let error = read(bomb(), Limits { batch_bytes: 1 << 20, ..Limits::default() });
+    let error = read(bomb(), Limits::default().with_batch_bytes(1 << 20));
     assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     assert!(error.message().contains("Limits::batch_bytes"), "{error}");
 }
@@ -46,7 +46,7 @@ fn read(pages: Vec<u8>, limits: Limits) -> Error {
     let target =
         ReadTarget::new(schema.column(0), &NestedField::from_schema(schema)[0], 0, ValueLayout::Native);
     let options =
-        PageOptions { limits: Arc::new(limits), verify_checksums: true, trust: ChecksumTrust::Believed };
+        PageOptions::for_writer(None).with_limits(Arc::new(limits)).with_trust(ChecksumTrust::Believed);
     let file = Bytes::from([b"PAR1", &pages[..]].concat());
     ColumnReader::new(Arc::new(file), metadata, &[0], 0, target, options).read(1).unwrap_err()
 }

@@ -11,8 +11,8 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    CheckpointEvery, ColumnWriter, Compression, Durable, EncodedChunk, Encoding, FileSettings, FileWriter,
-    Workspace, WriterProperties,
+    CheckpointEvery, ChunkBytes, ColumnWriter, Compression, Durable, EncodedChunk, Encoding, FileSettings,
+    FileWriter, Workspace, WriterProperties,
 };
 use marquetry_encoding::{StringViews, Values};
 use marquetry_format::{KeyValue, Repetition, SchemaElement, Type};
@@ -216,7 +216,7 @@ fn without_a_marker_a_footer_is_plausible_at_most() {
 fn a_file_of_magics_costs_no_more_than_its_limit() {
     let bytes = Bytes::from(b"\x08\0\0\0PAR1".repeat(100_000));
     assert_eq!(find_last_checkpoint(&bytes, &limits()).unwrap(), None);
-    let few = Limits { footer_bytes: 1 << 16, ..limits() };
+    let few = limits().with_footer_bytes(1 << 16);
     assert_eq!(find_last_footer(&bytes, &few).unwrap_err().kind(), ErrorKind::Limit);
 }
 
@@ -226,6 +226,7 @@ struct Faulty {
     bytes: Vec<u8>,
     room: usize,
     synced: usize,
+    flushes_fail: bool,
 }
 
 impl Write for Faulty {
@@ -239,7 +240,10 @@ impl Write for Faulty {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self.flushes_fail {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false => Ok(()),
+        }
     }
 }
 
@@ -318,7 +322,7 @@ impl Durable for Journal {
 fn row_groups_go_to_the_disk_before_their_checkpoint() {
     for every in [None, Some(CheckpointEvery::RowGroups(2))] {
         let mut journal = Journal::default();
-        let settings = FileSettings { checkpoint_every: every, ..FileSettings::default() };
+        let settings = FileSettings::default().with_checkpoint_every(every);
         let mut writer = FileWriter::new_durable(&mut journal, schema(Type::INT64), settings).unwrap();
         let mut ends = Vec::new();
         for group in 0..4 {
@@ -336,7 +340,7 @@ fn row_groups_go_to_the_disk_before_their_checkpoint() {
 }
 
 fn pair(key: &str, value: &str) -> KeyValue {
-    KeyValue { key: key.to_owned(), value: Some(value.to_owned()) }
+    KeyValue::new(key, value.to_owned())
 }
 
 fn grown() -> Grown {
@@ -345,7 +349,7 @@ fn grown() -> Grown {
     write_group(&mut writer, 20, 5).unwrap();
     let (old, metadata) = writer.finish().unwrap();
     let mut journal = Journal::default();
-    let mut writer = FileWriter::grow(&mut journal, old.len() as u64, &metadata).unwrap();
+    let mut writer = FileWriter::append_to(&mut journal, old.len() as u64, &metadata).unwrap();
     write_group(&mut writer, 25, 30).unwrap();
     writer.drop_row_group(1).unwrap();
     writer.set_key_value(pair("k", "v"));
@@ -464,21 +468,137 @@ fn a_file_with_an_unfinished_change_is_refused() {
     assert!(FileEdit::open(&path, &limits()).is_ok());
 }
 
+/// What was written would be in a file that has no name any more.
+#[cfg(unix)]
+#[test]
+fn an_edit_notices_that_its_file_was_replaced() {
+    let directory = directory("replaced");
+    let (path, new) = (directory.join("f.parquet"), directory.join("new"));
+    let old = grown().old;
+    for is_removed in [false, true] {
+        fs::write(&path, &old).unwrap();
+        let mut edit = FileEdit::open(&path, &limits()).unwrap();
+        edit.write_row_group(30, vec![numbers(0, 30)], None).unwrap();
+        match is_removed {
+            true => fs::remove_file(&path).unwrap(),
+            false => {
+                fs::write(&new, "another file").unwrap();
+                fs::rename(&new, &path).unwrap();
+            }
+        }
+        let error = edit.finish().unwrap_err();
+        assert!(error.to_string().contains("was replaced by another file"), "{error}");
+        match is_removed {
+            true => assert!(!path.exists()),
+            false => assert_eq!(fs::read(&path).unwrap(), b"another file"),
+        }
+    }
+}
+
+/// The edits of one file by several threads, while another one replaces it: each edit that succeeds is in the file that had
+/// the name when it began, and no file is half of one and half of another.
+#[cfg(unix)]
+#[test]
+fn edits_and_replacements_at_once_leave_whole_files() {
+    let path = directory("replaced-often").join("f.parquet");
+    let old = grown().old;
+    fs::write(&path, &old).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..300 {
+                let mut file = marquetry_core::io::AtomicFile::create(&path).unwrap();
+                file.write_all(&old).unwrap();
+                file.finish().unwrap();
+            }
+        });
+        for _ in 0..300 {
+            let Ok(mut edit) = FileEdit::open(&path, &limits()) else { continue };
+            edit.set_key_value(pair("k", "v")).unwrap();
+            match edit.finish() {
+                Ok(edited) => assert_eq!(edited.metadata.num_rows(), 25),
+                Err(error) => assert!(error.to_string().contains("was replaced"), "{error}"),
+            }
+        }
+    });
+    assert_eq!(footer(&fs::read(&path).unwrap()).num_rows(), 25);
+}
+
+/// An error that comes once the new footer is on the disk must not cut the file: others may read it already.
+#[test]
+fn a_footer_that_is_on_the_disk_stays() {
+    let Grown { old, .. } = grown();
+    let metadata = footer(&old);
+    let mut sink = Faulty { room: usize::MAX, flushes_fail: true, ..Faulty::default() };
+    let mut writer = FileWriter::append_to(&mut sink, old.len() as u64, &metadata).unwrap();
+    write_group(&mut writer, 25, 30).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(footer(&[&old[..], &sink.bytes].concat()).num_rows(), 55);
+    assert_eq!(sink.synced, sink.bytes.len());
+}
+
+/// What readers would refuse is refused before the first byte, and the writer goes on.
+#[test]
+fn chunks_that_make_no_row_group_are_refused_before_the_first_byte() {
+    let path = directory("misfits").join("f.parquet");
+    let old = grown().old;
+    fs::write(&path, &old).unwrap();
+    let mut edit = FileEdit::open(&path, &limits()).unwrap();
+    let mut writer = FileWriter::new(Vec::new(), schema(Type::INT64), FileSettings::default()).unwrap();
+    let mut elsewhere = numbers(0, 3);
+    elsewhere.metadata.path_in_schema = vec!["d".into()];
+    let mut late_page = numbers(0, 3);
+    late_page.offset_index.as_mut().unwrap().page_locations[0].first_row_index = 4;
+    let misfits = [
+        (3, vec![], "0 column chunks for a schema of 1 columns"),
+        (3, vec![numbers(0, 3), numbers(0, 3)], "2 column chunks for a schema of 1 columns"),
+        (3, vec![elsewhere], "the chunk is one of column d"),
+        (
+            3,
+            vec![chunk_of(Type::DOUBLE, Values::W64(vec![0; 3]))],
+            "the chunk is DOUBLE, the schema says INT64",
+        ),
+        (4, vec![numbers(0, 3)], "the chunk has 3 entries, the row group 4 rows"),
+        (2, vec![numbers(0, 3)], "the chunk has 3 entries, the row group 2 rows"),
+        (3, vec![late_page], "begins with row 4"),
+        (u64::MAX, vec![numbers(0, 3)], "counts up to 2^63 - 1"),
+    ];
+    for (rows, chunks, message) in misfits {
+        let before = writer.position();
+        let copies = |chunks: &[EncodedChunk]| chunks.iter().map(copy_of).collect::<Vec<_>>();
+        let error = writer.write_row_group(rows, copies(&chunks), None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+        assert!(error.to_string().contains(message), "{error}");
+        assert_eq!(writer.position(), before);
+        let error = edit.write_row_group(rows, chunks, None).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    write_group(&mut writer, 0, 3).unwrap();
+    assert_eq!(footer(&writer.finish().unwrap().0).num_rows(), 3);
+    edit.write_row_group(3, vec![numbers(0, 3)], None).unwrap();
+    assert_eq!(edit.finish().unwrap().metadata.num_rows(), 28);
+}
+
+/// A chunk that says the same of no bytes.
+fn copy_of(chunk: &EncodedChunk) -> EncodedChunk {
+    EncodedChunk::new(ChunkBytes::new(), chunk.metadata.clone())
+        .with_column_index(chunk.column_index.clone())
+        .with_offset_index(chunk.offset_index.clone())
+}
+
 #[test]
 fn nothing_is_added_where_readers_would_take_it_for_something_else() {
-    let settings =
-        FileSettings { created_by: Some("parquet-cpp version 1.5.1".to_owned()), ..FileSettings::default() };
+    let settings = FileSettings::default().with_created_by(Some("parquet-cpp version 1.5.1".into()));
     let mut writer = FileWriter::new(Vec::new(), schema(Type::INT64), settings).unwrap();
     write_group(&mut writer, 0, 3).unwrap();
     let (file, metadata) = writer.finish().unwrap();
-    let mut writer = FileWriter::grow(Vec::new(), file.len() as u64, &metadata).unwrap();
+    let mut writer = FileWriter::append_to(Vec::new(), file.len() as u64, &metadata).unwrap();
     assert_eq!(write_group(&mut writer, 3, 3).unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 #[test]
 fn checkpoints_come_as_they_are_asked_for() {
     let due_after = |every: CheckpointEvery| {
-        let settings = FileSettings { checkpoint_every: Some(every), ..FileSettings::default() };
+        let settings = FileSettings::default().with_checkpoint_every(Some(every));
         let mut writer = FileWriter::new_durable(Vec::new(), schema(Type::INT64), settings).unwrap();
         let mut groups = Vec::new();
         for group in 0..9 {

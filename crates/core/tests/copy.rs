@@ -11,7 +11,7 @@ use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::page::{Checksum, ChecksumTrust, PageBuffers, PageOptions, PageReader};
+use marquetry_core::page::{Checksum, PageBuffers, PageOptions, PageReader};
 use marquetry_core::page_index::read_offset_index;
 use marquetry_core::source::Source;
 use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk};
@@ -23,11 +23,11 @@ use std::sync::Arc;
 
 /// What default rewriting asks for.
 fn improved() -> CopySettings {
-    CopySettings { checksums: true, offset_index: true, verify_checksums: true, ..CopySettings::default() }
+    CopySettings::default().with_checksums(true).with_offset_index(true).with_verify_checksums(true)
 }
 
 fn to(codec: Codec) -> CopySettings {
-    CopySettings { codec: Some((codec, None)), ..improved() }
+    improved().with_codec(Some((codec, None)))
 }
 
 fn metadata(bytes: &Bytes) -> ParquetMetaData {
@@ -76,11 +76,7 @@ fn page_facts(bytes: &Bytes) -> PageFacts {
     for group in metadata.row_groups() {
         let chunk = group.column(0).unwrap();
         let leaf = chunk.leaf();
-        let options = PageOptions {
-            limits: Arc::default(),
-            verify_checksums: false,
-            trust: ChecksumTrust::of_writer(metadata.created_by()),
-        };
+        let options = PageOptions::for_writer(metadata.created_by()).with_checksum_verification(false);
         let mut pages = PageReader::new(source.clone(), chunk, options, PageBuffers::default()).unwrap();
         let mut here = Vec::new();
         while let Some(start) = pages.next_header().unwrap() {
@@ -208,7 +204,7 @@ fn pages_get_another_codec() {
             let changed = copied(&file, &to(codec)).unwrap().remove(0).pages_recompressed;
             assert_eq!(changed > 0, codec != layout.codec);
         }
-        let again = CopySettings { codec: Some((Codec::Zstd, Some(19))), ..improved() };
+        let again = improved().with_codec(Some((Codec::Zstd, Some(19))));
         assert!(copied(&file, &again).unwrap()[0].pages_recompressed > 0);
     }
 }
@@ -256,7 +252,7 @@ fn a_wrong_checksum_is_not_made_right() {
     assert!(error.message().contains("checksum mismatch"), "{error}");
     assert_eq!((error.place().page, error.place().row_group), (Some(0), Some(0)));
     assert_eq!(error.place().column.as_deref(), Some("x"));
-    let unchecked = CopySettings { verify_checksums: false, ..improved() };
+    let unchecked = improved().with_verify_checksums(false);
     let bytes = copy(&file, &unchecked).unwrap();
     assert!(matches!(page_facts(&bytes).checksums[0], Checksum::Bad { stored: 77, .. }));
     // Under the name of a writer whose checksums are always wrong they are no secret; the copy has another name.
@@ -445,13 +441,11 @@ fn random_file(seed: u64) -> (File, bool) {
 
 fn any_settings(seed: u64) -> CopySettings {
     let random = &mut Random(seed);
-    CopySettings {
-        codec: random.pick(&[None, Some((Codec::Zstd, Some(1))), Some((Codec::Uncompressed, None))]),
-        checksums: random.one_in(2),
-        offset_index: random.one_in(2),
-        verify_checksums: random.one_in(2),
-        ..CopySettings::default()
-    }
+    CopySettings::default()
+        .with_codec(random.pick(&[None, Some((Codec::Zstd, Some(1))), Some((Codec::Uncompressed, None))]))
+        .with_checksums(random.one_in(2))
+        .with_offset_index(random.one_in(2))
+        .with_verify_checksums(random.one_in(2))
 }
 
 proptest! {

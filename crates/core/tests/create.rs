@@ -26,7 +26,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 fn refused(path: &Path, text: &str) -> Error {
     let error = AtomicFile::create(path).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Io | ErrorKind::NotFound), "{error}");
     assert!(error.to_string().contains(text), "{error}");
     assert!(error.to_string().contains(&*path.display().to_string()), "{error}");
     error
@@ -170,6 +170,74 @@ mod unix {
             AtomicFile::create(&path).unwrap().finish().unwrap();
             assert_eq!(mode(&path), wanted);
         }
+    }
+
+    /// A process may go to another directory while it writes.
+    #[test]
+    fn a_relative_path_is_one_from_where_the_process_was() {
+        let directory = directory("relative");
+        fs::create_dir(directory.join("elsewhere")).unwrap();
+        let exe = std::env::current_exe().unwrap();
+        let child = Command::new(exe)
+            .args(["--exact", "unix::child_that_goes_elsewhere", "--nocapture"])
+            .current_dir(&directory)
+            .env(CHILD, "f")
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+        assert_eq!(fs::read(directory.join("f")).unwrap(), b"whole");
+        assert_eq!(names(&directory), ["elsewhere", "f"]);
+        assert_eq!(names(&directory.join("elsewhere")), [""; 0]);
+    }
+
+    #[test]
+    fn child_that_goes_elsewhere() {
+        let Some(path) = std::env::var_os(CHILD) else { return };
+        let mut file = AtomicFile::create(&path).unwrap();
+        let given_up = AtomicFile::create("given up").unwrap();
+        std::env::set_current_dir("elsewhere").unwrap();
+        file.write_all(b"whole").unwrap();
+        file.finish().unwrap();
+        drop(given_up);
+    }
+
+    /// Who ends a process that was told of a signal leaves nothing behind; what was synced stays.
+    #[test]
+    fn unfinished_files_are_removed_on_request() {
+        let directory = directory("removed");
+        fs::write(directory.join("f"), "old").unwrap();
+        let exe = std::env::current_exe().unwrap();
+        let child = Command::new(exe)
+            .args(["--exact", "unix::child_that_is_told_of_a_signal", "--nocapture"])
+            .current_dir(&directory)
+            .env(CHILD, "f")
+            .output()
+            .unwrap();
+        assert_eq!(child.status.code(), Some(7), "{}", String::from_utf8_lossy(&child.stderr));
+        assert_eq!(fs::read(directory.join("f")).unwrap(), b"old");
+        let names = names(&directory);
+        assert!(names.len() == 2 && names[0].starts_with(".synced."), "{names:?}");
+    }
+
+    #[test]
+    fn child_that_is_told_of_a_signal() {
+        let Some(path) = std::env::var_os(CHILD) else { return };
+        let mut first = AtomicFile::create(&path).unwrap();
+        let mut synced = AtomicFile::create("synced").unwrap();
+        synced.write_all(b"worth something").unwrap();
+        synced.sync().unwrap();
+        // Threads go on beginning and finishing files.
+        for _ in 0..3 {
+            std::thread::spawn(|| {
+                loop {
+                    drop(AtomicFile::create("another").unwrap());
+                }
+            });
+        }
+        first.write_all(b"new").unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        let _removed = marquetry_core::io::remove_unfinished_files();
+        std::process::exit(7);
     }
 
     #[test]

@@ -18,13 +18,13 @@ fn sample() -> File {
 /// A file whose footer has `len` bytes.
 fn with_footer_of(len: usize) -> Bytes {
     let mut file = sample();
-    file.metadata.created_by = Some(String::new());
+    file.metadata.created_by = Some("".into());
     let bytes = |file: &File| chunk::file::footer(&file.metadata);
     for _ in 0..3 {
         let missing = len as i64 - bytes(&file).len() as i64;
         let name = file.metadata.created_by.as_mut().unwrap();
         let wanted = (name.len() as i64 + missing) as usize;
-        *name = "x".repeat(wanted);
+        *name = "x".repeat(wanted).into();
     }
     assert_eq!(bytes(&file).len(), len);
     file.finish()
@@ -166,7 +166,7 @@ fn a_bad_schema_is_placed() {
 
 #[test]
 fn the_limit_on_footers() {
-    let limits = Limits { footer_bytes: 999, ..Limits::default() };
+    let limits = Limits::default().with_footer_bytes(999);
     let error = read_metadata(&with_footer_of(1_000), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("raise Limits::footer_bytes"), "{error}");
@@ -228,7 +228,7 @@ fn chunks_in_another_order_are_found_by_their_paths() {
         for (place, c) in chunks.chars().enumerate() {
             let mut chunk = chunk.clone();
             let meta = chunk.meta_data.as_mut().unwrap();
-            (meta.path_in_schema, meta.num_values) = (vec![name(c)], place as i64);
+            (meta.path_in_schema, meta.num_values) = (vec![name(c).into()], place as i64);
             thrift.row_groups[0].columns.push(chunk);
         }
         let metadata = ParquetMetaData::from_thrift(thrift, &Limits::default()).unwrap();
@@ -253,7 +253,7 @@ fn local_files() {
     }
     std::fs::remove_file(&path).unwrap();
     let error = LocalFile::open(&path).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(error.kind(), ErrorKind::NotFound);
     assert_eq!(error.place().file.as_deref(), path.to_str());
     assert_eq!(LocalFile::open(std::env::temp_dir()).unwrap_err().kind(), ErrorKind::Io);
 }

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 20] = [
+    "metrics",
     "source",
     "logical_type",
     "schema",
     "narrow_integer",
     "sort_order",
     "statistics",
+    "encryption",
     "metadata",
     "checkpoint",
     "page_index",

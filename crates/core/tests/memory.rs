@@ -86,7 +86,7 @@ fn a_list_of_two_billion_nulls(most: usize) {
     let mut file = File::new(schema);
     file.push_pages(&column, 1, Codec::Uncompressed, &pages);
     file.chunk(0).num_values = i64::from(i32::MAX);
-    let limits = Limits { batch_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits::default().with_batch_bytes(1 << 20);
     let error = fails_within(most, &file, &Reading { limits, ..Reading::default() });
     assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     assert!(error.message().contains("raise Limits::batch_bytes"), "{error}");

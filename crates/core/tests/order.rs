@@ -249,7 +249,7 @@ fn total_order_has_negative_nan_first_and_positive_nan_last() {
 fn nans_of_a_dictionary_are_found() {
     let words = [1.0f32, f32::NAN, -0.0, -f32::NAN].map(f32::to_bits).to_vec();
     assert_eq!(SortOrder::Float.nans(&Values::W32(words.clone())), [1, 3]);
-    assert_eq!(SortOrder::Signed32.nans(&Values::W32(words)), []);
+    assert_eq!(SortOrder::Signed32.nans(&Values::W32(words)), Vec::<usize>::new());
     let halves = FixedLenBytes::from_bytes(2, vec![0x00, 0x7e, 0x00, 0x7c, 0x01, 0xfc]);
     assert_eq!(SortOrder::TotalFloat16.nans(&Values::Fixed(halves)), [0, 2]);
 }

@@ -349,8 +349,7 @@ fn a_header_that_the_file_cuts_off() {
         // The footer is elsewhere: nothing follows what is left of the page.
         let source = Arc::new(Bytes::from(whole.bytes[..cut].to_vec()));
         let metadata = ParquetMetaData::from_thrift(whole.metadata.clone(), &Limits::default()).unwrap();
-        let options =
-            PageOptions { limits: Arc::default(), verify_checksums: true, trust: ChecksumTrust::Believed };
+        let options = PageOptions::for_writer(None).with_trust(ChecksumTrust::Believed);
         let target = chunk::file::target(&metadata, false);
         let mut reader = ColumnReader::new(source, Arc::new(metadata), &[0], 0, target, options);
         let error = reader.read(10).unwrap_err();
@@ -390,18 +389,18 @@ fn limits() {
         error.message().to_owned()
     };
     let large = damaged(&v1(), |page| page.header.uncompressed_page_size = 5_000);
-    let message = limited(&large, Limits { page_bytes: 4_999, ..Limits::default() });
+    let message = limited(&large, Limits::default().with_page_bytes(4_999));
     assert_eq!(message, "5000 exceeds the limit of 4999; raise Limits::page_bytes to read it");
     let layout = with_codec(v1(), Codec::Zstd);
     let bomb = damaged(&layout, |page| page.header.uncompressed_page_size = i32::MAX);
-    let strict = Limits { decompression_ratio: 5_000, ..Limits::default() };
+    let strict = Limits::default().with_decompression_ratio(5_000);
     assert!(limited(&bomb, strict).contains("raise Limits::decompression_ratio"));
     let header = with_long_header(1_000);
     for limit in [100, 255, 256, 1_000, 2_000] {
-        let message = limited(&header, Limits { page_header_bytes: limit, ..Limits::default() });
+        let message = limited(&header, Limits::default().with_page_header_bytes(limit));
         assert!(message.contains("raise Limits::page_header_bytes"), "{message}");
     }
-    let enough = Limits { page_header_bytes: 2_100, ..Limits::default() };
+    let enough = Limits::default().with_page_header_bytes(2_100);
     header.read_all(&Reading { limits: enough, ..Reading::default() }).unwrap();
     let huge = with_long_header(9 << 20);
     assert!(limited(&huge, Limits::default()).contains("raise Limits::page_header_bytes"));
@@ -429,7 +428,7 @@ fn encrypted_columns_and_other_files() {
     let column = file.metadata.row_groups[0].columns[0].clone();
     for path in [None, Some("part-1.parquet")] {
         let mut split = file.clone();
-        let other = ColumnChunk { file_path: path.map(str::to_owned), ..column.clone() };
+        let other = ColumnChunk { file_path: path.map(Into::into), ..column.clone() };
         split.metadata.row_groups[0].columns.push(other);
         assert_eq!(split.error().message(), "the pages are in another file, part-0.parquet");
     }

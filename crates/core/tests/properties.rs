@@ -9,7 +9,7 @@ use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     BloomFilterPosition, BloomFilterProperties, BloomSettings, BrotliLevel, ColumnPath, ColumnSettings,
-    Compat, Compression, EnabledStatistics, Encoding, EncodingChoice, GzipLevel, PageVersion, SortingColumn,
+    Compat, Compression, EnabledStatistics, Encoding, EncodingPolicy, GzipLevel, PageVersion, SortingColumn,
     StatisticsLevel, TypeSelector, WriterProperties, WriterPropertiesBuilder, WriterVersion, ZstdLevel,
 };
 use marquetry_encoding::PhysicalType;
@@ -58,24 +58,23 @@ fn new() -> WriterPropertiesBuilder {
 
 #[test]
 fn defaults() {
-    let expected = ColumnSettings {
-        codec: Codec::Zstd,
-        level: Some(1),
-        encoding: EncodingChoice::Auto { dictionary: true },
-        compat: Compat::Modern,
-        dictionary_page_bytes: 4 << 20,
-        page_bytes: 1 << 20,
-        page_rows: 20_000,
-        page_version: PageVersion::V1,
-        checksums: true,
-        statistics: StatisticsLevel::Page,
-        statistics_truncate: Some(64),
-        index_truncate: Some(64),
-        page_header_statistics: false,
-        bloom: None,
-        total_order: false,
-        key_values: Vec::new(),
-    };
+    let expected = ColumnSettings::default()
+        .with_codec(Codec::Zstd)
+        .with_level(Some(1))
+        .with_encoding(EncodingPolicy::Auto { dictionary: true })
+        .with_compat(Compat::Modern)
+        .with_dictionary_page_bytes(4 << 20)
+        .with_page_bytes(1 << 20)
+        .with_page_rows(20_000)
+        .with_page_version(PageVersion::V1)
+        .with_checksums(true)
+        .with_statistics(StatisticsLevel::Page)
+        .with_statistics_truncate(Some(64))
+        .with_index_truncate(Some(64))
+        .with_page_header_statistics(false)
+        .with_bloom(None)
+        .with_total_order(false)
+        .with_key_values(Vec::new());
     assert_eq!(settings(new(), "id"), expected);
     let properties = WriterProperties::new();
     properties.check(&schema()).unwrap();
@@ -199,28 +198,28 @@ fn patterns() {
 
 #[test]
 fn encodings_and_dictionaries() {
-    use EncodingChoice::*;
+    use EncodingPolicy::*;
     let choice = |builder, column| settings(builder, column).encoding;
     let delta = || new().set_column_encoding("id".into(), Encoding::DELTA_BINARY_PACKED);
     assert_eq!(choice(new().set_dictionary_enabled(true), "id"), Auto { dictionary: true });
     assert_eq!(choice(new().set_dictionary_enabled(false), "id"), Auto { dictionary: false });
     assert_eq!(choice(new(), "flag"), Auto { dictionary: false });
-    assert_eq!(choice(delta(), "id"), FixedLenBytes(5));
+    assert_eq!(choice(delta(), "id"), Only(5));
     assert_eq!(choice(delta(), "name"), Auto { dictionary: true });
     assert_eq!(choice(delta().set_dictionary_enabled(true), "id"), DictionaryOr(5));
-    assert_eq!(choice(delta().set_dictionary_enabled(false), "id"), FixedLenBytes(5));
+    assert_eq!(choice(delta().set_dictionary_enabled(false), "id"), Only(5));
     assert_eq!(choice(new().set_encoding(Encoding::RLE_DICTIONARY), "id"), DictionaryOr(0));
     let all_off = new().set_dictionary_enabled(false);
     let but_one = all_off.set_column_encoding("id".into(), Encoding::RLE_DICTIONARY);
     assert_eq!(choice(but_one, "id"), DictionaryOr(0));
     let plain = new().set_encoding(Encoding::PLAIN).set_dictionary_enabled(true);
-    assert_eq!(choice(plain.clone(), "flag"), FixedLenBytes(0));
+    assert_eq!(choice(plain.clone(), "flag"), Only(0));
     assert_eq!(
         choice(plain.set_column_encoding("id".into(), Encoding::Auto), "id"),
         Auto { dictionary: true }
     );
     let rle = new().set_type_encoding(Type::BOOLEAN, Encoding::RLE).set_dictionary_enabled(true);
-    assert_eq!(choice(rle, "flag"), FixedLenBytes(3));
+    assert_eq!(choice(rle, "flag"), Only(3));
 }
 
 #[test]
@@ -319,7 +318,7 @@ fn names_with_dots() {
         let properties = new().set_column_dictionary_enabled(path, false).build();
         properties.check(&schema).unwrap();
         let found = properties.column_settings(schema.column(0)).unwrap().encoding;
-        assert_eq!(found, EncodingChoice::Auto { dictionary: false });
+        assert_eq!(found, EncodingPolicy::Auto { dictionary: false });
     }
 }
 
@@ -386,7 +385,7 @@ fn other_names() {
 
 #[test]
 fn chunks_may_have_metadata_of_their_own() {
-    let pair = |key: &str| KeyValue { key: key.to_owned(), value: Some("v".to_owned()) };
+    let pair = |key: &str| KeyValue::new(key, "v".to_owned());
     let builder = new()
         .add_column_key_value_metadata(ColumnPath::from("id"), pair("a"))
         .add_column_key_value_metadata(ColumnPath::from("tags"), pair("b"))

@@ -29,8 +29,7 @@ struct Opened {
 fn open(file: &File) -> Opened {
     let source: Arc<dyn Source> = Arc::new(file.finish());
     let metadata = Arc::new(read_metadata(&*source, &Limits::default()).unwrap().metadata);
-    let options =
-        PageOptions { limits: Arc::default(), verify_checksums: true, trust: ChecksumTrust::Believed };
+    let options = PageOptions::for_writer(None).with_trust(ChecksumTrust::Believed);
     let fields = NestedField::from_schema(metadata.schema());
     let target = ReadTarget::new(metadata.schema().column(0), &fields[0], 0, read::ValueLayout::Native);
     Opened { source, metadata, options, target }

@@ -3,7 +3,7 @@
 mod chunk;
 
 use chunk::file::{group, leaf, root};
-use marquetry_base::{Error, ErrorKind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryBudget};
 use marquetry_core::schema::{NodeKind, Repetition, Schema};
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
@@ -115,16 +115,50 @@ fn the_limits_on_depth_and_nodes() {
     let error = Schema::from_thrift(&deep(201), &default).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("raise Limits::schema_depth"), "{error}");
-    let high = Limits { schema_depth: 10_000, ..Limits::default() };
+    let high = Limits::default().with_schema_depth(10_000);
     assert_eq!(Schema::from_thrift(&deep(250), &high).unwrap().column(0).max_def(), 250);
     for depth in [251, 300, 9_000] {
         assert_eq!(Schema::from_thrift(&deep(depth), &high).unwrap_err().kind(), ErrorKind::Limit);
     }
-    let few = Limits { schema_nodes: 5, ..Limits::default() };
+    let few = Limits::default().with_schema_nodes(5);
     assert!(Schema::from_thrift(&deep(4), &few).is_ok());
     let error = Schema::from_thrift(&deep(5), &few).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("raise Limits::schema_nodes"), "{error}");
+}
+
+/// Of schemas that are larger than those of real files.
+#[test]
+fn a_schema_has_to_fit_into_the_memory_budget() {
+    let wide = |columns: usize, name: &str| {
+        let column = |i| leaf(&format!("{name}{i}"), R::REQUIRED, INT32);
+        std::iter::once(root(columns as i32)).chain((0..columns).map(column)).collect::<Vec<_>>()
+    };
+    let of = |memory: usize| Limits::default().with_memory(MemoryBudget::new(memory));
+    assert!(Schema::from_thrift(&wide(60_000, ""), &of(1)).is_ok());
+    assert!(Schema::from_thrift(&wide(70_000, ""), &of(100 << 20)).is_ok());
+    let error = Schema::from_thrift(&wide(70_000, ""), &of(50 << 20)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.message().contains("a schema of 70001 nodes"), "{error}");
+    let long = "n".repeat(10_000);
+    assert!(Schema::from_thrift(&wide(2_000, &long), &of(100 << 20)).is_ok());
+    let error = Schema::from_thrift(&wide(2_000, &long), &of(50 << 20)).unwrap_err();
+    assert!(error.message().contains("bytes of paths are too much for 52428800 bytes"), "{error}");
+}
+
+#[test]
+fn the_columns_of_a_field_are_found() {
+    let elements = vec![
+        root(4),
+        leaf("a", R::REQUIRED, INT32),
+        group("g", R::REQUIRED, 2),
+        leaf("b", R::REQUIRED, INT32),
+        leaf("c", R::REQUIRED, INT32),
+        group("none", R::REQUIRED, 0),
+        leaf("d", R::REQUIRED, INT32),
+    ];
+    let schema = Schema::from_thrift(&elements, &Limits::default()).unwrap();
+    assert_eq!([0, 1, 2, 3, 4].map(|root| schema.columns_of(root)), [0..1, 1..3, 3..3, 3..4, 4..4]);
 }
 
 #[test]

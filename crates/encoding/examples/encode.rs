@@ -1,4 +1,4 @@
-//! Measures every encoder: `cargo run --release -p marquetry-encoding --example encode`.
+//! Measures every encoder: `cargo run --profile dist -p marquetry-encoding --example encode`.
 //!
 //! Million values a second, the best of some rounds; each round encodes a chunk in blocks of 8,192 values and ends a page
 //! after every 20,480 or so, as a writer does. An argument keeps the lines that contain it.

@@ -125,6 +125,36 @@ impl Levels {
         Ok(())
     }
 
+    /// How many of the next `most` levels come before the level 0 that stands behind `rows` others: entries of that many rows, if
+    /// these are repetition levels. Takes nothing. `None` for levels that are not stored as runs.
+    pub fn entries_of_rows(&self, rows: usize, most: usize) -> Result<Option<usize>> {
+        let Stored::Rle(hybrid) = &self.stored else { return Ok(None) };
+        let (mut runs, width) = (hybrid.clone(), hybrid.width());
+        let (mut begun, mut entries, mut unpacked) = (0, 0, Vec::new());
+        while entries < most {
+            match runs.next((most - entries).min(COUNTED_AT_ONCE))? {
+                RleRun::Repeated { value: 0, n } if n > rows - begun => {
+                    return Ok(Some(entries + rows - begun));
+                }
+                RleRun::Repeated { value, n } => {
+                    begun += if value == 0 { n } else { 0 };
+                    entries += n;
+                }
+                RleRun::Packed { bytes, first, n } => {
+                    unpacked.clear();
+                    kernels::unpack_u8(bytes, width, first, n, &mut unpacked);
+                    let mut zeros = unpacked.iter().enumerate().filter(|(_, level)| **level == 0);
+                    if let Some((at, _)) = zeros.nth(rows - begun) {
+                        return Ok(Some(entries + at));
+                    }
+                    begun += unpacked.iter().filter(|level| **level == 0).count();
+                    entries += n;
+                }
+            }
+        }
+        Ok(Some(entries))
+    }
+
     /// Whether the levels that were taken are all that are stored.
     pub fn is_exhausted(&self) -> bool {
         match &self.stored {
@@ -161,6 +191,9 @@ impl Levels {
         Ok(values)
     }
 }
+
+/// Packed levels that are unpacked at a time to be counted.
+const COUNTED_AT_ONCE: usize = 1 << 16;
 
 /// Levels to encode, in the most compact form.
 #[derive(Debug, Clone)]
@@ -239,6 +272,33 @@ const BIT_PACKED: i32 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_of_rows_are_counted() {
+        let bytes = [
+            0x02,
+            0, // a run of 1: 0
+            0x0a,
+            1, // a run of 5: 1
+            0x04,
+            0, // a run of 2: 0
+            0x03,
+            0b0000_0110, // 8 packed: 0 1 1 0 0 0 0 0
+        ];
+        let mut levels = Levels::rle(PaddedBytes::copy_of(&bytes), 1).unwrap();
+        let counted = |levels: &Levels| -> Vec<_> {
+            (0..10).map(|rows| levels.entries_of_rows(rows, 16).unwrap().unwrap()).collect()
+        };
+        assert_eq!(counted(&levels), [0, 6, 7, 8, 11, 12, 13, 14, 15, 16]);
+        assert_eq!(levels.entries_of_rows(9, 10).unwrap(), Some(10));
+        assert!(levels.entries_of_rows(9, 17).is_err());
+        // In the middle of a row, what is left of it comes first.
+        let mut taken = Vec::new();
+        levels.decode(2, &mut taken).unwrap();
+        assert_eq!(levels.entries_of_rows(0, 14).unwrap(), Some(4));
+        assert_eq!(levels.entries_of_rows(2, 14).unwrap(), Some(6));
+        assert_eq!(Levels::zero().entries_of_rows(3, 5).unwrap(), None);
+    }
 
     #[test]
     fn v1_levels_have_a_length_before_them() {

@@ -147,14 +147,14 @@ impl StringViews {
     /// The string at `range` of buffer number `buffer`; the view for it is appended.
     ///
     /// # Panics
-    /// If the buffer or the range does not exist.
+    /// If the buffer or the range does not exist, or a string of more than 12 bytes begins beyond 4 GiB.
     #[inline]
     pub fn push_slice(&mut self, buffer: u32, range: Range<usize>) {
         let string = &self.buffers[buffer as usize][range.clone()];
         self.views.push(if string.len() <= 12 {
             kernels::inline_view(string)
         } else {
-            kernels::long_view(string, buffer, range.start as u32)
+            kernels::long_view(string, buffer, u32::try_from(range.start).expect("within 4 GiB"))
         });
     }
 
@@ -332,6 +332,13 @@ impl StringViews {
         }
         let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
         &self.buffers[buffer][offset..offset + len]
+    }
+
+    /// The number of the buffer that a string is in, and where; `None` if it is in its view.
+    #[inline]
+    pub fn place(view: u128) -> Option<(usize, Range<usize>)> {
+        let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
+        (!view_is_inline(view)).then(|| (buffer, offset..offset + view_len(view) as usize))
     }
 }
 

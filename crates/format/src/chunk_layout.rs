@@ -252,7 +252,7 @@ mod tests {
         let stats = PageEncodingStats { page_type: PageType(0), encoding: Encoding(8), count: i as i32 % 60 };
         let meta = ColumnMetaData {
             encodings: vec![Encoding(0), Encoding(8)],
-            path_in_schema: vec!["x".repeat(i as usize % 100), "list".to_owned()],
+            path_in_schema: vec!["x".repeat(i as usize % 100).into(), "list".into()],
             num_values: 1000 + i,
             total_compressed_size: -1000 - i,
             data_page_offset: 1 << 40 | i,
@@ -341,6 +341,6 @@ mod tests {
         assert!(layout_of(&|meta| meta.encoding_stats.as_mut().unwrap()[1].count = 64).is_none());
         assert!(layout_of(&|meta| meta.num_values = i64::MIN).is_none());
         assert!(layout_of(&|meta| meta.geospatial_statistics = Some(Default::default())).is_none());
-        assert!(layout_of(&|meta| meta.path_in_schema = vec!["name".to_owned(); 20]).is_none());
+        assert!(layout_of(&|meta| meta.path_in_schema = vec!["name".into(); 20]).is_none());
     }
 }

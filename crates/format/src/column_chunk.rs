@@ -1,5 +1,5 @@
 //! The metadata of a column chunk.
-use crate::thrift::{Element, Reader, Wire, Writer};
+use crate::thrift::{Element, Reader, ThriftString, Wire, Writer};
 use crate::{
     ColumnCryptoMetaData, CompressionCodec, Encoding, GeospatialStatistics, PageType, SizeStatistics,
     Statistics, Type,
@@ -8,15 +8,27 @@ use marquetry_base::Result;
 use std::borrow::Cow;
 
 /// A key and a value that a writer left.
+///
+/// ```
+/// use marquetry_format::KeyValue;
+/// let pair = KeyValue::new("made", "in spring".to_owned());
+/// assert_eq!(pair.key, "made");
+/// assert_eq!(pair.value.as_deref(), Some("in spring"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeyValue {
     /// The key.
-    pub key: String,
+    pub key: ThriftString,
     /// The value.
-    pub value: Option<String>,
+    pub value: Option<ThriftString>,
 }
 
 impl KeyValue {
+    /// A pair; a key may have no value.
+    pub fn new(key: impl Into<ThriftString>, value: impl Into<Option<String>>) -> Self {
+        KeyValue { key: key.into(), value: value.into().map(ThriftString::from) }
+    }
+
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         KeyValueView::read_element(r).map(KeyValueView::to_pair)
@@ -34,19 +46,34 @@ impl KeyValue {
 }
 
 /// A [`KeyValue`] where it is. PERF: the Arrow schema of a wide file is as long as a row group of its footer.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeyValueView<'a> {
-    /// The key.
-    pub key: Cow<'a, str>,
-    /// The value.
-    pub value: Option<Cow<'a, str>>,
+    /// The bytes of the key.
+    pub key: &'a [u8],
+    /// The bytes of the value.
+    pub value: Option<&'a [u8]>,
 }
 
-impl KeyValueView<'_> {
+impl<'a> KeyValueView<'a> {
+    /// The key as text; what is not UTF-8 is U+FFFD in it.
+    pub fn key_text(self) -> Cow<'a, str> {
+        text(self.key)
+    }
+
+    /// The value as text; what is not UTF-8 is U+FFFD in it.
+    pub fn value_text(self) -> Option<Cow<'a, str>> {
+        self.value.map(text)
+    }
+
     /// What it says.
     pub fn to_pair(self) -> KeyValue {
-        KeyValue { key: self.key.into_owned(), value: self.value.map(Cow::into_owned) }
+        KeyValue { key: ThriftString::from_bytes(self.key), value: self.value.map(ThriftString::from_bytes) }
     }
+}
+
+/// The check alone is faster than the search for what to replace.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 impl<'a> Element<'a> for KeyValueView<'a> {
@@ -56,8 +83,8 @@ impl<'a> Element<'a> for KeyValueView<'a> {
         let mut out = Self::default();
         r.fields(|r, field| {
             match (field.id, field.wire) {
-                (1, Wire::Binary) => out.key = r.text()?,
-                (2, Wire::Binary) => out.value = Some(r.text()?),
+                (1, Wire::Binary) => out.key = r.binary()?,
+                (2, Wire::Binary) => out.value = Some(r.binary()?),
                 _ => r.skip(field.wire)?,
             }
             Ok(())
@@ -158,7 +185,7 @@ pub struct ColumnMetaData {
     /// Encodings that occur, levels included.
     pub encodings: Vec<Encoding>,
     /// Names from the root down. Empty where the writer left it out.
-    pub path_in_schema: Vec<String>,
+    pub path_in_schema: Vec<ThriftString>,
     /// Compression.
     pub codec: CompressionCodec,
     /// Values, nulls included.
@@ -311,7 +338,7 @@ impl ColumnMetaData {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ColumnChunk {
     /// The file that the pages are in, where it is another one.
-    pub file_path: Option<String>,
+    pub file_path: Option<ThriftString>,
     /// Deprecated, and unreliable.
     pub file_offset: i64,
     /// Absent where it is encrypted.

@@ -1,5 +1,5 @@
 //! The metadata of encryption: the algorithm and the keys.
-use crate::thrift::{Reader, Wire, Writer};
+use crate::thrift::{Reader, ThriftString, Wire, Writer};
 use marquetry_base::Result;
 
 /// Parameters of AES_GCM_V1 and of AES_GCM_CTR_V1.
@@ -49,7 +49,7 @@ impl AesGcm {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncryptionWithColumnKey {
     /// Which column.
-    pub path_in_schema: Vec<String>,
+    pub path_in_schema: Vec<ThriftString>,
     /// Which key.
     pub key_metadata: Option<Vec<u8>>,
 }

@@ -1,5 +1,5 @@
 //! The footer: `FileMetaData`.
-use crate::thrift::{Reader, Wire, Writer};
+use crate::thrift::{Reader, ThriftString, Wire, Writer};
 use crate::{EncryptionAlgorithm, KeyValue, RowGroup, SchemaElement};
 use marquetry_base::Result;
 
@@ -17,7 +17,7 @@ pub struct FileMetaData {
     /// What the writer left.
     pub key_value_metadata: Option<Vec<KeyValue>>,
     /// The writer.
-    pub created_by: Option<String>,
+    pub created_by: Option<ThriftString>,
     /// The order of each column's bounds.
     pub column_orders: Option<Vec<ColumnOrder>>,
     /// In files with encrypted columns and a plain footer.

@@ -3,7 +3,7 @@
 
 use crate::chunk_layout::ChunkLayout;
 use crate::thrift::{Bookmark, Elements, LayoutCache, LayoutMatch, Reader, Wire};
-use crate::{ChunkView, FileMetaData, KeyValueView, RowGroup};
+use crate::{ChunkView, ColumnOrder, FileMetaData, KeyValueView, RowGroup, SchemaElement, SortingColumn};
 use marquetry_base::{Limits, Result};
 
 /// A parsed [`FileMetaData`], except that column chunks and key-value pairs are kept as byte offsets and decoded on demand.
@@ -75,6 +75,22 @@ impl LazyFooter {
         };
         let (fields, row_groups, key_values) = FileMetaData::read_with(r, read_group, skip_pairs)?;
         Ok(LazyFooter { fields, row_groups, key_values, chunk_depth, layouts })
+    }
+
+    /// About how many bytes of memory it takes, beside the footer that was parsed.
+    pub fn memory_size(&self) -> usize {
+        let of_group = |group: &LazyRowGroup| {
+            let sorting = group.fields.sorting_columns.as_ref().map_or(0, Vec::len);
+            size_of::<LazyRowGroup>()
+                + group.starts.capacity() * size_of::<u32>()
+                + group.layout_ids.capacity()
+                + sorting * size_of::<SortingColumn>()
+        };
+        let orders = self.fields.column_orders.as_ref().map_or(0, Vec::len);
+        self.row_groups.iter().map(of_group).sum::<usize>()
+            + self.fields.schema.len() * size_of::<SchemaElement>()
+            + orders * size_of::<ColumnOrder>()
+            + self.layouts.len() * size_of::<Option<ChunkLayout>>()
     }
 
     /// The key-value metadata, if there is any; `footer` must be what was parsed.

@@ -45,4 +45,4 @@ pub use page_index::{ColumnIndex, OffsetIndex, PageLocation};
 pub use row_group::RowGroup;
 pub use schema_element::SchemaElement;
 pub use statistics::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};
-pub use thrift::{Bookmark, Element, Elements, ElementsIter, Field, Reader, Wire, Writer};
+pub use thrift::{Bookmark, Element, Elements, ElementsIter, Field, Reader, ThriftString, Wire, Writer};

@@ -224,7 +224,7 @@ impl Parameters {
                 (1, Wire::True | Wire::False) => out.first_bool = Some(r.bool(field.wire)),
                 (2, Wire::True | Wire::False) => out.second_bool = Some(r.bool(field.wire)),
                 (2, Wire::Struct) => out.unit = Some(TimeUnit::read(r)?),
-                (1, Wire::Binary) => out.text = Some(r.string()?),
+                (1, Wire::Binary) => out.text = Some(r.string()?.as_str().to_owned()),
                 _ => r.skip(field.wire)?,
             }
             Ok(())

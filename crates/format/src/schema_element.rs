@@ -1,8 +1,7 @@
 //! A node of the schema: `SchemaElement`.
-use crate::thrift::{Reader, Wire, Writer};
+use crate::thrift::{Reader, ThriftString, Wire, Writer};
 use crate::{ConvertedType, LogicalType, Repetition, Type};
 use marquetry_base::Result;
-use std::sync::Arc;
 
 /// A node of the schema; the footer lists them depth first.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,7 +13,7 @@ pub struct SchemaElement {
     /// How often it occurs; absent for the root.
     pub repetition_type: Option<Repetition>,
     /// Its name. PERF: shared with the schema's tree: a wide file has many.
-    pub name: Arc<str>,
+    pub name: ThriftString,
     /// How many nodes are in it.
     pub num_children: Option<i32>,
     /// The older annotation.
@@ -47,7 +46,7 @@ impl SchemaElement {
                 (1, Wire::INT) => type_ = Some(Type(r.i32()?)),
                 (2, Wire::INT) => type_length = Some(r.i32()?),
                 (3, Wire::INT) => repetition_type = Some(Repetition(r.i32()?)),
-                (4, Wire::Binary) => name = Some(r.text()?.as_ref().into()),
+                (4, Wire::Binary) => name = Some(r.string()?),
                 (5, Wire::INT) => num_children = Some(r.i32()?),
                 (6, Wire::INT) => converted_type = Some(ConvertedType(r.i32()?)),
                 (7, Wire::INT) => scale = Some(r.i32()?),

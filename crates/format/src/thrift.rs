@@ -14,11 +14,13 @@
 mod layout_cache;
 mod reader;
 mod skip;
+mod thrift_string;
 mod wire;
 mod writer;
 
 pub(crate) use layout_cache::{LayoutCache, LayoutMatch};
 pub(crate) use reader::missing;
 pub use reader::{Bookmark, Element, Elements, ElementsIter, Field, Reader};
+pub use thrift_string::ThriftString;
 pub use wire::Wire;
 pub use writer::Writer;

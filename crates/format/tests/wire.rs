@@ -111,7 +111,7 @@ fn file_metadata() -> FileMetaData {
     let column = ColumnMetaData {
         type_: Type::INT32,
         encodings: vec![Encoding::RLE, Encoding::PLAIN],
-        path_in_schema: vec!["a".to_owned()],
+        path_in_schema: vec!["a".into()],
         codec: CompressionCodec::ZSTD,
         num_values: 3,
         total_uncompressed_size: 40,
@@ -130,7 +130,7 @@ fn file_metadata() -> FileMetaData {
             num_rows: 3,
             ..RowGroup::default()
         }],
-        created_by: Some("w".to_owned()),
+        created_by: Some("w".into()),
         column_orders: Some(vec![ColumnOrder::TypeOrder]),
         ..FileMetaData::default()
     }
@@ -203,8 +203,11 @@ fn fields_of_forks_are_skipped() {
         0x00,                                   // stop
     ];
     let file = parse_metadata(&bytes, &Limits::default()).unwrap();
-    let element =
-        SchemaElement { type_: Some(Type::INT32), name: "\u{fffd}".into(), ..SchemaElement::default() };
+    let element = SchemaElement {
+        type_: Some(Type::INT32),
+        name: ThriftString::from_bytes(b"\xff"),
+        ..SchemaElement::default()
+    };
     assert_eq!(file, FileMetaData { schema: vec![element], num_rows: 3, ..FileMetaData::default() });
 }
 
@@ -320,7 +323,7 @@ fn unknown_fields_nest_to_a_limit() {
     let mut maps = vec![0xab]; // 10: a map
     maps.extend([0x01, 0x3b, 0x00].repeat(1 << 20)); // of one byte to a map
     assert_eq!(skip(&maps).kind(), ErrorKind::Limit);
-    let limits = Limits { thrift_depth: 3, ..Limits::default() };
+    let limits = Limits::default().with_thrift_depth(3);
     assert_eq!(parse_metadata(&nested(3), &limits).unwrap_err().kind(), ErrorKind::Limit);
 }
 
@@ -334,7 +337,7 @@ fn depth_is_given_back() {
         bytes.extend([0x1b, 0x00]); // a map
     }
     bytes.push(0x00);
-    let mut r = Reader::with_limits(&bytes, &Limits { thrift_depth: 3, ..Limits::default() });
+    let mut r = Reader::with_limits(&bytes, &Limits::default().with_thrift_depth(3));
     r.skip(Wire::Struct).unwrap();
     assert_eq!(r.position(), bytes.len());
 }
@@ -374,6 +377,6 @@ fn v2_pages_are_compressed_unless_they_say_no() {
 
 #[test]
 fn footers_have_a_size_limit() {
-    let limits = Limits { footer_bytes: 10, ..Limits::default() };
+    let limits = Limits::default().with_footer_bytes(10);
     assert_eq!(parse_metadata(FILE_METADATA, &limits).unwrap_err().kind(), ErrorKind::Limit);
 }

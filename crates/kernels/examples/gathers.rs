@@ -1,4 +1,4 @@
-//! Measures ways to look up a dictionary: `cargo run --release -p marquetry-kernels --example gathers`.
+//! Measures ways to look up a dictionary: `cargo run --profile dist -p marquetry-kernels --example gathers`.
 //!
 //! Nanoseconds a value, the best of many rounds taken in turn, and how many times faster than the library's own loop.
 //! All ways hold the largest index against the table first, as the library does, and write to a buffer that is kept.

@@ -1,4 +1,4 @@
-//! Measures every loop at every level that this CPU has: `cargo run --release -p marquetry-kernels --example measure`.
+//! Measures every loop at every level that this CPU has: `cargo run --profile dist -p marquetry-kernels --example measure`.
 //!
 //! Nanoseconds a value, the best of many rounds, on data that fits the second-level cache; and how many times faster
 //! than scalar. An argument keeps the lines that contain it.

@@ -193,6 +193,14 @@ fn put_strings<'a, const PLAIN: bool, O>(
             }
         })
         .collect();
+    if padded.iter().any(|padded| !padded.is_empty()) {
+        let is_inside = |&view: &u128| {
+            let buffer = buffers.get((view >> 64) as u32 as usize).map_or(0, |buffer| buffer.len());
+            view_is_inline(view) || (view >> 96) as usize + view_len(view) as usize <= buffer
+        };
+        // What is behind a small buffer could be copied, but is not of it.
+        assert!(views.iter().all(is_inside), "a view of bytes outside of its buffer");
+    }
     let buffers = buffers.iter().zip(&padded).map(|(buffer, padded)| match padded.is_empty() {
         true => *buffer,
         false => padded.as_slice(),
@@ -224,6 +232,26 @@ fn put_strings<'a, const PLAIN: bool, O>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::views::long_view;
+    use std::panic::catch_unwind;
+
+    /// Also behind small buffers, of which copies have room behind them.
+    #[test]
+    fn a_view_beyond_its_buffer_is_no_string() {
+        let buffer: Vec<u8> = (0..20).collect();
+        for views in [1, 30] {
+            for offset in [0, 1, 7] {
+                let mut views = vec![long_view(&buffer[..13], 0, 7); views];
+                views.push(long_view(&[0; 14], 0, offset + if offset == 0 { 0 } else { 6 }));
+                let joined = catch_unwind(|| {
+                    let mut bytes = Vec::new();
+                    concat_views(&views, std::iter::once(&buffer[..]), &mut bytes);
+                    bytes
+                });
+                assert_eq!(joined.is_ok(), offset == 0, "{} views, offset {offset}", views.len());
+            }
+        }
+    }
 
     #[test]
     fn entries_are_copied_in_the_order_of_their_indices() {

@@ -80,10 +80,8 @@ pub fn plain_views(
             None => short_word(page, position),
         };
         let size = word as u32;
-        let end = position + 4 + size as usize;
-        if end > len {
-            return None;
-        }
+        // Where addresses have 32 bits, a damaged length may lead beyond all of them.
+        let end = (position + 4).checked_add(size as usize).filter(|end| *end <= len)?;
         out.push(view_of(word >> 32, size, buffer, position + 4));
         look(&page[position + 4..end]);
         not_ascii += ((size & 0x8080_8080) >> 7).wrapping_mul(0x0101_0101) as usize >> 24;

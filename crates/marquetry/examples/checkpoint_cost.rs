@@ -1,7 +1,7 @@
 //! What checkpoints cost: a file is read, and written again several times, with and without them.
 //!
 //! ```text
-//! cargo run --release -p marquetry --example checkpoint_cost -- IN.parquet OUT.parquet [TIMES [BYTES]]
+//! cargo run --profile dist -p marquetry --example checkpoint_cost -- IN.parquet OUT.parquet [TIMES [BYTES]]
 //! ```
 //!
 //! Each time is that of [`marquetry::create_with_properties`] up to the end of `close`, the sync of the finished file included. With
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (time, size, cost) = write(output.as_ref(), &batches, every)?;
             pair[kind] = time;
             best[kind] = best[kind].min(time);
-            let CheckpointCost { count, bytes, time: busy } = cost;
+            let CheckpointCost { count, bytes, time: busy, .. } = cost;
             println!("{every:?}: {time:.2?}, {size} bytes, {count} checkpoints: {bytes} bytes, {busy:.2?}");
             if count > 0 {
                 shares.push(busy.as_secs_f64() / time.as_secs_f64());

@@ -5,6 +5,8 @@ pub use marquetry_arrow::arrow_reader::ProjectionMask;
 pub use marquetry_arrow::arrow_writer::{self, ArrowWriter};
 #[cfg(feature = "async")]
 pub use marquetry_arrow::async_reader::{self, ParquetRecordBatchStreamBuilder};
+#[cfg(feature = "async")]
+pub use marquetry_arrow::async_writer::{self, AsyncArrowWriter};
 pub use marquetry_arrow::evolution;
 pub use marquetry_arrow::schema::{
     ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, StringLayout, TypeOptions,

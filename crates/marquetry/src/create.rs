@@ -3,9 +3,10 @@
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry_arrow::arrow_writer::ArrowWriter;
-use marquetry_base::Result;
+use marquetry_base::{Result, Stopwatch};
 use marquetry_core::io::AtomicFile;
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::WriteMetrics;
 use marquetry_core::write::WriterProperties;
 use std::path::Path;
 
@@ -56,6 +57,7 @@ pub fn create_with_properties(
 }
 
 /// A file that is being written.
+#[must_use = "the file has its name once it is closed"]
 #[derive(Debug)]
 pub struct ParquetFileWriter {
     writer: ArrowWriter<AtomicFile>,
@@ -73,18 +75,24 @@ impl ParquetFileWriter {
         &mut self.writer
     }
 
+    /// What writing has cost so far; the [writer's counters](ArrowWriter::counters) have it once the file is closed, too.
+    pub fn metrics(&self) -> WriteMetrics {
+        self.writer.metrics()
+    }
+
     /// Gives the file up, and removes what was written of it.
     pub fn discard(self) {
-        if let Some(file) = self.writer.abandon() {
-            file.discard();
-        }
+        self.writer.into_sink().discard();
     }
 
     /// Writes what is left, brings the file to the disk, and gives it its name. Says what the footer says.
     pub fn close(self) -> Result<ParquetMetaData> {
+        let counters = self.writer.counters().clone();
         let end = || {
             let (file, metadata) = self.writer.into_parts()?;
+            let start = Stopwatch::start();
             file.finish()?;
+            counters.synced(start);
             Ok(metadata)
         };
         end().map_err(|error: marquetry_base::Error| error.in_file(self.name.as_str()))

@@ -1,6 +1,13 @@
 //! What a file says of itself: footer, row groups, column chunks, pages.
 
-pub use marquetry_core::io::{AtomicFile, Edited, FileEdit, LocalFile, read_metadata, unreferenced_bytes};
+#[cfg(feature = "fs")]
+pub use marquetry_core::io::{
+    AtomicFile, Edited, FileEdit, LocalFile, UnfinishedFilesRemoved, remove_unfinished_files,
+};
+pub use marquetry_core::io::{
+    DecodeResult, FileCacheKey, ParquetMetaDataPushDecoder, read_encrypted_metadata, read_metadata,
+    unreferenced_bytes,
+};
 pub use marquetry_core::source::Source;
 pub use marquetry_core::write::Durable;
 
@@ -9,10 +16,42 @@ pub mod checkpoint {
     pub use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_checkpoint, find_last_footer};
 }
 
+/// Encrypted files: their keys, and who finds them.
+///
+/// ```
+/// use marquetry::arrow::arrow_reader::ArrowReaderOptions;
+/// use marquetry::file::encryption::FileDecryptionProperties;
+/// let keys = FileDecryptionProperties::builder(b"0123456789012345".to_vec())
+///     .with_column_key("double_field", b"1234567890123450".to_vec())
+///     .build()?;
+/// let options = ArrowReaderOptions::new().with_file_decryption_properties(keys);
+/// // marquetry::open_with_options("data.parquet.encrypted", options)
+/// # Ok::<(), marquetry::errors::Error>(())
+/// ```
+pub mod encryption {
+    pub use marquetry_core::encryption::FileEncryption;
+    pub use marquetry_crypto::{
+        DecryptionPropertiesBuilder, EncryptionDialect, EncryptionPropertiesBuilder,
+        FileDecryptionProperties, FileEncryptionProperties, KeyRetriever, ParquetCipher, shown_metadata,
+    };
+    #[cfg(feature = "encryption")]
+    pub use marquetry_crypto::{KeyManagement, KmsClient, KmsKeyRetriever};
+}
+
 /// The footer's contents, through accessors.
 pub mod metadata {
     pub use marquetry_core::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
     pub use marquetry_core::write::{KeyValue, SortingColumn};
+}
+
+/// What stands beside the pages: bounds and places of data pages.
+pub mod page_index {
+    pub use marquetry_core::page_index::{
+        PageIndex, PageLocations, read_bloom_filter, read_bloom_filter_bytes, read_bloom_filter_header,
+        read_column_index, read_offset_index,
+    };
+    pub use marquetry_core::statistics::BloomFilter;
+    pub use marquetry_format::{BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation};
 }
 
 /// The pages of a column chunk: headers, checksums, contents.
@@ -29,7 +68,7 @@ pub mod properties {
         CheckpointEvery, Compat, DEFAULT_BLOOM_FILTER_FPP, DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
         DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT,
         DEFAULT_MAX_ROW_GROUP_ROW_COUNT, DEFAULT_PAGE_SIZE, DEFAULT_STATISTICS_TRUNCATE_LENGTH,
-        DEFAULT_WRITE_BATCH_SIZE, EnabledStatistics, WriterProperties, WriterPropertiesBuilder,
+        DEFAULT_WRITE_BATCH_SIZE, EnabledStatistics, StoredForms, WriterProperties, WriterPropertiesBuilder,
         WriterPropertiesPtr, WriterVersion,
     };
 }

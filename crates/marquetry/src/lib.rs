@@ -11,27 +11,56 @@
 //! - [`open`] is the short door: text as `Utf8View`, INT96 in a unit that holds every value.
 //! - [`dataset()`] reads many files as one table; [`OpenFile::evolve`] reads a file as another schema.
 //! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
-//! - [`mod@file`], [`schema`] and [`mod@format`] show what a file says of itself.
+//! - [`low_level`] takes files apart and makes them: column chunks, pages, bloom filters.
+//! - [`mod@file`] and [`schema`] show what a file says of itself.
+//! - [`internals`] has the crates below, which change in any release.
+//! - Features leave out what is not needed: codecs one by one, and the two of them that are C (`codecs-rust` has others in their
+//!   place); `fs`, files of this machine, without which [`open_bytes`] and [`OpenFile::new`] are the doors; `threads`, threads
+//!   and clocks; `encryption`, the ciphers of encrypted files. All are on by default. `async`, `object_store` and `tracing` (spans for
+//!   who watches) are not.
 //! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::ErrorLocation).
+//!
+//! # How settings are named
+//!
+//! - `set_x` on [`WriterPropertiesBuilder`](file::properties::WriterPropertiesBuilder), as the `parquet` crate has it.
+//! - `with_x` on all other options, limits and builders, as the `parquet` crate has it for readers. They take `self`, and give it
+//!   back.
+//! - `x` on [`OpenFile`], whose calls are read as a sentence.
+//!
+//! Options are made by `new` or `default` and changed by these methods: more of them may come in a minor release, as may variants
+//! of enums that are not the format's.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod arrow;
+#[cfg(feature = "fs")]
 mod create;
 pub mod errors;
 pub mod file;
-mod many;
+pub mod low_level;
 mod open;
+#[cfg(feature = "fs")]
+mod open_dataset;
+#[cfg(feature = "fs")]
+mod open_local;
 pub mod porting;
 
-pub use create::{ParquetFileWriter, create, create_with_properties};
-pub use many::dataset;
-pub use open::{OpenFile, open, open_bytes, open_with_options};
+#[cfg(feature = "fs")]
+pub use self::{
+    create::{ParquetFileWriter, create, create_with_properties},
+    open_dataset::dataset,
+    open_local::{open, open_with_options},
+};
+pub use open::{OpenFile, open_bytes};
 
 /// Many files as one table.
 pub use marquetry_arrow::dataset;
 
-/// The footer and page headers as structs: `parquet.thrift` in Rust.
-pub use marquetry_format as format;
+/// VARIANT: values in binary, JSON both ways, paths; and columns of it, shredded or not.
+pub mod variant {
+    pub use marquetry_arrow::variant::{VariantColumn, VariantReader, is_variant};
+    pub use marquetry_variant::*;
+}
 
 /// The schema: a tree of fields, whose leaves are the columns.
 pub mod schema {
@@ -50,11 +79,9 @@ pub mod basic {
     pub use marquetry_format::Type;
 }
 
-/// Every encoding, both directions.
-pub use marquetry_encoding as encoding;
-
-/// The compression codecs.
-pub use marquetry_codec as codec;
+/// What they were called before they were internals.
+#[doc(hidden)]
+pub use internals::{codec, encoding, format};
 
 /// Which rows are wanted.
 pub mod predicate {
@@ -65,9 +92,31 @@ pub mod predicate {
 /// Which rows of a row group may match a predicate, without reading them.
 pub use marquetry_core::prune;
 
+/// The crates that this one is made of, whole: `parquet.thrift` as structs in `format`, every encoding in both directions in
+/// `encoding`, the compression codecs in `codec`.
+///
+/// What is here, and nothing else, is not part of the public surface that version numbers speak of: it changes in any release.
+/// What is in other modules, too, is as stable as they are.
+pub mod internals {
+    pub use marquetry_arrow as arrow;
+    pub use marquetry_base as base;
+    pub use marquetry_codec as codec;
+    pub use marquetry_core as core;
+    pub use marquetry_encoding as encoding;
+    pub use marquetry_format as format;
+}
+
 /// Files in object stores.
 #[cfg(feature = "object_store")]
 pub use marquetry_object_store as object_store;
+
+/// What reading cost, and what it left out; what writing cost.
+pub use marquetry_core::metrics;
+
+/// Threads of the host, for readers and writers that use several.
+pub mod threads {
+    pub use marquetry_base::{Executor, SharedExecutor, Task, ThreadPool};
+}
 
 /// What is wrong with a file, rule by rule.
 pub use marquetry_verify as verify;

@@ -1,4 +1,4 @@
-//! The short door.
+//! The short door: a file, and what is to be read of it.
 
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
@@ -8,53 +8,15 @@ use marquetry_arrow::arrow_reader::{
 };
 use marquetry_arrow::evolution::Evolution;
 use marquetry_arrow::schema::StringLayout;
-use marquetry_base::{Error, Limits, Result};
-use marquetry_core::io::LocalFile;
+use marquetry_base::{Error, Limits, Result, SharedExecutor};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
-use std::path::Path;
 use std::sync::Arc;
-
-/// Opens a local file.
-///
-/// Fails if it cannot be opened, is no Parquet file, is damaged in its footer, or is encrypted; the error names the
-/// file.
-///
-/// ```
-/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
-/// let file = marquetry::open(path)?;
-/// println!("{} rows\n{}", file.metadata().num_rows(), file.metadata().schema());
-/// # Ok::<(), marquetry::errors::Error>(())
-/// ```
-pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
-    open_with_options(path, ArrowReaderOptions::new())
-}
-
-/// As [`open`], with options: what has to be known before the footer is read, such as limits, a schema, or that the footer
-/// may be that of a checkpoint. See [`OpenFile::new`].
-///
-/// ```
-/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
-/// use marquetry::arrow::arrow_reader::ArrowReaderOptions;
-/// // A file whose writer may have died, up to its last checkpoint.
-/// let options = ArrowReaderOptions::new().with_checkpoint_recovery(true);
-/// let file = marquetry::open_with_options(path, options)?;
-/// if let Some(end) = file.recovered_end() {
-///     println!("not finished: read up to byte {end}");
-/// }
-/// # assert_eq!(file.recovered_end(), None);
-/// # Ok::<(), marquetry::errors::Error>(())
-/// ```
-pub fn open_with_options(path: impl AsRef<Path>, options: ArrowReaderOptions) -> Result<OpenFile> {
-    let name: Arc<str> = path.as_ref().display().to_string().into();
-    let source = LocalFile::open(path)?;
-    OpenFile::new(Arc::new(source), options).map_err(|error| error.in_file(name))
-}
 
 /// Opens a file that is in memory.
 ///
-/// Fails as [`open`] does.
+/// Fails if it is no Parquet file, is damaged in its footer, or is encrypted in it.
 pub fn open_bytes(bytes: impl Into<Bytes>) -> Result<OpenFile> {
     OpenFile::new(Arc::new(bytes.into()), ArrowReaderOptions::new())
 }
@@ -74,13 +36,14 @@ pub struct OpenFile {
     offset: usize,
     predicate: Option<Predicate>,
     threads: usize,
+    executor: SharedExecutor,
 }
 
 impl OpenFile {
-    /// Reads the footer of `source`. `options` may set limits, or a schema; text is `Utf8View` and INT96 fits unless
-    /// they are set by the methods below.
+    /// Reads the footer of `source`. What `options` say counts. Where they are silent, text is [`StringLayout::Utf8View`] and
+    /// INT96 has a unit that holds every value, [`Int96Unit::Auto`].
     pub fn new(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
-        let options = options.with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto);
+        let options = options.with_default_text(StringLayout::Utf8View).with_default_int96(Int96Unit::Auto);
         let loaded = ArrowReaderMetadata::load(source.clone(), options.clone())?;
         let metadata = loaded.metadata().clone();
         Ok(OpenFile {
@@ -96,6 +59,7 @@ impl OpenFile {
             offset: 0,
             predicate: None,
             threads: 1,
+            executor: SharedExecutor::default(),
         })
     }
 
@@ -110,13 +74,16 @@ impl OpenFile {
         self.recovered_end
     }
 
-    /// The Arrow schema of the chosen columns. INT96 columns are nanoseconds in it; reading may find that they need a
-    /// coarser unit, see [`ParquetRecordBatchReader`]'s own schema.
+    /// The Arrow schema of the chosen columns. With [`Int96Unit::Auto`] INT96 columns are nanoseconds in it; reading may find
+    /// that they need a coarser unit, see [`ParquetRecordBatchReader`]'s own schema.
     pub fn schema(&self) -> Result<SchemaRef> {
         use arrow_array::RecordBatchReader;
-        let nanoseconds =
-            OpenFile { options: self.options.clone().with_int96(Int96Unit::Nanoseconds), ..self.clone() };
-        Ok(nanoseconds.batches()?.schema())
+        let options = match self.options.int96() {
+            // Its unit is found by reading.
+            Int96Unit::Auto => self.options.clone().with_int96(Int96Unit::Nanoseconds),
+            _ => self.options.clone(),
+        };
+        Ok(OpenFile { options, ..self.clone() }.batches()?.schema())
     }
 
     /// Reads only these columns, and all below them, in this order: dotted paths such as `a` or `b.c`. The fields of
@@ -207,6 +174,28 @@ impl OpenFile {
         self
     }
 
+    /// What has the threads besides the caller's. Default: a pool of our own. See
+    /// [`with_executor`](ParquetRecordBatchReaderBuilder::with_executor).
+    ///
+    /// ```
+    /// use marquetry::threads::SharedExecutor;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// let executor = SharedExecutor::new(|task| drop(std::thread::spawn(task)));
+    /// let rows: usize = marquetry::open(path)?
+    ///     .threads(2)
+    ///     .executor(executor)
+    ///     .batches()?
+    ///     .map(|batch| batch.map(|batch| batch.num_rows()))
+    ///     .sum::<Result<_, _>>()?;
+    /// assert_eq!(rows, 200);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn executor(mut self, executor: SharedExecutor) -> Self {
+        self.executor = executor;
+        self
+    }
+
     /// The layout of text and other byte strings. Default [`StringLayout::Utf8View`].
     #[must_use]
     pub fn text(mut self, text: StringLayout) -> Self {
@@ -274,7 +263,11 @@ impl OpenFile {
         if let Some(rows) = self.limit {
             builder = builder.with_limit(rows);
         }
-        builder.with_offset(self.offset).with_threads(self.threads).build()
+        builder
+            .with_offset(self.offset)
+            .with_threads(self.threads)
+            .with_shared_executor(self.executor)
+            .build()
     }
 }
 

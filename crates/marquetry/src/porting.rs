@@ -8,12 +8,23 @@
 //! | `parquet::arrow::ProjectionMask` | [`marquetry::arrow::ProjectionMask`](crate::arrow::ProjectionMask) |
 //! | `parquet::arrow::{ParquetRecordBatchStreamBuilder, async_reader}` | `marquetry::arrow::{ParquetRecordBatchStreamBuilder, async_reader}`, with the feature `async`; a file is an `AsyncSource` instead of an `AsyncFileReader` |
 //! | `parquet::arrow::ArrowWriter` | [`marquetry::arrow::ArrowWriter`](crate::arrow::ArrowWriter) |
+//! | `parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, ArrowColumnWriter, ArrowColumnChunk, ArrowLeafColumn, compute_leaves}` | [`marquetry::arrow::arrow_writer`](crate::arrow::arrow_writer), see [below](#writing-in-parallel) |
+//! | `parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter}` | [`marquetry::arrow::arrow_writer`](crate::arrow::arrow_writer), from [`ArrowWriter::into_serialized_writer`](crate::arrow::ArrowWriter::into_serialized_writer); `append_column` takes an `ArrowColumnChunk`, [made from](crate::arrow::arrow_writer::ArrowColumnChunk::from_parts) a chunk of any origin; there is no `next_column`: columns are written by an `ArrowColumnWriter`, or without Arrow by a [`ColumnWriter`](crate::low_level::ColumnWriter) |
+//! | `SerializedRowGroupWriter::append_column(&file, close_result)` | [`append_copied(&source, &metadata, row_group)`](crate::arrow::ArrowWriter::append_copied) for row groups, [`copy_chunk`](crate::low_level::copy_chunk) for one column |
+//! | `parquet::arrow::{AsyncArrowWriter, async_writer::{AsyncFileWriter, ParquetObjectWriter}}` | `marquetry::arrow::{AsyncArrowWriter, async_writer::AsyncSink}` with the feature `async`, `marquetry::object_store::ObjectSink` with `object_store` |
+//! | `parquet::bloom_filter::Sbbf` | [`BloomFilter`](crate::low_level::BloomFilter) |
 //! | `parquet::file::metadata::ParquetMetaData` | [`marquetry::file::metadata::ParquetMetaData`](crate::file::metadata::ParquetMetaData) |
 //! | `parquet::file::metadata::{KeyValue, SortingColumn}` | [`marquetry::file::metadata`](crate::file::metadata) |
 //! | `parquet::file::properties::{WriterProperties, WriterVersion, EnabledStatistics, BloomFilterProperties}` | [`marquetry::file::properties`](crate::file::properties) |
 //! | `parquet::basic::{Compression, Encoding, Type, ZstdLevel, GzipLevel, BrotliLevel}` | [`marquetry::basic`](crate::basic) |
 //! | `parquet::schema::types::ColumnPath` | [`marquetry::schema::types::ColumnPath`](crate::schema::types::ColumnPath) |
-//! | `parquet::errors::{ParquetError, Result}` | [`marquetry::errors`](crate::errors) |
+//! | `ParquetRecordBatchStream::next_row_group` | the same, with the feature `async`: the reader may go to another thread |
+//! | `ArrowReaderMetrics`, `with_metrics` | [`metrics`](crate::arrow::arrow_reader::ParquetRecordBatchReader::metrics), always on: [`ReadMetrics`](crate::metrics::ReadMetrics) |
+//! | `ChunkReader` for a type of yours | [`Source`](crate::file::Source), in an `Arc` |
+//! | `parquet::errors::{ParquetError, Result}` | [`marquetry::errors`](crate::errors); `ParquetError` is another name of [`Error`](crate::errors::Error), a struct: a `match` on its variants becomes one on [`kind`](crate::errors::Error::kind) |
+//! | `ParquetError::General(message)` | [`Error::new`](crate::errors::Error::new)`(kind, message)` |
+//! | `ParquetError::External(error)` | [`Error::caused_by`](crate::errors::Error::caused_by)`(kind, message, error)`, and back [`get_ref`](crate::errors::Error::get_ref) |
+//! | `ArrowError::from(parquet_error)`, `ParquetError::from(arrow_error)`, `ParquetError::from(io_error)` | the same, and `io::Error::from(error)` |
 //!
 //! # Reading a file
 //!
@@ -130,8 +141,113 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What differs
+//! # Writing in parallel
+//! As engines do it, with a task for each column of each row group. What a host's threads write are the bytes that
+//! [`set_threads`](crate::file::properties::WriterPropertiesBuilder::set_threads) gives.
 //!
+//! ```
+//! use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+//! use marquetry::arrow::ArrowWriter;
+//! use marquetry::arrow::arrow_writer::compute_leaves;
+//! use std::sync::Arc;
+//! use std::thread;
+//!
+//! let batch = RecordBatch::try_from_iter([
+//!     ("name", Arc::new(StringArray::from(vec!["Barolo", "Rioja"])) as ArrayRef),
+//!     ("year", Arc::new(Int32Array::from(vec![2016, 2019])) as ArrayRef),
+//! ])?;
+//! let mut out = Vec::new();
+//! let writer = ArrowWriter::try_new(&mut out, batch.schema(), None)?;
+//! let (mut file, factory) = writer.into_serialized_writer()?;
+//!
+//! let mut columns = factory.create_column_writers(0)?.into_iter();
+//! let mut tasks = Vec::new();
+//! for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
+//!     for leaf in compute_leaves(field, array)? {
+//!         let mut column = columns.next().unwrap();
+//!         tasks.push(thread::spawn(move || column.write(&leaf).and_then(|()| column.close())));
+//!     }
+//! }
+//! let mut row_group = file.next_row_group()?;
+//! for task in tasks {
+//!     task.join().unwrap()?.append_to_row_group(&mut row_group)?;
+//! }
+//! row_group.close()?;
+//! file.close()?;
+//! assert_eq!(marquetry::open_bytes(out)?.metadata().num_rows(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Calls of engines
+//!
+//! What DataFusion, delta-rs and iceberg-rust call of the `parquet` crate, by their sources, and what it is here. Each row is
+//! compiled and run by a test. Where both columns would be equal, the second one says so.
+//!
+//! | `parquet` | here |
+//! |---|---|
+//! | `ArrowReaderMetadata::load(&file, options)` | `ArrowReaderMetadata::load(file, options)` |
+//! | `ArrowReaderMetadata::try_new(metadata, options)` | the same |
+//! | `ArrowReaderMetadata::load_async(&mut input, options)` | `ArrowReaderMetadata::load_async(&input, options)` |
+//! | `ArrowReaderOptions::new().with_schema(schema)`, `with_skip_arrow_metadata`, `with_virtual_columns` | the same |
+//! | `ArrowReaderOptions::with_page_index_policy(policy)` | not needed: indexes are read where they are of use, unless `with_page_index(false)` is called; `ArrowReaderMetadata::with_cached_page_index(reader, &mask)` keeps them |
+//! | `ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata)` | the same |
+//! | `ParquetRecordBatchStreamBuilder::new_with_metadata(input, metadata)` | the same |
+//! | `with_batch_size`, `with_projection`, `with_row_groups`, `with_row_selection`, `with_row_filter`, `with_limit`, `with_offset`, `build` | the same |
+//! | `ProjectionMask::all()`, `roots`, `leaves`, `columns` | the same |
+//! | a mask of the leaves whose `basic_info().id()` is wanted | `ProjectionMask::field_ids(schema, ids)` |
+//! | `RowSelection::from(selectors)`, `from_consecutive_ranges`, `intersection`, `and_then`, `row_count` | the same |
+//! | `RowFilter::new(predicates)`, `ArrowPredicateFn::new(mask, f)` | the same |
+//! | `parquet_to_arrow_schema(descriptor, key_values)` | `ArrowReaderMetadata::schema()` |
+//! | `PARQUET_FIELD_ID_META_KEY`, `ARROW_SCHEMA_META_KEY` | the same |
+//! | `StatisticsConverter::try_new(name, arrow_schema, parquet_schema)` | the same, or `ArrowReaderMetadata::statistics(name)`; `name` may lead to a leaf in a struct or a list |
+//! | `row_group_mins(groups)`, `row_group_maxes`, `row_group_null_counts`, `row_group_is_max_value_exact`, `row_group_is_min_value_exact` | the same |
+//! | `row_group_row_counts(groups)?` | `row_group_row_counts(groups)` |
+//! | `data_page_mins(column_index, offset_index, groups)`, `data_page_maxes`, `data_page_null_counts` | `data_page_mins(&index, groups)`, where groups are row groups, not their numbers |
+//! | `data_page_row_counts(offset_index, all_groups, groups)?` | `data_page_row_counts(&index, groups)?` |
+//! | `metadata.column_index()`, `metadata.offset_index()` | `ArrowReaderMetadata::read_page_index(reader, &mask)?`, then `index.column_index(group, column)` and `index.offset_index(group, column)` |
+//! | `ParquetMetaDataReader::new().parse_and_finish(&file)` | `read_metadata(&source, &limits)?.metadata` |
+//! | `ParquetMetaDataPushDecoder::try_new(len)?`, `push_ranges`, `try_decode` | `ParquetMetaDataPushDecoder::new(len)`, `push_ranges`, `try_decode` |
+//! | `metadata.memory_size()` | the same; `ArrowReaderMetadata::memory_size()` counts schemas and cached bytes, too |
+//! | `metadata.file_metadata().num_rows()`, `schema_descr`, `key_value_metadata`, `created_by`, `version` | `metadata.num_rows()`, `schema`, `key_value_metadata`, `created_by`, `version` |
+//! | `metadata.num_row_groups()`, `metadata.row_group(i)`, `metadata.row_groups().iter()` | the same, but `row_groups()` is an iterator |
+//! | `group.num_rows()`, `group.total_byte_size()`, `group.columns().iter()`, `group.sorting_columns()` | the same, but `columns()` is an iterator of results |
+//! | `group.column(i).byte_range()`, `compressed_size`, `uncompressed_size`, `num_values`, `encodings`, `statistics` | `group.column(i)?.byte_range()?`, and the others |
+//! | `column.statistics()` with its `min_bytes_opt`, `null_count_opt` | `TrustedStatistics::of_chunk(group, column)?` |
+//! | `builder.get_row_group_column_bloom_filter(group, column)`, `filter.check(&value)` | `read_bloom_filter(&source, chunk, &limits)?`, `filter.might_contain(bytes)` |
+//! | `ArrowWriter::try_new(sink, schema, Some(properties))`, `write`, `flush`, `in_progress_size`, `in_progress_rows`, `memory_size`, `bytes_written`, `append_key_value_metadata`, `close` | the same; `append_key_value_metadata` returns a `Result` |
+//! | `ArrowWriter::into_serialized_writer()?`, `create_column_writers(i)?`, `compute_leaves(field, &array)?`, `column.write(&leaf)?`, `column.close()?`, `file.next_row_group()?`, `chunk.append_to_row_group(&mut row_group)?`, `row_group.close()?` | the same |
+//! | `AsyncArrowWriter::try_new(sink, schema, properties)`, `write`, `flush`, `in_progress_size`, `close` | the same; a sink is an `AsyncSink` |
+//! | `ArrowWriterOptions::new().with_skip_arrow_metadata(true)` | `WriterProperties::builder().set_arrow_schema(false)` |
+//! | `SortingColumn { column_idx, descending, nulls_first }`, `KeyValue::new(key, value)` | `SortingColumn { .. }`, `KeyValue { .. }` |
+//! | `AsyncFileReader`, `ParquetObjectReader::new(store, path)` | `AsyncSource`, `object_store::ObjectFile::new(store, path)` |
+//! | an `AsyncFileReader` whose `get_byte_ranges` merges ranges before it fetches them | `AsyncSource::read_ranges`, of ranges that are merged already, as `with_request_cost(cost)` says |
+//! | `ParquetMetaDataReader::new().with_prefetch_hint(n).load_and_finish(&mut input, len)` | `ArrowReaderMetadata::load_async(&input, options.with_footer_size_hint(n))` |
+//! | an `AsyncFileWriter` with its `write(bytes)` and `complete()` | `AsyncSink::write`, `complete`, and `abort` |
+//! | `ParquetObjectWriter::from_buf_writer(BufWriter::with_capacity(store, path, n).with_max_concurrency(m))` | `ObjectSink::new(store, path).with_part_bytes(n).with_parts_at_once(m)` |
+//! | `writer.finish()`, and then `writer.bytes_written()` | the same; while it is written, `bytes_written() + in_progress_size() as u64` |
+//! | `WriterProperties::builder()` with `set_compression`, `set_created_by`, `set_max_row_group_row_count`, `set_max_row_group_bytes`, `set_data_page_size_limit`, `set_dictionary_page_size_limit`, `set_column_dictionary_enabled` | the same |
+//! | `schema.columns()`, `schema.column(i)`, `column.path().parts()`, `column.physical_type()`, `column.logical_type_ref()` | `schema.columns()`, `schema.column(i)`, `leaf.path()`, `leaf.physical()`, `leaf.logical()` |
+//! | `schema.root_schema().get_fields()`, `field.get_basic_info().id()` | `schema.fields()`, `node.field_id()` |
+//! | `parse_message_type(text)` | `Schema::parse(text)` |
+//! | a `match` on `Statistics::Int32(bounds)` and its kin, over all row groups | `row_group_mins(groups)`: one array of the column's type |
+//! | a `match` on `ColumnIndexMetaData::INT32(index)` and its kin | `data_page_mins(&index, groups)`, or the bytes as they are stored: `column_index(group, column)` |
+//! | `group.file_offset()` | `group.head()`, and its `file_offset` |
+//! | `SerializedFileReader::new(file)?.metadata()` | `marquetry::open(path)?.metadata()`, `open_bytes(bytes)` |
+//! | `ProjectionMask::none(n)` | the same |
+//!
+//! What they call and is not here: `FileDecryptionProperties` and `FileEncryptionProperties` (encrypted columns are an error),
+//! `CdcOptions` (pages cut by contents), and `parquet::record`, rows without Arrow.
+//!
+//! # Versions
+//!
+//! - Arrow and `object_store` are part of the public surface: arrays, schemas and stores are given and taken. A new major version
+//!   of either is a new minor version of Marquetry before 1.0, and a new major one after it; nothing else changes in such a
+//!   release, so that it can be taken at once.
+//! - What is in [`marquetry::internals`](crate::internals) changes in any release.
+//!
+//! # What differs
+//! - [`ArrowWriter::append_key_value_metadata`](crate::arrow::ArrowWriter::append_key_value_metadata) fails once the file is
+//!   finished, and [`bytes_written`](crate::arrow::ArrowWriter::bytes_written) is a `u64`.
 //! - Arrow is version 59.
 //! - Written files are compressed, with
 //!   [`DEFAULT_COMPRESSION`](crate::file::properties::DEFAULT_COMPRESSION), and encodings are chosen by size, by

@@ -250,16 +250,16 @@ fn int96_units() {
 #[test]
 fn limits_say_how_to_raise_them() {
     let limited = |limits| ArrowReaderOptions::new().with_limits(limits);
-    let reader = with_options(wines(), limited(Limits { page_bytes: 100, ..Limits::default() })).unwrap();
+    let reader = with_options(wines(), limited(Limits::default().with_page_bytes(100))).unwrap();
     let error = columns(reader).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("Limits::page_bytes"), "{error}");
     assert_eq!((error.place().row_group, error.place().page), (Some(0), Some(0)), "{error}");
     let rows = builder().metadata().num_rows();
-    assert!(with_options(wines(), limited(Limits { rows, ..Limits::default() })).is_ok());
+    assert!(with_options(wines(), limited(Limits::default().with_rows(rows))).is_ok());
     let too_low = [
-        ("footer_bytes", Limits { footer_bytes: 100, ..Limits::default() }),
-        ("rows", Limits { rows: rows - 1, ..Limits::default() }),
+        ("footer_bytes", Limits::default().with_footer_bytes(100)),
+        ("rows", Limits::default().with_rows(rows - 1)),
     ];
     for (name, limits) in too_low {
         let error = with_options(wines(), limited(limits)).err().unwrap();
@@ -302,7 +302,7 @@ fn files_bytes_and_loaded_metadata_read_the_same() {
         assert_eq!(columns(builder.build().unwrap()).unwrap(), expected);
     }
     let error = marquetry::open(format!("{path}.none")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("wines.parquet.none"), "{error}");
 }
 

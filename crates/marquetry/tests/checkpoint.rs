@@ -248,7 +248,7 @@ fn a_checkpoint_can_be_asked_for() {
     writer.checkpoint().unwrap();
     assert_eq!((writer.checkpoints(), writer.checkpointed_rows()), (1, ROWS));
     writer.write(&batch(ROWS)).unwrap();
-    let left = writer.abandon().unwrap();
+    let left = writer.into_sink();
     assert_eq!(check(marquetry::open_bytes(left).unwrap()), ROWS);
 }
 

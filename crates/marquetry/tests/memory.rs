@@ -2,16 +2,19 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use marquetry::codec::{Codec, Compressor};
-use marquetry::format::{
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use marquetry::arrow::ArrowWriter;
+use marquetry::internals::codec::{Codec, Compressor};
+use marquetry::internals::format::{
     ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, Encoding, FileMetaData, FooterTail, PAR1,
     PageHeader, PageType, Repetition, RowGroup, SchemaElement, Type, Writer,
 };
-use marquetry::predicate::col;
+use marquetry::predicate::{Predicate, col};
 use peak_alloc::PeakAlloc;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -50,6 +53,38 @@ fn reading_takes_a_few_row_groups() {
     println!("{filtered} bytes with a filter");
     assert!(filtered < 3 * ROW_GROUP && filtered < whole / 10, "{filtered}");
     assert!(peak < 3 * NUMBERS_OF_ROW_GROUP, "{peak}");
+    drop(file);
+    counting_makes_no_values();
+}
+
+/// A filter looks at the texts where they are: counting does not copy those of a single block of rows.
+fn counting_makes_no_values() {
+    const TEXT: usize = 16 << 10;
+    let file = Removed(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared_texts.parquet"));
+    let texts: Vec<String> = (0..8).map(|i| format!("{i}{}", "x".repeat(TEXT))).collect();
+    let keys = Int32Array::from_iter((0..40_000).map(|row| (row % 9 > 0).then_some(row % 8)));
+    let texts = DictionaryArray::new(keys, Arc::new(StringArray::from(texts)));
+    let batch = RecordBatch::try_from_iter([("text", Arc::new(texts) as ArrayRef)]).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(&file.0).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    for (predicate, rows) in [
+        ("text like '%xxx'", 35_555),
+        ("text like '3%'", 4_444),
+        ("text ~ '^[57]x'", 8_890),
+        ("text is null or text ilike '%XXXX%'", 40_000),
+        ("text <= text", 35_555),
+    ] {
+        let all = marquetry::open(&file.0).unwrap().filter(Predicate::parse(predicate).unwrap());
+        let peak = peak_of(|| {
+            let none: [&str; 0] = [];
+            let batches = all.columns(none).batches().unwrap();
+            assert_eq!(batches.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), rows, "{predicate}");
+        });
+        println!("{peak} bytes to count {predicate}");
+        // The texts of a thousand rows would be 16 MiB.
+        assert!(peak < 4 << 20, "{predicate}: {peak}");
+    }
 }
 
 /// The most memory that `run` held on to at any time.
@@ -167,7 +202,7 @@ fn chunk(column: usize, codec: CompressionCodec, start: usize, len: usize) -> Co
         meta_data: Some(ColumnMetaData {
             type_,
             encodings: vec![Encoding::PLAIN],
-            path_in_schema: vec![name.to_owned()],
+            path_in_schema: vec![name.into()],
             codec,
             num_values: (PAGES * ROWS_OF_PAGE) as i64,
             total_uncompressed_size: len as i64,
@@ -189,7 +224,7 @@ fn metadata(row_groups: Vec<RowGroup>) -> FileMetaData {
         name: (*name).into(),
         type_: Some(*type_),
         repetition_type: Some(Repetition::REQUIRED),
-        converted_type: (*name == "text").then_some(marquetry::format::ConvertedType::UTF8),
+        converted_type: (*name == "text").then_some(marquetry::internals::format::ConvertedType::UTF8),
         ..SchemaElement::default()
     });
     FileMetaData {

@@ -49,7 +49,7 @@ fn read_rows(
     on_corrupt: OnCorrupt,
     filtered: impl FnOnce(Builder) -> Builder,
 ) -> Outcome {
-    let limits = Limits { memory: memory.clone(), ..Limits::default() };
+    let limits = Limits::default().with_memory(memory.clone());
     let options = ArrowReaderOptions::new().with_limits(limits).with_on_corrupt(on_corrupt);
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -91,10 +91,10 @@ fn one_text() -> Bytes {
     written(vec![("text".into(), Arc::new(texts))], WriterProperties::builder().set_compression(zstd()))
 }
 
-/// A row of 4 million elements that are all the same.
+/// A row of 8 million elements that are all the same.
 fn one_list() -> Bytes {
     let mut lists = ListBuilder::new(Int64Builder::new());
-    lists.values().append_value_n(7, 4_000_000);
+    lists.values().append_value_n(7, 8_000_000);
     lists.append(true);
     written(vec![("list".into(), Arc::new(lists.finish()))], WriterProperties::builder())
 }
@@ -147,7 +147,7 @@ fn budgets_of_filters() {
             assert!(bounded.peak <= budget + PADDING);
         }
         let starved = read_rows(&file, &MemoryBudget::new(MIB / 2), 8192, OnCorrupt::Fail, way);
-        assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Limit);
+        assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Memory);
         assert!(starved.peak <= MIB / 2 + PADDING, "{}", starved.peak);
     }
     // The column that is asked is the one that grows.
@@ -156,7 +156,7 @@ fn budgets_of_filters() {
         let bounded = read_rows(&file, &MemoryBudget::new(budget), 300, OnCorrupt::Fail, by_closure(column));
         println!("{column}, filtered: {} of {budget}; {:?}", bounded.peak, bounded.rows);
         assert!(bounded.peak <= budget + PADDING, "{column}: {}", bounded.peak);
-        assert_eq!(bounded.rows.unwrap_err().kind(), ErrorKind::Limit);
+        assert_eq!(bounded.rows.unwrap_err().kind(), ErrorKind::Memory);
     }
 }
 
@@ -177,7 +177,7 @@ fn a_budget_is_kept() {
         let starved = read(&file, &MemoryBudget::new(MIB / 2), 8192, mode);
         assert!(starved.peak <= MIB / 2 + PADDING, "{}", starved.peak);
         if mode == OnCorrupt::Fail {
-            assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Limit);
+            assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Memory);
         }
     }
     for (name, file) in [("text", one_text()), ("list", one_list()), ("pages", many_pages())] {
@@ -194,7 +194,7 @@ fn a_budget_is_kept() {
             assert!(bounded.peak <= budget + PADDING, "{name}: {}", bounded.peak);
             if mode == OnCorrupt::Fail {
                 let error = bounded.rows.unwrap_err();
-                assert_eq!(error.kind(), ErrorKind::Limit);
+                assert_eq!(error.kind(), ErrorKind::Memory);
                 assert!(error.message().contains("Limits::memory"), "{error}");
             }
         }

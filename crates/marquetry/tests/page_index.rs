@@ -11,7 +11,7 @@ use marquetry::arrow::{ArrowWriter, ProjectionMask};
 use marquetry::errors::{Error, ErrorKind, Result};
 use marquetry::file::properties::{WriterProperties, WriterVersion};
 use marquetry::file::{Source, read_metadata};
-use marquetry::format::{FileMetaData, FooterTail, OffsetIndex, Reader, Writer};
+use marquetry::internals::format::{FileMetaData, FooterTail, OffsetIndex, Reader, Writer};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -91,7 +91,7 @@ fn write(batches: &[RecordBatch], schema: &Arc<Schema>, properties: WriterProper
     let mut file = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut file, schema.clone(), Some(properties)).unwrap();
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
-    writer.append_key_value_metadata(KeyValue { key: "k".into(), value: Some("v".into()) });
+    writer.append_key_value_metadata(KeyValue { key: "k".into(), value: Some("v".into()) }).unwrap();
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     assert_eq!(writer.close().unwrap().num_rows(), rows as u64);
     Bytes::from(file)

@@ -1,11 +1,18 @@
 //! What a writer promises besides the values: where row groups end, what it says of itself, what it refuses.
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, Decimal128Array, Int32Array, Int32DictionaryArray, Int64Array, RecordBatch, RecordBatchOptions,
+    StringArray, Time64NanosecondArray, TimestampMicrosecondArray, TimestampSecondArray,
+};
 use arrow_schema::{DataType, Field, Schema};
-use marquetry::arrow::ArrowWriter;
+use marquetry::arrow::{ArrowWriter, StringLayout};
+use marquetry::basic::Encoding;
 use marquetry::errors::ErrorKind;
 use marquetry::file::metadata::{KeyValue, SortingColumn};
-use marquetry::file::properties::{EnabledStatistics, WriterProperties};
+use marquetry::file::properties::{EnabledStatistics, StoredForms, WriterProperties};
 use marquetry::schema::types::ColumnPath;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -72,7 +79,7 @@ fn sizes_grow_and_start_again() {
 
 #[test]
 fn metadata_of_the_file_of_columns_and_of_row_groups() {
-    let pair = |key: &str| KeyValue { key: key.to_owned(), value: Some(format!("{key}!")) };
+    let pair = |key: &str| KeyValue::new(key, format!("{key}!"));
     let sorting = vec![SortingColumn { column_idx: 0, descending: false, nulls_first: true }];
     let properties = WriterProperties::builder()
         .set_key_value_metadata(Some(vec![pair("file")]))
@@ -83,7 +90,7 @@ fn metadata_of_the_file_of_columns_and_of_row_groups() {
         .set_statistics_enabled(EnabledStatistics::None);
     let mut writer = writer(properties.build());
     writer.write(&numbers(0..3)).unwrap();
-    writer.append_key_value_metadata(pair("late"));
+    writer.append_key_value_metadata(pair("late")).unwrap();
     let metadata = writer.close().unwrap();
     assert_eq!(metadata.key_value_metadata(), [pair("file"), pair("late")]);
     assert_eq!(metadata.created_by(), Some("a test"));
@@ -188,4 +195,86 @@ fn ten_thousand_columns() {
     writer.close().unwrap();
     let back = marquetry::open_bytes(file).unwrap().columns(["c7777"]).batches().unwrap();
     assert_eq!(back.map(|batch| batch.unwrap().column(0).clone()).collect::<Vec<_>>(), [column]);
+}
+
+#[test]
+fn types_have_the_stored_forms_that_are_asked_for() {
+    let day = 86_400_000_000i64;
+    // Before 1970, midnight, and the last microsecond of a day.
+    let times = [Some(-1), None, Some(0), Some(day - 1), Some(40_000 * day + 12_345)];
+    let mut list =
+        ListBuilder::new(Int32Builder::new()).with_field(Field::new("thing", DataType::Int32, true));
+    (0..5).for_each(|i| list.append_value([Some(i), None]));
+    let batch = RecordBatch::try_from_iter([
+        ("t", Arc::new(TimestampMicrosecondArray::from(times.to_vec())) as ArrayRef),
+        (
+            "d",
+            Arc::new(Decimal128Array::from(vec![-5, 0, 7, 99, 100]).with_precision_and_scale(5, 2).unwrap()),
+        ),
+        ("l", Arc::new(list.finish())),
+        ("c", Arc::new(Time64NanosecondArray::from(vec![0, 1, 2, 3, 4]))),
+    ])
+    .unwrap();
+    let forms = StoredForms::default().with_int96_timestamps(true).with_fixed_decimals(true);
+    let forms = forms.with_arrow_item_names(true).with_utc_times(true);
+    let properties = WriterProperties::builder().set_stored_forms(forms).set_format_version(2);
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
+    writer.write(&batch).unwrap();
+    let (bytes, metadata) = writer.into_parts().unwrap();
+    let schema = metadata.schema().to_string();
+    for part in ["int96 t", "fixed_len_byte_array(3) d", "int32 thing", "int64 c (TIME(NANOS,true))"] {
+        assert!(schema.contains(part), "{part} in {schema}");
+    }
+    assert_eq!(metadata.version(), 2);
+    let read = marquetry::open_bytes(bytes).unwrap().batches().unwrap().next().unwrap().unwrap();
+    assert_eq!(read.columns(), batch.columns());
+}
+
+#[test]
+fn a_timestamp_that_int96_has_no_day_for_is_refused() {
+    let seconds = Arc::new(TimestampSecondArray::from(vec![0, i64::MAX])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("t", seconds)]).unwrap();
+    let forms = StoredForms::default().with_int96_timestamps(true);
+    let properties = WriterProperties::builder().set_stored_forms(forms).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    let failed = writer.write(&batch).and_then(|()| writer.close().map(drop)).unwrap_err();
+    assert!(failed.to_string().contains("INT96"), "{failed}");
+}
+
+#[test]
+fn distinct_counts_are_left_out_if_they_are_not_wanted() {
+    for wanted in [true, false] {
+        let mut writer = writer(WriterProperties::builder().set_distinct_counts(wanted).build());
+        let few = Arc::new(Int64Array::from_iter_values((0..1000).map(|i| i % 7))) as ArrayRef;
+        writer.write(&RecordBatch::try_from_iter([("n", few)]).unwrap()).unwrap();
+        let metadata = writer.close().unwrap();
+        let counted = metadata.row_group(0).column(0).unwrap().statistics().unwrap().distinct_count;
+        assert_eq!(counted, wanted.then_some(7));
+    }
+}
+
+#[test]
+fn whole_dictionaries_keep_their_order_and_what_no_row_has() {
+    let colours = Arc::new(StringArray::from(vec!["red", "green", "blue"]));
+    let keys = Int32Array::from(vec![Some(2), None, Some(0), Some(2)]);
+    let column = Arc::new(Int32DictionaryArray::new(keys, colours)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("c", column)]).unwrap();
+    for (whole, expected) in [(true, vec!["red", "green", "blue"]), (false, vec!["blue", "red"])] {
+        // As PLAIN, which is what pays here, there is no dictionary to keep.
+        let properties = WriterProperties::builder().set_whole_dictionaries(whole);
+        let properties = properties.set_encoding(Encoding::RLE_DICTIONARY).build();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        let (bytes, metadata) = writer.into_parts().unwrap();
+        let statistics = metadata.row_group(0).column(0).unwrap().statistics().unwrap();
+        // Of what rows have: no row is green.
+        assert_eq!((statistics.min_value, statistics.max_value), (Some(&b"blue"[..]), Some(&b"red"[..])));
+        let open = marquetry::open_bytes(bytes).unwrap().text(StringLayout::Utf8);
+        let read = open.batches().unwrap().next().unwrap().unwrap();
+        let read = read.column(0).as_dictionary::<Int32Type>().clone();
+        let values: Vec<_> = read.values().as_string::<i32>().iter().flatten().collect();
+        assert_eq!(values, expected);
+        let rows: Vec<_> = read.downcast_dict::<StringArray>().unwrap().into_iter().collect();
+        assert_eq!(rows, [Some("blue"), None, Some("red"), Some("blue")]);
+    }
 }

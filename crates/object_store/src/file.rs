@@ -1,6 +1,6 @@
 //! One object of a store as a source of bytes.
 
-use crate::store_error::StoreError;
+use crate::store_error::store_failed;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -131,12 +131,7 @@ impl ObjectFile {
 
     #[cold]
     fn failed(&self, error: object_store::Error) -> Error {
-        use object_store::Error::{NotFound, Precondition};
-        match error {
-            Precondition { .. } => changed(),
-            NotFound { path, .. } => Error::new(ErrorKind::Io, format!("there is no object {path}")),
-            error => Error::caused_by(ErrorKind::Io, "the store failed", StoreError::new(&error)),
-        }
+        store_failed(&error)
     }
 }
 
@@ -201,5 +196,5 @@ fn strong(tag: Option<&str>) -> Option<String> {
 
 #[cold]
 fn changed() -> Error {
-    Error::new(ErrorKind::Io, "the file has changed since it was opened")
+    Error::new(ErrorKind::Changed, "the file has changed since it was opened")
 }

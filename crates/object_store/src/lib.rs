@@ -22,28 +22,39 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`ObjectSink`] is a new file in any store, for an
+//! [`AsyncArrowWriter`](marquetry_arrow::async_writer::AsyncArrowWriter).
+//!
 //! [`dataset`] reads many files of a store as one table: folders, patterns, partitions, `_metadata`.
 //!
-//! With a feature for each kind of store (`aws`, `gcp`, `azure`, `http`), `Stores` finds files by their URLs and reads
+//! With a feature for each kind of store (`aws`, `gcp`, `azure`, `http`), `StoreRegistry` finds files by their URLs and reads
 //! them where nothing waits, such as in a command line.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "transport")]
+mod blocking;
+#[cfg(feature = "transport")]
+mod blocking_writer;
 #[cfg(feature = "transport")]
 mod connector;
 mod file;
 mod listing;
 #[cfg(feature = "transport")]
 mod own_runtime;
-#[cfg(feature = "transport")]
-mod remote;
+mod part_sizes;
+mod sink;
 mod store_error;
 #[cfg(feature = "transport")]
 mod url;
 
+#[cfg(feature = "transport")]
+pub use blocking::{BlockingObjectFile, StoreRegistry};
+#[cfg(feature = "transport")]
+pub use blocking_writer::BlockingObjectWriter;
 pub use file::ObjectFile;
 pub use listing::{dataset, files};
 pub use object_store;
-#[cfg(feature = "transport")]
-pub use remote::{RemoteFile, Stores};
+pub use sink::ObjectSink;
 #[cfg(feature = "transport")]
 pub use url::is_url;

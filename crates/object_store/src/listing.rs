@@ -1,7 +1,7 @@
 //! Which files of a store are meant by a path.
 
 use crate::ObjectFile;
-use crate::store_error::StoreError;
+use crate::store_error::store_failed;
 use futures::TryStreamExt;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, files_among, is_named_parquet};
@@ -62,7 +62,7 @@ pub async fn files(store: &dyn ObjectStore, path: &str) -> Result<Vec<String>> {
     let names = listed(store, path, is_pattern).await?;
     let files = files_among(path, names.iter().map(String::as_str))?;
     match files.is_empty() {
-        true if is_pattern || is_folder => Err(Error::new(ErrorKind::Io, "no file has such a name")),
+        true if is_pattern || is_folder => Err(Error::new(ErrorKind::NotFound, "no file has such a name")),
         true => Ok(vec![path.to_owned()]),
         false => Ok(files.into_iter().map(str::to_owned).collect()),
     }
@@ -78,9 +78,7 @@ async fn listed(store: &dyn ObjectStore, path: &str, is_pattern: bool) -> Result
         true => store.list_with_delimiter(Some(&folder)).await.map(|listed| listed.objects),
         false => store.list(Some(&folder)).try_collect::<Vec<_>>().await,
     };
-    let listed = listed.map_err(|error| {
-        Error::caused_by(ErrorKind::Io, "cannot list the files of the store", StoreError::new(&error))
-    })?;
+    let listed = listed.map_err(|error| store_failed(&error))?;
     Ok(listed.into_iter().map(|meta| meta.location.into()).collect())
 }
 

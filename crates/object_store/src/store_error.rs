@@ -1,6 +1,6 @@
 //! What a store says of a failure, fit to be shown.
 
-use marquetry_base::text_without_secrets;
+use marquetry_base::{ErrorKind, text_without_secrets};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
@@ -36,6 +36,29 @@ impl Display for StoreError {
 }
 
 impl Error for StoreError {}
+
+/// An error of a store. What the store will say again, however often it is asked, is permanent.
+#[cold]
+pub(crate) fn store_failed(error: &object_store::Error) -> marquetry_base::Error {
+    use object_store::Error as Store;
+    let failed = marquetry_base::Error::caused_by(ErrorKind::Io, "the store failed", StoreError::new(error));
+    match error {
+        Store::Precondition { .. } => {
+            marquetry_base::Error::new(ErrorKind::Changed, "the file has changed since it was opened")
+        }
+        Store::NotFound { path, .. } => {
+            marquetry_base::Error::new(ErrorKind::NotFound, format!("there is no object {path}"))
+        }
+        Store::PermissionDenied { .. }
+        | Store::Unauthenticated { .. }
+        | Store::NotSupported { .. }
+        | Store::NotImplemented { .. }
+        | Store::InvalidPath { .. }
+        | Store::AlreadyExists { .. }
+        | Store::UnknownConfigurationKey { .. } => failed.permanent(),
+        _ => failed,
+    }
+}
 
 /// Of what a server sends.
 const MOST_CHARACTERS: usize = 600;

@@ -14,7 +14,7 @@ use marquetry_object_store::object_store::azure::MicrosoftAzureBuilder;
 use marquetry_object_store::object_store::gcp::GoogleCloudStorageBuilder;
 use marquetry_object_store::object_store::path::Path;
 use marquetry_object_store::object_store::{ObjectStore, ObjectStoreExt};
-use marquetry_object_store::{ObjectFile, Stores, dataset};
+use marquetry_object_store::{ObjectFile, StoreRegistry, dataset};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn files_of_each_store() {
         eprintln!("skipped: no servers, MARQUETRY_STORES is not set");
         return;
     };
-    let stores = Stores::new().unwrap();
+    let stores = StoreRegistry::new().unwrap();
     for url in urls.split_whitespace() {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -16,7 +16,9 @@ use marquetry_core::write::WriterProperties;
 use marquetry_object_store::object_store::aws::AmazonS3Builder;
 use marquetry_object_store::object_store::path::Path;
 use marquetry_object_store::object_store::{ObjectStore, ObjectStoreExt};
-use marquetry_object_store::{ObjectFile, Stores};
+use marquetry_object_store::{ObjectFile, StoreRegistry};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +31,7 @@ fn bucket() -> Option<Arc<dyn ObjectStore>> {
         eprintln!("skipped: no server, MARQUETRY_S3 is not set");
         return None;
     };
-    let _ = Stores::new().unwrap();
+    let _ = StoreRegistry::new().unwrap();
     let store = AmazonS3Builder::new()
         .with_bucket_name(BUCKET)
         .with_endpoint(endpoint)
@@ -115,6 +117,77 @@ fn a_file_that_is_written_over_is_an_error() {
     });
 }
 
+/// What the server says to an unsigned request.
+fn asked(what: &str) -> String {
+    let endpoint = std::env::var("MARQUETRY_S3").unwrap();
+    let host = endpoint.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let who = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request";
+    write!(
+        stream,
+        "GET {what} HTTP/1.1\r\nhost: {host}\r\nauthorization: {who}\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    answer
+}
+
+/// How many uploads were begun, and neither completed nor aborted.
+fn uploads() -> usize {
+    asked(&format!("/{BUCKET}?uploads")).matches("<UploadId>").count()
+}
+
+/// A file is written by URL, from threads that block: whole, or not at all.
+#[test]
+fn an_object_is_written_in_parts_or_not_at_all() {
+    let Some(store) = bucket() else { return };
+    let url = format!("s3://{BUCKET}/written/noise.bin");
+    let noise: Vec<u8> =
+        (0..6_000_000u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let stores = StoreRegistry::new().unwrap();
+    let there = |store: &Arc<dyn ObjectStore>| {
+        runtime().block_on(async {
+            match store.get(&Path::from("written/noise.bin")).await {
+                Ok(answer) => Some(answer.bytes().await.unwrap()),
+                Err(_) => None,
+            }
+        })
+    };
+    let mut file = stores.create(&url, false).unwrap();
+    for piece in noise.chunks(333_333) {
+        file.write_all(piece).unwrap();
+        assert!(there(&store).is_none());
+    }
+    assert_eq!(uploads(), 1);
+    file.finish().unwrap();
+    assert!(there(&store).unwrap() == noise);
+    assert_eq!(uploads(), 0);
+    // It is not replaced unless that is meant, and not by what is given up.
+    let error = stores.create(&url, false).unwrap_err();
+    assert!(error.to_string().contains("there is an object of this name already"), "{error}");
+    assert!(error.to_string().contains(&url), "{error}");
+    let mut file = stores.create(&url, true).unwrap();
+    file.write_all(&noise[1..]).unwrap();
+    assert_eq!(uploads(), 1);
+    drop(file);
+    assert_eq!(uploads(), 0);
+    assert!(there(&store).unwrap() == noise);
+    // A short one is one request, with a condition.
+    let mut file = stores.create(&format!("s3://{BUCKET}/written/short"), false).unwrap();
+    file.write_all(b"short").unwrap();
+    let mut other = stores.create(&format!("s3://{BUCKET}/written/short"), false).unwrap();
+    other.write_all(b"other").unwrap();
+    other.finish().unwrap();
+    let error = file.finish().unwrap_err();
+    assert!(error.to_string().contains("there is an object of this name already"), "{error}");
+    assert_eq!(uploads(), 0);
+    for wrong in ["s3://marquetry/folder/", "https://example.org/x", "ftp://x/y"] {
+        assert!(stores.create(wrong, true).is_err(), "{wrong}");
+    }
+}
+
 /// As the command line reads: by URL, with the usual environment variables. `.ci/remote/run.sh` sets them.
 #[test]
 fn files_are_found_by_url_and_pattern() {
@@ -131,7 +204,7 @@ fn files_are_found_by_url_and_pattern() {
             store.put(&Path::from(key), file.clone().into()).await.unwrap();
         }
     });
-    let stores = Stores::new().unwrap();
+    let stores = StoreRegistry::new().unwrap();
     let matching = |pattern: &str| stores.files(&format!("s3://{BUCKET}/{pattern}"));
     let url = |key: &str| format!("s3://{BUCKET}/{key}");
     assert_eq!(matching("events/*.parquet").unwrap(), [url("events/a.parquet"), url("events/b.parquet")]);

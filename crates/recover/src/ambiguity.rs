@@ -18,7 +18,7 @@
 //! ```
 
 use crate::found_page::PageEvidence;
-use crate::group_layout::{GroupLayout, PageSplit, is_like};
+use crate::group_layout::{GroupLayout, PageCuts, PageSplit, is_like};
 use crate::page_set::PageSet;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -118,25 +118,27 @@ impl LayoutSearch<'_, '_> {
     fn could_begin(&mut self, at: usize, first: usize) -> bool {
         let schema = self.pages.schema.clone();
         let (mut column, mut start, mut rows, mut expected) = (0, at, 0, None);
+        let mut cuts = PageCuts::default();
         for page in at..self.end() {
-            if self.steps == 0 {
+            if self.steps == 0 || self.pages.budget.is_cancelled() {
                 return true;
             }
             self.steps -= 1;
             let found = &self.pages.pages[page];
             let has_no_rows = found.values() == 0 && !found.is_dictionary();
             if expected == Some(rows) && !has_no_rows {
-                if self.pages.split_of(&(start..page), true) < self.split {
+                if cuts.split(true) < self.split {
                     return false;
                 }
-                (column, start, rows) = (column + 1, page, 0);
+                (column, start, rows, cuts) = (column + 1, page, 0, PageCuts::default());
             }
             if column == schema.num_columns() {
                 return self.could_go_on(page);
             }
+            cuts.add(&self.pages.pages[page]);
             if !self.could_be_of(page, column)
                 || self.pages.add(column, start, page, &mut rows).is_none()
-                || self.pages.split_of(&(start..page + 1), false) < self.split
+                || cuts.split(false) < self.split
             {
                 return false;
             }

@@ -1,5 +1,6 @@
 //! Layouts of row groups, and row groups that were rebuilt by one.
 
+use crate::found_page::FoundPage;
 use marquetry_base::Result;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
@@ -25,6 +26,37 @@ pub(crate) enum PageSplit {
     Even,
     /// And the last one has no more.
     ShorterLast,
+}
+
+/// The cuts of a chunk into pages, page by page.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PageCuts {
+    /// Values of the first and of the last page.
+    ends: Option<(u64, u64)>,
+    has_several: bool,
+    /// Whether pages before the last one have not as many values as the first.
+    is_irregular: bool,
+}
+
+impl PageCuts {
+    pub(crate) fn add(&mut self, page: &FoundPage) {
+        if page.is_dictionary() {
+            return;
+        }
+        self.is_irregular |= self.ends.is_some_and(|(first, last)| first != last);
+        self.has_several = self.ends.is_some();
+        let first = self.ends.map_or(page.values(), |(first, _)| first);
+        self.ends = Some((first, page.values()));
+    }
+
+    /// How regular they are. Of a chunk that is not `whole`, the last page may go on.
+    pub(crate) fn split(&self, whole: bool) -> PageSplit {
+        match self.ends {
+            _ if self.is_irregular => PageSplit::Irregular,
+            Some((first, last)) if whole && self.has_several && last > first => PageSplit::Even,
+            _ => PageSplit::ShorterLast,
+        }
+    }
 }
 
 /// A row group that was rebuilt from pages.

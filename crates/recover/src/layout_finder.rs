@@ -288,7 +288,7 @@ impl<'a> LayoutFinder<'a> {
 
     /// Whether the chunk that begins with a page may be of the same column as the one that begins with `first`.
     fn fits_column(&mut self, start: usize, first: usize) -> bool {
-        self.steps = self.steps.saturating_sub(1);
+        self.step();
         are_alike(&self.kind(start).guesses, &self.kind(first).guesses)
     }
 
@@ -297,8 +297,13 @@ impl<'a> LayoutFinder<'a> {
         are_alike(&self.kind(a).guesses, &self.kind(b).guesses)
     }
 
+    /// Counts what is looked at. There are no steps left once the search is cancelled.
+    fn step(&mut self) {
+        self.steps = if self.budget.is_cancelled() { 0 } else { self.steps.saturating_sub(1) };
+    }
+
     fn chunk_end(&mut self, start: usize, rows: u64) -> ChunkEnd {
-        self.steps = self.steps.saturating_sub(1);
+        self.step();
         if start == self.pages.len() {
             return ChunkEnd::CutOff;
         }
@@ -338,7 +343,7 @@ impl<'a> LayoutFinder<'a> {
         let mut at = start;
         loop {
             let page = self.pages.get(at);
-            self.steps = self.steps.saturating_sub(1);
+            self.step();
             let goes_on = at == start
                 || page.is_some_and(|page| {
                     self.boundaries[at] == Boundary::Unknown

@@ -62,7 +62,8 @@ use window::{Window, file_boundaries};
 
 /// Finds the row groups of a broken file that can be kept.
 ///
-/// Fails if the file is encrypted, if it cannot be read, or if nothing in it is Parquet. It is no error if nothing can be
+/// Fails if the file is encrypted, if it cannot be read, if nothing in it is Parquet, or if
+/// [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled. It is no error if nothing can be
 /// kept: [`Report::row_groups`] is empty then. If the schema is unknown, [`Report::schema`] is `None`, too, and a loss
 /// says why; try again with [`RecoverOptions::schema`].
 pub fn recover(source: Arc<dyn Source>, options: &RecoverOptions) -> Result<Recovery> {

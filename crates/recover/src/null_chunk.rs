@@ -37,23 +37,17 @@ pub(crate) fn null_chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
     let mut bytes = ChunkBytes::new();
     bytes.push(page);
     let location = format::PageLocation { offset: 0, compressed_page_size: len as i32, first_row_index: 0 };
-    Ok(EncodedChunk {
-        bytes,
-        metadata: format::ColumnMetaData {
-            type_: column("", leaf.physical()).type_.unwrap_or_default(),
-            encodings: vec![format::Encoding::PLAIN, format::Encoding::RLE],
-            path_in_schema: leaf.path_in_schema(),
-            codec: format::CompressionCodec::UNCOMPRESSED,
-            num_values: i64::from(n),
-            total_uncompressed_size: len,
-            total_compressed_size: len,
-            ..format::ColumnMetaData::default()
-        },
-        column_index: None,
-        offset_index: Some(format::OffsetIndex {
-            page_locations: vec![location],
-            unencoded_byte_array_data_bytes: None,
-        }),
-        bloom_filter: None,
-    })
+    let metadata = format::ColumnMetaData {
+        type_: column("", leaf.physical()).type_.unwrap_or_default(),
+        encodings: vec![format::Encoding::PLAIN, format::Encoding::RLE],
+        path_in_schema: leaf.path_in_schema(),
+        codec: format::CompressionCodec::UNCOMPRESSED,
+        num_values: i64::from(n),
+        total_uncompressed_size: len,
+        total_compressed_size: len,
+        ..format::ColumnMetaData::default()
+    };
+    let places =
+        format::OffsetIndex { page_locations: vec![location], unencoded_byte_array_data_bytes: None };
+    Ok(EncodedChunk::new(bytes, metadata).with_offset_index(Some(places)))
 }

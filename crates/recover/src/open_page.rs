@@ -48,7 +48,13 @@ pub(crate) fn likeliest_codec(window: &mut Window, pages: &[FoundPage]) -> Optio
     let mut decompressor = Decompressor::new();
     let mut counts = [0u32; CODECS.len()];
     let step = pages.len().div_ceil(CODEC_SAMPLE).max(1);
+    let mut sampled = 0;
     for page in pages.iter().step_by(step).filter(|page| page.end > page.body) {
+        // A few bytes decompress to any number of them.
+        if sampled >= SAMPLED_BYTES {
+            break;
+        }
+        sampled += page.uncompressed();
         for codec in fitting_codecs(window, page, None, &mut decompressor).unwrap_or_default() {
             counts
                 .iter_mut()
@@ -237,5 +243,7 @@ const CODECS: [Codec; 8] = [
 ];
 /// Pages that are looked at to find the likeliest codec.
 const CODEC_SAMPLE: usize = 64;
+/// No more are looked at once they have so many bytes together, uncompressed.
+const SAMPLED_BYTES: u64 = 1 << 30;
 /// Levels decoded at a time.
 const LEVELS_PER_BLOCK: usize = 4096;

@@ -1,7 +1,7 @@
 //! Options of recovering.
 
 use crate::report::SchemaOrigin;
-use marquetry_base::Limits;
+use marquetry_base::{Limits, SharedExecutor};
 use marquetry_format as format;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub struct RecoverOptions {
     pub keep_appended: bool,
     /// Threads that validate chunks; 0, the default, for one per processor.
     pub threads: usize,
+    /// What has the threads besides the caller's. Default: threads of our own, for as long as the file is looked at.
+    pub executor: SharedExecutor,
     /// Limits of memory and sizes while reading.
     pub limits: Arc<Limits>,
 }

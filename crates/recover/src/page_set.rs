@@ -2,13 +2,13 @@
 
 use crate::filler;
 use crate::found_page::{FoundPage, PageEvidence};
-use crate::group_layout::{GroupLayout, PageSplit, RebuiltGroup, is_like};
+use crate::group_layout::{GroupLayout, PageCuts, PageSplit, RebuiltGroup, is_like};
 use crate::open_page::{count_rows, fitting_codecs, has_values, likeliest_codec};
-use crate::parallel::{ordered_map, threads_for};
+use crate::parallel::Workers;
 use crate::search_budget::SearchBudget;
 use crate::validate_chunk::describe;
 use crate::window::Window;
-use marquetry_base::{ErrorKind, Result};
+use marquetry_base::Result;
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_format::{ColumnMetaData, Encoding};
@@ -19,46 +19,47 @@ use std::sync::Arc;
 /// Pages in the order of the file, and what is needed to read them.
 pub(crate) struct PageSet<'a> {
     pub(crate) window: &'a mut Window,
-    pub(crate) pages: &'a [FoundPage],
+    pub(crate) pages: &'a Arc<[FoundPage]>,
     pub(crate) schema: &'a Arc<Schema>,
-    created_by: Option<String>,
-    /// Threads that validate chunks; 0 for one per processor.
-    threads: usize,
+    created_by: Option<Arc<str>>,
+    /// Who validates chunks.
+    workers: Workers,
     pub(crate) budget: &'a mut SearchBudget,
     decompressor: Decompressor,
     /// The likeliest codec.
     codec: Option<Codec>,
     /// Rows of pages, by page and largest levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
+    /// Whether the values of all pages fit one type only.
+    all_exact: bool,
 }
 
 impl<'a> PageSet<'a> {
     pub(crate) fn new(
         window: &'a mut Window,
-        pages: &'a [FoundPage],
+        pages: &'a Arc<[FoundPage]>,
         schema: &'a Arc<Schema>,
-        created_by: Option<String>,
-        threads: usize,
+        created_by: Option<Arc<str>>,
+        workers: Workers,
         budget: &'a mut SearchBudget,
     ) -> Self {
         let (decompressor, rows) = (Decompressor::new(), HashMap::new());
         let codec = likeliest_codec(window, pages);
-        PageSet { window, pages, schema, created_by, threads, budget, decompressor, codec, rows }
+        let all_exact = pages.iter().all(is_exact);
+        PageSet { window, pages, schema, created_by, workers, budget, decompressor, codec, rows, all_exact }
     }
 
     /// Whether each column could be mistaken for the one some columns further on.
     pub(crate) fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
-        let is_exact = self.are_exact(&(0..self.pages.len()));
-        (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n], is_exact)))
+        (1..n).any(|by| (0..n).all(|i| is_like(&columns[i], &columns[(i + by) % n], self.all_exact)))
     }
 
     /// Whether there are several columns, all of which could be mistaken for the first one.
     pub(crate) fn all_alike(&self) -> bool {
-        let is_exact = self.are_exact(&(0..self.pages.len()));
         let columns = self.schema.columns();
-        columns.len() > 1 && columns.iter().skip(1).all(|leaf| is_like(&columns[0], leaf, is_exact))
+        columns.len() > 1 && columns.iter().skip(1).all(|leaf| is_like(&columns[0], leaf, self.all_exact))
     }
 
     /// Whether a page begins where the one before it ends.
@@ -87,15 +88,15 @@ impl<'a> PageSet<'a> {
         is_anchored: bool,
     ) -> Vec<Result<Result<ColumnMetaData>>> {
         let stored = self.pages_of(layout).iter().map(|page| page.end - page.offset).sum();
-        ordered_map(columns.len(), threads_for(stored, self.threads), |i| {
-            let leaf = self.schema.column(columns.start + i);
-            let pages = &self.pages[layout.chunks[columns.start + i].clone()];
-            let mut window = self.window.another();
-            let chunk =
-                describe(&mut window, pages, leaf, layout.rows, self.codec, self.created_by.as_deref());
+        let (all, schema, source) = (self.pages.clone(), self.schema.clone(), self.window.origin());
+        let (codec, created_by) = (self.codec, self.created_by.clone());
+        let (chunks, rows, first) = (layout.chunks[columns.clone()].to_vec(), layout.rows, columns.start);
+        self.workers.ordered_map(stored, columns.len(), move |i| {
+            let (leaf, pages) = (schema.column(first + i), &all[chunks[i].clone()]);
+            let chunk = describe(&mut source.window(), pages, leaf, rows, codec, created_by.as_deref());
             let is_damaged = pages.iter().any(|page| page.evidence == PageEvidence::Damaged);
             match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
-                Err(error) if error.kind() == ErrorKind::Io => Err(error),
+                Err(error) if error.stops_reading() => Err(error),
                 // Without an anchor a damaged page is no evidence.
                 Err(error) if !(is_damaged && is_anchored) => Err(error),
                 chunk => Ok(chunk),
@@ -135,21 +136,17 @@ impl<'a> PageSet<'a> {
     pub(crate) fn split(&self, layout: &GroupLayout) -> PageSplit {
         let chunks = layout.chunks.iter().zip(self.schema.columns());
         let splits = chunks.map(|(chunk, leaf)| match leaf.max_rep() {
-            0 => self.split_of(chunk, true),
+            0 => self.split_of(chunk).split(true),
             _ => PageSplit::Irregular,
         });
         splits.min().unwrap_or(PageSplit::Irregular)
     }
 
-    /// How regularly a chunk, or the beginning of one that is not `whole`, is cut into pages.
-    pub(crate) fn split_of(&self, chunk: &Range<usize>, whole: bool) -> PageSplit {
-        let pages = self.pages[chunk.clone()].iter().filter(|page| !page.is_dictionary());
-        let values: Vec<u64> = pages.map(FoundPage::values).collect();
-        match values.split_last() {
-            Some((_, before)) if before.windows(2).any(|pair| pair[0] != pair[1]) => PageSplit::Irregular,
-            Some((last, [first, ..])) if whole && last > first => PageSplit::Even,
-            _ => PageSplit::ShorterLast,
-        }
+    /// The cuts of a chunk into pages.
+    fn split_of(&self, chunk: &Range<usize>) -> PageCuts {
+        let mut cuts = PageCuts::default();
+        self.pages[chunk.clone()].iter().for_each(|page| cuts.add(page));
+        cuts
     }
 
     /// The pages of a chunk of `wanted` rows of a column.
@@ -239,8 +236,7 @@ impl<'a> PageSet<'a> {
 
     /// Whether the values of these pages fit one type only.
     pub(crate) fn are_exact(&self, pages: &Range<usize>) -> bool {
-        let pages = &self.pages[pages.clone()];
-        pages.iter().all(|page| page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary())
+        self.pages[pages.clone()].iter().all(is_exact)
     }
 
     /// Whether a data page, read as one of column `mine`, has only nulls, so that it could belong to `other`.
@@ -269,6 +265,11 @@ impl<'a> PageSet<'a> {
             |codec| has_values(self.window, page, codec, levels, &mut self.decompressor).ok();
         codecs.into_iter().find_map(&mut has_values) == Some(false)
     }
+}
+
+/// Whether the values of a page fit one type only.
+fn is_exact(page: &FoundPage) -> bool {
+    page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary()
 }
 
 /// Bytes of the lengths of levels, and of the headers of their runs.

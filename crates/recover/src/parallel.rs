@@ -1,49 +1,49 @@
 //! Runs independent work in several threads, with results in order.
 
-use marquetry_base::Result;
+use crate::options::RecoverOptions;
+use marquetry_base::{Executor, Result, available_threads, parallel_map};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Calls `work` for each of `0..count` in several threads, and returns the results in order, up to the first error.
-pub(crate) fn ordered_map<T: Send>(
-    count: usize,
+/// The threads that look at a file: the caller's, and others of a host or our own.
+#[derive(Clone)]
+pub(crate) struct Workers {
     threads: usize,
-    work: impl Fn(usize) -> Result<T> + Sync,
-) -> Vec<Result<T>> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-    let run = || {
-        let mut done = Vec::new();
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            // INVARIANT: everything before the first error is done.
-            if i >= count || i > failed.load(Ordering::Relaxed) {
-                return done;
-            }
-            let result = work(i);
-            if result.is_err() {
-                failed.fetch_min(i, Ordering::Relaxed);
-            }
-            done.push((i, result));
-        }
-    };
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(run)).collect();
-        let mut all = run();
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    });
-    all.sort_by_key(|(i, _)| *i);
-    all.truncate(failed.into_inner().saturating_add(1));
-    all.into_iter().map(|(_, result)| result).collect()
+    executor: Arc<dyn Executor>,
 }
 
-/// Number of threads to use for `bytes` bytes; `wanted == 0` means one per processor.
-pub(crate) fn threads_for(bytes: u64, wanted: usize) -> usize {
-    match wanted {
-        _ if bytes < MIN_BYTES_FOR_THREADS => 1,
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        wanted => wanted.min(MAX_THREADS),
+impl Workers {
+    /// As the options say. Threads of our own live as long as this.
+    pub(crate) fn new(options: &RecoverOptions) -> Self {
+        let threads = match options.threads {
+            0 => available_threads(),
+            wanted => wanted.min(MAX_THREADS),
+        };
+        Workers { threads, executor: options.executor.or_threads("marquetry-recover") }
+    }
+
+    /// Calls `work` for each of `0..count` in several threads if it is about enough `bytes`, and returns the results in order, up
+    /// to the first error.
+    pub(crate) fn ordered_map<T: Send + 'static>(
+        &self,
+        bytes: u64,
+        count: usize,
+        work: impl Fn(usize) -> Result<T> + Send + Sync + 'static,
+    ) -> Vec<Result<T>> {
+        let threads = if bytes < MIN_BYTES_FOR_THREADS { 1 } else { self.threads.min(count).max(1) };
+        let failed = Arc::new(AtomicUsize::new(usize::MAX));
+        let first_failed = failed.clone();
+        let all =
+            parallel_map(&*self.executor, (0..count).collect(), &mut vec![(); threads], move |i, ()| {
+                // INVARIANT: everything before the first error is done.
+                let result = (i <= failed.load(Ordering::Relaxed)).then(|| work(i))?;
+                if result.is_err() {
+                    failed.fetch_min(i, Ordering::Relaxed);
+                }
+                Some(result)
+            });
+        let wanted = first_failed.load(Ordering::Relaxed).saturating_add(1);
+        all.into_iter().take(wanted).flatten().collect()
     }
 }
 
@@ -60,16 +60,17 @@ mod tests {
     #[test]
     fn results_come_in_order_up_to_the_first_failure() {
         for threads in [1, 2, 7] {
-            let all = ordered_map(100, threads, Ok);
+            let workers = Workers::new(&RecoverOptions { threads, ..RecoverOptions::default() });
+            let all = workers.ordered_map(u64::MAX, 100, Ok);
             assert!(all.into_iter().map(Result::unwrap).eq(0..100));
-            let some = ordered_map(100, threads, |i| match i % 40 {
+            let some = workers.ordered_map(u64::MAX, 100, |i| match i % 40 {
                 39 => Err(Error::corrupt(format!("at {i}"))),
                 _ => Ok(i),
             });
             assert_eq!(some.len(), 40);
             assert!(some[..39].iter().all(Result::is_ok));
             assert_eq!(some[39].as_ref().unwrap_err().message(), "at 39");
+            assert!(workers.ordered_map(u64::MAX, 0, Ok).is_empty());
         }
-        assert!(ordered_map(0, 4, Ok).is_empty());
     }
 }

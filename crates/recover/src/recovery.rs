@@ -5,7 +5,7 @@ use crate::report::Report;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
-use marquetry_core::write::copy::{CopySettings, copy_chunk, forget_bounds};
+use marquetry_core::write::copy::{CopySettings, copy_chunk, drop_bounds};
 use marquetry_core::write::{FileSettings, FileWriter};
 use marquetry_format as format;
 use std::io::Write;
@@ -48,20 +48,16 @@ impl Recovery {
         if self.schema.is_empty() {
             return Err(Error::argument("nothing was found that could be written"));
         }
-        let settings = FileSettings {
-            created_by,
-            column_orders: self.column_orders.clone(),
-            key_values: self.key_values.clone(),
-            ..FileSettings::default()
-        };
+        let settings = FileSettings::default()
+            .with_created_by(created_by.map(format::ThriftString::from))
+            .with_column_orders(self.column_orders.clone())
+            .with_key_values(self.key_values.clone());
         let mut writer = FileWriter::new(sink, self.schema.clone(), settings)?;
-        let copy = CopySettings {
-            checksums: true,
-            offset_index: true,
-            verify_checksums: true,
-            limits: self.limits.clone(),
-            ..CopySettings::default()
-        };
+        let copy = CopySettings::default()
+            .with_checksums(true)
+            .with_offset_index(true)
+            .with_verify_checksums(true)
+            .with_limits(self.limits.clone());
         for group in &self.groups {
             let (metadata, row_group) = (&group.metadata, group.metadata.row_group(group.index));
             let has_order = metadata.column_orders() == self.column_orders.as_deref();
@@ -74,7 +70,7 @@ impl Recovery {
                 }
                 let mut chunk = copy_chunk(&group.source, metadata, group.index, column, &copy)?.chunk;
                 if !has_order {
-                    forget_bounds(&mut chunk);
+                    drop_bounds(&mut chunk);
                 }
                 chunks.push(chunk);
             }

@@ -20,7 +20,7 @@ use crate::group_layout::{GroupLayout, MAX_TRIED_LAYOUTS, OrphanPages, PageSplit
 use crate::page_set::PageSet;
 use crate::table_layout::PageGroup;
 use crate::truncated::{begins_group, truncated_group};
-use marquetry_base::{ErrorKind, Result};
+use marquetry_base::Result;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -107,7 +107,7 @@ impl<'a> RowGroupBuilder<'a> {
     fn group_at(&mut self, at: usize, is_anchored: bool) -> Result<Option<(RebuiltGroup, usize)>> {
         let mut layouts = self.layouts(at);
         let all_alike = self.pages.all_alike();
-        layouts.sort_by_key(|layout| {
+        layouts.sort_by_cached_key(|layout| {
             Reverse((all_alike.then(|| self.pages.split(layout)), layout.natural, layout.rows))
         });
         let is_chosen = layouts.len() > 1;
@@ -179,7 +179,7 @@ impl<'a> RowGroupBuilder<'a> {
         for chunk in self.pages.described(layout, 0..columns, is_anchored) {
             match chunk {
                 Ok(chunk) => chunks.push(chunk),
-                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(error) if error.stops_reading() => return Err(error),
                 Err(_) => return Ok(None),
             }
         }

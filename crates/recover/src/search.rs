@@ -8,9 +8,9 @@ use crate::group_layout::{OrphanPages, RebuiltGroup};
 use crate::infer_schema::infer_schema;
 use crate::options::RecoverOptions;
 use crate::page_set::PageSet;
-use crate::parallel::{ordered_map, threads_for};
+use crate::parallel::Workers;
 use crate::recovery::{KeptGroup, Recovery};
-use crate::report::{Confidence, KeptRowGroup, Loss, Report, SchemaOrigin};
+use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
 use crate::validate_chunk::validate_chunk;
@@ -22,6 +22,7 @@ use marquetry_core::page::ChecksumTrust;
 use marquetry_core::schema::{Repetition, Schema};
 use marquetry_core::source::Source;
 use marquetry_format as format;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub(crate) struct Search<'a> {
     /// Where the file begins in the source.
     base: u64,
     options: &'a RecoverOptions,
+    workers: Workers,
     budget: SearchBudget,
     pub(crate) schema: Option<Vec<format::SchemaElement>>,
     created_by: Option<String>,
@@ -52,7 +54,8 @@ impl<'a> Search<'a> {
             window: Window::new(source, options.limits.clone()),
             base,
             options,
-            budget: SearchBudget::new(len),
+            workers: Workers::new(options),
+            budget: SearchBudget::new(len, options.limits.cancel.clone()),
             schema: None,
             created_by: None,
             column_orders: None,
@@ -80,12 +83,17 @@ impl<'a> Search<'a> {
             self.search(range)?;
         }
         // A row group of the footer that was found elsewhere is not lost.
+        let mut found: HashMap<u64, usize> = HashMap::new();
         for group in &self.report.row_groups[first..] {
-            let found = |loss: &Loss| loss.why == NOT_THERE && loss.rows == Some(group.rows);
-            if let Some(at) = self.report.losses.iter().position(found) {
-                self.report.losses.remove(at);
-            }
+            *found.entry(group.rows).or_default() += 1;
         }
+        self.report.losses.retain(|loss| {
+            let rows = loss.rows.filter(|_| loss.why == NOT_THERE);
+            let again = rows.and_then(|rows| found.get_mut(&rows)).filter(|again| **again > 0);
+            let is_lost = again.is_none();
+            again.into_iter().for_each(|again| *again -= 1);
+            is_lost
+        });
         Ok(())
     }
 
@@ -107,12 +115,13 @@ impl<'a> Search<'a> {
                 ("a checkpoint of the writer, and its checksum is right", Confidence::Exact)
             }
             Evidence::Append => ("it ended the file before it grew", Confidence::Exact),
-            Evidence::Plausible => ("what it says fits the pages before it", Confidence::High),
+            // Plausible, or what is not known here.
+            _ => ("what it says fits the pages before it", Confidence::High),
         };
         self.report.decide(format!("the footer at byte {}", footer.start + self.base), why, confidence);
         self.report.schema = Some(SchemaOrigin::Footer);
         self.schema = Some(head.schema.clone());
-        self.created_by = head.created_by.clone();
+        self.created_by = head.created_by.as_deref().map(str::to_owned);
         self.column_orders = head.column_orders.clone();
         self.key_values = metadata.key_value_metadata().to_vec();
         self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
@@ -135,15 +144,18 @@ impl<'a> Search<'a> {
         for group in metadata.row_groups() {
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
-            let threads = threads_for(stored, self.options.threads);
+            let (index, source, limits) =
+                (group.index(), self.window.source.clone(), self.options.limits.clone());
+            let footer = metadata.clone();
             // A damaged chunk does not stop the validation of the others.
-            let checked = ordered_map(metadata.schema().num_columns(), threads, |column| {
+            let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
+                let group = footer.row_group(index);
                 let checked = group.column(column).and_then(|chunk| {
-                    validate_chunk(&self.window.source, chunk, group.num_rows(), trust, &self.options.limits)
+                    validate_chunk(&source, chunk, group.num_rows(), trust, &limits)
                         .map_err(|error| error.in_column(chunk.leaf().dotted().clone()))
                 });
                 match checked {
-                    Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Key) => Err(error),
+                    Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
                     checked => Ok(checked.err()),
                 }
             });
@@ -219,9 +231,10 @@ impl<'a> Search<'a> {
         {
             range.start += len;
         }
-        let created_by = self.created_by().map(str::to_owned);
+        let created_by = self.created_by().map(Arc::from);
         let is_trusted = ChecksumTrust::of_writer(created_by.as_deref()) == ChecksumTrust::Believed;
-        let pages = find_pages(&mut self.window, range.clone(), is_trusted, &mut self.budget)?;
+        let pages: Arc<[FoundPage]> =
+            find_pages(&mut self.window, range.clone(), is_trusted, &mut self.budget)?.into();
         self.report.pages_found += pages.len();
         let Some(first) = pages.first() else {
             self.lose_rest(range, std::iter::empty());
@@ -277,9 +290,9 @@ impl<'a> Search<'a> {
     /// schema can be inferred.
     fn row_groups(
         &mut self,
-        pages: &[FoundPage],
+        pages: &Arc<[FoundPage]>,
         is_anchored: bool,
-        created_by: Option<String>,
+        created_by: Option<Arc<str>>,
     ) -> Result<std::result::Result<RowGroups, &'static str>> {
         let mut decided = Report::default();
         let (elements, origin, known) = match (&self.schema, &self.options.schema) {
@@ -299,8 +312,8 @@ impl<'a> Search<'a> {
             },
         };
         let schema = Arc::new(Schema::from_thrift(&elements, &self.options.limits)?);
-        let RecoverOptions { threads, partial, .. } = *self.options;
-        let pages = PageSet::new(&mut self.window, pages, &schema, created_by, threads, &mut self.budget);
+        let (workers, partial) = (self.workers.clone(), self.options.partial);
+        let pages = PageSet::new(&mut self.window, pages, &schema, created_by, workers, &mut self.budget);
         let Some((found, left)) = RowGroupBuilder::new(pages, partial).run(&known, is_anchored)? else {
             return Ok(Err("pages whose values do not fit the columns that they seem to be of"));
         };
@@ -339,7 +352,7 @@ impl<'a> Search<'a> {
                 format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}");
             known.push((bytes, errors, why, confidence));
         }
-        let created_by = self.created_by().map(str::to_owned);
+        let created_by = self.created_by().map(format::ThriftString::from);
         let thrift =
             format::FileMetaData { schema, row_groups, created_by, ..format::FileMetaData::default() };
         let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &self.options.limits)?);
@@ -369,6 +382,8 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn finish(self, options: &RecoverOptions, len: u64) -> Result<Recovery> {
+        // What was given up would be called lost.
+        options.limits.cancel.check()?;
         let Search { mut window, schema, column_orders, key_values, groups, mut report, .. } = self;
         if schema.is_none() && report.pages_found == 0 {
             return Err(match looks_encrypted(&mut window) {

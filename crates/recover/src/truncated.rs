@@ -33,7 +33,7 @@ fn first_columns(pages: &mut PageSet<'_>, at: usize) -> Option<(GroupLayout, Vec
     let mut layouts = beginnings(pages, at);
     let is_chosen = layouts.len() > 1;
     let all_alike = pages.all_alike();
-    layouts.sort_by_key(|layout| {
+    layouts.sort_by_cached_key(|layout| {
         Reverse((all_alike.then(|| pages.split(layout)), layout.chunks.len(), layout.natural))
     });
     let mut tried = 0;

@@ -3,7 +3,7 @@
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::open_page::{self, fitting_codecs};
 use crate::window::Window;
-use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions};
@@ -33,7 +33,7 @@ pub(crate) fn validate_chunk(
         repair: ValueRepair::None,
     };
     let shape = target.physical.shape();
-    let options = PageOptions { limits: limits.clone(), verify_checksums: true, trust };
+    let options = PageOptions::for_writer(None).with_limits(limits.clone()).with_trust(trust);
     let mut reader =
         ColumnChunkReader::new(source.clone(), chunk, Arc::new(target), options, PageBuffers::default())?;
     let mut left = rows;
@@ -95,7 +95,7 @@ pub(crate) fn describe(
         let chunk = lone.row_group(0).column(0)?;
         match validate_chunk(&window.source, chunk, rows, trust, &window.limits) {
             Ok(()) => return Ok(meta),
-            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+            Err(error) if error.stops_reading() => return Err(error),
             Err(error) => why = error,
         }
     }
@@ -162,7 +162,7 @@ fn lone(
     let thrift = format::FileMetaData {
         schema,
         row_groups: vec![row_group],
-        created_by: created_by.map(str::to_owned),
+        created_by: created_by.map(format::ThriftString::from),
         ..format::FileMetaData::default()
     };
     ParquetMetaData::from_thrift(thrift, limits)

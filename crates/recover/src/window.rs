@@ -13,14 +13,27 @@ pub(crate) struct Window {
     bytes: Bytes,
 }
 
+/// A source that has windows on it.
+pub(crate) struct Origin {
+    source: Arc<dyn Source>,
+    limits: Arc<Limits>,
+}
+
+impl Origin {
+    /// A window with nothing read yet.
+    pub(crate) fn window(&self) -> Window {
+        Window::new(self.source.clone(), self.limits.clone())
+    }
+}
+
 impl Window {
     pub(crate) fn new(source: Arc<dyn Source>, limits: Arc<Limits>) -> Self {
         Window { source, limits, start: 0, bytes: Bytes::new() }
     }
 
-    /// A window on the same source, with nothing read yet.
-    pub(crate) fn another(&self) -> Self {
-        Window::new(self.source.clone(), self.limits.clone())
+    /// What others have windows on.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { source: self.source.clone(), limits: self.limits.clone() }
     }
 
     /// `len` bytes from `offset` on, or fewer at the end of the source.
@@ -32,6 +45,7 @@ impl Window {
         let from = match inside {
             Some(from) => from as usize,
             None => {
+                self.limits.cancel.check()?;
                 self.bytes = self.source.read_at(offset, left.min(READ_BYTES.max(len as u64)) as usize)?;
                 self.start = offset;
                 0

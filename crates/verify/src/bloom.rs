@@ -6,7 +6,7 @@ use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{Error, ErrorLocation, MemoryReservation, Result};
 use marquetry_core::metadata::ColumnChunk;
-use marquetry_core::page_index::read_bloom_filter_header;
+use marquetry_core::page_index::{read_bloom_filter, read_bloom_filter_header};
 use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::BloomFilter;
 
@@ -41,11 +41,11 @@ pub(crate) fn read(
     file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> Option<Filter> {
     // A place outside the file was reported with the footer.
     let offset = chunk.bloom_filter_offset().filter(|offset| (4..file.data_end).contains(offset))?;
-    let place = ErrorLocation { offset: Some(offset), ..place.clone() };
+    let place = place.clone().with_offset(offset);
     match read_filter(file, chunk, offset) {
         Ok(filter) => filter.map(|(filter, held)| Filter { filter, _held: held, is_reported: false }),
         Err(error) => {
@@ -64,6 +64,10 @@ fn read_filter(
         return Ok(None);
     };
     let bits = u64::try_from(header.num_bytes).unwrap_or(0);
+    if chunk.is_encrypted() {
+        // Its length is that of two modules, which their tags vouch for.
+        return read_encrypted(file, chunk, bits);
+    }
     let room = file.data_end - offset;
     if bits == 0 || bits > room || !bits.is_multiple_of(32) {
         return Err(Error::corrupt(format!(
@@ -91,6 +95,18 @@ fn read_filter(
     Ok(Some((BloomFilter::read(&file.source.read_at(offset, len)?)?, held)))
 }
 
+fn read_encrypted(
+    file: &VerifyContext,
+    chunk: ColumnChunk<'_>,
+    bits: u64,
+) -> Result<Option<(BloomFilter, MemoryReservation)>> {
+    if file.level < Level::Deep {
+        return Ok(None);
+    }
+    let held = file.limits.memory.reserve(usize::try_from(bits).unwrap_or(usize::MAX).saturating_mul(3))?;
+    Ok(read_bloom_filter(&*file.source, chunk, &file.limits)?.map(|filter| (filter, held)))
+}
+
 impl Filter {
     /// Reports a value of the chunk that is not in the filter.
     pub(crate) fn check(
@@ -98,7 +114,7 @@ impl Filter {
         leaf: &Leaf,
         value: &[u8],
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) {
         if !self.is_reported && !self.filter.might_contain(value) {
             self.is_reported = true;

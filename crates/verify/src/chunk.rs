@@ -119,10 +119,10 @@ struct Named {
 }
 
 /// Checks all row groups and chunks. Returns the places of all parts that the footer refers to.
-pub(crate) fn check_row_groups(file: &VerifyContext, findings: &mut Findings<'_>) -> FileParts {
+pub(crate) fn check_row_groups(file: &VerifyContext, findings: &mut Findings) -> FileParts {
     let metadata = file.metadata.clone();
     for row_group in metadata.row_groups() {
-        let place = ErrorLocation { row_group: Some(row_group.index()), ..ErrorLocation::default() };
+        let place = ErrorLocation::default().with_row_group(row_group.index());
         let columns = metadata.schema().num_columns();
         if row_group.num_columns() != columns {
             findings.add(&COUNT, place.clone(), || {
@@ -160,7 +160,7 @@ fn check_sizes(
     row_group: RowGroup<'_>,
     (stored, plain): (i64, i64),
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let thrift = row_group.head();
     if thrift.total_byte_size != plain {
@@ -181,7 +181,7 @@ fn check_chunk(
     column: usize,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let leaf = chunk.leaf();
     if let Some(path) = row_group
@@ -227,7 +227,7 @@ fn check_values(
     row_group: RowGroup<'_>,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let (rows, is_flat) = (row_group.num_rows(), chunk.leaf().max_rep() == 0);
     let Ok(values) = u64::try_from(chunk.num_values()) else {
@@ -257,7 +257,7 @@ pub(crate) fn byte_range(file: &VerifyContext, chunk: ColumnChunk<'_>) -> Option
 }
 
 /// Calls `each` for all parts that the footer refers to, except those with an illegal place.
-fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut Findings<'_>) {
+fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut Findings) {
     for row_group in file.metadata.row_groups() {
         for column in 0..file.metadata.schema().num_columns() {
             let Ok(chunk) = row_group.column(column) else { continue };
@@ -316,7 +316,7 @@ fn range(file: &VerifyContext, offset: i64, len: i64) -> Option<Range<u64>> {
     (end <= file.data_end).then_some(start..end)
 }
 
-fn check_overlaps(file: &VerifyContext, findings: &mut Findings<'_>) -> FileParts {
+fn check_overlaps(file: &VerifyContext, findings: &mut Findings) -> FileParts {
     let mut parts = Vec::new();
     named_parts(file, |part| parts.push(part), findings);
     parts.sort_by_key(|part| (part.range.start, part.range.end));
@@ -327,8 +327,7 @@ fn check_overlaps(file: &VerifyContext, findings: &mut Findings<'_>) -> FilePart
     for part in &parts {
         gaps.push(end_of(furthest)..part.range.start);
         if let Some(before) = furthest.filter(|before| before.range.end > part.range.start) {
-            let place =
-                ErrorLocation { offset: Some(part.range.start), ..file.place(part.row_group, part.column) };
+            let place = file.place(part.row_group, part.column).with_offset(part.range.start);
             findings.add(&OVERLAP, place, || {
                 let other = file.leaf(before.column).dotted();
                 format!(

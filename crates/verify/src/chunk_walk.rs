@@ -11,7 +11,7 @@ use crate::page::{self, PageTotals};
 use crate::rule::Level;
 use crate::sibling_levels::Signatures;
 use crate::values::ValueReader;
-use crate::{chunk, statistics};
+use crate::{chunk, encryption, statistics};
 use marquetry_base::{ErrorKind, ErrorLocation, Result};
 use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::page::{DataPage, LocatedHeader, PageBuffers, PageReader};
@@ -34,7 +34,7 @@ pub(crate) fn check_chunk(
     file: &VerifyContext,
     row_group: usize,
     column: usize,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
     memory: &mut PageBuffers,
 ) -> ChunkResult {
     let place = file.place(row_group, column);
@@ -43,6 +43,7 @@ pub(crate) fn check_chunk(
         return ChunkResult::default();
     };
     statistics::check_chunk(file, column, chunk, &place, findings);
+    encryption::check_chunk(chunk, &place, findings);
     let filter = bloom::read(file, chunk, &place, findings);
     let indexes = index::read(file, column, chunk, &place, findings);
     if file.level == Level::Quick {
@@ -52,7 +53,7 @@ pub(crate) fn check_chunk(
     let pages = match pages {
         Ok(pages) => pages,
         Err(error) => {
-            if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Key | ErrorKind::Io) {
+            if error.stops_reading() || matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Key) {
                 findings.add_error(&page::HEADER, place, error);
             }
             return ChunkResult::default();
@@ -65,7 +66,7 @@ pub(crate) fn check_chunk(
     let wants_distinct = chunk.statistics().is_some_and(|statistics| statistics.distinct_count.is_some());
     let levels = LevelReader::new(file, column);
     let values = (file.level == Level::Deep)
-        .then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct, &file.limits.memory));
+        .then(|| ValueReader::new(chunk.leaf(), order, filter, wants_distinct, &file.limits));
     let all = ObservedPage {
         rows: Some(0),
         levels: Some(LevelHistogram::new(chunk.leaf().max_def(), chunk.leaf().max_rep())),
@@ -104,7 +105,7 @@ pub(crate) fn check_chunk(
     }
 }
 
-struct ChunkWalk<'a, 'f, 's> {
+struct ChunkWalk<'a, 'f> {
     file: &'a VerifyContext,
     chunk: ColumnChunk<'a>,
     row_group: usize,
@@ -116,7 +117,7 @@ struct ChunkWalk<'a, 'f, 's> {
     end: u64,
     room_end: u64,
     place: ErrorLocation,
-    findings: &'f mut Findings<'s>,
+    findings: &'f mut Findings,
     pages: PageReader,
     totals: PageTotals,
     all: ObservedPage,
@@ -125,13 +126,12 @@ struct ChunkWalk<'a, 'f, 's> {
     values: Option<ValueReader<'a>>,
 }
 
-impl ChunkWalk<'_, '_, '_> {
+impl ChunkWalk<'_, '_> {
     fn run(&mut self) {
         while let Some(start) = self.next() {
             // While the bytes of the header are buffered.
             let statistics = self.header_statistics(&start);
-            let place =
-                ErrorLocation { page: Some(start.index), offset: Some(start.offset), ..self.place.clone() };
+            let place = self.place.clone().with_page(start.index).with_offset(start.offset);
             self.at = start.body + u64::from(start.header.compressed_page_size.unsigned_abs());
             let mut is_readable =
                 page::check_header(&start, self.chunk, &mut self.totals, &place, self.findings);
@@ -144,6 +144,12 @@ impl ChunkWalk<'_, '_, '_> {
                     self.totals.is_complete = false;
                     return;
                 }
+            }
+            if is_readable
+                && !encryption::check_page(&mut self.pages, self.chunk, &start, &place, self.findings)
+            {
+                is_readable = false;
+                self.totals.is_whole = false;
             }
             if start.is_data() {
                 self.data_page(&start, statistics, is_readable, &place);
@@ -174,7 +180,7 @@ impl ChunkWalk<'_, '_, '_> {
             }
             // Bytes behind the last page need not be a page. Wrong sizes are reported elsewhere.
             Err(error) if is_behind || !is_missing => {
-                if error.kind() == ErrorKind::Io {
+                if error.stops_reading() {
                     self.findings.add_error(&page::HEADER, self.place.clone(), error);
                 }
                 None

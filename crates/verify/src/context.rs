@@ -6,7 +6,7 @@ use crate::options::VerifyOptions;
 use crate::rule::Level;
 use marquetry_base::{ErrorLocation, Limits};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::page::PageOptions;
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::source::Source;
@@ -46,11 +46,9 @@ impl VerifyContext {
 
     /// Options for reading pages. Checksums are not verified by the reader: they are a rule.
     pub(crate) fn page_options(&self) -> PageOptions {
-        PageOptions {
-            limits: self.limits.clone(),
-            verify_checksums: false,
-            trust: ChecksumTrust::of_writer(self.metadata.created_by()),
-        }
+        PageOptions::for_writer(self.metadata.created_by())
+            .with_limits(self.limits.clone())
+            .with_checksum_verification(false)
     }
 
     pub(crate) fn leaf(&self, column: usize) -> &Leaf {
@@ -59,11 +57,7 @@ impl VerifyContext {
 
     /// The location of a column chunk for findings.
     pub(crate) fn place(&self, row_group: usize, column: usize) -> ErrorLocation {
-        ErrorLocation {
-            row_group: Some(row_group),
-            column: Some(self.leaf(column).dotted().clone()),
-            ..ErrorLocation::default()
-        }
+        ErrorLocation::default().with_row_group(row_group).with_column(self.leaf(column).dotted().clone())
     }
 
     /// The order of `min_value` and `max_value` of a column; `None` if it is unknown.

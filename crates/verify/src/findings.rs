@@ -3,6 +3,7 @@
 use crate::options::VerifyOptions;
 use crate::rule::{Rule, UNCHECKED};
 use marquetry_base::{Error, ErrorKind, ErrorLocation, Result};
+use std::sync::Arc;
 
 /// A place in the file that breaks a rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +44,8 @@ impl RuleFilter {
 
 /// The findings in one part of a file.
 #[derive(Debug)]
-pub(crate) struct Findings<'a> {
-    filter: &'a RuleFilter,
+pub(crate) struct Findings {
+    filter: Arc<RuleFilter>,
     /// Findings with the numbers of their rules.
     found: Vec<(usize, Finding)>,
     /// Number of findings of each rule in `found`.
@@ -55,10 +56,10 @@ pub(crate) struct Findings<'a> {
     failed: Option<Error>,
 }
 
-impl<'a> Findings<'a> {
-    pub(crate) fn new(filter: &'a RuleFilter) -> Self {
+impl Findings {
+    pub(crate) fn new(filter: &Arc<RuleFilter>) -> Self {
         Findings {
-            filter,
+            filter: filter.clone(),
             found: Vec::new(),
             kept: vec![0; filter.rules.len()],
             counts: vec![0; filter.rules.len()],
@@ -83,26 +84,28 @@ impl<'a> Findings<'a> {
     /// Adds an error of a lower layer as a finding of `rule`, or of [`UNCHECKED`] if the part is encrypted or of an unknown
     /// kind. Errors of the source are no findings.
     pub(crate) fn add_error(&mut self, rule: &Rule, place: ErrorLocation, error: Error) {
+        if error.stops_reading() {
+            self.failed.get_or_insert(error);
+            return;
+        }
         let rule = match error.kind() {
-            ErrorKind::Io => {
-                self.failed.get_or_insert(error);
-                return;
-            }
-            ErrorKind::Unsupported | ErrorKind::Key => &UNCHECKED,
+            ErrorKind::Unsupported | ErrorKind::Key | ErrorKind::Memory => &UNCHECKED,
             _ => rule,
         };
-        let inner = error.place();
-        let place = ErrorLocation {
-            page: inner.page.or(place.page),
-            offset: inner.offset.or(place.offset),
-            column: place.column.or_else(|| inner.column.clone()),
-            ..place
-        };
+        let (inner, mut place) = (error.place(), place);
+        place.page = inner.page.or(place.page);
+        place.offset = inner.offset.or(place.offset);
+        place.column = place.column.or_else(|| inner.column.clone());
         self.add(rule, place, || error.message().to_owned());
     }
 
+    /// Collects findings of the same rules elsewhere.
+    pub(crate) fn new_like(&self) -> Self {
+        Findings::new(&self.filter)
+    }
+
     /// Appends the findings of another part.
-    pub(crate) fn append(&mut self, other: Findings<'_>) {
+    pub(crate) fn append(&mut self, other: Findings) {
         for (number, finding) in other.found {
             if self.kept[number] < self.filter.most {
                 self.kept[number] += 1;

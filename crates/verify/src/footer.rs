@@ -4,8 +4,8 @@ use crate::context::VerifyContext;
 use crate::findings::Findings;
 use crate::options::VerifyOptions;
 use crate::report::Report;
-use crate::rule::{Level, Rule, Severity, UNCHECKED, rule};
-use crate::{schema, statistics};
+use crate::rule::{Level, Rule, Severity, rule};
+use crate::{encryption, schema, statistics};
 use marquetry_base::{ErrorLocation, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::sort_order::SortOrder;
@@ -55,7 +55,7 @@ pub(crate) const RULES: &[Rule] = &[MAGIC, UNREADABLE, ROWS, ORDERS, VERSION];
 pub(crate) fn open(
     source: Arc<dyn Source>,
     options: &VerifyOptions,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
     report: &mut Report,
 ) -> Result<Option<VerifyContext>> {
     let len = source.len();
@@ -67,13 +67,9 @@ pub(crate) fn open(
     let Some(last) = last.first_chunk::<8>() else {
         return Ok(None);
     };
-    let metadata_len = match FooterTail::parse(last) {
-        Ok(FooterTail::Plain { metadata_len }) => u64::from(metadata_len),
-        Ok(FooterTail::Encrypted { .. }) => {
-            findings
-                .add(&UNCHECKED, at(len - 4), || "the footer is encrypted, and no key was given".to_owned());
-            return Ok(None);
-        }
+    let (metadata_len, is_encrypted) = match FooterTail::parse(last) {
+        Ok(FooterTail::Plain { metadata_len }) => (u64::from(metadata_len), false),
+        Ok(FooterTail::Encrypted { metadata_len }) => (u64::from(metadata_len), true),
         Err(error) => {
             findings.add_error(&MAGIC, at(len - 4), error);
             return Ok(None);
@@ -94,6 +90,14 @@ pub(crate) fn open(
     };
     report.bytes += metadata_len + MIN_FILE_BYTES;
     let place = at(start);
+    if is_encrypted || options.decryption.is_some() {
+        let metadata = encryption::read_footer(&*source, place.clone(), options, findings)?;
+        return Ok(metadata.map(|metadata| {
+            schema::check_elements(&metadata.head().schema, findings);
+            check(&metadata, &place, findings);
+            VerifyContext::new(source, metadata, start, options)
+        }));
+    }
     let read = Limits::check("footer_bytes", metadata_len as usize, options.limits.footer_bytes)
         .and_then(|()| source.read_at(start, metadata_len as usize))
         .and_then(|bytes| {
@@ -120,10 +124,10 @@ pub(crate) fn open(
     }
 }
 
-fn check(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
+fn check(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings) {
     let head = metadata.head();
     for row_group in metadata.row_groups().filter(|row_group| row_group.head().num_rows < 0) {
-        let place = ErrorLocation { row_group: Some(row_group.index()), ..ErrorLocation::default() };
+        let place = ErrorLocation::default().with_row_group(row_group.index());
         findings.add(&ROWS, place, || format!("{} rows", row_group.head().num_rows));
     }
     let rows = metadata.num_rows();
@@ -152,14 +156,14 @@ fn check(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findi
             _ => SortOrder::for_reading(leaf, Some(order)).is_some(),
         };
         if !is_legal {
-            let place = ErrorLocation { column: Some(leaf.dotted().clone()), ..place.clone() };
+            let place = place.clone().with_column(leaf.dotted().clone());
             findings.add(&ORDERS, place, || format!("{order:?} for {}", leaf.physical()));
         }
     }
 }
 
 fn at(offset: u64) -> ErrorLocation {
-    ErrorLocation { offset: Some(offset), ..ErrorLocation::default() }
+    ErrorLocation::default().with_offset(offset)
 }
 
 /// Bytes of opening magic, footer length and closing magic.

@@ -108,7 +108,7 @@ pub(crate) fn read(
     column: usize,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> Indexes {
     // Indexes outside of the file were reported with the footer.
     let is_inside = |range: Option<Range<u64>>| range.is_none_or(|range| range.end <= file.data_end);
@@ -150,7 +150,9 @@ pub(crate) fn read(
 }
 
 fn at(place: &ErrorLocation, range: Option<Range<u64>>) -> ErrorLocation {
-    ErrorLocation { offset: range.map(|range| range.start), ..place.clone() }
+    let mut place = place.clone();
+    place.offset = range.map(|range| range.start);
+    place
 }
 
 /// Checks a column index. Returns whether its lists have legal lengths.
@@ -159,7 +161,7 @@ fn check_column_index(
     index: &ColumnIndex,
     column: usize,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     let (leaf, order) = (file.leaf(column), file.order(column));
     let pages = index.null_pages.len();
@@ -240,7 +242,7 @@ fn check_offset_index(
     chunk: ColumnChunk<'_>,
     rows: u64,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     let Ok(range) = chunk.byte_range() else { return false };
     let (mut end, mut row) = (range.start, 0);
@@ -279,7 +281,7 @@ impl Indexes {
         leaf: &Leaf,
         seen: &ObservedPage,
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) {
         let i = self.pages;
         self.pages += 1;
@@ -298,7 +300,7 @@ impl Indexes {
     }
 
     /// Compares the number of pages with both indexes, behind the last page.
-    pub(crate) fn finish(&self, place: &ErrorLocation, findings: &mut Findings<'_>) {
+    pub(crate) fn finish(&self, place: &ErrorLocation, findings: &mut Findings) {
         let counts = [
             ("column", self.column.as_ref().map(|index| index.null_pages.len())),
             ("offset", self.offset.as_ref().map(|index| index.page_locations.len())),
@@ -320,7 +322,7 @@ fn check_location(
     rows_before: Option<u64>,
     seen: &ObservedPage,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let Some(location) = index.page_locations.get(i) else { return };
     let size = start.body - start.offset + u64::from(start.header.compressed_page_size.unsigned_abs());
@@ -353,7 +355,7 @@ fn check_counts(
     leaf: &Leaf,
     seen: &ObservedPage,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let mut wrong = |message: String| findings.add(&COUNTS, place.clone(), || message);
     if let Some(levels) = &seen.levels {

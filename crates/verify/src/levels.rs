@@ -6,7 +6,7 @@ use crate::leaf_shape::LeafShape;
 use crate::nesting::{BOUNDARY, CONTRADICT, FIRST, NULL_KEY};
 use crate::rule::Level;
 use crate::sibling_levels::SiblingHasher;
-use marquetry_base::{ErrorLocation, Result};
+use marquetry_base::{CancelToken, ErrorLocation, Result};
 use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::LevelHistogram;
 use marquetry_encoding::levels::Levels;
@@ -19,6 +19,7 @@ pub(crate) struct LevelReader<'a> {
     pub(crate) siblings: Option<SiblingHasher>,
     rep: Vec<u8>,
     def: Vec<u8>,
+    cancel: &'a CancelToken,
 }
 
 /// How a page must begin.
@@ -41,6 +42,7 @@ impl<'a> LevelReader<'a> {
             siblings: (file.level == Level::Deep).then(|| SiblingHasher::new(shape)),
             rep: Vec::new(),
             def: Vec::new(),
+            cancel: &file.limits.cancel,
         }
     }
 
@@ -52,7 +54,7 @@ impl<'a> LevelReader<'a> {
         n: usize,
         start: Start,
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) -> Result<LevelHistogram> {
         let (max_def, max_rep) = (self.leaf.max_def(), self.leaf.max_rep());
         let mut counts = LevelHistogram::new(max_def, max_rep);
@@ -64,6 +66,7 @@ impl<'a> LevelReader<'a> {
         let mut done = 0;
         let (mut contradiction, mut null_key) = (None, None);
         while done < n {
+            self.cancel.check()?;
             let block = (n - done).min(LEVELS_PER_BLOCK);
             self.rep.clear();
             self.def.clear();

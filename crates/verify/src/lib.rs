@@ -3,7 +3,7 @@
 //! ```text
 //! rules          the table of rules: id, severity, level, section of the format
 //! findings       collects violations, a limited number for each rule
-//! run            checks the parts of a file in several threads
+//! run            checks the parts of a file in several threads, perhaps a host's
 //!   footer         magic, length, totals, column orders
 //!   schema         the tree and its annotations
 //!   nesting        lists and maps; columns of a group that agree on its nesting
@@ -36,6 +36,7 @@ mod chunk;
 mod chunk_walk;
 mod context;
 mod display;
+mod encryption;
 mod file_parts;
 mod findings;
 mod footer;
@@ -70,8 +71,8 @@ use std::sync::Arc;
 
 /// Verifies a file.
 ///
-/// Violations are in the report, even if it is no Parquet file at all. Fails only if the source cannot be read, or if an
-/// option names an unknown rule.
+/// Violations are in the report, even if it is no Parquet file at all. Fails only if the source cannot be read, if an option
+/// names an unknown rule, or if [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -83,12 +84,14 @@ use std::sync::Arc;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 pub fn verify(source: Arc<dyn Source>, options: &VerifyOptions) -> Result<Report> {
-    let filter = RuleFilter::new(RULES, options)?;
+    let filter = Arc::new(RuleFilter::new(RULES, options)?);
     let mut findings = Findings::new(&filter);
     let mut report = Report::default();
     if let Some(file) = footer::open(source, options, &mut findings, &mut report)? {
-        run::check(file, &filter, options, &mut findings, &mut report);
+        (findings, report) = run::check(file, options, findings, report);
     }
+    // Parts that were left out would count as sound.
+    options.limits.cancel.check()?;
     (report.findings, report.omitted) = findings.finish()?;
     Ok(report)
 }

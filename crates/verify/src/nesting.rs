@@ -97,14 +97,14 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Checks the groups that lists and maps are made of.
-pub(crate) fn check_schema(file: &VerifyContext, findings: &mut Findings<'_>) {
+pub(crate) fn check_schema(file: &VerifyContext, findings: &mut Findings) {
     let mut path = Vec::new();
     for node in file.metadata.schema().fields() {
         check_node(node, false, &mut path, findings);
     }
 }
 
-fn check_node<'a>(node: &'a Node, is_expected: bool, path: &mut Vec<&'a str>, findings: &mut Findings<'_>) {
+fn check_node<'a>(node: &'a Node, is_expected: bool, path: &mut Vec<&'a str>, findings: &mut Findings) {
     path.push(node.name());
     if node.repetition() == Repetition::Repeated && !is_expected {
         findings.add(&UNANNOTATED, place(path), || "a repeated field in no LIST or MAP".to_owned());
@@ -126,7 +126,7 @@ fn check_node<'a>(node: &'a Node, is_expected: bool, path: &mut Vec<&'a str>, fi
     path.pop();
 }
 
-fn check_list(fields: &[Node], path: &[&str], findings: &mut Findings<'_>) {
+fn check_list(fields: &[Node], path: &[&str], findings: &mut Findings) {
     let repeated = match fields {
         [only] if only.repetition() == Repetition::Repeated => only,
         _ => {
@@ -153,7 +153,7 @@ fn check_list(fields: &[Node], path: &[&str], findings: &mut Findings<'_>) {
     }
 }
 
-fn check_map(node: &Node, fields: &[Node], path: &[&str], findings: &mut Findings<'_>) {
+fn check_map(node: &Node, fields: &[Node], path: &[&str], findings: &mut Findings) {
     let Some((repeated, key, value)) = map_entries(fields) else {
         findings.add(&MAP, place(path), || "not one repeated group of a key and a value".to_owned());
         return;
@@ -172,7 +172,7 @@ fn check_map(node: &Node, fields: &[Node], path: &[&str], findings: &mut Finding
 }
 
 fn place(path: &[&str]) -> ErrorLocation {
-    ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() }
+    ErrorLocation::default().with_column(path.join("."))
 }
 
 /// Compares the nesting of the columns of a row group.
@@ -180,7 +180,7 @@ pub(crate) fn check_siblings(
     file: &VerifyContext,
     row_group: usize,
     signatures: Vec<(usize, Signatures)>,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     // The first column below each group, and its hash.
     let mut first = std::collections::BTreeMap::new();

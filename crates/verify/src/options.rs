@@ -1,7 +1,9 @@
 //! Options of verifying.
 
 use crate::rule::Level;
-use marquetry_base::Limits;
+use marquetry_base::{Limits, SharedExecutor};
+use marquetry_crypto::FileDecryptionProperties;
+use std::sync::Arc;
 
 /// How a file is verified.
 #[derive(Debug, Clone)]
@@ -16,6 +18,10 @@ pub struct VerifyOptions {
     pub findings_per_rule: usize,
     /// Threads that check column chunks; 0, the default, for one per processor.
     pub threads: usize,
+    /// The keys of an encrypted file. Default: none; what is encrypted is not checked then.
+    pub decryption: Option<Arc<FileDecryptionProperties>>,
+    /// What has the threads besides the caller's. Default: threads of our own, for as long as the file is checked.
+    pub executor: SharedExecutor,
     /// Limits of memory and sizes while reading. A part that exceeds them is reported as unreadable.
     pub limits: Limits,
 }
@@ -28,6 +34,8 @@ impl Default for VerifyOptions {
             ignore: Vec::new(),
             findings_per_rule: 20,
             threads: 0,
+            decryption: None,
+            executor: SharedExecutor::default(),
             limits: Limits::default(),
         }
     }

@@ -210,7 +210,7 @@ pub(crate) fn check_header(
     chunk: ColumnChunk<'_>,
     pages: &mut PageTotals,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     let header = &start.header;
     let header_len = start.body - start.offset;
@@ -238,11 +238,7 @@ pub(crate) fn check_header(
 }
 
 /// Returns whether the encoding of a dictionary is legal. Unknown encodings may be.
-fn check_dictionary_encoding(
-    start: &LocatedHeader,
-    place: &ErrorLocation,
-    findings: &mut Findings<'_>,
-) -> bool {
+fn check_dictionary_encoding(start: &LocatedHeader, place: &ErrorLocation, findings: &mut Findings) -> bool {
     let wrong =
         encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
     if let Some(encoding) = wrong {
@@ -257,7 +253,7 @@ fn check_encoding(
     chunk: ColumnChunk<'_>,
     pages: &PageTotals,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     let Some(encoding) = encoding(start) else { return true };
     let physical = chunk.leaf().physical();
@@ -285,7 +281,7 @@ fn check_levels(
     start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     let Some(header) = start.header.data_page_header.as_ref() else { return true };
     let leaf = chunk.leaf();
@@ -314,10 +310,11 @@ fn check_sizes(
     start: &LocatedHeader,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     let header = &start.header;
-    let (stored, plain) = (header.compressed_page_size, header.uncompressed_page_size);
+    let stored = header.compressed_page_size.saturating_sub(chunk.page_overhead() as i32);
+    let plain = header.uncompressed_page_size;
     let is_plain = chunk.compression() == CompressionCodec::UNCOMPRESSED
         || header.data_page_header_v2.as_ref().is_some_and(|header| !header.is_compressed);
     let is_known = start.is_data() || start.is_dictionary();
@@ -349,7 +346,7 @@ pub(crate) fn check_checksum(
     start: &LocatedHeader,
     checksum: Checksum,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     match checksum {
         Checksum::Good => true,
@@ -381,7 +378,7 @@ pub(crate) fn check_v2(
     nulls: Option<u64>,
     rows: Option<u64>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let Some(header) = start.header.data_page_header_v2.as_ref().filter(|_| start.is_data()) else {
         return;
@@ -402,7 +399,7 @@ pub(crate) fn check_totals(
     row_group: usize,
     pages: &mut PageTotals,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     if !pages.is_complete {
         return;
@@ -440,12 +437,7 @@ pub(crate) fn check_totals(
     check_stats(chunk, pages, place, findings);
 }
 
-fn check_stats(
-    chunk: ColumnChunk<'_>,
-    pages: &PageTotals,
-    place: &ErrorLocation,
-    findings: &mut Findings<'_>,
-) {
+fn check_stats(chunk: ColumnChunk<'_>, pages: &PageTotals, place: &ErrorLocation, findings: &mut Findings) {
     let Some(stats) = chunk.encoding_stats() else { return };
     let mut said: BTreeMap<(i32, i32), i64> = BTreeMap::new();
     for stat in stats {

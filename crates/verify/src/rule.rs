@@ -68,7 +68,7 @@ pub(crate) const UNCHECKED: Rule = Rule {
     id: "unchecked",
     severity: Severity::Suspicious,
     level: Level::Quick,
-    title: "All parts can be checked: none is encrypted, in another file, or of an unknown kind",
+    title: "All parts can be checked: none is encrypted, in another file, of an unknown kind, or too large for memory",
     spec: "Encryption.md; parquet.thrift, CompressionCodec, Encoding",
 };
 

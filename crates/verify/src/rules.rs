@@ -1,12 +1,15 @@
 //! The table of all rules.
 
 use crate::rule::{Rule, UNCHECKED};
-use crate::{bloom, chunk, footer, index, nesting, page, schema, sorting, statistics, unreferenced, values};
+use crate::{
+    bloom, chunk, encryption, footer, index, nesting, page, schema, sorting, statistics, unreferenced, values,
+};
 
 /// The families of rules, from the file down to its values.
-const FAMILIES: [&[Rule]; 12] = [
+const FAMILIES: [&[Rule]; 13] = [
     &[UNCHECKED],
     footer::RULES,
+    encryption::RULES,
     schema::RULES,
     nesting::RULES,
     chunk::RULES,

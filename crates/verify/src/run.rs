@@ -1,107 +1,116 @@
-//! Runs the checks of a file in several threads, with findings in the order of the file.
+//! Runs the checks of a file in several threads, its own or a host's, with findings in the order of the file.
+//!
+//! Parts of the file are column chunks, and behind those of each row group the order of its rows.
 
 use crate::chunk_walk::{ChunkResult, check_chunk};
 use crate::context::VerifyContext;
-use crate::findings::{Findings, RuleFilter};
+use crate::findings::Findings;
 use crate::options::VerifyOptions;
 use crate::report::Report;
 use crate::rule::Level;
 use crate::sibling_levels::Signatures;
 use crate::{chunk, nesting, schema, sorting, unreferenced};
+use marquetry_base::{available_threads, parallel_map};
 use marquetry_core::page::PageBuffers;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A unit of work.
-#[derive(Debug, Clone, Copy)]
-enum Part {
-    /// A column chunk: row group, column.
-    Chunk(usize, usize),
-    /// The order of the rows of a row group.
-    Sorting(usize),
-}
-
-/// Checks the file whose footer was read: schema, chunks, indexes, pages.
-pub(crate) fn check<'s>(
+/// Checks the file whose footer was read: schema, chunks, indexes, pages. Gives back what was found until then and here.
+pub(crate) fn check(
     mut file: VerifyContext,
-    filter: &'s RuleFilter,
     options: &VerifyOptions,
-    findings: &mut Findings<'s>,
-    report: &mut Report,
-) {
-    schema::check(&file, findings);
-    nesting::check_schema(&file, findings);
-    file.parts = chunk::check_row_groups(&file, findings);
-    let file = &file;
+    mut findings: Findings,
+    report: Report,
+) -> (Findings, Report) {
+    schema::check(&file, &mut findings);
+    nesting::check_schema(&file, &mut findings);
+    file.parts = chunk::check_row_groups(&file, &mut findings);
     if file.level > Level::Quick {
-        unreferenced::check(file, findings);
+        unreferenced::check(&file, &mut findings);
     }
-    let columns = file.metadata.schema().num_columns();
-    let parts = columns + 1;
+    let parts = file.metadata.schema().num_columns() + 1;
     let total = file.metadata.num_row_groups().saturating_mul(parts);
-    let part = |i: usize| match i % parts {
-        column if column < columns => Part::Chunk(i / parts, column),
-        _ => Part::Sorting(i / parts),
-    };
-    let merged =
-        Mutex::new(Merged { waiting: BTreeMap::new(), next: 0, findings, report, signatures: Vec::new() });
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let work = || {
-        let mut memory = PageBuffers::default();
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            if i >= total || failed.load(Ordering::Relaxed) {
-                return;
-            }
-            let mut findings = Findings::new(filter);
-            let result = match part(i) {
-                Part::Chunk(row_group, column) => {
-                    check_chunk(file, row_group, column, &mut findings, &mut memory)
-                }
-                Part::Sorting(row_group) => {
-                    sorting::check(file, row_group, &mut findings);
-                    ChunkResult::default()
-                }
-            };
-            failed.fetch_or(findings.has_failed(), Ordering::Relaxed);
-            lock(&merged).add(file, i, findings, result, parts);
-        }
-    };
+    let nothing = findings.new_like();
+    let merged = Merged { waiting: BTreeMap::new(), next: 0, findings, report, signatures: Vec::new() };
+    let run = Arc::new(Run {
+        file,
+        parts,
+        total,
+        next: AtomicUsize::new(0),
+        has_failed: AtomicBool::new(false),
+        nothing,
+        merged: Mutex::new(merged),
+    });
     let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => available_threads(),
         threads => threads,
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(total).min(MAX_THREADS) {
-            scope.spawn(work);
+    let mut memory: Vec<_> =
+        (0..threads.min(total).min(MAX_THREADS)).map(|_| PageBuffers::default()).collect();
+    // Each of them goes on while there are parts.
+    let workers = vec![(); memory.len()];
+    let executor = options.executor.or_threads("marquetry-verify");
+    let shared = run.clone();
+    parallel_map(&*executor, workers, &mut memory, move |(), memory| shared.work(memory));
+    let mut merged = lock(&run.merged);
+    let findings = std::mem::replace(&mut merged.findings, run.nothing.new_like());
+    (findings, std::mem::take(&mut merged.report))
+}
+
+/// What all threads share.
+struct Run {
+    file: VerifyContext,
+    /// How many there are of a row group, and in all.
+    parts: usize,
+    total: usize,
+    /// The next one that nobody has begun.
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+    /// What a part begins with.
+    nothing: Findings,
+    merged: Mutex<Merged>,
+}
+
+impl Run {
+    /// Checks parts until there are no more.
+    fn work(&self, memory: &mut PageBuffers) {
+        let Run { file, parts, .. } = self;
+        loop {
+            let i = self.next.fetch_add(1, Ordering::Relaxed);
+            let is_over = self.has_failed.load(Ordering::Relaxed) || file.limits.cancel.is_cancelled();
+            if i >= self.total || is_over {
+                return;
+            }
+            let mut findings = self.nothing.new_like();
+            let (row_group, column) = (i / parts, i % parts);
+            let result = if column + 1 < *parts {
+                check_chunk(file, row_group, column, &mut findings, memory)
+            } else {
+                // The order of its rows.
+                sorting::check(file, row_group, &mut findings);
+                ChunkResult::default()
+            };
+            self.has_failed.fetch_or(findings.has_failed(), Ordering::Relaxed);
+            lock(&self.merged).add(file, i, findings, result, *parts);
         }
-        work();
-    });
+    }
 }
 
 /// Merges the findings of all parts in order.
-struct Merged<'a, 'f> {
+struct Merged {
     /// Finished parts behind one that is not finished.
-    waiting: BTreeMap<usize, (Findings<'f>, ChunkResult)>,
+    waiting: BTreeMap<usize, (Findings, ChunkResult)>,
     /// The next part to be added.
     next: usize,
-    findings: &'a mut Findings<'f>,
-    report: &'a mut Report,
+    findings: Findings,
+    report: Report,
     /// Signatures of the chunks of the current row group.
     signatures: Vec<(usize, Signatures)>,
 }
 
-impl<'f> Merged<'_, 'f> {
-    fn add(
-        &mut self,
-        file: &VerifyContext,
-        i: usize,
-        findings: Findings<'f>,
-        result: ChunkResult,
-        parts: usize,
-    ) {
+impl Merged {
+    fn add(&mut self, file: &VerifyContext, i: usize, findings: Findings, result: ChunkResult, parts: usize) {
         self.waiting.insert(i, (findings, result));
         while let Some((findings, result)) = self.waiting.remove(&self.next) {
             self.findings.append(findings);
@@ -114,7 +123,7 @@ impl<'f> Merged<'_, 'f> {
             self.next += 1;
             if column + 1 == parts {
                 let signatures = std::mem::take(&mut self.signatures);
-                nesting::check_siblings(file, row_group, signatures, self.findings);
+                nesting::check_siblings(file, row_group, signatures, &mut self.findings);
             }
         }
     }

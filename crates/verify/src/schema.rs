@@ -46,6 +46,13 @@ const DECIMAL: Rule = rule(
     "A decimal's precision fits its type, and its scale is neither negative nor larger",
     "LogicalTypes.md, DECIMAL",
 );
+const LENGTH: Rule = rule(
+    "schema-length",
+    Severity::Invalid,
+    Level::Quick,
+    "Values of a FIXED_LEN_BYTE_ARRAY have at least one byte",
+    "parquet.thrift, SchemaElement.type_length",
+);
 const NAMES: Rule = rule(
     "schema-names",
     Severity::Suspicious,
@@ -54,25 +61,28 @@ const NAMES: Rule = rule(
     "parquet.thrift, SchemaElement.name, ColumnMetaData.path_in_schema",
 );
 
-pub(crate) const RULES: &[Rule] = &[TREE, REPETITION, ANNOTATION, DISAGREE, DECIMAL, NAMES];
+pub(crate) const RULES: &[Rule] = &[TREE, REPETITION, ANNOTATION, DISAGREE, DECIMAL, LENGTH, NAMES];
 
 /// Reports a schema that cannot be read.
-pub(crate) fn unreadable(error: Error, place: ErrorLocation, findings: &mut Findings<'_>) {
+pub(crate) fn unreadable(error: Error, place: ErrorLocation, findings: &mut Findings) {
     // An unknown type or repetition may belong to a later version. Nothing else can be checked then, either.
-    let place = ErrorLocation {
-        column: error.place().column.clone(),
-        offset: error.place().offset.or(place.offset),
-        ..place
-    };
+    let mut place = place;
+    place.column = error.place().column.clone();
+    place.offset = error.place().offset.or(place.offset);
     findings.add(&TREE, place, || error.message().to_owned());
 }
 
 /// Checks single elements of the schema, as they are in the footer.
-pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings<'_>) {
+pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings) {
     for element in elements.iter().skip(1) {
-        let place = || ErrorLocation { column: Some(element.name.clone()), ..ErrorLocation::default() };
+        let place = || ErrorLocation::default().with_column(element.name.shared().clone());
         if element.repetition_type.is_none() {
             findings.add(&REPETITION, place(), || "neither required, optional nor repeated".to_owned());
+        }
+        if element.type_ == Some(Type::FIXED_LEN_BYTE_ARRAY) && element.type_length == Some(0) {
+            findings.add(&LENGTH, place(), || {
+                "values of 0 bytes, for which most readers refuse the file".to_owned()
+            });
         }
         let is_leaf = element.type_.is_some() && element.num_children.unwrap_or(0) == 0;
         let physical = physical(element);
@@ -113,16 +123,16 @@ pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
 }
 
 /// Checks the tree.
-pub(crate) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
+pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
     let mut path = Vec::new();
     check_names(file.metadata.schema().fields(), &mut path, findings);
 }
 
-fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut Findings<'_>) {
+fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut Findings) {
     let mut names = HashSet::new();
     for field in fields {
         if !names.insert(field.name()) {
-            let place = ErrorLocation { column: Some(path.join(".").into()), ..ErrorLocation::default() };
+            let place = ErrorLocation::default().with_column(path.join("."));
             findings.add(&NAMES, place, || format!("two fields are called {}", display_name(field.name())));
         }
         if let NodeKind::Group(fields) = field.kind() {

@@ -44,8 +44,8 @@ struct Key<'a> {
 type Cell = Option<Vec<u8>>;
 
 /// Checks the sorting columns of a row group, and at level `Deep` its rows.
-pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings<'_>) {
-    let place = ErrorLocation { row_group: Some(row_group), ..ErrorLocation::default() };
+pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings) {
+    let place = ErrorLocation::default().with_row_group(row_group);
     let sorting = file.metadata.row_group(row_group).sorting_columns();
     let mut columns = Vec::new();
     for key in sorting {
@@ -72,10 +72,14 @@ pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findi
         }
     }
     let rows = usize::try_from(file.metadata.row_group(row_group).num_rows()).unwrap_or(usize::MAX);
-    // Columns that cannot be read have other findings.
-    if let Ok(Some((row, leaf, message))) = first_unsorted(&mut keys, rows) {
-        let place = ErrorLocation { column: Some(leaf.dotted().clone()), ..place };
-        findings.add(&ORDER, place, || format!("row {row}: {message}"));
+    match first_unsorted(&mut keys, rows) {
+        Ok(Some((row, leaf, message))) => {
+            let place = place.with_column(leaf.dotted().clone());
+            findings.add(&ORDER, place, || format!("row {row}: {message}"));
+        }
+        Err(error) if error.stops_reading() => findings.add_error(&ORDER, place, error),
+        // Columns that cannot be read have other findings.
+        Ok(None) | Err(_) => {}
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Reports bounds in a file without column orders, once for the file.
-pub(crate) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings<'_>) {
+pub(crate) fn check_orders(metadata: &ParquetMetaData, place: &ErrorLocation, findings: &mut Findings) {
     let has_bounds = |chunk: ColumnChunk<'_>| {
         chunk
             .statistics()
@@ -132,7 +132,7 @@ pub(crate) fn check_chunk(
     column: usize,
     chunk: ColumnChunk<'_>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let leaf = chunk.leaf();
     if let Some(statistics) = chunk.statistics() {
@@ -167,7 +167,7 @@ pub(crate) fn check_form(
     statistics: &Statistics,
     entries: i64,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let (leaf, order) = (file.leaf(column), file.order(column));
     let bounds = (statistics.min_value.as_deref(), statistics.max_value.as_deref());
@@ -207,7 +207,7 @@ pub(crate) fn no_order(
     leaf: &Leaf,
     what: &str,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     if file.metadata.column_orders().is_none() {
         // This is reported once for all columns.
@@ -227,7 +227,7 @@ pub(crate) fn check_pair(
     (min, max): (Option<&[u8]>, Option<&[u8]>),
     whose: impl Fn() -> String,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) -> bool {
     for (name, bound) in [("min", min), ("max", max)] {
         let Some(bound) = bound else { continue };
@@ -271,7 +271,7 @@ pub(crate) fn check_bounds(
     bounds: &MinMaxStats,
     (min, max): (Option<&[u8]>, Option<&[u8]>),
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let sides = [("min", min, bounds.min(), Ordering::Greater), ("max", max, bounds.max(), Ordering::Less)];
     for (name, said, actual, wrong) in sides {
@@ -293,7 +293,7 @@ pub(crate) fn check_truth(
     seen: &ObservedPage,
     distinct: Option<u64>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let nulls = statistics.null_count;
     if let (Some(nulls), Some(counted)) = (nulls, seen.nulls())
@@ -333,7 +333,7 @@ fn check_exact(
     bounds: &MinMaxStats,
     statistics: &Statistics,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let sides = [
         ("min", statistics.is_min_value_exact, &statistics.min_value, bounds.min(), Ordering::Less),
@@ -365,7 +365,7 @@ pub(crate) fn check_sizes(
     seen: &ObservedPage,
     geo: Option<&GeoBounds>,
     place: &ErrorLocation,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings,
 ) {
     let sizes = size_statistics(chunk);
     if let (Some(sizes), Some(levels)) = (&sizes, &seen.levels) {

@@ -21,12 +21,12 @@ pub(crate) const RULES: &[Rule] = &[FILE];
 ///
 /// Old footers of checkpoints and of files that have grown are no other files: their rows are still referred to, and no
 /// opening magic follows. If it does, two files were joined, and no reader sees the rows of the first one.
-pub(crate) fn check(file: &VerifyContext, findings: &mut Findings<'_>) {
+pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
     for gap in &file.parts.gaps {
         match border(file, gap.clone()) {
             Ok(None) => {}
             Ok(Some(border)) => {
-                let place = ErrorLocation { offset: Some(border), ..ErrorLocation::default() };
+                let place = ErrorLocation::default().with_offset(border);
                 findings.add(&FILE, place, || {
                     "a footer and its PAR1 end here, and the PAR1 of another file follows: \
                      the footer at the end refers to nothing of one of them"
@@ -44,6 +44,7 @@ fn border(file: &VerifyContext, gap: Range<u64>) -> Result<Option<u64>> {
     let mut left = file.limits.footer_bytes;
     let mut at = gap.start;
     while at + BORDER_LEN <= gap.end {
+        file.limits.cancel.check()?;
         let end = gap.end.min(at + WINDOW_BYTES);
         let bytes = file.source.read_at(at, (end - at) as usize)?;
         for (i, found) in bytes.windows(BORDER_LEN as usize).enumerate() {

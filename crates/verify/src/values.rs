@@ -4,17 +4,17 @@ use crate::bloom::Filter;
 use crate::display::{display_value, escaped};
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
-use marquetry_base::{Error, ErrorLocation, MemoryBudget, Result};
+use marquetry_base::{CancelToken, Error, ErrorLocation, Limits, MemoryBudget, Result};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::page::{DataPage, LocatedHeader};
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::{SortOrder, plain_value};
 use marquetry_core::statistics::{BloomFilter, GeoBounds, MinMaxStats};
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, check_indices, look_up};
-use marquetry_encoding::{Decode, EncodedPage, Values, registry};
+use marquetry_encoding::{Decode, EncodedPage, PhysicalType, Values, registry};
 use marquetry_format::Encoding;
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 const UNREADABLE: Rule = rule(
@@ -107,6 +107,7 @@ pub(crate) struct ValueReader<'a> {
     keys: Values,
     out: Values,
     memory: MemoryBudget,
+    cancel: CancelToken,
 }
 
 /// What decoding the values of a page yields.
@@ -133,10 +134,11 @@ impl<'a> ValueReader<'a> {
         order: Option<SortOrder>,
         filter: Option<Filter>,
         wants_distinct: bool,
-        memory: &MemoryBudget,
+        limits: &Limits,
     ) -> Self {
         ValueReader {
-            memory: memory.clone(),
+            memory: limits.memory.clone(),
+            cancel: limits.cancel.clone(),
             leaf,
             order: order.or(SortOrder::for_deprecated(leaf)).unwrap_or(SortOrder::Undefined),
             check: ValueCheck::from_logical(leaf.logical()),
@@ -162,7 +164,7 @@ impl<'a> ValueReader<'a> {
         start: &LocatedHeader,
         dictionary: Result<Dictionary>,
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) {
         let dictionary = match dictionary {
             Ok(dictionary) => dictionary,
@@ -197,7 +199,7 @@ impl<'a> ValueReader<'a> {
         page: DataPage,
         n: usize,
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) -> Option<Decoded> {
         let mut decoded = Decoded { bounds: self.bounds(), bytes: 0 };
         // A missing or damaged dictionary has findings of its own.
@@ -222,12 +224,17 @@ impl<'a> ValueReader<'a> {
         is_indices: bool,
         decoded: &mut Decoded,
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) -> Result<(), (&'static Rule, Error)> {
         let unreadable = |error| (&UNREADABLE, error);
         let mut decoder = self.decoder(page, is_indices).map_err(unreadable)?;
-        let (mut done, mut block) = (0, FIRST_BLOCK_VALUES);
+        let first = match self.leaf.physical() {
+            PhysicalType::FixedLenByteArray(width) => BLOCK_BYTES / width.max(1),
+            _ => FIRST_BLOCK_VALUES,
+        };
+        let (mut done, mut block) = (0, first.clamp(1, FIRST_BLOCK_VALUES));
         while done < n {
+            self.cancel.check().map_err(unreadable)?;
             let take = block.min(n - done);
             self.out.clear();
             match (&self.dictionary, is_indices) {
@@ -237,6 +244,13 @@ impl<'a> ValueReader<'a> {
                     let Values::W32(keys) = &self.keys else { return Ok(()) };
                     check_indices(keys, dictionary.values().len()).map_err(|error| (&INDEX, error))?;
                     keys.iter().for_each(|key| self.used[*key as usize] = true);
+                    if let PhysicalType::FixedLenByteArray(width @ WIDE..) = self.leaf.physical() {
+                        let distinct: BTreeSet<usize> = keys.iter().map(|key| *key as usize).collect();
+                        decoded.bounds.update_at(dictionary.values(), distinct.into_iter());
+                        decoded.bytes += width as u64 * take as u64;
+                        (done, block) = (done + take, BLOCK_VALUES);
+                        continue;
+                    }
                     look_up(dictionary.values(), keys, &mut self.out).map_err(unreadable)?;
                 }
                 _ => decoder.decode(take, &mut self.out).map_err(unreadable)?,
@@ -273,7 +287,7 @@ impl<'a> ValueReader<'a> {
     }
 
     /// Looks values up in the bloom filter, and counts distinct ones.
-    fn check_each(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
+    fn check_each(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings) {
         if self.filter.is_none() && self.distinct.is_none() {
             return;
         }
@@ -292,7 +306,7 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    fn add_geometries(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings<'_>) {
+    fn add_geometries(&mut self, n: usize, place: &ErrorLocation, findings: &mut Findings) {
         let Some(geo) = self.geo.as_mut().filter(|_| n > 0 && self.is_geo_valid) else {
             return;
         };
@@ -306,7 +320,7 @@ impl<'a> ValueReader<'a> {
 
     /// Checks the dictionary values that occur, behind the last page. Returns the number of distinct values, if they were
     /// counted.
-    pub(crate) fn finish(&mut self, place: &ErrorLocation, findings: &mut Findings<'_>) -> Option<u64> {
+    pub(crate) fn finish(&mut self, place: &ErrorLocation, findings: &mut Findings) -> Option<u64> {
         if let Some(dictionary) = self.dictionary.clone() {
             let mut scratch = [0; 8];
             for i in (0..self.used.len()).filter(|i| self.used[*i]) {
@@ -361,7 +375,7 @@ impl ValueCheck {
         range: Range<usize>,
         what: &str,
         place: &ErrorLocation,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) {
         let rule = match self {
             ValueCheck::Nothing => return,
@@ -447,6 +461,8 @@ const MAX_DIGITS: u32 = 100;
 const FIRST_BLOCK_VALUES: usize = 256;
 const BLOCK_VALUES: usize = 4096;
 const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes of a fixed width from which on entries of a dictionary are not copied for each value.
+const WIDE: usize = 4 << 10;
 /// Distinct values that are counted: 16 MiB of hashes.
 const MAX_DISTINCT: usize = 1 << 20;
 

@@ -12,14 +12,13 @@ use crate::column_map::{ColumnMap, missing};
 use crate::convert::DictionaryCache;
 use arrow_array::{Array, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, ErrorKind, MemoryReservation, Result};
+use marquetry_base::{Error, ErrorKind, MemoryReservation, Result, Stopwatch};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::{BoundPredicate, LeafValues};
 use marquetry_core::read::ColumnBatch;
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The columns of a file, those that are read.
 pub(super) type Columns = ColumnMap<CachedColumn>;
@@ -60,10 +59,10 @@ struct Condition {
 
 struct Entries {
     of: Arc<Dictionary>,
-    /// 1 for each entry that is wanted.
+    /// 1 for each entry that is wanted, and zeros up to a power of two.
     table: Vec<u8>,
-    /// 1 if null is.
-    null: u8,
+    /// Whether null is.
+    null: bool,
 }
 
 impl FilterStage {
@@ -170,7 +169,7 @@ pub(super) fn filter(
         if asked == 0 {
             break;
         }
-        let start = measures.then(Instant::now);
+        let start = measures.then(Stopwatch::start);
         let found = stages[i].evaluate(rows, asked, columns, metadata)?;
         let left = found.count_ones(0..found.len());
         if let Some(start) = start {
@@ -197,16 +196,16 @@ impl Condition {
     fn evaluate(&mut self, rows: usize, leaves: &[usize], columns: &Columns) -> Result<Bitmap> {
         let batches = leaves.iter().map(|&leaf| Ok((leaf, cached(columns, leaf)?)));
         let batches: Vec<(usize, &ColumnBatch)> = batches.collect::<Result<_>>()?;
-        if let [(leaf, ColumnBatch { values: Values::W32(keys), validity, dictionary: Some(dictionary), .. })] =
+        if let [(leaf, batch @ ColumnBatch { values: Values::W32(keys), dictionary: Some(dictionary), .. })] =
             batches.as_slice()
             && self.bound.is_of_values()
             && self.knows(*leaf, dictionary, keys.len())?
             && let Some(entries) = &self.entries
         {
-            return Ok(entries.look_up(keys, validity.as_ref()));
+            return Ok(entries.look_up(keys, validity_of(batch)));
         }
         let leaves = batches.iter().map(|&(leaf, batch)| {
-            let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
+            let validity = validity_of(batch);
             let dictionary = batch.dictionary.as_deref();
             (
                 leaf,
@@ -232,35 +231,43 @@ impl Condition {
         let is_valid = Bitmap::from_iter([false]);
         let of_null = LeafValues::flat(&null, Some(&is_valid));
         let null = self.bound.evaluate(1, &[(leaf, of_null)])?;
-        self.entries = Some(Entries {
-            of: dictionary.clone(),
-            table: (0..found.len()).map(|i| u8::from(found.get(i))).collect(),
-            null: u8::from(null.get(0)),
-        });
+        let mut table: Vec<u8> = (0..found.len()).map(|i| u8::from(found.get(i))).collect();
+        table.resize(table.len().next_power_of_two(), 0);
+        self.entries = Some(Entries { of: dictionary.clone(), table, null: null.get(0) });
         Ok(true)
     }
+}
+
+/// `None` where nothing is null.
+fn validity_of(batch: &ColumnBatch) -> Option<&Bitmap> {
+    batch.validity.as_ref().filter(|_| batch.nulls() > 0)
 }
 
 /// Most dictionary entries for each row of a block for which the whole dictionary is evaluated: later blocks use the result.
 const MORE_ENTRIES: usize = 4;
 
 impl Entries {
+    /// PERF: the table has a power of two of entries, so that no key of a null, which may be anything, is outside.
     fn look_up(&self, keys: &[u32], validity: Option<&Bitmap>) -> Bitmap {
         let mut out = Bitmap::new();
         out.reserve(keys.len());
         let mut found = [0; BLOCK];
-        for (block, keys) in keys.chunks(BLOCK).enumerate() {
+        let (table, last) = (&self.table[..], self.table.len() - 1);
+        for keys in keys.chunks(BLOCK) {
             let found = &mut found[..keys.len()];
             for (found, key) in found.iter_mut().zip(keys) {
-                // LeafLevels of nulls may have any index.
-                *found = self.table.get(*key as usize).copied().unwrap_or(0);
-            }
-            if let Some(validity) = validity {
-                for (i, found) in found.iter_mut().enumerate() {
-                    *found = if validity.get(block * BLOCK + i) { *found } else { self.null };
-                }
+                *found = table[*key as usize & last];
             }
             out.push_ge(found, 1);
+        }
+        match (validity, self.null) {
+            (None, _) => {}
+            (Some(validity), false) => out.and(validity),
+            (Some(validity), true) => {
+                let mut nulls = validity.clone();
+                nulls.invert();
+                out.or(&nulls);
+            }
         }
         out
     }

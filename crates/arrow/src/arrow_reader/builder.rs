@@ -2,24 +2,26 @@
 
 use super::filtered_reader::{FilteredPlan, FilteredReader};
 use super::loss::{OnCorrupt, no_choice_of_rows};
+use super::memory_plan::{ahead_within, memory_of, threads_within};
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::read_plan::ReadPlan;
-use super::reader::{FilteredMode, ParquetRecordBatchReader};
+use super::reader::{FilteredMode, ParquetRecordBatchReader, THREAD_NAME};
 use super::resolved_schema::ResolvedFields;
 use super::row_group_parallel::{IN_FLIGHT, RowGroupParallelReader};
 use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{BatchAdapter, Evolution, ordered};
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Executor, Result, SharedExecutor, available_threads};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::ReadCounters;
 use marquetry_core::nesting::NestedField;
 use marquetry_core::predicate::{BoundPredicate, Predicate};
 use marquetry_core::schema::Schema;
-use marquetry_core::source::Source;
+use marquetry_core::source::{MeteredSource, Source};
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Chooses what to read, then builds a reader of record batches.
 ///
@@ -38,25 +40,39 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     offset: usize,
     selection: Option<RowSelection>,
     predicate: Option<Predicate>,
+    /// What the predicate is for the schema of the file, once that was asked.
+    bound: OnceLock<BoundPredicate>,
     filter: Option<RowFilter>,
     threads: usize,
+    executor: SharedExecutor,
+    counters: Arc<ReadCounters>,
+    /// Whether a stream has fetched what is read, and counts that and the row groups.
+    is_fetched: bool,
     opened: PhantomData<fn() -> T>,
 }
 
 impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
-    /// Reads the footer. Fails if the file is none, is damaged there, or is encrypted.
+    /// Reads the footer. Fails if the file is none, is damaged there, or is encrypted in it.
     pub fn try_new(reader: T) -> Result<Self> {
         Self::try_new_with_options(reader, ArrowReaderOptions::default())
     }
 
     /// [`try_new`](Self::try_new) with options; fails also if the wanted schema does not fit the file.
     pub fn try_new_with_options(reader: T, options: ArrowReaderOptions) -> Result<Self> {
-        let source = reader.into_source()?;
-        let metadata = ArrowReaderMetadata::read(&*source, options)?;
-        Ok(Self::with_source(source, metadata))
+        let (source, counters) = (reader.into_source()?, Arc::<ReadCounters>::default());
+        let metered = MeteredSource::new(source.clone(), counters.clone());
+        let metadata = ArrowReaderMetadata::read(&metered, options)?;
+        Ok(Self { counters, ..Self::with_source(source, metadata) })
     }
 
     /// Takes metadata that was loaded before; the file must be the same.
+    ///
+    /// Fails if the file cannot be asked for its length.
+    pub fn try_new_with_metadata(reader: T, metadata: ArrowReaderMetadata) -> Result<Self> {
+        Ok(Self::with_source(reader.into_source()?, metadata))
+    }
+
+    /// As [`try_new_with_metadata`](Self::try_new_with_metadata), with the signature that the `parquet` crate has.
     ///
     /// # Panics
     /// If the file cannot be asked for its length.
@@ -66,6 +82,7 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
     }
 
     fn with_source(source: Arc<dyn Source>, metadata: ArrowReaderMetadata) -> Self {
+        let source = metadata.with_cached_bytes(source);
         ParquetRecordBatchReaderBuilder {
             source,
             metadata,
@@ -78,8 +95,12 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
             offset: 0,
             selection: None,
             predicate: None,
+            bound: OnceLock::new(),
             filter: None,
             threads: 1,
+            executor: SharedExecutor::default(),
+            counters: Arc::default(),
+            is_fetched: false,
             opened: PhantomData,
         }
     }
@@ -171,7 +192,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// ```
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
-        self.predicate = Some(predicate);
+        (self.predicate, self.bound) = (Some(predicate), OnceLock::new());
         self
     }
 
@@ -203,9 +224,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// as they are encoded; one that is too much for one thread is read in parts, some pages each, up to 64 MiB ahead. With a
     /// predicate or a selection of rows, and for virtual columns, each thread reads row groups of its own, up to 256 MiB ahead.
     ///
-    /// One thread is what there is if a [`RowFilter`] looks at rows, if a predicate or a selection comes with a limit or an
-    /// offset, if damage is no error, if
-    /// [`Limits::memory`](marquetry_base::Limits::memory) is set, and for sources whose requests are dear.
+    /// One thread is what there is if a [`RowFilter`] looks at rows that is not [pure](super::ArrowPredicate::fork), if a predicate or a
+    /// selection comes with a limit or an offset, if damage is no error, and for sources whose requests are dear. Of
+    /// [`Limits::memory`](marquetry_base::Limits::memory), if it is set, half of what is left decides how many threads there are,
+    /// and an eighth how far ahead they read. A build without the feature `threads` has one.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -217,9 +239,33 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => available_threads(),
             threads => threads,
         };
+        self
+    }
+
+    /// What has the [threads](Self::with_threads) besides the caller's. Default: a pool of our own, which lives as long as the reader;
+    /// none is started for one thread.
+    ///
+    /// ```
+    /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    /// # mod rayon { pub fn spawn(work: impl FnOnce() + Send + 'static) { std::thread::spawn(work); } }
+    /// # fn read(file: std::fs::File) -> marquetry_base::Result<()> {
+    /// let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+    /// let reader = builder.with_threads(4).with_executor(|task| rayon::spawn(task)).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_executor(self, executor: impl Executor + 'static) -> Self {
+        self.with_shared_executor(SharedExecutor::new(executor))
+    }
+
+    /// [`with_executor`](Self::with_executor), of one that others have, too.
+    #[must_use]
+    pub fn with_shared_executor(mut self, executor: SharedExecutor) -> Self {
+        self.executor = executor;
         self
     }
 
@@ -233,6 +279,9 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
 
     /// [`build`](Self::build), after [`evolved`](Self::evolved).
     pub(crate) fn build_evolved(mut self, evolved: Option<BatchAdapter>) -> Result<ParquetRecordBatchReader> {
+        if !self.is_fetched {
+            self.source = Arc::new(MeteredSource::new(self.source, self.counters.clone()));
+        }
         let order = self.order.take();
         if evolved.is_none() && order.is_none() {
             return self.reader();
@@ -271,7 +320,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {
         let (row_groups, options, resolved) = self.resolve()?;
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
-        let has_predicate = self.predicate.is_some() && options.on_corrupt == OnCorrupt::Fail;
+        let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
         if is_whole && options.virtual_columns.is_empty() {
             let bound = self.bound()?;
@@ -284,30 +333,43 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
                 limit,
                 offset,
                 threads: self.threads,
+                executor: self.executor,
+                counters: self.counters,
+                is_part: self.is_fetched,
                 predicate: bound,
             };
             let (source, metadata) = (self.source, self.metadata.metadata);
             return ParquetRecordBatchReader::new(source, metadata, &resolved, &options, plan);
         }
-        let metadata = self.metadata.metadata.clone();
-        let threads = self.threads_of_filtered(&row_groups, &options);
+        let (metadata, counters) = (self.metadata.metadata.clone(), self.counters.clone());
+        let threads = self.threads_of_filtered(&row_groups, &self.columns()?, &options);
         let filtered = match threads {
             1 => FilteredMode::OneThread(Box::new(self.filtered(row_groups, &options, &resolved)?)),
             _ => FilteredMode::RowGroupParallel(Box::new(
                 self.row_group_parallel(row_groups, &options, &resolved, threads)?,
             )),
         };
-        Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered))
+        Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered, counters))
     }
 
     /// How many threads can read row groups side by side and give what one would.
-    fn threads_of_filtered(&self, row_groups: &[usize], options: &ArrowReaderOptions) -> usize {
+    fn threads_of_filtered(
+        &self,
+        row_groups: &[usize],
+        columns: &ProjectionMask,
+        options: &ArrowReaderOptions,
+    ) -> usize {
         // Predicates over arrays may remember what they saw, and who counts rows needs to know what was before.
-        let is_each_its_own = self.filter.is_none() && self.limit.is_none() && self.offset == 0;
-        let may_read_ahead =
-            self.source.request_cost().is_none() && options.limits.memory.tight_limit().is_none();
-        match is_each_its_own && may_read_ahead {
-            true => self.threads.min(row_groups.len()).max(1),
+        let is_pure = self.filter.as_ref().is_none_or(RowFilter::is_pure);
+        let is_each_its_own = is_pure && self.limit.is_none() && self.offset == 0;
+        match is_each_its_own && self.source.request_cost().is_none() && self.threads > 1 {
+            true => {
+                let columns =
+                    (0..self.parquet_schema().num_columns()).filter(|leaf| columns.leaf_included(*leaf));
+                let each = memory_of(self.metadata.metadata(), columns, self.batch_size);
+                let (memory, threads) = (&options.limits.memory, self.threads.min(row_groups.len()).max(1));
+                threads_within(memory, threads, each, ahead_within(memory, IN_FLIGHT) as u64)
+            }
             false => 1,
         }
     }
@@ -333,6 +395,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             return Err(Error::argument(format!("no row group {missing}, there are {count}")));
         }
         let mut options = self.metadata.options.clone();
+        if self.threads > 1 {
+            // What is dropped stops its threads, and nothing else that has these limits.
+            options.limits = Arc::new(options.limits.with_cancel(options.limits.cancel.child()));
+        }
         let columns = self.columns()?;
         let resolved = match int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?
         {
@@ -354,9 +420,17 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(columns)
     }
 
+    fn has_predicate(&self) -> bool {
+        self.predicate.is_some() || self.bound.get().is_some()
+    }
+
+    /// PERF: binding a list of many values takes time, so it is done once.
     fn bound(&self) -> Result<Option<BoundPredicate>> {
-        let bind = |predicate: &Predicate| predicate.clone().bind(self.parquet_schema());
-        self.predicate.as_ref().map(bind).transpose()
+        if let (None, Some(predicate)) = (self.bound.get(), &self.predicate) {
+            // Another thread may have been faster, with the same.
+            let _ = self.bound.set(predicate.bind(self.parquet_schema())?);
+        }
+        Ok(self.bound.get().cloned())
     }
 
     fn filtered(
@@ -380,9 +454,16 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     ) -> Result<RowGroupParallelReader> {
         let plan = self.filtered_plan(row_groups, options)?;
         let (source, metadata) = (&self.source, &self.metadata.metadata);
-        let reader = || FilteredReader::new(source, metadata, resolved, options, plan.clone(), Vec::new());
+        let reader = || {
+            let filters = self.filter.as_ref().map_or(Some(Vec::new()), RowFilter::fork);
+            let filters =
+                filters.ok_or_else(|| Error::argument("a predicate that was pure is not any more"))?;
+            FilteredReader::new(source, metadata, resolved, options, plan.clone(), filters)
+        };
         let others = (1..threads).map(|_| reader()).collect::<Result<_>>()?;
-        Ok(RowGroupParallelReader::new(reader()?, others, IN_FLIGHT))
+        let (executor, stop) = (self.executor.or_threads(THREAD_NAME), options.limits.cancel.clone());
+        let in_flight = ahead_within(&options.limits.memory, IN_FLIGHT);
+        Ok(RowGroupParallelReader::new(reader()?, others, in_flight, executor, stop))
     }
 
     fn filtered_plan(&self, row_groups: Vec<usize>, options: &ArrowReaderOptions) -> Result<FilteredPlan> {
@@ -397,6 +478,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             offset: self.offset,
             selection: self.selection.clone(),
             predicate: self.bound()?,
+            counters: self.counters.clone(),
+            is_part: self.is_fetched,
         })
     }
 
@@ -404,6 +487,26 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     #[cfg(feature = "async")]
     pub(crate) fn read_as(&self) -> (ProjectionMask, ArrowReaderMetadata) {
         (self.projection.clone(), self.metadata.clone())
+    }
+
+    /// Counts in `counters`, too, what others count there.
+    pub(crate) fn counted_by(mut self, counters: Arc<ReadCounters>) -> Self {
+        self.counters = counters;
+        self
+    }
+
+    /// As [`with_predicate`](Self::with_predicate), of one that was bound to the schema of the file.
+    #[cfg(feature = "async")]
+    pub(crate) fn with_bound_predicate(mut self, bound: BoundPredicate) -> Self {
+        (self.predicate, self.bound) = (None, OnceLock::from(bound));
+        self
+    }
+
+    /// Reads what a stream has fetched, which counts that, and the row groups.
+    #[cfg(feature = "async")]
+    pub(crate) fn of_fetched(mut self, counters: Arc<ReadCounters>) -> Self {
+        (self.counters, self.is_fetched) = (counters, true);
+        self
     }
 
     /// What is read from.

@@ -8,12 +8,11 @@
 //! ```
 
 use super::skip_strategy::{SkipStrategy, StrategyTuner};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, Stopwatch};
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::row_mask::{MaskChunk, and_then_bits, runs};
 use marquetry_encoding::Bitmap;
 use std::ops::Range;
-use std::time::Instant;
 
 /// A column of the file that is read.
 pub(super) struct CachedColumn {
@@ -68,8 +67,9 @@ impl BlockRows {
             None => n.min(self.len),
             Some(keep) => end_of(keep, n),
         };
-        let (first, rest) = match &self.keep {
+        let (first, rest) = match &mut self.keep {
             None => (None, None),
+            Some(keep) if len == self.len => (Some(std::mem::take(keep)), Some(Bitmap::new())),
             Some(keep) => (Some(part(keep, 0..len)), Some(part(keep, len..self.len))),
         };
         let taken = BlockRows { keep: first, len, ..*self };
@@ -96,11 +96,17 @@ fn part(bits: &Bitmap, range: Range<usize>) -> Bitmap {
 /// How many bits there are up to the `n`th one, or in all.
 fn end_of(keep: &Bitmap, n: usize) -> usize {
     let mut left = n;
-    for run in runs(keep, 0..keep.len()) {
-        if run.len() >= left {
-            return run.start + left;
+    for start in (0..keep.len()).step_by(64) {
+        let ones = keep.count_ones(start..keep.len().min(start + 64));
+        if ones >= left {
+            // The lowest ones are passed, one by one.
+            let mut word = keep.word(start);
+            for _ in 1..left {
+                word &= word - 1;
+            }
+            return if left == 0 { start } else { start + word.trailing_zeros() as usize + 1 };
         }
-        left -= run.len();
+        left -= ones;
     }
     keep.len()
 }
@@ -145,7 +151,7 @@ impl CachedColumn {
     /// Appends those of the next `rows` rows whose bit is 1 to `out`.
     fn read_some(&mut self, keep: &Bitmap, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         let strategy = self.tuner.choose(keep.count_ones(0..rows), rows);
-        let start = Instant::now();
+        let start = Stopwatch::start();
         match strategy {
             SkipStrategy::Selective => self.reader.read_selected(keep, 0..rows, out)?,
             SkipStrategy::DecodeThenFilter => {

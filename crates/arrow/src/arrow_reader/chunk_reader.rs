@@ -2,21 +2,13 @@
 
 use bytes::Bytes;
 use marquetry_base::Result;
-use marquetry_core::io::LocalFile;
 use marquetry_core::source::Source;
-use std::fs::File;
 use std::sync::Arc;
 
-/// What a file can be read from: a [`File`], [`Bytes`], or any [`Source`] in an `Arc`.
+/// What a file can be read from: a [`File`](std::fs::File) with the feature `fs`, [`Bytes`], or any [`Source`] in an `Arc`.
 pub trait ChunkReader {
     /// The source that is read from.
     fn into_source(self) -> Result<Arc<dyn Source>>;
-}
-
-impl ChunkReader for File {
-    fn into_source(self) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(LocalFile::new(self)?))
-    }
 }
 
 impl ChunkReader for Bytes {

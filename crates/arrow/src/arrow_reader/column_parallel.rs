@@ -15,13 +15,14 @@
 //! fields. Where a reader that passes over pages fails, headers or index may tell other rows than pages have: that stride and
 //! all that follow are read by one reader then, which passes over nothing.
 
-use super::column_schedule::{BatchGrid, ColumnSchedule, plan_columns};
+use super::column_schedule::{BatchGrid, ColumnPlan, ColumnSchedule, plan_columns};
 use super::root_reader::{BatchBuffers, RootReader};
 use super::worker_pool::{Scheduler, WorkerPool};
 use crate::convert::DictionaryCache;
 use arrow_array::ArrayRef;
-use marquetry_base::{MemoryReservation, Result};
+use marquetry_base::{CancelToken, Executor, MemoryReservation, Result, Stopwatch};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::ReadCounters;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub(super) struct ColumnParallelReader(WorkerPool<ColumnQueues>);
 
 struct ColumnQueues {
     batches: BatchGrid,
+    counters: Arc<ReadCounters>,
     queues: Vec<ColumnQueue>,
     /// The batch that is wanted next, and how many queues do not have it yet.
     next: usize,
@@ -69,24 +71,27 @@ struct QueueReader {
 type DecodedArray = Result<(ArrayRef, MemoryReservation)>;
 
 impl ColumnParallelReader {
-    /// Reads `roots` by `threads` threads, of which the caller is one; by fewer, if no more can be started. Strides of a
-    /// field that several threads read have so many pages, about.
+    /// Reads `roots` as planned, by the caller's thread and those of `executor`; by fewer, if it has no more. `stop` is what the
+    /// readers of `roots` look at.
     pub(super) fn new(
         roots: Vec<RootReader>,
         metadata: &Arc<ParquetMetaData>,
-        batches: BatchGrid,
-        threads: usize,
-        pages: u64,
+        plan: ColumnPlan,
+        executor: Arc<dyn Executor>,
+        stop: CancelToken,
+        counters: Arc<ReadCounters>,
     ) -> Self {
-        let schedules = plan_columns(&roots, metadata, batches, threads, pages);
-        let most = threads.min(schedules.iter().map(|schedule| schedule.readers).sum());
+        let schedules = plan_columns(&roots, metadata, plan);
+        let (batches, most) =
+            (plan.batches, plan.threads.min(schedules.iter().map(|schedule| schedule.readers).sum()));
         let buffers = |_| BatchBuffers::of(metadata.clone(), &roots);
-        let (own, others): (BatchBuffers, Vec<BatchBuffers>) = (buffers(0), (1..most).map(buffers).collect());
+        let workers: Vec<BatchBuffers> = (0..most.max(1)).map(buffers).collect();
         let queues =
             roots.into_iter().zip(schedules).map(|(root, schedule)| ColumnQueue::new(root, schedule));
         let queues: Vec<ColumnQueue> = queues.collect();
-        let queues = ColumnQueues { batches, missing: queues.len(), queues, next: 0, last: 0, least: 0 };
-        ColumnParallelReader(WorkerPool::new(queues, own, others))
+        let queues =
+            ColumnQueues { batches, counters, missing: queues.len(), queues, next: 0, last: 0, least: 0 };
+        ColumnParallelReader(WorkerPool::new(queues, workers, executor, stop))
     }
 
     /// The arrays of the next batch, of all fields; there must be one.
@@ -110,6 +115,7 @@ struct StrideTask {
     count: usize,
     changes: usize,
     batches: BatchGrid,
+    counters: Arc<ReadCounters>,
 }
 
 /// What came of it.
@@ -171,11 +177,13 @@ impl Scheduler for ColumnQueues {
         let (reader, first) = (chosen.idle.swap_remove(nearest), chosen.begun);
         let count = chosen.schedule.stride.min(batches.count() - first);
         chosen.begun += count;
-        Some(StrideTask { queue, reader, first, count, changes: chosen.changes, batches })
+        let (changes, counters) = (chosen.changes, self.counters.clone());
+        Some(StrideTask { queue, reader, first, count, changes, batches, counters })
     }
 
     fn run(task: StrideTask, buffers: &mut BatchBuffers) -> Stride {
-        let StrideTask { queue, mut reader, first, count, changes, batches } = task;
+        let StrideTask { queue, mut reader, first, count, changes, batches, counters } = task;
+        let start = Stopwatch::start();
         let (mut made, was_fallback) = (Vec::with_capacity(count), reader.fallback.is_none());
         for batch in first..first + count {
             made.push(reader.read(batch, batches, buffers));
@@ -183,6 +191,7 @@ impl Scheduler for ColumnQueues {
                 break;
             }
         }
+        counters.decoded(start);
         let is_change = reader.fallback.is_none() && !was_fallback;
         Stride { queue, made, reader, first, changes, is_change }
     }

@@ -47,17 +47,28 @@ struct Size {
     page: u64,
 }
 
-/// How each of `roots` is read by `threads` threads; in strides of so many `pages` where several of them read one.
+/// What several threads are to read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ColumnPlan {
+    pub(super) batches: BatchGrid,
+    pub(super) threads: usize,
+    /// Pages that one of them reads of a field at a time, where several read one.
+    pub(super) pages: u64,
+    /// Bytes that may be ready before they are wanted, if a budget bounds that: then no field is read in parts.
+    pub(super) ahead: Option<usize>,
+}
+
+/// How each of `roots` is read.
 pub(super) fn plan_columns(
     roots: &[RootReader],
     metadata: &ParquetMetaData,
-    batches: BatchGrid,
-    threads: usize,
-    pages: u64,
+    plan: ColumnPlan,
 ) -> Vec<ColumnSchedule> {
+    let ColumnPlan { batches, threads, pages, ahead } = plan;
     let sizes: Vec<Size> = roots.iter().map(|root| Size::of(root, metadata, batches.size)).collect();
     let all = sizes.iter().fold(0u64, |all, size| all.saturating_add(size.batch)).max(1);
-    let most = batches_of(IN_FLIGHT, all).max(2);
+    let in_flight = ahead.map_or(IN_FLIGHT, |ahead| IN_FLIGHT.min(ahead as u64));
+    let most = batches_of(in_flight, all).max(2);
     let stride = (STRIDE_ROWS / batches.size.max(1)).clamp(1, most / 2);
     let of_one = ColumnSchedule { readers: 1, stride, window: most.min(stride * STRIDES) };
     let schedule = |(root, size): (&RootReader, Size)| {
@@ -67,7 +78,11 @@ pub(super) fn plan_columns(
         let stride = batches_of(part, size.batch).clamp(1, most / 2);
         let readers = shares.min(batches.count().div_ceil(stride)).min(most / stride);
         // INVARIANT: an index is only known to be right where all pages are read.
-        match readers > 1 && batches.skip == 0 && root.columns.iter().all(|column| column.1.is_splittable()) {
+        match readers > 1
+            && ahead.is_none()
+            && batches.skip == 0
+            && root.columns.iter().all(|column| column.1.is_splittable())
+        {
             true => ColumnSchedule { readers, stride, window: most.min(stride * (readers + 1)) },
             false => of_one,
         }
@@ -103,7 +118,7 @@ impl Size {
 }
 
 /// How many data pages a chunk has, if its metadata says.
-fn data_pages(chunk: ColumnChunk<'_>) -> Option<u64> {
+pub(super) fn data_pages(chunk: ColumnChunk<'_>) -> Option<u64> {
     let is_data = |kind: PageType| matches!(kind, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
     let of_data = chunk.encoding_stats()?.into_iter().filter(|stats| is_data(stats.page_type));
     Some(of_data.fold(0u64, |sum, stats| sum.saturating_add(u64::try_from(stats.count).unwrap_or(0))))
@@ -111,7 +126,7 @@ fn data_pages(chunk: ColumnChunk<'_>) -> Option<u64> {
 
 /// PERF: how many bytes may be read ahead, about. More would be more than the cache, and than the allocator keeps: fresh
 /// memory costs as much as decoding does.
-const IN_FLIGHT: u64 = 8 << 20;
+pub(super) const IN_FLIGHT: u64 = 8 << 20;
 /// The same where a field is read in parts, which have many pages.
 const IN_FLIGHT_IN_PARTS: u64 = 64 << 20;
 /// PERF: rows of a field that are read at a time. Handing it over costs as much as some thousand values.
@@ -122,7 +137,7 @@ const STRIDES: usize = 4;
 /// twice.
 pub(super) const PAGES_PER_STRIDE: u64 = 8;
 /// The bytes of a page where no one says, and the least that it counts as.
-const USUAL_PAGE: u64 = 1 << 20;
+pub(super) const USUAL_PAGE: u64 = 1 << 20;
 const LEAST_PAGE: u64 = 1 << 17;
 /// Row groups that tell how large rows are.
-const FEW_ROW_GROUPS: usize = 4;
+pub(super) const FEW_ROW_GROUPS: usize = 4;

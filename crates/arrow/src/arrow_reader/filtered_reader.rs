@@ -11,9 +11,9 @@
 use super::ProjectionMask;
 use super::adaptive_filter::{Columns, FilterStage, filter};
 use super::cached_column::{BlockRows, CachedColumn};
+use super::filtered_columns::open_columns;
 use super::options::ArrowReaderOptions;
 use super::prefetch::{RemoteSource, RowGroupLookahead};
-use super::read_target::{page_options, read_target, value_layout};
 use super::resolved_schema::{ProjectedField, ResolvedFields};
 use super::row_group_pruning::Pruning;
 use super::virtual_columns::{Positions, Virtual};
@@ -23,17 +23,16 @@ use crate::column_map::ColumnMap;
 use crate::convert::DictionaryCache;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{MemoryReservation, Result};
+use marquetry_base::{MemoryReservation, Result, Span, Stopwatch};
 use marquetry_core::fetch::{FetchPlanner, bytes, chunk_ranges, index_ranges};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::ReadCounters;
 use marquetry_core::predicate::BoundPredicate;
-use marquetry_core::prune::RowGroupMatch;
-use marquetry_core::read::{ColumnReader, ValueLayout};
+use marquetry_core::prune::{PruneReport, RowGroupMatch};
 use marquetry_core::row_mask::{MaskCursor, RowMask};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bitmap;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Which rows of which columns to read.
@@ -46,6 +45,9 @@ pub(super) struct FilteredPlan {
     pub(super) offset: usize,
     pub(super) selection: Option<RowSelection>,
     pub(super) predicate: Option<BoundPredicate>,
+    pub(super) counters: Arc<ReadCounters>,
+    /// Whether the row groups are counted elsewhere.
+    pub(super) is_part: bool,
 }
 
 /// A read that passes over rows.
@@ -74,6 +76,8 @@ pub(super) struct FilteredReader {
     /// What the batch has so far.
     rows: usize,
     positions: Positions,
+    counters: Arc<ReadCounters>,
+    is_part: bool,
 }
 
 /// A row group, and what was selected of it, if not all.
@@ -120,45 +124,12 @@ impl FilteredReader {
         let virtuals = virtuals.collect::<Result<Vec<_>>>()?;
         let of_roots = roots.iter().map(|root| &root.arrow);
         let arrow_fields: Vec<FieldRef> = of_roots.chain(&options.virtual_columns).cloned().collect();
-        let mut columns = BTreeMap::new();
-        // One that a stage looks at and batches have counts twice: a little less is read ahead.
-        let of_stages = stages.iter().map(|stage| stage.leaves().len());
-        let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
-        let open = |leaf: usize, for_stage: bool| {
-            let (field, arrow) = resolved.of_leaf(leaf)?;
-            let column = metadata.schema().column(leaf);
-            let layout = match for_stage {
-                // Keys do for typed predicates, whatever batches get.
-                true => ValueLayout::Indices,
-                false => value_layout(column, field, arrow, leaf, options),
-            };
-            let target = read_target(column, field, arrow, leaf, layout, options);
-            let (source, metadata) = (source.clone(), metadata.clone());
-            let page_options = page_options(&metadata, options);
-            let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
-            let reader = reader.sharing_read_ahead(num_columns).with_page_index(options.page_index);
-            Some(CachedColumn::new(reader, target))
-        };
-        for stage in &stages {
-            for &leaf in stage.leaves() {
-                if let Entry::Vacant(place) = columns.entry(leaf)
-                    && let Some(column) = open(leaf, stage.is_typed())
-                {
-                    place.insert(column);
-                }
-            }
-        }
-        for leaf in roots.iter().flat_map(ProjectedField::leaves) {
-            if let Entry::Vacant(place) = columns.entry(leaf)
-                && let Some(column) = open(leaf, false)
-            {
-                place.insert(column);
-            }
-            if let Some(column) = columns.get_mut(&leaf) {
-                column.is_projected = true;
-            }
-        }
-        let pruning = wanted.predicate.map(|predicate| Pruning::new(source, predicate, metadata, options));
+        let columns = open_columns(source, metadata, resolved, options, (&stages, &roots), &wanted.counters);
+        let counters = wanted.counters.clone();
+        // A stream has counted what it left out before it fetched the rest.
+        let pruned = if wanted.is_part { Arc::default() } else { counters.clone() };
+        let pruning =
+            wanted.predicate.map(|predicate| Pruning::new(source, predicate, metadata, options, pruned));
         Ok(FilteredReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(
                 arrow_fields,
@@ -182,6 +153,8 @@ impl FilteredReader {
             limit: wanted.limit,
             rows: 0,
             positions: Positions::default(),
+            counters,
+            is_part: wanted.is_part,
         })
     }
 
@@ -202,6 +175,14 @@ impl FilteredReader {
 
     /// The next batch; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = self.next_uncounted()?;
+        if let Some(batch) = &batch {
+            self.counters.batch(batch.num_rows());
+        }
+        Ok(batch)
+    }
+
+    fn next_uncounted(&mut self) -> Result<Option<RecordBatch>> {
         while self.rows < self.batch_size {
             if let Some(block) = self.block.take() {
                 self.emit(block)?;
@@ -250,7 +231,7 @@ impl FilteredReader {
     /// Opens the next row group with rows to be read; whether there is one.
     fn next_group(&mut self) -> Result<bool> {
         while let Some((index, selection)) = self.row_groups.pop_front() {
-            if self.open(index, selection)? {
+            if Span::row_group(index).in_scope(|| self.open(index, selection))? {
                 return Ok(true);
             }
         }
@@ -259,6 +240,9 @@ impl FilteredReader {
 
     /// Opens a row group, of which `selection` was selected; whether there are rows to be read.
     fn open(&mut self, index: usize, selection: Option<RowMask>) -> Result<bool> {
+        if !self.is_part {
+            self.counters.row_group();
+        }
         let rows = self.metadata.row_group(index).num_rows();
         let mut selection = selection.unwrap_or_else(|| RowMask::all(rows));
         // A selection may end before the rows do.
@@ -274,7 +258,11 @@ impl FilteredReader {
         {
             let kept = match &mut ahead {
                 Some(ahead) => {
-                    ahead.prune(index, &pruning.predicate, &self.leaves(true, true), &pruning.options)?
+                    let (leaves, mut report) = (self.leaves(true, true), PruneReport::default());
+                    let (predicate, options) = (&pruning.predicate, &pruning.options);
+                    let kept = ahead.prune(index, predicate, &leaves, options, &mut report)?;
+                    report.count_in(&self.counters);
+                    kept
                 }
                 None => pruning.prune(&self.metadata, index)?,
             };
@@ -306,7 +294,7 @@ impl FilteredReader {
     /// Plans the prefetching of what the following row groups need first.
     fn expect_following(&mut self, ahead: &mut FetchPlanner<'_>) {
         let mut lookahead = std::mem::take(&mut self.lookahead);
-        let little = self.remote.as_ref().map_or(0, |remote| remote.cost.round_trip());
+        let little = self.remote.as_ref().map_or(0, |remote| remote.cost.bytes_per_round_trip());
         let plan = self.row_groups.iter().map(|(index, selection)| {
             let rows = self.metadata.row_group(*index).num_rows();
             let selected = selection.as_ref().map_or(rows, RowMask::selected);
@@ -332,7 +320,7 @@ impl FilteredReader {
             }
             Some(first)
         });
-        lookahead.expect(self.row_groups.len(), ahead, plan);
+        lookahead.add(self.row_groups.len(), ahead, plan);
         self.lookahead = lookahead;
     }
 
@@ -347,14 +335,14 @@ impl FilteredReader {
         let others = ahead.pages(index, &projected, &rows)?;
         if asks {
             // Pages are passed over as the filter wants few of their rows.
-            ahead.expect(index_ranges(&self.metadata, index, &self.leaves(asks_typed, true)));
+            ahead.add(index_ranges(&self.metadata, index, &self.leaves(asks_typed, true)));
         }
-        if !asks || ahead.is_little(&others) {
-            ahead.say(all)?;
+        if !asks || ahead.is_cheaper_than_waiting(&others) {
+            ahead.prefetch(all)?;
             return Ok(true);
         }
         let looked_at = ahead.pages(index, &self.leaves(asks_typed, false), &rows)?;
-        ahead.say(looked_at)?;
+        ahead.prefetch(looked_at)?;
         let (offset, limit) = (self.offset, self.limit);
         (self.offset, self.limit) = (0, offset.saturating_add(limit));
         let mut selection = RowMask::new();
@@ -363,7 +351,7 @@ impl FilteredReader {
         self.columns.values_mut().for_each(CachedColumn::rewind);
         let rows: Vec<_> = selection.runs().collect();
         let wanted = ahead.pages(index, &projected, &rows)?;
-        ahead.say(wanted)?;
+        ahead.prefetch(wanted)?;
         let has_rows = selection.selected() > 0;
         self.group = has_rows.then(|| Group {
             index,
@@ -392,8 +380,12 @@ impl FilteredReader {
         let Some(block) = group.selection.next_chunk(&mut group.cursor, size) else { return Ok(false) };
         let mut rows = BlockRows::of(group.index, block);
         let stages = if group.asks { &mut self.stages[..] } else { &mut [] };
+        let (asked, start) = (rows.kept(), group.asks.then(Stopwatch::start));
         filter(stages, &mut rows, group.asks_typed, &mut self.columns, &self.metadata)?;
         let kept = rows.kept();
+        if let Some(start) = start {
+            self.counters.filtered(asked - kept, start);
+        }
         let passed = kept.min(self.offset);
         let given = (kept - passed).min(self.limit);
         self.offset -= passed;
@@ -419,6 +411,7 @@ impl FilteredReader {
 
     /// Puts rows of a block into the batch, as many as there is room for.
     fn emit(&mut self, mut block: PendingRows) -> Result<()> {
+        let start = Stopwatch::start();
         let n = (block.kept - block.given).min(self.batch_size - self.rows);
         let rows = block.rows.split_off(n);
         let taken = block.given..block.given + n;
@@ -436,11 +429,13 @@ impl FilteredReader {
         self.rows += n;
         block.given = taken.end;
         self.block = (block.given < block.kept).then_some(block);
+        self.counters.decoded(start);
         Ok(())
     }
 
     /// The batch that was filled.
     fn batch(&mut self) -> Result<RecordBatch> {
+        let start = Stopwatch::start();
         let projected = self.columns.iter_mut().filter(|(_, column)| column.is_projected);
         let mut batches = projected
             .map(|(leaf, column)| {
@@ -460,6 +455,7 @@ impl FilteredReader {
         }
         arrays.extend(self.virtuals.iter().map(|kind| self.positions.array(*kind)));
         self.positions.clear();
+        self.counters.decoded(start);
         let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.rows)));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::arrow_error)
     }

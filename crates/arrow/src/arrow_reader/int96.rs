@@ -38,7 +38,7 @@ pub(super) fn fit(
         };
         // All together: a coarser unit may be needed anywhere.
         let chunks = row_groups.iter().flat_map(|&row_group| chunk_ranges(metadata, row_group, &[index]));
-        source.will_read(&chunks.collect::<Vec<_>>())?;
+        source.prefetch(&chunks.collect::<Vec<_>>())?;
         let target = ReadTarget::new(leaf, field, index, ValueLayout::Native);
         let page_options = page_options(metadata, options);
         let reader = |row_groups: &[usize]| {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 /// Rows stay aligned: whatever is lost, all values of a batch's row belong together. Except for `Fail`, each page is decoded
 /// twice: nothing of a row group is given before all of it was held against its checksums, headers, footer and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum OnCorrupt {
     /// The read fails. No checksum covers page headers: some of what a flipped bit there can do, the other modes alone
     /// see, which look at all pages of a column chunk before they give any of its rows.
@@ -43,6 +44,7 @@ pub struct Loss {
 }
 
 /// All that a reader could not read so far.
+#[must_use = "it says which rows are missing"]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LossReport {
     /// The losses: by row group, as they were met.

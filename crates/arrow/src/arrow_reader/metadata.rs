@@ -2,16 +2,21 @@
 
 use super::options::ArrowReaderOptions;
 use super::resolved_schema::{ResolvedFields, SchemaCache};
+use super::statistics::StatisticsConverter;
 use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
 use crate::async_reader::CachedTail;
+use crate::schema::repair::may_change_values;
 use arrow_schema::SchemaRef;
-use marquetry_base::{ErrorKind, Limits, Result};
+use marquetry_base::{ErrorKind, Limits, Result, Span};
 use marquetry_core::checkpoint::find_last_checkpoint;
-use marquetry_core::io::read_metadata;
+use marquetry_core::fetch::{CachedSource, CoalesceOptions, RangeCache, index_ranges};
+use marquetry_core::io::{read_encrypted_metadata, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::page_index::PageIndex;
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What opening a file gives: cheap to clone, so that a file that is opened again need not be parsed again.
@@ -21,6 +26,8 @@ pub struct ArrowReaderMetadata {
     types: Arc<SchemaCache>,
     pub(crate) options: ArrowReaderOptions,
     recovered_end: Option<u64>,
+    /// Page indexes as they are stored.
+    pub(crate) cached: Option<Arc<RangeCache>>,
     #[cfg(feature = "async")]
     pub(crate) known: Option<Arc<CachedTail>>,
 }
@@ -43,16 +50,20 @@ impl ArrowReaderMetadata {
             types,
             options,
             recovered_end: None,
+            cached: None,
             #[cfg(feature = "async")]
             known: None,
         })
     }
 
-    /// The same file, read otherwise. Fails if the wanted schema does not fit it.
-    pub(crate) fn with_options(&self, options: ArrowReaderOptions) -> Result<Self> {
+    /// The same file, read otherwise: with other limits, or as another schema. What is kept of the file stays.
+    ///
+    /// Fails as [`try_new`](Self::try_new) does.
+    pub fn with_options(&self, options: ArrowReaderOptions) -> Result<Self> {
         let other = Self::try_new(self.metadata.clone(), options)?;
         Ok(ArrowReaderMetadata {
             recovered_end: self.recovered_end,
+            cached: self.cached.clone(),
             #[cfg(feature = "async")]
             known: self.known.clone(),
             ..other
@@ -60,7 +71,11 @@ impl ArrowReaderMetadata {
     }
 
     pub(crate) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {
-        let error = match read_metadata(source, &options.limits) {
+        let read = || match &options.decryption {
+            Some(decryption) => read_encrypted_metadata(source, &options.limits, decryption),
+            None => read_metadata(source, &options.limits),
+        };
+        let error = match Span::open().in_scope(read) {
             Ok(footer) => return Self::try_new(Arc::new(footer.metadata), options),
             Err(error) => error,
         };
@@ -90,6 +105,87 @@ impl ArrowReaderMetadata {
         &self.whole().schema
     }
 
+    /// Statistics of a column as Arrow arrays: of the field of this name, or the leaf of this dotted path. It knows the
+    /// options: where these repair values when they are read, nothing is known of them but the number of rows.
+    ///
+    /// Fails if there is no such column.
+    pub fn statistics(&self, column: &str) -> Result<StatisticsConverter<'_>> {
+        let converter = StatisticsConverter::try_new(column, self.schema(), self.parquet_schema())?;
+        let may_change =
+            |number| may_change_values(self.parquet_schema().column(number), &self.options.types);
+        let is_repaired = converter.parquet_column_index().is_some_and(may_change);
+        Ok(converter.repaired(is_repaired))
+    }
+
+    /// Reads the page index of the chosen columns, in all row groups.
+    ///
+    /// Fails if an index is damaged, encrypted or over the limits, or if `reader` does; who only prunes by it can go on
+    /// without.
+    pub fn read_page_index<T: ChunkReader>(&self, reader: T, columns: &ProjectionMask) -> Result<PageIndex> {
+        let source = self.with_cached_bytes(reader.into_source()?);
+        let groups = 0..self.metadata.num_row_groups();
+        PageIndex::read(&*source, &self.metadata, groups, &self.leaves(columns), &self.options.limits)
+    }
+
+    /// Reads the page index of the chosen columns, to be kept with the footer as it is stored: readers that are made of this
+    /// metadata do not read it again. [`read_page_index`](Self::read_page_index) parses it.
+    ///
+    /// Fails if `reader` does.
+    ///
+    /// ```
+    /// use marquetry_arrow::arrow_reader::*;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// # let file = || std::fs::File::open(path);
+    /// let opened = ArrowReaderMetadata::load(file()?, ArrowReaderOptions::new())?;
+    /// let opened = opened.with_cached_page_index(file()?, &ProjectionMask::all())?;
+    /// for row_group in 0..opened.metadata().num_row_groups() {
+    ///     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file()?, opened.clone());
+    ///     let rows: usize = builder.with_row_groups(vec![row_group]).build()?.map(|batch| batch.unwrap().num_rows()).sum();
+    ///     assert_eq!(rows, 100);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_cached_page_index<T: ChunkReader>(self, reader: T, columns: &ProjectionMask) -> Result<Self> {
+        let source = self.with_cached_bytes(reader.into_source()?);
+        let cached = RangeCache::new(source.len());
+        let leaves = self.leaves(columns);
+        let groups = 0..self.metadata.num_row_groups();
+        let ranges = groups.flat_map(|group| index_ranges(&self.metadata, group, &leaves));
+        for range in CoalesceOptions::LOCAL.coalesce(ranges) {
+            // What a damaged footer says of them need not be there.
+            let Some(range) = inside(range, source.len()) else { continue };
+            cached.insert(range.start, source.read_at(range.start, (range.end - range.start) as usize)?);
+        }
+        if let Some(before) = &self.cached {
+            cached.insert_all_of(before);
+        }
+        Ok(ArrowReaderMetadata { cached: Some(Arc::new(cached)), ..self })
+    }
+
+    /// About how many bytes of memory it takes: the footer, its schemas as far as they were made, and bytes of the file that
+    /// are kept with it. Clones share them.
+    pub fn memory_size(&self) -> usize {
+        let cached = self.cached.as_ref().map_or(0, |cached| cached.bytes());
+        #[cfg(feature = "async")]
+        let cached = cached + self.known.as_ref().map_or(0, |known| known.bytes());
+        let cached = usize::try_from(cached).unwrap_or(usize::MAX);
+        self.metadata.memory_size().saturating_add(self.types.memory_size()).saturating_add(cached)
+    }
+
+    /// `source`, of which nothing is read that is kept here.
+    pub(super) fn with_cached_bytes(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
+        match &self.cached {
+            Some(cached) if cached.len() == source.len() => {
+                Arc::new(CachedSource::new(cached.clone(), source))
+            }
+            _ => source,
+        }
+    }
+
+    fn leaves(&self, columns: &ProjectionMask) -> Vec<usize> {
+        (0..self.parquet_schema().num_columns()).filter(|&leaf| columns.leaf_included(leaf)).collect()
+    }
+
     /// What all fields are read as.
     pub(super) fn whole(&self) -> &ResolvedFields {
         self.types.whole(&self.metadata, &self.options)
@@ -110,4 +206,10 @@ impl ArrowReaderMetadata {
     pub fn parquet_schema(&self) -> &Schema {
         self.metadata.schema()
     }
+}
+
+/// The part of a range that a file of `len` bytes has.
+fn inside(range: Range<u64>, len: u64) -> Option<Range<u64>> {
+    let range = range.start..range.end.min(len);
+    (!range.is_empty()).then_some(range)
 }

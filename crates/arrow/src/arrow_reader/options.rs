@@ -2,11 +2,13 @@
 
 use super::loss::OnCorrupt;
 use super::virtual_columns::{self, Virtual};
-use crate::schema::{DecimalOverflow, InvalidUtf8, StringLayout, TypeOptions};
-use arrow_schema::{FieldRef, SchemaRef, TimeUnit};
+use crate::schema::{DecimalOverflow, HintPolicy, InvalidUtf8, StringLayout, TypeHook, TypeOptions};
+use arrow_schema::{DataType, FieldRef, SchemaRef, TimeUnit};
 use marquetry_base::{Limits, Result};
 #[cfg(feature = "async")]
 use marquetry_core::io::TAIL_READ;
+use marquetry_core::schema::Leaf;
+use marquetry_crypto::FileDecryptionProperties;
 use std::sync::Arc;
 
 /// How a file is read. The defaults are those of the `parquet` crate, except that checksums are verified.
@@ -15,18 +17,22 @@ pub struct ArrowReaderOptions {
     pub(crate) schema: Option<SchemaRef>,
     pub(crate) types: TypeOptions,
     pub(crate) int96: Int96Unit,
+    /// Whether a unit was asked for.
+    pub(crate) is_int96_chosen: bool,
     pub(crate) verify_checksums: bool,
     pub(crate) checkpoint_recovery: bool,
     pub(crate) on_corrupt: OnCorrupt,
     pub(crate) page_index: bool,
     pub(crate) virtual_columns: Vec<FieldRef>,
     pub(crate) limits: Arc<Limits>,
+    pub(crate) decryption: Option<Arc<FileDecryptionProperties>>,
     #[cfg(feature = "async")]
     pub(crate) footer_size_hint: usize,
 }
 
 /// Which unit INT96 timestamps get. A value that the unit cannot hold is an error, never another value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Int96Unit {
     /// Nanoseconds, from 1677 to 2262, unless the stored Arrow schema says otherwise.
     #[default]
@@ -54,12 +60,14 @@ impl Default for ArrowReaderOptions {
             schema: None,
             types: TypeOptions::default(),
             int96: Int96Unit::default(),
+            is_int96_chosen: false,
             verify_checksums: true,
             on_corrupt: OnCorrupt::default(),
             checkpoint_recovery: false,
             page_index: true,
             virtual_columns: Vec::new(),
             limits: Arc::default(),
+            decryption: None,
             #[cfg(feature = "async")]
             footer_size_hint: TAIL_READ,
         }
@@ -87,6 +95,13 @@ impl ArrowReaderOptions {
         self
     }
 
+    /// The layout of byte strings unless [`with_text`](Self::with_text) was called before.
+    #[must_use]
+    pub fn with_default_text(mut self, text: StringLayout) -> Self {
+        self.types.text.get_or_insert(text);
+        self
+    }
+
     /// What happens to text that is not UTF-8. Default: [`InvalidUtf8::Error`].
     #[must_use]
     pub fn with_invalid_utf8(mut self, invalid_utf8: InvalidUtf8) -> Self {
@@ -104,14 +119,73 @@ impl ArrowReaderOptions {
     /// The unit of INT96 timestamps. Default: nanoseconds.
     #[must_use]
     pub fn with_int96(mut self, int96: Int96Unit) -> Self {
-        self.int96 = int96;
+        (self.int96, self.is_int96_chosen) = (int96, true);
         self
+    }
+
+    /// The unit of INT96 timestamps unless [`with_int96`](Self::with_int96) was called before.
+    #[must_use]
+    pub fn with_default_int96(self, int96: Int96Unit) -> Self {
+        match self.is_int96_chosen {
+            true => self,
+            false => ArrowReaderOptions { int96, ..self },
+        }
+    }
+
+    /// The unit of INT96 timestamps that is asked for.
+    pub fn int96(&self) -> Int96Unit {
+        self.int96
     }
 
     /// Whether to ignore the Arrow schema that is stored in the file. Default false.
     #[must_use]
     pub fn with_skip_arrow_metadata(mut self, skip: bool) -> Self {
         self.types.use_arrow_schema = !skip;
+        self
+    }
+
+    /// The Arrow type of single columns: `hook` is called for each leaf, those in lists and structs included, and gives the
+    /// type that it is to have, or `None` where it stays as it would be. It outweighs the stored Arrow schema and the
+    /// options of text; [`with_schema`](Self::with_schema) outweighs it. A type that the column cannot become is an error
+    /// when opening.
+    ///
+    /// ```
+    /// use arrow_schema::DataType;
+    /// use marquetry_arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    /// let options = ArrowReaderOptions::new()
+    ///     .with_type_hook(move |leaf| (leaf.name() == "country").then(|| words.clone()));
+    /// let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(std::fs::File::open(path)?, options)?;
+    /// assert!(matches!(builder.schema().field_with_name("country")?.data_type(), DataType::Dictionary(..)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_type_hook(
+        mut self,
+        hook: impl Fn(&Leaf) -> Option<DataType> + Send + Sync + 'static,
+    ) -> Self {
+        self.types.type_hook = Some(TypeHook::new(hook));
+        self
+    }
+
+    /// Which parts of the stored Arrow schema are followed: `follow` is called with a leaf and the type that it had when the
+    /// file was written, and says whether it is to have it again. Default: all that fit the file.
+    /// [`with_skip_arrow_metadata`](Self::with_skip_arrow_metadata) follows none, for lists and structs neither.
+    ///
+    /// ```
+    /// use arrow_schema::DataType;
+    /// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
+    /// // Time zones and units as they were, but no dictionaries.
+    /// let options = ArrowReaderOptions::new()
+    ///     .with_hint_policy(|_, hint| !matches!(hint, DataType::Dictionary(..)));
+    /// ```
+    #[must_use]
+    pub fn with_hint_policy(
+        mut self,
+        follow: impl Fn(&Leaf, &DataType) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.types.hint_policy = Some(HintPolicy::new(follow));
         self
     }
 
@@ -181,6 +255,16 @@ impl ArrowReaderOptions {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = Arc::new(limits);
+        self
+    }
+
+    /// The keys of an encrypted file. Default: none; what is not encrypted can be read then, if the footer is not.
+    ///
+    /// The footer key is asked for when the file is opened, those of columns when they are read. A file that is not encrypted at
+    /// all is an error: somebody may have put it in the place of one that is.
+    #[must_use]
+    pub fn with_file_decryption_properties(mut self, decryption: Arc<FileDecryptionProperties>) -> Self {
+        self.decryption = Some(decryption);
         self
     }
 

@@ -49,7 +49,7 @@ pub(super) struct RowGroupLookahead {
 impl RowGroupLookahead {
     /// Adds to `ahead` what is planned for the row group that is opened next, after which `left` remain, and for those that
     /// follow. If nothing is planned yet, `plan` gives what each of them needs first; `None` if it is not read.
-    pub(super) fn expect(
+    pub(super) fn add(
         &mut self,
         left: usize,
         ahead: &mut FetchPlanner<'_>,
@@ -65,7 +65,7 @@ impl RowGroupLookahead {
                 self.groups.push_back((left - i - 1, ranges));
             }
         }
-        self.groups.iter().for_each(|(_, ranges)| ahead.expect(ranges.clone()));
+        self.groups.iter().for_each(|(_, ranges)| ahead.add(ranges.clone()));
     }
 }
 
@@ -118,11 +118,11 @@ impl SequentialPrefetch {
             }
             let inside = std::iter::once(start - group.start..end - group.start).collect::<Vec<_>>();
             let pages = ahead.pages(index, &self.leaves, &inside)?;
-            ahead.expect(pages);
+            ahead.add(pages);
             self.said = end;
             left = left.saturating_sub(whole);
         }
-        ahead.say(Vec::new())
+        ahead.prefetch(Vec::new())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Column projection: which columns to read.
 
-use marquetry_base::Result;
-use marquetry_core::schema::{Schema, unknown_column};
+use marquetry_base::{Error, Result};
+use marquetry_core::schema::{Node, NodeKind, Schema, unknown_column};
 use std::collections::{HashMap, HashSet};
 
 /// A choice of a file's columns, by leaf. Structs and lists are read with those of their leaves that are chosen.
@@ -47,6 +47,38 @@ impl ProjectionMask {
     pub fn columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names = names.into_iter().map(|name| (name, 0)).collect();
         ProjectionMask::named(schema, &mut names)
+    }
+
+    /// All leaves at or below the fields of these ids, at any depth, as Iceberg and Delta Lake name columns; ids that do not
+    /// exist choose nothing. Ids are the file's: a leaf's own, or that of a list, map or struct around it.
+    ///
+    /// ```
+    /// use marquetry_arrow::arrow_reader::ProjectionMask;
+    /// use marquetry_core::schema::Schema;
+    /// let schema = Schema::parse(
+    ///     "message m { required int64 id = 1; optional group at = 2 { optional double x = 3; optional double y = 4; } }",
+    /// )?;
+    /// let mask = ProjectionMask::field_ids(&schema, [1, 4]);
+    /// assert_eq!([0, 1, 2].map(|leaf| mask.leaf_included(leaf)), [true, false, true]);
+    /// assert!(ProjectionMask::field_ids(&schema, [2]).leaf_included(1));
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn field_ids(schema: &Schema, ids: impl IntoIterator<Item = i32>) -> Self {
+        let ids: HashSet<i32> = ids.into_iter().collect();
+        let mut leaves = Vec::new();
+        schema.fields().iter().for_each(|field| leaves_of_ids(field, &ids, false, &mut leaves));
+        ProjectionMask::leaves(schema, leaves)
+    }
+
+    /// [`field_ids`](Self::field_ids), but an id that no field has is an error.
+    pub fn existing_field_ids(schema: &Schema, ids: impl IntoIterator<Item = i32>) -> Result<Self> {
+        let ids: Vec<i32> = ids.into_iter().collect();
+        let mut known = HashSet::new();
+        schema.fields().iter().for_each(|field| collect_ids(field, &mut known));
+        match ids.iter().find(|id| !known.contains(id)) {
+            Some(unknown) => Err(Error::argument(format!("no field has the id {unknown}"))),
+            None => Ok(ProjectionMask::field_ids(schema, ids)),
+        }
     }
 
     /// [`columns`](Self::columns), but a path that does not exist is an error that names similar ones.
@@ -97,5 +129,23 @@ impl ProjectionMask {
     fn choose(&mut self, mut wanted: impl FnMut(usize) -> bool) {
         let leaves = self.leaves.iter_mut().flatten().enumerate();
         leaves.for_each(|(leaf, chosen)| *chosen |= wanted(leaf));
+    }
+}
+
+/// Appends the leaves at or below `node` that have one of the ids, or are in a field that has.
+fn leaves_of_ids(node: &Node, ids: &HashSet<i32>, is_chosen: bool, out: &mut Vec<usize>) {
+    let is_chosen = is_chosen || node.field_id().is_some_and(|id| ids.contains(&id));
+    match node.kind() {
+        NodeKind::Leaf(leaf) => out.extend(is_chosen.then_some(*leaf)),
+        NodeKind::Group(fields) => {
+            fields.iter().for_each(|field| leaves_of_ids(field, ids, is_chosen, out));
+        }
+    }
+}
+
+fn collect_ids(node: &Node, ids: &mut HashSet<i32>) {
+    ids.extend(node.field_id());
+    if let NodeKind::Group(fields) = node.kind() {
+        fields.iter().for_each(|field| collect_ids(field, ids));
     }
 }

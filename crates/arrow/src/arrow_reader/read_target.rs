@@ -3,21 +3,34 @@
 use super::options::ArrowReaderOptions;
 use crate::schema::repair::repaired;
 use arrow_schema::{DataType, FieldRef};
+use marquetry_base::{Limits, MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::{FieldKind, NestedField};
-use marquetry_core::page::{ChecksumTrust, PageOptions};
-use marquetry_core::read::{ReadTarget, ValueLayout};
+use marquetry_core::page::PageOptions;
+use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
 
 /// The options of a file's page readers.
 pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> PageOptions {
-    PageOptions {
-        limits: options.limits.clone(),
-        verify_checksums: options.verify_checksums,
-        trust: ChecksumTrust::of_writer(metadata.created_by()),
-    }
+    PageOptions::for_writer(metadata.created_by())
+        .with_limits(options.limits.clone())
+        .with_checksum_verification(options.verify_checksums)
 }
+
+/// Reserves memory for the readers of so many columns of so many row groups, where they are so many that it counts.
+pub(super) fn reserve_readers(
+    columns: usize,
+    row_groups: usize,
+    limits: &Limits,
+) -> Result<MemoryReservation> {
+    let each = size_of::<(ColumnReader, ReadTarget)>() + row_groups.saturating_mul(size_of::<usize>());
+    let bytes = columns.saturating_mul(each);
+    limits.memory.reserve(if bytes > FREE_READERS { bytes } else { 0 })
+}
+
+/// Readers of ten thousand columns.
+const FREE_READERS: usize = 16 << 20;
 
 /// What leaf `index` below `field` is to be decoded to on its way to an array.
 pub(super) fn value_layout(

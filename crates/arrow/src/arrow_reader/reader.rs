@@ -1,13 +1,14 @@
 //! The reader of record batches, which drives all modes of reading.
 
 use super::column_parallel::ColumnParallelReader;
-use super::column_schedule::{BatchGrid, PAGES_PER_STRIDE};
+use super::column_schedule::{BatchGrid, ColumnPlan, IN_FLIGHT, PAGES_PER_STRIDE};
 use super::filtered_reader::FilteredReader;
 use super::loss::{LossReport, OnCorrupt};
+use super::memory_plan::{ahead_within, memory_of, threads_within};
 use super::options::ArrowReaderOptions;
 use super::prefetch::{RemoteSource, SequentialPrefetch};
 use super::read_plan::ReadPlan;
-use super::read_target::{page_options, read_target, value_layout};
+use super::read_target::{page_options, read_target, reserve_readers, value_layout};
 use super::resolved_schema::ResolvedFields;
 use super::root_reader::{BatchBuffers, RootError, RootReader};
 use super::row_group_parallel::RowGroupParallelReader;
@@ -16,8 +17,9 @@ use super::salvage_filter::{FilterOutcome, SalvageFilter};
 use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{Error, MemoryReservation, Result};
+use marquetry_base::{CancelToken, Error, MemoryReservation, Result, SharedExecutor, Span, Stopwatch};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::source::Source;
 use std::sync::Arc;
@@ -33,8 +35,16 @@ pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
     /// Empty once several threads read them.
     pub(super) roots: Vec<RootReader>,
+    /// The memory of the readers of columns.
+    _held: MemoryReservation,
     buffers: BatchBuffers,
     threads: usize,
+    /// Bytes that they may have ready before they are wanted, if a budget bounds that.
+    ahead: Option<usize>,
+    /// What has the other threads, and what they look at as they read.
+    executor: SharedExecutor,
+    stop: CancelToken,
+    counters: Arc<ReadCounters>,
     parallel: Option<ColumnParallelReader>,
     /// Pages that one of several threads reads of a field at a time.
     pub(super) pages: u64,
@@ -87,6 +97,9 @@ impl ParquetRecordBatchReader {
         options: &ArrowReaderOptions,
         mut plan: ReadPlan,
     ) -> Result<Self> {
+        if !plan.is_part {
+            plan.row_groups.iter().for_each(|_| plan.counters.row_group());
+        }
         let page_options = page_options(&metadata, options);
         let mut roots = Vec::new();
         let mut read: Vec<_> = read_as.projected(&plan.projection).collect();
@@ -96,6 +109,7 @@ impl ParquetRecordBatchReader {
             read.extend(read_as.projected(&filter.others(metadata.schema(), &plan.projection)));
         }
         let num_columns = read.iter().map(|root| root.leaves().len()).sum();
+        let held = reserve_readers(num_columns, plan.row_groups.len(), &options.limits)?;
         for root in read {
             let columns = root.leaves().into_iter().map(|leaf| {
                 let column = metadata.schema().column(leaf);
@@ -110,7 +124,8 @@ impl ParquetRecordBatchReader {
                 let (source, metadata) = (source.clone(), metadata.clone());
                 let (options, wanted) = (page_options.clone(), target.clone());
                 let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
-                (leaf, reader.sharing_read_ahead(num_columns), target)
+                let reader = reader.sharing_read_ahead(num_columns).counted_by(plan.counters.clone());
+                (leaf, reader, target)
             });
             let columns = columns.collect();
             roots.push(RootReader { field: root.field, arrow: root.arrow, columns });
@@ -141,16 +156,29 @@ impl ParquetRecordBatchReader {
             report: LossReport::default(),
             group: None,
         });
-        // What is read ahead would take from a budget that one thread keeps.
-        let may_read_ahead =
-            prefetch.is_none() && salvage.is_none() && options.limits.memory.tight_limit().is_none();
+        let (memory, batch_size) = (&options.limits.memory, plan.batch_size);
+        let threads = match prefetch.is_none() && salvage.is_none() && plan.threads > 1 {
+            true => {
+                let leaves = roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0));
+                // All threads together hold what one does, and what is ahead.
+                let all = memory_of(&metadata, leaves, batch_size);
+                if threads_within(memory, 2, all / 2, IN_FLIGHT) > 1 { plan.threads } else { 1 }
+            }
+            false => 1,
+        };
+        let ahead = memory.tight_limit().map(|_| ahead_within(memory, IN_FLIGHT as usize));
         Ok(ParquetRecordBatchReader {
             schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
-            threads: if may_read_ahead { plan.threads } else { 1 },
+            threads,
+            ahead,
+            executor: plan.executor,
+            counters: plan.counters,
+            stop: options.limits.cancel.clone(),
             parallel: None,
             pages: PAGES_PER_STRIDE,
             buffers: BatchBuffers::of(metadata, &roots),
             roots,
+            _held: held,
             left: end - offset,
             batch_size: plan.batch_size,
             offset,
@@ -164,12 +192,21 @@ impl ParquetRecordBatchReader {
     }
 
     /// A reader that passes over rows.
-    pub(super) fn of_filtered(metadata: Arc<ParquetMetaData>, filtered: FilteredMode) -> Self {
+    pub(super) fn of_filtered(
+        metadata: Arc<ParquetMetaData>,
+        filtered: FilteredMode,
+        counters: Arc<ReadCounters>,
+    ) -> Self {
         ParquetRecordBatchReader {
             schema: filtered.schema().clone(),
             roots: Vec::new(),
+            _held: MemoryReservation::default(),
             buffers: BatchBuffers::of(metadata, []),
             threads: 1,
+            ahead: None,
+            executor: SharedExecutor::default(),
+            stop: CancelToken::default(),
+            counters,
             parallel: None,
             pages: PAGES_PER_STRIDE,
             left: usize::MAX,
@@ -201,6 +238,28 @@ impl ParquetRecordBatchReader {
         self.salvage.as_ref().map(|salvage| salvage.report.clone()).unwrap_or_default()
     }
 
+    /// What was read, passed over and spent so far. It costs next to nothing, and may be asked for at any time.
+    ///
+    /// ```
+    /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    /// use marquetry_core::predicate::Predicate;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// let builder = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path)?)?;
+    /// let mut reader = builder.with_predicate(Predicate::parse("year > 2100")?).build()?;
+    /// assert!(reader.next_batch().is_none());
+    /// let metrics = reader.metrics();
+    /// assert_eq!((metrics.statistics.row_groups, metrics.rows), (2, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn metrics(&self) -> ReadMetrics {
+        self.counters.snapshot()
+    }
+
+    /// The counters behind [`metrics`](Self::metrics), for who has given the reader away.
+    pub fn counters(&self) -> &Arc<ReadCounters> {
+        &self.counters
+    }
+
     /// The next batch; `None` after the last.
     ///
     /// If a call panics, because a source or a filter does, the next one fails, and the reader is over.
@@ -210,7 +269,7 @@ impl ParquetRecordBatchReader {
             (self.is_reading, self.left) = (false, 0);
             return Some(Err(panicked()));
         }
-        let batch = self.next_adapted();
+        let batch = Span::batch().in_scope(|| self.next_adapted());
         self.is_reading = false;
         batch
     }
@@ -248,12 +307,14 @@ impl ParquetRecordBatchReader {
         if self.threads > 1 && !self.roots.is_empty() {
             let batches = BatchGrid { skip: self.offset, rows: self.left, size: self.batch_size };
             let roots = std::mem::take(&mut self.roots);
+            let (threads, pages, ahead) = (self.threads, self.pages, self.ahead);
             self.parallel = Some(ColumnParallelReader::new(
                 roots,
                 &self.buffers.metadata,
-                batches,
-                self.threads,
-                self.pages,
+                ColumnPlan { batches, threads, pages, ahead },
+                self.executor.or_threads(THREAD_NAME),
+                self.stop.clone(),
+                self.counters.clone(),
             ));
         }
         if let Some(parallel) = &mut self.parallel {
@@ -264,15 +325,18 @@ impl ParquetRecordBatchReader {
         if let Some(prefetch) = &mut self.prefetch {
             prefetch.before(offset, rows)?;
         }
+        let start = Stopwatch::start();
         let mut arrays = Vec::with_capacity(self.roots.len());
         for root in &mut self.roots {
             arrays.push(root.read(offset, rows, &mut self.buffers, held)?);
         }
+        self.counters.decoded(start);
         self.batch(arrays, rows)
     }
 
     fn batch(&self, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        self.counters.batch(rows);
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::arrow_error)
     }
 
@@ -363,6 +427,9 @@ impl ParquetRecordBatchReader {
     }
 }
 
+/// The name of threads of our own.
+pub(super) const THREAD_NAME: &str = "marquetry-read";
+
 #[cold]
 pub(crate) fn panicked() -> Error {
     Error::argument("reading panicked before; it cannot go on")
@@ -393,8 +460,7 @@ impl Iterator for ParquetRecordBatchReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // The typed error stays reachable as the source.
-        Some(self.next_batch()?.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        Some(self.next_batch()?.map_err(ArrowError::from))
     }
 }
 

@@ -7,12 +7,13 @@
 
 use super::ProjectionMask;
 use super::options::{ArrowReaderOptions, Int96Unit};
-use crate::schema::{TypeOptions, project, to_arrow, to_arrow_as};
+use crate::schema::{TypeOptions, check_chosen_types, project, to_arrow, to_arrow_as};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
 use marquetry_format::KeyValueView;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -75,12 +76,20 @@ impl SchemaCache {
             let whole = ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) };
             return Ok(SchemaCache { whole: OnceLock::from(whole), ..types });
         }
+        check_chosen_types(metadata.schema(), &options.types)?;
         Ok(types)
     }
 
     /// All fields as another schema.
     pub(super) fn of_schema(fields: Arc<[NestedField]>, schema: SchemaRef) -> Self {
         SchemaCache { whole: OnceLock::from(ResolvedFields { fields, schema }), ..SchemaCache::default() }
+    }
+
+    /// About how many bytes of memory it takes, as far as it was made.
+    pub(super) fn memory_size(&self) -> usize {
+        let resolved = [self.whole.get(), self.part.get().map(|(_, part)| part)];
+        // A nested field for each Arrow field, and as much again for the column's name and levels.
+        resolved.into_iter().flatten().map(|part| 2 * part.schema.fields().size()).sum()
     }
 
     /// All fields, and virtual columns.
@@ -152,19 +161,20 @@ fn with_virtual(schema: ArrowSchema, options: &ArrowReaderOptions) -> SchemaRef 
     Arc::new(ArrowSchema::new_with_metadata(own.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-/// The file's key-value metadata.
-struct KeyValues<'a>(Vec<KeyValueView<'a>>);
+/// The file's key-value metadata as text.
+struct KeyValues<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> KeyValues<'a> {
     fn of(metadata: &'a ParquetMetaData) -> Self {
-        KeyValues(metadata.key_values().collect())
+        let text = |pair: KeyValueView<'a>| (pair.key_text(), pair.value_text().unwrap_or_default());
+        KeyValues(metadata.key_values().map(text).collect())
     }
 
     /// The first of equal keys wins, a key without a value has an empty one.
     fn by_key(&self) -> HashMap<&str, &str> {
         let mut out = HashMap::new();
-        for pair in &self.0 {
-            out.entry(&*pair.key).or_insert(pair.value.as_deref().unwrap_or_default());
+        for (key, value) in &self.0 {
+            out.entry(&**key).or_insert(&**value);
         }
         out
     }

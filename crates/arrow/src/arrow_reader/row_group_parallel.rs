@@ -11,8 +11,9 @@ use super::filtered_reader::{FilteredReader, RowGroupTask};
 use super::worker_pool::{Scheduler, WorkerPool};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use marquetry_base::Result;
+use marquetry_base::{CancelToken, Executor, Result};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -60,15 +61,22 @@ struct BatchResult {
 }
 
 impl RowGroupParallelReader {
-    /// What `reader` reads, by the caller's thread and one for each of `others`, which are to read the same. So many bytes may be
-    /// ahead, about.
-    pub(super) fn new(mut reader: FilteredReader, mut others: Vec<FilteredReader>, in_flight: usize) -> Self {
+    /// What `reader` reads, by the caller's thread and those of `executor`, one for each of `others`, which are to read the same. So many bytes may be
+    /// ahead, about. `stop` is what they look at.
+    pub(super) fn new(
+        mut reader: FilteredReader,
+        mut others: Vec<FilteredReader>,
+        in_flight: usize,
+        executor: Arc<dyn Executor>,
+        stop: CancelToken,
+    ) -> Self {
         let (schema, waiting) = (reader.schema().clone(), reader.take_row_groups());
         others.iter_mut().for_each(|other| drop(other.take_row_groups()));
+        others.push(reader);
         let groups = RowGroupQueue { waiting, begun: VecDeque::new(), first: 0, ahead: 0, in_flight };
         let worker = |filtered| Worker { filtered, at: None };
         RowGroupParallelReader {
-            pool: WorkerPool::new(groups, worker(reader), others.into_iter().map(worker)),
+            pool: WorkerPool::new(groups, others.into_iter().map(worker).collect(), executor, stop),
             schema,
         }
     }
@@ -151,7 +159,8 @@ impl Scheduler for RowGroupQueue {
     }
 
     fn has_work(&self) -> bool {
-        self.ahead < self.in_flight || self.is_waited_for()
+        let is_left = !self.waiting.is_empty() || self.begun.iter().any(|group| !group.is_read);
+        is_left && (self.ahead < self.in_flight || self.is_waited_for())
     }
 }
 

@@ -4,6 +4,7 @@ use super::options::ArrowReaderOptions;
 use crate::schema::repair::hides_stored_values;
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::ReadCounters;
 use marquetry_core::predicate::BoundPredicate;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
 use marquetry_core::source::Source;
@@ -14,6 +15,7 @@ pub(super) struct Pruning {
     source: Arc<dyn Source>,
     pub(super) predicate: BoundPredicate,
     pub(super) options: PruneOptions,
+    counters: Arc<ReadCounters>,
 }
 
 impl Pruning {
@@ -23,15 +25,16 @@ impl Pruning {
         predicate: BoundPredicate,
         metadata: &ParquetMetaData,
         options: &ArrowReaderOptions,
+        counters: Arc<ReadCounters>,
     ) -> Self {
         let (page_index, limits) = (options.page_index, options.limits.clone());
         // Statistics and indexes describe the stored values.
         let stages = match hides_stored_values(&predicate, metadata.schema(), &options.types) {
             true => PruneOptions::none(),
-            false => PruneOptions { page_index, ..PruneOptions::default() },
+            false => PruneOptions::default().with_page_index(page_index),
         };
-        let options = PruneOptions { limits, ..stages };
-        Pruning { source: source.clone(), predicate, options }
+        let options = stages.with_limits(limits);
+        Pruning { source: source.clone(), predicate, options, counters }
     }
 
     /// Prunes by the statistics of the footer: reads nothing.
@@ -41,18 +44,17 @@ impl Pruning {
         row_group: usize,
     ) -> Result<RowGroupMatch> {
         let (predicate, mut report) = (&self.predicate, PruneReport::default());
-        let options = PruneOptions {
-            bloom_filters: false,
-            dictionaries: false,
-            page_index: false,
-            ..self.options.clone()
-        };
+        let options =
+            self.options.clone().with_bloom_filters(false).with_dictionaries(false).with_page_index(false);
         prune_row_group(&*self.source, metadata, row_group, predicate, &options, &mut report)
     }
 
     /// Prunes by all that the options allow: reads dictionaries, bloom filters and indexes.
     pub(super) fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
         let (predicate, mut report) = (&self.predicate, PruneReport::default());
-        prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)
+        let kept =
+            prune_row_group(&*self.source, metadata, row_group, predicate, &self.options, &mut report)?;
+        report.count_in(&self.counters);
+        Ok(kept)
     }
 }

@@ -76,7 +76,7 @@ impl SalvageReader {
             }
             let leaves: Vec<usize> =
                 roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0)).collect();
-            self.source.will_read(&chunk_ranges(&self.metadata, index, &leaves))?;
+            self.source.prefetch(&chunk_ranges(&self.metadata, index, &leaves))?;
             let columns = self.metadata.schema().num_columns();
             self.group = Some(Group {
                 index,

@@ -1,13 +1,20 @@
 //! A worker pool whose caller helps while it waits for a result.
+//!
+//! ```text
+//! idle [worker, worker]  ── has_work ──►  a task of the executor takes one, works while there is work, gives it back
+//! ```
+//!
+//! A worker is state, not a thread: nothing waits on the executor's threads for work. The caller waits for what has begun only, and
+//! does everything else itself.
 
+use marquetry_base::{CancelToken, Executor};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 /// Hands out tasks, several of which can run in parallel.
 pub(super) trait Scheduler: Send + 'static {
-    /// State that each thread owns.
+    /// State that each thread owns while it works.
     type Worker: Send + 'static;
     /// A unit of work, and its result.
     type Task;
@@ -26,41 +33,56 @@ pub(super) trait Scheduler: Send + 'static {
     fn has_work(&self) -> bool;
 }
 
-/// A pool of threads, of which the caller is one while it waits.
+/// A pool of workers, of which the caller has one while it waits.
 pub(super) struct WorkerPool<W: Scheduler> {
     shared: Arc<Shared<W>>,
-    others: Vec<JoinHandle<()>>,
-    /// The caller's own state.
-    worker: W::Worker,
+    /// What tasks look at as they go on: the end of the pool does not wait for theirs.
+    stop: CancelToken,
 }
 
-struct Shared<W> {
+struct Shared<W: Scheduler> {
+    executor: Arc<dyn Executor>,
     state: Mutex<PoolState<W>>,
-    /// Signalled when a task is done, when there is a new one, and at the end.
+    /// Signalled when a task is done, and at the end.
     changed: Condvar,
 }
 
-struct PoolState<W> {
-    work: W,
-    /// How many threads wait.
-    waiting: usize,
-    is_over: bool,
+struct PoolState<W: Scheduler> {
+    /// `None` at the end.
+    work: Option<W>,
+    /// Workers that no thread has.
+    idle: Vec<W::Worker>,
+    /// How many threads have a worker.
+    running: usize,
+    /// How many tasks the executor has, begun or not, and may have: one fewer than there are workers.
+    helpers: usize,
+    most_helpers: usize,
+    /// Whether the caller waits for a change.
+    is_waiting: bool,
     /// What a thread panicked with.
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<W: Scheduler> WorkerPool<W> {
-    /// The caller with `worker`, and a thread for each of `others`; fewer, if no more can be started.
-    pub(super) fn new(work: W, worker: W::Worker, others: impl IntoIterator<Item = W::Worker>) -> Self {
-        let state = PoolState { work, waiting: 0, is_over: false, panic: None };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let others = others.into_iter().filter_map(|mut worker| {
-            let shared = shared.clone();
-            let run = move || shared.run(&mut worker);
-            std::thread::Builder::new().name("marquetry-read".to_owned()).spawn(run).ok()
-        });
-        let others = others.collect();
-        WorkerPool { others, shared, worker }
+    /// As many threads as `workers`, of which the caller is one, and `executor` has the others: fewer, if it has no more. `stop` is
+    /// cancelled when the pool is dropped.
+    pub(super) fn new(
+        work: W,
+        workers: Vec<W::Worker>,
+        executor: Arc<dyn Executor>,
+        stop: CancelToken,
+    ) -> Self {
+        let state = PoolState {
+            work: Some(work),
+            running: 0,
+            helpers: 0,
+            most_helpers: workers.len().saturating_sub(1),
+            idle: workers,
+            is_waiting: false,
+            panic: None,
+        };
+        let shared = Arc::new(Shared { executor, state: Mutex::new(state), changed: Condvar::new() });
+        WorkerPool { shared, stop }
     }
 
     /// Runs tasks until `ready` finds its result.
@@ -68,35 +90,46 @@ impl<W: Scheduler> WorkerPool<W> {
     /// # Panics
     /// As a thread did; and after that at every call.
     pub(super) fn wait_for<T>(&mut self, mut ready: impl FnMut(&mut W) -> Option<T>) -> T {
-        let shared = &*self.shared;
+        let shared = &self.shared;
         let mut state = shared.state();
         loop {
             if let Some(panic) = state.panic.take() {
                 drop(state);
                 resume_unwind(panic);
             }
-            assert!(!state.is_over, "a thread of the reader panicked before");
-            let found = ready(&mut state.work);
+            let work = state.work.as_mut().expect("a thread of the reader panicked before");
+            let found = ready(work);
             // A result that was taken makes room for new tasks.
-            if state.waiting > 0 && state.work.has_work() {
-                shared.changed.notify_all();
-            }
+            state = Shared::call_helpers(shared, state);
             if let Some(found) = found {
                 return found;
             }
-            state = shared.step(state, &mut self.worker);
+            state = match shared.take_task(&mut state) {
+                Some((task, worker)) => shared.run(state, task, worker),
+                None if state.running > 0 => shared.wait(state),
+                // What panicked under the lock has left nothing to do.
+                None => {
+                    drop(state);
+                    shared.state()
+                }
+            };
         }
     }
 }
 
 impl<W: Scheduler> Drop for WorkerPool<W> {
+    /// Waits for the threads that work: at most for their page. What they read from is free after it.
     fn drop(&mut self) {
-        self.shared.state().is_over = true;
-        self.shared.changed.notify_all();
-        for other in self.others.drain(..) {
-            // Its panic, if it had one, was caught.
-            let _ = other.join();
+        self.stop.cancel();
+        let mut state = self.shared.state();
+        while state.running > 0 {
+            state.work = None;
+            state = self.shared.wait(state);
         }
+        // Tasks that have not begun hold on to the pool, and no more to what is read.
+        let (work, idle) = (state.work.take(), std::mem::take(&mut state.idle));
+        drop(state);
+        drop((work, idle));
     }
 }
 
@@ -106,53 +139,104 @@ impl<W: Scheduler> Shared<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The loop of a thread of the pool.
-    fn run(&self, worker: &mut W::Worker) {
-        let mut state = self.state();
-        while !state.is_over {
-            state = self.step(state, worker);
+    /// Has one more thread help, if there is work for it. It calls the next one.
+    fn call_helpers<'a>(
+        this: &'a Arc<Self>,
+        mut state: MutexGuard<'a, PoolState<W>>,
+    ) -> MutexGuard<'a, PoolState<W>> {
+        if state.helpers >= state.most_helpers || !state.work.as_ref().is_some_and(W::has_work) {
+            return state;
+        }
+        state.helpers += 1;
+        drop(state);
+        let helper = Helper { shared: this.clone(), has_begun: false };
+        this.executor.spawn(Box::new(move || helper.help()));
+        this.state()
+    }
+
+    /// Waits for the end of a task.
+    fn wait<'a>(&self, mut state: MutexGuard<'a, PoolState<W>>) -> MutexGuard<'a, PoolState<W>> {
+        state.is_waiting = true;
+        state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.is_waiting = false;
+        state
+    }
+
+    /// The next task of any worker.
+    fn take_task(&self, state: &mut PoolState<W>) -> Option<(W::Task, W::Worker)> {
+        let PoolState { work: Some(work), idle, running, panic, .. } = state else { return None };
+        let chosen = catch_unwind(AssertUnwindSafe(|| {
+            // Some may only go on with what they have begun.
+            (0..idle.len()).rev().find_map(|i| Some((i, work.choose(&idle[i])?)))
+        }));
+        match chosen {
+            Ok(chosen) => chosen.map(|(i, task)| {
+                // Under the lock under which it was chosen: who finds nothing to do waits for it.
+                *running += 1;
+                (task, idle.swap_remove(i))
+            }),
+            Err(caught) => {
+                panic.get_or_insert(caught);
+                state.work = None;
+                None
+            }
         }
     }
 
-    /// Runs one task, or waits for one.
-    fn step<'a>(
+    /// Runs a task outside of the lock, and takes its result and the worker back.
+    fn run<'a>(
         &'a self,
-        mut state: MutexGuard<'a, PoolState<W>>,
-        worker: &mut W::Worker,
+        state: MutexGuard<'a, PoolState<W>>,
+        task: W::Task,
+        mut worker: W::Worker,
     ) -> MutexGuard<'a, PoolState<W>> {
-        let task = match catch_unwind(AssertUnwindSafe(|| state.work.choose(worker))) {
-            Ok(Some(task)) => task,
-            Ok(None) => {
-                state.waiting += 1;
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                state.waiting -= 1;
-                return state;
-            }
-            Err(panic) => return self.end(state, panic),
-        };
         drop(state);
-        let done = catch_unwind(AssertUnwindSafe(|| W::run(task, worker)));
+        let done = catch_unwind(AssertUnwindSafe(|| W::run(task, &mut worker)));
         let mut state = self.state();
-        let done = done.and_then(|done| catch_unwind(AssertUnwindSafe(|| state.work.put(done))));
+        state.running -= 1;
+        state.idle.push(worker);
+        let done = done.and_then(|done| match &mut state.work {
+            Some(work) => catch_unwind(AssertUnwindSafe(|| work.put(done))),
+            None => Ok(()),
+        });
         if let Err(panic) = done {
-            return self.end(state, panic);
+            // What the task worked on is lost, so that nobody could wait for it.
+            state.panic.get_or_insert(panic);
+            state.work = None;
         }
-        // PERF: without the check this would be a system call even if no thread waits.
-        if state.waiting > 0 {
+        // PERF: without the check this would be a system call even if nobody waits.
+        if state.is_waiting {
             self.changed.notify_all();
         }
         state
     }
+}
 
-    /// Stops all threads after a panic: what the task worked on is lost, so that nobody could wait for it.
-    fn end<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, PoolState<W>>,
-        panic: Box<dyn Any + Send>,
-    ) -> MutexGuard<'a, PoolState<W>> {
-        state.panic.get_or_insert(panic);
-        state.is_over = true;
-        self.changed.notify_all();
-        state
+/// A task of the executor; it may be dropped instead of run.
+struct Helper<W: Scheduler> {
+    shared: Arc<Shared<W>>,
+    has_begun: bool,
+}
+
+impl<W: Scheduler> Helper<W> {
+    /// Works while there is work.
+    fn help(mut self) {
+        self.has_begun = true;
+        let shared = &self.shared;
+        let mut state = shared.state();
+        while let Some((task, worker)) = shared.take_task(&mut state) {
+            state = Shared::call_helpers(shared, state);
+            state = shared.run(state, task, worker);
+        }
+        // Under the lock under which it found no work: who makes some calls another one.
+        state.helpers -= 1;
+    }
+}
+
+impl<W: Scheduler> Drop for Helper<W> {
+    fn drop(&mut self) {
+        if !self.has_begun {
+            self.shared.state().helpers -= 1;
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::schema::element_of;
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, FieldRef, Schema as ArrowSchema};
+use arrow_schema::{DataType, Field, FieldRef, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
@@ -25,6 +25,17 @@ pub(super) fn check_batch(schema: &ArrowSchema, batch: &RecordBatch) -> Result<(
         }
     }
     Ok(())
+}
+
+/// The type of an array for `field` must be the field's, but for what is not stored.
+pub(super) fn check_array(field: &Field, given: &DataType) -> Result<()> {
+    match is_same(field.data_type(), given) {
+        true => Ok(()),
+        false => {
+            let message = format!("an array of {given} for a field of {}", field.data_type());
+            Err(Error::argument(message).in_column(field.name().as_str()))
+        }
+    }
 }
 
 /// Whether arrays of the one type can be written as the other: the names of fields count, those of elements and of the

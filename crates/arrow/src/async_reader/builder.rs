@@ -18,6 +18,7 @@ use bytes::Bytes;
 use marquetry_base::{Error, Result};
 use marquetry_core::fetch::{CoalesceOptions, bytes, chunk_ranges};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::ReadCounters;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::schema::Schema;
@@ -45,13 +46,15 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
     filter: Option<RowFilter>,
     prefetch: u64,
     cost: CoalesceOptions,
+    yield_rows: usize,
+    counters: Arc<ReadCounters>,
     opened: PhantomData<fn() -> T>,
 }
 
 impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
     /// Reads the footer, see [`ArrowReaderMetadata::load_async`].
     ///
-    /// Fails if the file is none, is damaged there, or is encrypted, or if the source fails.
+    /// Fails if the file is none, is damaged there, or is encrypted in it, or if the source fails.
     pub async fn new(input: T) -> Result<Self> {
         Self::new_with_options(input, ArrowReaderOptions::default()).await
     }
@@ -80,6 +83,8 @@ impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
             filter: None,
             prefetch: PREFETCH,
             cost: CoalesceOptions::OBJECT_STORE,
+            yield_rows: YIELD_ROWS,
+            counters: Arc::default(),
             opened: PhantomData,
         }
     }
@@ -175,7 +180,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// Rows to pass over before the first, of those that are wanted. Default 0. Without a filter, row groups that are passed
-    /// over as a whole are not fetched.
+    /// over as a whole are not fetched, and neither are pages by the offset index: damage in what is not fetched is not seen,
+    /// where a reader that has the file at hand may come upon it.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
@@ -198,6 +204,20 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
+    /// After how many rows, about, the stream gives other tasks a turn, though it could go on: it wakes itself, and is pending
+    /// once. Default 65,536; 0 after each batch.
+    #[must_use]
+    pub fn with_yield_rows(mut self, rows: usize) -> Self {
+        self.yield_rows = rows;
+        self
+    }
+
+    /// Counts in `counters`, too, what others count there.
+    pub(crate) fn counted_by(mut self, counters: Arc<ReadCounters>) -> Self {
+        self.counters = counters;
+        self
+    }
+
     /// The stream. Nothing is fetched before it is polled.
     ///
     /// Fails if a row group does not exist or the batch size is 0; if [`Int96Unit::Auto`] is asked for where an INT96
@@ -208,7 +228,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let (schema, adapter) = self.made()?;
         let has_rows = self.limit != Some(0);
         let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
-        let prefetch = self.prefetch;
+        let (prefetch, yield_rows) = (self.prefetch, self.yield_rows);
         let (scan, mut jobs) = self.scan()?;
         if scan.metadata.options.int96 == Int96Unit::Auto
             && !int96_of(&scan.metadata, &scan.leaves).is_empty()
@@ -227,7 +247,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let room =
             scan.metadata.options.limits.memory.tight_limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         let rest = (!is_known).then_some(rest);
-        Ok(ParquetRecordBatchStream::new(schema, adapter, scan, jobs, prefetch.min(room), rest))
+        let stream = ParquetRecordBatchStream::new(schema, adapter, scan, jobs, prefetch.min(room), rest);
+        Ok(stream.yielding_after(yield_rows))
     }
 
     /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
@@ -294,9 +315,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let columns = self.metadata.metadata().schema().num_columns();
         let leaves: Vec<usize> = (0..columns).filter(|&leaf| self.projection.leaf_included(leaf)).collect();
         let jobs = self.jobs(&leaves)?;
-        let bound = |predicate: Predicate| {
-            predicate.bind(self.metadata.parquet_schema()).map(|bound| (predicate, bound))
-        };
+        let bound = |predicate: Predicate| predicate.bind(self.metadata.parquet_schema());
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
         let filter = StreamFilter {
             predicate: self.predicate.map(bound).transpose()?,
@@ -311,6 +330,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             batch_size: self.batch_size,
             cost: self.cost,
             turns: Turns::default(),
+            counters: self.counters,
         };
         Ok((scan, jobs))
     }
@@ -378,6 +398,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 }
 
+/// A millisecond's work, or some.
+const YIELD_ROWS: usize = 64 << 10;
 /// As that of the reader that does not wait.
 const BATCH_SIZE: usize = 8192;
 /// Some hundred milliseconds of a fast connection, and little memory.

@@ -9,3 +9,10 @@ pub(crate) struct CachedTail {
     pub(super) version: FileVersion,
     pub(super) bytes: RangeCache,
 }
+
+impl CachedTail {
+    /// How many bytes of the file are kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.bytes()
+    }
+}

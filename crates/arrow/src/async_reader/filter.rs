@@ -12,7 +12,7 @@ use crate::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, 
 use crate::schema::repair::hides_stored_values;
 use marquetry_base::Result;
 use marquetry_core::fetch::{RangeCache, bytes};
-use marquetry_core::prune::{PruneOptions, RowGroupMatch};
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch};
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) async fn select(
     let rows: Vec<_> = selected.runs().collect();
     let all = scan.pages(remote, row_group, &with(&looked_at, &scan.leaves), &rows, buffered).await?;
     let others = scan.pages(remote, row_group, &scan.leaves, &rows, buffered).await?;
-    let ranges = match bytes(&buffered.lacking(others)) <= scan.cost.round_trip() {
+    let ranges = match bytes(&buffered.missing_of(others)) <= scan.cost.bytes_per_round_trip() {
         true => all,
         false => scan.pages(remote, row_group, &looked_at, &rows, buffered).await?,
     };
@@ -55,18 +55,21 @@ async fn prune(
     buffered: &Arc<RangeCache>,
 ) -> Result<(RowMask, bool)> {
     let rows = scan.metadata.metadata().row_group(row_group).num_rows();
-    let Some((_, predicate)) = &scan.filter.predicate else { return Ok((RowMask::all(rows), false)) };
+    let Some(predicate) = &scan.filter.predicate else { return Ok((RowMask::all(rows), false)) };
     let leaves = with(&scan.filter.leaves(scan.metadata.metadata(), true), &scan.leaves);
     let (page_index, limits) = (scan.metadata.options.page_index, scan.metadata.options.limits.clone());
     // Statistics and indexes describe the stored values.
     let schema = scan.metadata.metadata().schema();
     let stages = match hides_stored_values(predicate, schema, &scan.metadata.options.types) {
         true => PruneOptions::none(),
-        false => PruneOptions { page_index, ..PruneOptions::default() },
+        false => PruneOptions::default().with_page_index(page_index),
     };
-    let options = PruneOptions { limits, ..stages };
-    let prune = || scan.ahead(buffered).prune(row_group, predicate, &leaves, &options);
-    Ok(match remote.run(buffered, prune).await? {
+    let options = stages.with_limits(limits);
+    let mut report = PruneReport::default();
+    let prune = || scan.ahead(buffered).prune(row_group, predicate, &leaves, &options, &mut report);
+    let kept = remote.run(buffered, prune).await?;
+    report.count_in(&scan.counters);
+    Ok(match kept {
         RowGroupMatch::None => (RowMask::from_ranges(&[], rows), false),
         RowGroupMatch::All => (RowMask::all(rows), false),
         RowGroupMatch::Some(ranges) => (RowMask::from_ranges(&ranges, rows), true),
@@ -83,10 +86,11 @@ fn evaluate(
 ) -> Result<RowMask> {
     let source: Arc<dyn Source> = buffered.clone();
     let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, scan.metadata.clone())
+        .of_fetched(scan.counters.clone())
         .with_row_groups(vec![row_group])
         .with_row_selection(RowSelection::from(selected.clone()));
-    if let Some((predicate, _)) = scan.filter.predicate.as_ref().filter(|_| asks_predicate) {
-        builder = builder.with_predicate(predicate.clone());
+    if let Some(predicate) = scan.filter.predicate.as_ref().filter(|_| asks_predicate) {
+        builder = builder.with_bound_predicate(predicate.clone());
     }
     if !scan.filter.filters.is_empty() {
         let filters = scan.filter.filters.iter().map(|filter| Box::new(filter.clone()) as _);

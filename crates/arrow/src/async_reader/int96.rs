@@ -33,7 +33,8 @@ pub(crate) async fn fitting(
     }
     let version = metadata.version_of(source).await?;
     let memory = metadata.options.limits.memory.clone();
-    let remote = RangeFetcher { source, version: &version, cost: CoalesceOptions::OBJECT_STORE, memory };
+    let (cost, counters) = (CoalesceOptions::OBJECT_STORE, Arc::default());
+    let remote = RangeFetcher { source, version: &version, cost, memory, counters };
     let (mut unit, mut left) = (Int96Unit::Nanoseconds, row_groups);
     // No unit is coarser than seconds.
     while !left.is_empty() && unit != Int96Unit::Unit(TimeUnit::Second) {

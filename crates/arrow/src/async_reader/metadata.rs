@@ -4,8 +4,9 @@ use super::cached_tail::CachedTail;
 use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
-use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
+use marquetry_base::{Error, ErrorKind, MemoryBudget, Result, Span};
 use marquetry_core::fetch::{CoalesceOptions, RangeCache, index_ranges};
+use marquetry_core::source::Source;
 use std::sync::Arc;
 
 impl ArrowReaderMetadata {
@@ -24,17 +25,17 @@ impl ArrowReaderMetadata {
             // It would read all of the file, backwards.
             return Err(Error::argument("looking for a checkpoint needs a file that is at hand"));
         }
-        let tail = source.read_tail(options.footer_size_hint).await?;
+        let tail = Span::open().instrument(source.read_tail(options.footer_size_hint)).await?;
         let version = tail.version;
         let Some(start) = version.len.checked_sub(tail.bytes.len() as u64) else {
             return Err(Error::new(ErrorKind::Io, "more bytes given than the file has"));
         };
         let bytes = RangeCache::new(version.len);
-        bytes.give(start, tail.bytes);
+        bytes.insert(start, tail.bytes);
         let remote = unbounded(source, &version);
         let mut metadata = remote.run(&bytes, || Self::read(&bytes, options.clone())).await?;
         // The footer was parsed; what was read before it may be indexes or pages.
-        bytes.keep(0..metadata.metadata.data_end().unwrap_or(0));
+        bytes.retain(0..metadata.metadata.data_end().unwrap_or(0));
         metadata.known = Some(Arc::new(CachedTail { version, bytes }));
         Ok(metadata)
     }
@@ -77,7 +78,16 @@ impl ArrowReaderMetadata {
         })
     }
 
-    /// Which version of the file the footer is of, if it was read by [`load_async`](Self::load_async).
+    /// Metadata that was read by other means, of this version of the file: a stream of it asks the source for no other one.
+    #[must_use]
+    pub fn with_file_version(mut self, version: FileVersion) -> Self {
+        let bytes = self.known_bytes(&version);
+        self.known = Some(Arc::new(CachedTail { version, bytes }));
+        self
+    }
+
+    /// Which version of the file the footer is of, if it was read by [`load_async`](Self::load_async),
+    /// or if that was [said](Self::with_file_version).
     pub fn file_version(&self) -> Option<&FileVersion> {
         self.known.as_ref().map(|known| &known.version)
     }
@@ -94,7 +104,10 @@ impl ArrowReaderMetadata {
     pub(super) fn known_bytes(&self, version: &FileVersion) -> RangeCache {
         let bytes = RangeCache::new(version.len);
         if let Some(known) = &self.known {
-            bytes.give_all_of(&known.bytes);
+            bytes.insert_all_of(&known.bytes);
+        }
+        if let Some(cached) = self.cached.as_ref().filter(|cached| cached.len() == version.len) {
+            bytes.insert_all_of(cached);
         }
         bytes
     }
@@ -102,7 +115,8 @@ impl ArrowReaderMetadata {
 
 /// Metadata outlives the reads that have a budget of memory: `Limits::footer_bytes` bounds it.
 fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> RangeFetcher<'a, S> {
-    RangeFetcher { source, version, cost: CoalesceOptions::OBJECT_STORE, memory: MemoryBudget::default() }
+    let (cost, memory) = (CoalesceOptions::OBJECT_STORE, MemoryBudget::default());
+    RangeFetcher { source, version, cost, memory, counters: Arc::default() }
 }
 
 /// For a request that is only to tell the version: stores refuse to give no bytes.

@@ -1,9 +1,11 @@
 //! Fetches the byte ranges of a file that a decoding step found to be missing.
 
 use super::source::{AsyncSource, FileVersion};
-use marquetry_base::{Error, ErrorKind, MemoryBudget, Result};
+use marquetry_base::{Error, ErrorKind, MemoryBudget, Result, Span, Stopwatch};
 use marquetry_core::fetch::{CoalesceOptions, RangeCache};
+use marquetry_core::metrics::ReadCounters;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A version of a file, and what asking for its bytes costs.
 pub(super) struct RangeFetcher<'a, S: ?Sized> {
@@ -12,6 +14,7 @@ pub(super) struct RangeFetcher<'a, S: ?Sized> {
     pub(super) cost: CoalesceOptions,
     /// What is fetched counts here, until it is dropped.
     pub(super) memory: MemoryBudget,
+    pub(super) counters: Arc<ReadCounters>,
 }
 
 impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
@@ -24,7 +27,7 @@ impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
         loop {
             // Whatever a step gave that did not see all it asked for, it is not used.
             let result = step();
-            let missing = buffered.take_missing();
+            let missing = buffered.take_misses();
             if missing.is_empty() {
                 return result;
             }
@@ -35,13 +38,16 @@ impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
 
     /// Fetches what `buffered` lacks of `ranges`.
     pub(super) async fn fetch(&self, buffered: &RangeCache, ranges: Vec<Range<u64>>) -> Result<()> {
-        let requests = self.cost.requests(buffered.lacking(ranges));
+        let requests = self.cost.coalesce(buffered.missing_of(ranges));
         if requests.is_empty() {
             return Ok(());
         }
         let bytes = requests.iter().fold(0u64, |sum, range| sum.saturating_add(range.end - range.start));
         let held = self.memory.reserve(usize::try_from(bytes).unwrap_or(usize::MAX))?;
-        let parts = self.source.read_ranges(self.version, requests.clone()).await?;
+        let start = Stopwatch::start();
+        let read = self.source.read_ranges(self.version, requests.clone());
+        let parts = Span::fetch(requests.len(), bytes).instrument(read).await?;
+        self.counters.fetched(requests.len(), bytes, start);
         if parts.len() != requests.len() {
             let message = format!("{} parts of the file asked for, {} given", requests.len(), parts.len());
             return Err(Error::new(ErrorKind::Io, message));
@@ -52,9 +58,9 @@ impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
                 let message = format!("{wanted} bytes asked for, {} given", part.len());
                 return Err(Error::new(ErrorKind::Io, message).at(request.start));
             }
-            buffered.give(request.start, part);
+            buffered.insert(request.start, part);
         }
-        buffered.hold(held);
+        buffered.hold_reservation(held);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::arrow_reader::{
     LossReport, OnCorrupt, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use arrow_array::RecordBatch;
-use marquetry_base::Result;
+use marquetry_base::{Error, Result};
 use marquetry_core::fetch::{RangeCache, chunk_ranges, index_ranges};
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
@@ -69,6 +69,7 @@ impl StreamScan {
         job: FetchTask,
     ) -> Result<FetchedRowGroup> {
         let FetchTask { row_group, selected, rows, turn, .. } = job;
+        self.counters.row_group();
         let buffered = Arc::new(self.metadata.known_bytes(&version));
         let remote = self.remote(&version);
         if self.salvages() {
@@ -134,8 +135,9 @@ impl StreamScan {
         let mut metadata = self.metadata.clone();
         let indexes = index_ranges(metadata.metadata(), row_group, &self.leaves);
         // Where whole chunks were fetched without asking for indexes, these would be missed in vain.
-        metadata.options.page_index &= buffered.lacking(indexes).is_empty();
+        metadata.options.page_index &= buffered.missing_of(indexes).is_empty();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata)
+            .of_fetched(self.counters.clone())
             .with_projection(self.projection.clone())
             .with_row_groups(vec![row_group])
             .with_batch_size(self.batch_size);
@@ -156,7 +158,7 @@ impl StreamScan {
                 batch => break batch,
             }
         };
-        let missing = group.buffered.take_missing();
+        let missing = group.buffered.take_misses();
         if !missing.is_empty() {
             // The columns are out of step now. A new reader begins with the rows that were not given yet.
             group.reader = self.reader(group.row_group, &group.part, group.given, &group.buffered)?;
@@ -176,6 +178,30 @@ impl StreamScan {
 }
 
 impl FetchedRowGroup {
+    /// Its number in the file.
+    pub(super) fn row_group(&self) -> usize {
+        self.row_group
+    }
+
+    /// How many rows it still gives, if that is known before they are read.
+    pub(super) fn rows_left(&self) -> Option<u64> {
+        match &self.part {
+            RowChoice::Selected(selection) => Some(selection.selected().saturating_sub(self.given as u64)),
+            RowChoice::Whole { .. } => None,
+        }
+    }
+
+    /// The next batch of one whose bytes are all there.
+    pub(super) fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        let batch = self.reader.next_batch();
+        match self.buffered.take_misses().is_empty() {
+            true => batch,
+            false => Some(Err(Error::unsupported(
+                "the pages are not where the footer says: read the file by polling the stream, which fetches them",
+            ))),
+        }
+    }
+
     /// What could not be read so far.
     pub(super) fn loss_report(&self) -> LossReport {
         self.reader.loss_report()

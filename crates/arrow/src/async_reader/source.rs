@@ -55,7 +55,7 @@ impl AsyncSource for Arc<dyn Source> {
         _: &'a FileVersion,
         ranges: Vec<Range<u64>>,
     ) -> BoxFuture<'a, Result<Vec<Bytes>>> {
-        let read = ranges.into_iter().map(|range| read(&**self, range)).collect();
+        let read = (**self).read_ranges(&ranges);
         Box::pin(async { read })
     }
 }
@@ -86,7 +86,7 @@ impl AsyncSource for Bytes {
         _: &'a FileVersion,
         ranges: Vec<Range<u64>>,
     ) -> BoxFuture<'a, Result<Vec<Bytes>>> {
-        let read = ranges.into_iter().map(|range| read(self, range)).collect();
+        let read = Source::read_ranges(self, &ranges);
         Box::pin(async { read })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ordered_futures::OrderedFutures;
 use super::row_group::{DecodeStep, FetchTask, FetchedRowGroup};
+use super::row_group_reader::RowGroupReader;
 use super::source::FileVersion;
 use super::stream_scan::StreamScan;
 use crate::arrow_reader::{LossReport, panicked};
@@ -10,7 +11,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
-use marquetry_base::Result;
+use marquetry_base::{Error, Result, Span};
+use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -20,10 +22,11 @@ use std::task::{Context, Poll, ready};
 /// Fetches and decodes the rows that a builder was told to, batch by batch.
 ///
 /// After an error the stream is over.
+#[must_use = "a stream does nothing unless it is polled"]
 pub struct ParquetRecordBatchStream<T> {
     schema: SchemaRef,
     /// What batches are made into, unless they are given as they are read.
-    adapter: Option<BatchAdapter>,
+    adapter: Option<Arc<BatchAdapter>>,
     scan: Arc<StreamScan>,
     version: Version,
     /// Row groups that were not begun.
@@ -40,6 +43,9 @@ pub struct ParquetRecordBatchStream<T> {
     rest: Option<(u64, u64)>,
     /// What could not be read of the row groups before the open one.
     report: LossReport,
+    /// Rows that may be given, and were, before other tasks have a turn.
+    yield_rows: usize,
+    given: usize,
     /// Set during a poll, and after one that panicked.
     is_polled: bool,
     opened: PhantomData<fn() -> T>,
@@ -66,7 +72,7 @@ impl<T> ParquetRecordBatchStream<T> {
         };
         ParquetRecordBatchStream {
             schema,
-            adapter,
+            adapter: adapter.map(Arc::new),
             scan: Arc::new(scan),
             version,
             jobs: jobs.into(),
@@ -77,9 +83,114 @@ impl<T> ParquetRecordBatchStream<T> {
             prefetch,
             rest,
             report: LossReport::default(),
+            yield_rows: usize::MAX,
+            given: 0,
             is_polled: false,
             opened: PhantomData,
         }
+    }
+
+    pub(super) fn yielding_after(self, rows: usize) -> Self {
+        ParquetRecordBatchStream { yield_rows: rows, ..self }
+    }
+
+    /// What was fetched, read, passed over and spent so far, by the readers of [row groups](Self::next_row_group), too. It
+    /// costs next to nothing.
+    pub fn metrics(&self) -> ReadMetrics {
+        self.scan.counters.snapshot()
+    }
+
+    /// The counters behind [`metrics`](Self::metrics), for who has given the stream away.
+    pub fn counters(&self) -> &Arc<ReadCounters> {
+        &self.scan.counters
+    }
+
+    /// The next row group with rows that are wanted, its bytes fetched, as a reader that does not wait: it may decode on another
+    /// thread while this one fetches what comes next. `None` after the last.
+    ///
+    /// Batches can be had of the stream itself as well; those of a row group that is handed out are its own alone.
+    ///
+    /// ```
+    /// use futures::executor::block_on;
+    /// use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// let file = bytes::Bytes::from(std::fs::read(path)?);
+    /// let rows = block_on(async {
+    ///     let mut stream = ParquetRecordBatchStreamBuilder::new(file).await?.build()?;
+    ///     let mut threads = Vec::new();
+    ///     while let Some(reader) = stream.next_row_group().await? {
+    ///         // Of a runtime: `tokio::task::spawn_blocking`.
+    ///         threads.push(std::thread::spawn(move || {
+    ///             reader.map(|batch| batch.map(|batch| batch.num_rows())).sum::<Result<usize, _>>()
+    ///         }));
+    ///     }
+    ///     threads.into_iter().map(|thread| thread.join().expect("no panic")).sum::<Result<usize, _>>()
+    /// })?;
+    /// assert_eq!(rows, 200);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Fails as polling the stream does, after which it is over; and with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument)
+    /// if damage is no error and there is a limit: how many rows there are is only known after reading.
+    pub async fn next_row_group(&mut self) -> Result<Option<RowGroupReader>> {
+        let group = std::future::poll_fn(|cx| self.poll_row_group(cx)).await;
+        if group.is_err() {
+            self.end();
+        }
+        group
+    }
+
+    fn poll_row_group(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<RowGroupReader>>> {
+        if self.rest.is_some() && self.scan.salvages() {
+            let why = "a limit of rows of a file that may be damaged: poll the stream instead";
+            return Poll::Ready(Err(Error::argument(why)));
+        }
+        while !self.is_over() {
+            ready!(self.poll_fetched(cx))?;
+            let Some(group) = self.open.take() else { continue };
+            let rows = group.rows_left();
+            if let (Some((_, left)), Some(rows)) = (&mut self.rest, rows) {
+                *left -= rows;
+                if *left == 0 {
+                    self.jobs.clear();
+                }
+            }
+            // All of it may have been given in batches.
+            if rows == Some(0) {
+                self.report.join(group.loss_report());
+            } else {
+                let (schema, adapter) = (self.schema.clone(), self.adapter.clone());
+                return Poll::Ready(Ok(Some(RowGroupReader::new(group, schema, adapter))));
+            }
+        }
+        Poll::Ready(Ok(None))
+    }
+
+    /// Goes on fetching, until a row group is open or nothing is left; `open` may still be empty then.
+    fn poll_fetched(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.scan.metadata.options.limits.cancel.check()?;
+        if let Some(refetch) = &mut self.refetch {
+            let Poll::Ready(group) = refetch.as_mut().poll(cx) else {
+                // What was begun goes on meanwhile.
+                self.ahead.poll_all(cx);
+                return Poll::Pending;
+            };
+            self.refetch = None;
+            self.open = Some(group?);
+        }
+        let version = ready!(self.poll_version(cx))?;
+        // Begun before decoding, so that bytes come meanwhile.
+        self.fetch_ahead(&version, self.prefetch, true);
+        self.ahead.poll_all(cx);
+        if self.open.is_none() {
+            let group = ready!(self.poll_first())?;
+            if let Some((offset, _)) = &mut self.rest {
+                *offset -= group.passed;
+            }
+            self.open = Some(group);
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// The schema of the batches.
@@ -99,23 +210,12 @@ impl<T> ParquetRecordBatchStream<T> {
 
     fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
         while !self.is_over() {
-            if let Some(refetch) = &mut self.refetch {
-                let group = ready!(refetch.as_mut().poll(cx));
-                self.refetch = None;
-                self.open = Some(group?);
+            ready!(self.poll_fetched(cx))?;
+            if self.given > self.yield_rows {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
-            let version = ready!(self.poll_version(cx))?;
-            // Begun before decoding, so that bytes come meanwhile.
-            self.fetch_ahead(&version, self.prefetch, true);
-            self.ahead.poll_all(cx);
-            let Some(mut group) = self.open.take() else {
-                let group = ready!(self.poll_first())?;
-                if let Some((offset, _)) = &mut self.rest {
-                    *offset -= group.passed;
-                }
-                self.open = Some(group);
-                continue;
-            };
+            let Some(mut group) = self.open.take() else { continue };
             let step = self.scan.step(&mut group);
             if matches!(step, Ok(DecodeStep::Over) | Err(_)) {
                 self.report.join(group.loss_report());
@@ -123,6 +223,7 @@ impl<T> ParquetRecordBatchStream<T> {
             match step? {
                 DecodeStep::Batch(batch) => {
                     self.open = Some(group);
+                    self.given = self.given.saturating_add(batch.num_rows().max(1));
                     if let Some((_, left)) = &mut self.rest {
                         *left -= batch.num_rows() as u64;
                         if *left == 0 {
@@ -135,7 +236,7 @@ impl<T> ParquetRecordBatchStream<T> {
                     }));
                 }
                 DecodeStep::Missing(missing) => {
-                    let scan = self.scan.clone();
+                    let (scan, version) = (self.scan.clone(), ready!(self.poll_version(cx))?);
                     self.refetch = Some(Box::pin(async move {
                         scan.remote(&version).fetch(group.buffered(), missing).await?;
                         Ok(group)
@@ -200,7 +301,8 @@ impl<T> ParquetRecordBatchStream<T> {
             // What is wanted now is not ahead of anything.
             let counted = if is_wanted_now { 0 } else { job.bytes };
             bytes = bytes.saturating_add(counted);
-            let fetch = self.scan.clone().open(version.clone(), job);
+            let span = Span::row_group(job.row_group);
+            let fetch = span.instrument(self.scan.clone().open(version.clone(), job));
             self.ahead.push(Box::pin(fetch));
             self.bytes.push_back(counted);
         }
@@ -239,6 +341,9 @@ impl<T> Stream for ParquetRecordBatchStream<T> {
             true => Poll::Ready(Some(Err(panicked()))),
         };
         self.is_polled = false;
+        if batch.is_pending() {
+            self.given = 0;
+        }
         if matches!(batch, Poll::Ready(Some(Err(_)))) {
             self.end();
         }

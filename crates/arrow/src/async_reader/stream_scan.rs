@@ -9,7 +9,8 @@ use arrow_schema::ArrowError;
 use marquetry_base::Result;
 use marquetry_core::fetch::{CoalesceOptions, FetchPlanner, RangeCache};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::predicate::{BoundPredicate, Predicate};
+use marquetry_core::metrics::ReadCounters;
+use marquetry_core::predicate::BoundPredicate;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,12 +26,14 @@ pub(super) struct StreamScan {
     pub(super) cost: CoalesceOptions,
     /// In which row groups ask the filters.
     pub(super) turns: Turns,
+    pub(super) counters: Arc<ReadCounters>,
 }
 
 impl StreamScan {
     pub(super) fn remote<'a>(&'a self, version: &'a FileVersion) -> RangeFetcher<'a, dyn AsyncSource> {
         let memory = self.metadata.options.limits.memory.clone();
-        RangeFetcher { source: &*self.source, version, cost: self.cost, memory }
+        let counters = self.counters.clone();
+        RangeFetcher { source: &*self.source, version, cost: self.cost, memory, counters }
     }
 
     /// Where the pages of `leaves` are that have any of `rows`.
@@ -52,7 +55,7 @@ impl StreamScan {
 
 /// What decides which rows are wanted.
 pub(super) struct StreamFilter {
-    pub(super) predicate: Option<(Predicate, BoundPredicate)>,
+    pub(super) predicate: Option<BoundPredicate>,
     pub(super) filters: Vec<SharedPredicate>,
 }
 
@@ -91,7 +94,7 @@ impl StreamFilter {
     /// The columns that are looked at: by the predicate if it has to be asked, and by filters.
     pub(super) fn leaves(&self, metadata: &ParquetMetaData, asks_predicate: bool) -> Vec<usize> {
         let predicate = self.predicate.as_ref().filter(|_| asks_predicate);
-        let of_predicate = predicate.map_or(&[][..], |(_, bound)| bound.leaves());
+        let of_predicate = predicate.map_or(&[][..], BoundPredicate::leaves);
         let is_in = |leaf: &usize| {
             of_predicate.contains(leaf)
                 || self.filters.iter().any(|filter| filter.projection.leaf_included(*leaf))

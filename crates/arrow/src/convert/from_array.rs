@@ -2,7 +2,7 @@
 
 use super::conversion_error::{ConversionError, unsupported};
 use super::non_null::NonNullSlots;
-use super::{bytes, decimal, fixed, interval, primitive, temporal};
+use super::{bytes, decimal, fixed, int96, interval, primitive, temporal};
 use crate::schema::default_types;
 use arrow_array::Array;
 use arrow_schema::{DataType, TimeUnit};
@@ -41,6 +41,9 @@ pub(crate) fn from_array(
             let start = out.len();
             primitive::copied_w64(array, picks, out);
             temporal::to_stored(&mut out[start..], *unit, leaf.logical())
+        }
+        (Timestamp(unit, _), PhysicalType::Int96, Values::Fixed(out)) => {
+            int96::from_array(array, picks, *unit, out)
         }
         (Time32(_) | Time64(_) | Timestamp(..), _, _) => Err(unsupported(data_type, leaf)),
         (Int32 | UInt32 | Date32, PhysicalType::Int32, Values::W32(out))

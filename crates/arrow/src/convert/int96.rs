@@ -6,8 +6,10 @@
 //! ```
 
 use super::array_builders::primitive;
+use super::conversion_error::ConversionError;
+use super::non_null::NonNullSlots;
 use super::temporal::per_second;
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::bit_chunk_iterator::BitChunks;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
@@ -59,6 +61,39 @@ pub(super) fn timestamps(
         }
     }
     Ok(out)
+}
+
+/// Appends the picked timestamps of an array in `unit`. Fails on one whose day has no Julian number of 31 bits.
+pub(super) fn from_array(
+    array: &dyn Array,
+    picks: &NonNullSlots<'_>,
+    unit: TimeUnit,
+    out: &mut FixedLenBytes,
+) -> Result<(), ConversionError> {
+    let data = array.to_data();
+    let per_second = per_second(unit);
+    let (day, nanos) = (DAY_SECONDS * per_second, 1_000_000_000 / per_second);
+    let (mut at, mut beyond) = (0, None);
+    out.push_with(picks.len(), |out| {
+        picks.chunks(data.buffer::<i64>(0), |ticks| {
+            for ticks in ticks {
+                let julian = (ticks.div_euclid(day) + EPOCH) as u64;
+                if julian > i32::MAX as u64 {
+                    beyond.get_or_insert(at);
+                }
+                out.extend((ticks.rem_euclid(day) * nanos).to_le_bytes());
+                out.extend((julian as u32).to_le_bytes());
+                at += 1;
+            }
+        });
+    });
+    match beyond {
+        None => Ok(()),
+        Some(value) => Err(ConversionError {
+            value: Some(value),
+            why: "a timestamp whose day INT96 has no number for".to_owned(),
+        }),
+    }
 }
 
 /// Every bit.

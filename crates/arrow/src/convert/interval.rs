@@ -11,8 +11,9 @@ use arrow_schema::{DataType, IntervalUnit};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::FixedLenBytes;
 
-/// Intervals of `unit`. Arrow's parts are signed: months and days beyond 2^31 - 1 are an error, except for the units that
-/// only Arrow writers store this way, whose parts are their bits.
+/// Intervals of `unit`. Arrow's parts are signed: months and days of MonthDayNano beyond 2^31 - 1 are an error.
+///
+/// QUIRK: other writers of Arrow store their negative parts as they are: YearMonth and DayTime are read as their bits.
 pub(super) fn into_array(
     values: &FixedLenBytes,
     nulls: Option<NullBuffer>,
@@ -75,30 +76,44 @@ fn inexact([months, days, millis]: Parts, what: &str) -> Error {
     Error::limit(format!("{months} months, {days} days, {millis} ms are no interval {what}"))
 }
 
-/// Appends the picked intervals of any unit. Fails on one of months, days and nanoseconds that has negative parts, or
-/// no whole number of milliseconds, or too many of them; the parts of the other units are stored as their bits.
+/// Appends the picked intervals of any unit. Fails on one that has negative parts, or no whole number of milliseconds, or too
+/// many of them.
+///
+/// SPEC: LogicalTypes.md, INTERVAL: all three are unsigned, so that other readers would take -1 month for 4,294,967,295.
 pub(super) fn from_array(
     array: &dyn Array,
     picks: &NonNullSlots<'_>,
     out: &mut FixedLenBytes,
 ) -> Result<(), ConversionError> {
     if let Some(array) = array.as_primitive_opt::<IntervalYearMonthType>() {
+        refuse(picks, array.values(), |months| months < 0)?;
         push(picks, array.values(), out, |months| [months as u32, 0, 0]);
     } else if let Some(array) = array.as_primitive_opt::<IntervalDayTimeType>() {
+        refuse(picks, array.values(), |value| value.days < 0 || value.milliseconds < 0)?;
         let parts = |value: IntervalDayTime| [0, value.days as u32, value.milliseconds as u32];
         push(picks, array.values(), out, parts);
     } else if let Some(array) = array.as_primitive_opt::<IntervalMonthDayNanoType>() {
-        if let Some(first) = picks.find(array.values(), |value| stored(value).is_none()) {
-            return Err(ConversionError::value(
-                first,
-                "an interval that Parquet cannot hold: months, days and whole milliseconds, none of them negative",
-            ));
-        }
+        refuse(picks, array.values(), |value| stored(value).is_none())?;
         push(picks, array.values(), out, |value| stored(value).unwrap_or_default());
     } else {
         return Err(wrong_array(array));
     }
     Ok(())
+}
+
+/// Fails on the first of the picked values that cannot be stored.
+fn refuse<T: Copy + Default>(
+    picks: &NonNullSlots<'_>,
+    from: &[T],
+    is_wrong: impl Fn(T) -> bool,
+) -> Result<(), ConversionError> {
+    match picks.find(from, is_wrong) {
+        Some(first) => Err(ConversionError::value(
+            first,
+            "an interval that Parquet cannot hold: months, days and whole milliseconds, none of them negative",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn push<T: Copy + Default>(

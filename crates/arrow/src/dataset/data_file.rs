@@ -3,6 +3,7 @@
 use super::partition;
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::{ParquetMetaData, RowGroup};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl DataFile {
 }
 
 /// What a summary and a file's own footer both say of a row group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RowGroupId {
     rows: u64,
     /// Where the data pages of the first column begin.
@@ -54,8 +55,11 @@ impl RowGroupId {
 
 /// Which row groups of the file those of the summary are. Fails if one is not there: the summary is old.
 fn row_groups(metadata: &ParquetMetaData, wanted: &[RowGroupId]) -> Result<Vec<usize>> {
-    let there = metadata.row_groups().map(RowGroupId::of).collect::<Result<Vec<_>>>()?;
-    let find = |group| there.iter().position(|there| there == group);
+    let mut there = HashMap::new();
+    for group in metadata.row_groups() {
+        there.entry(RowGroupId::of(group)?).or_insert(group.index());
+    }
+    let find = |group| there.get(group).copied();
     wanted.iter().map(find).collect::<Option<_>>().ok_or_else(|| {
         Error::corrupt("the summary has row groups that the file does not have: it is older than the file")
     })

@@ -1,7 +1,6 @@
 //! What a filter needs of each file, by its partitions and by the columns that it lacks.
 
 use super::Dataset;
-use super::choice::Choice;
 use super::data_file::DataFile;
 use super::filter::{Rest, rest};
 use super::schema::Plan;
@@ -28,7 +27,7 @@ impl Dataset {
     pub fn needed(&self) -> Result<Vec<(PathBuf, Needed)>> {
         let plan = self.plan()?;
         let needed = |file: &DataFile| {
-            let rest = match rest_of_file(&self.choice, &plan, file)? {
+            let rest = match rest_of_file(&plan, file)? {
                 rest @ Rest::Some(_) => rest_in_file(rest, &plan, self.builder(file)?.arrow_metadata())?,
                 rest => rest,
             };
@@ -47,8 +46,8 @@ impl Dataset {
 }
 
 /// What the filter needs of a file, by its partitions.
-pub(super) fn rest_of_file(choice: &Choice, plan: &Plan, file: &DataFile) -> Result<Rest> {
-    match &choice.predicate {
+pub(super) fn rest_of_file(plan: &Plan, file: &DataFile) -> Result<Rest> {
+    match &plan.predicate {
         Some(predicate) => rest(predicate, &|name| plan.partition(file, name)),
         None => Ok(Rest::All),
     }

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, Schema as ArrowSchema};
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{LeafValues, Literal, Predicate, col};
+use marquetry_core::predicate::{LeafValues, Literal, Predicate, col, names_of};
 use marquetry_core::schema::Schema;
 
 /// What is left of a predicate where some columns have the same value in all rows.
@@ -144,7 +144,9 @@ pub(super) fn columns_of(predicate: &Predicate) -> Vec<String> {
 
 /// Whether a predicate of one column is true for its value.
 fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool> {
-    let field = Field::new(column, value.data_type().clone(), true);
+    let name = names_of(column).join(".");
+    let predicate = predicate.clone().rename_columns(|_| name.clone());
+    let field = Field::new(name.as_str(), value.data_type().clone(), true);
     let elements = from_arrow(&ArrowSchema::new(vec![field]), &FromArrowOptions::default())?;
     let schema = Schema::from_thrift(&elements, &Limits::default())?;
     let bound = predicate.bind(&schema)?;

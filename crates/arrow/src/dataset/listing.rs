@@ -1,79 +1,23 @@
-//! Resolves paths to files: directories and what is below them, patterns, and summary files.
+//! Which of the files that there are a path means: directories and what is below them, and patterns.
 
-use marquetry_base::{Error, ErrorKind, Result};
-use marquetry_core::io::DirectoryChain;
+use marquetry_base::{Error, Result};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
-
-/// The files that a path means. A directory means the Parquet files below it, a pattern with `*`, `?` or `[` the files it
-/// fits, if no file has that very name. Sorted, each directory's parts by name.
-pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    if path.is_dir() {
-        return directory(path);
-    }
-    if !is_pattern(path) {
-        return Ok(vec![path.to_owned()]);
-    }
-    let text = path.to_str().ok_or_else(|| Error::argument("a pattern that is not UTF-8"))?;
-    let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
-    let paths =
-        glob::glob_with(text, options).map_err(|error| Error::argument(format!("wrong pattern: {error}")))?;
-    let is_literal = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    let literal = path.components().take_while(is_literal).count();
-    let mut found = Vec::new();
-    for path in paths {
-        let path = path.map_err(|error| {
-            let path = error.path().to_path_buf();
-            unread(&path, error.into())
-        })?;
-        match path.is_dir() {
-            _ if is_left_behind(&path, literal, text) => {}
-            // `**` gives the files in it by itself.
-            true if text.contains("**") => {}
-            true => found.extend(directory(&path)?),
-            false => found.push(path),
-        }
-    }
-    if found.is_empty() {
-        return Err(Error::new(ErrorKind::Io, "no file has such a name"));
-    }
-    found.sort();
-    found.dedup();
-    Ok(found)
-}
+use std::path::Path;
 
 /// Whether a name that a wildcard stands for begins as those do that directories are read without, `_tmp` for example.
 /// Who writes `_` in a pattern means it.
-fn is_left_behind(path: &Path, literal: usize, pattern: &str) -> bool {
+pub(super) fn is_left_behind(path: &Path, literal: usize, pattern: &str) -> bool {
     let mut names = path.components().skip(literal).map(|part| part.as_os_str().to_string_lossy());
     !pattern.contains("/_") && names.any(|name| is_passed_over(&name))
 }
 
 /// Hidden, or what writers leave beside their files. A partition's key may begin with `_`.
-fn is_passed_over(name: &str) -> bool {
+pub(super) fn is_passed_over(name: &str) -> bool {
     name.starts_with('.') || name.starts_with('_') && !name.contains('=')
 }
 
-/// Whether the path is meant as a pattern: files may have such characters in their names.
-pub(super) fn is_pattern(path: &Path) -> bool {
-    path.to_str().is_some_and(|name| name.contains(['*', '?', '['])) && !path.exists()
-}
-
-/// The Parquet files below a directory: those whose names end in `.parquet`, `.parq` or `.pq`, or all if there is none.
-fn directory(path: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    walk(path, &mut DirectoryChain::default(), &mut found)?;
-    retain_parquet(&mut found, |path| path);
-    if found.is_empty() {
-        return Err(Error::new(ErrorKind::Io, "no Parquet file is in the directory"));
-    }
-    found.sort();
-    Ok(found)
-}
-
 /// Those whose names say that they are Parquet files, if there are any.
-fn retain_parquet<T>(found: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
+pub(super) fn retain_parquet<T>(found: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
     if found.iter().any(|found| is_named_parquet(path(found))) {
         found.retain(|found| is_named_parquet(path(found)));
     }
@@ -85,7 +29,7 @@ pub(super) fn is_named_parquet(path: &Path) -> bool {
     matches!(end.as_deref(), Some("parquet" | "parq" | "pq"))
 }
 
-/// What [`files`] is for a disk, for a store whose files have these `names`, with `/` between their parts: those that
+/// What a path means on a disk, for a store whose files have these `names`, with `/` between their parts: those that
 /// `path` fits, if it is a pattern, and those below the folders that it fits, or that it is. In alphabetical order.
 pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a str>> {
     let path = path.trim_end_matches('/');
@@ -125,27 +69,6 @@ pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) ->
     }
     out.sort_unstable();
     Ok(out)
-}
-
-fn walk(path: &Path, above: &mut DirectoryChain, found: &mut Vec<PathBuf>) -> Result<()> {
-    if !above.enter(path).map_err(|error| unread(path, error))? {
-        return Ok(());
-    }
-    for entry in fs::read_dir(path).map_err(|error| unread(path, error))? {
-        let entry = entry.map_err(|error| unread(path, error))?;
-        let (name, path) = (entry.file_name(), entry.path());
-        match path.is_dir() {
-            _ if is_passed_over(&name.to_string_lossy()) => {}
-            true => walk(&path, above, found)?,
-            false => found.push(path),
-        }
-    }
-    above.leave();
-    Ok(())
-}
-
-fn unread(path: &Path, error: std::io::Error) -> Error {
-    Error::caused_by(ErrorKind::Io, "cannot be listed", error).in_file(path.display().to_string())
 }
 
 #[cfg(test)]

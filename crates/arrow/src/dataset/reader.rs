@@ -8,12 +8,14 @@ use crate::arrow_reader::{LossReport, ParquetRecordBatchReader};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use marquetry_base::{Error, Result};
+use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
 /// Reads files as one table, batch by batch; each batch has rows of one file. One file is open at a time.
 ///
 /// After an error the reader is over.
+#[must_use = "batches are read as they are asked for"]
 pub struct DatasetReader {
     dataset: Dataset,
     plan: Plan,
@@ -25,6 +27,7 @@ pub struct DatasetReader {
     offset: usize,
     left: usize,
     losses: Vec<(Arc<str>, LossReport)>,
+    counters: Arc<ReadCounters>,
 }
 
 /// The file that is being read.
@@ -46,7 +49,17 @@ impl DatasetReader {
         let plan = dataset.plan()?;
         let schema = plan.schema(&dataset.choice);
         let (offset, left) = (dataset.choice.offset, dataset.choice.limit.unwrap_or(usize::MAX));
-        Ok(DatasetReader { dataset, plan, schema, next: 0, open: None, offset, left, losses: Vec::new() })
+        Ok(DatasetReader {
+            dataset,
+            plan,
+            schema,
+            next: 0,
+            open: None,
+            offset,
+            left,
+            losses: Vec::new(),
+            counters: Arc::default(),
+        })
     }
 
     /// The next batch; `None` after the last. Errors name the file.
@@ -63,6 +76,11 @@ impl DatasetReader {
     pub fn loss_reports(&self) -> Vec<(Arc<str>, LossReport)> {
         let open = self.open.iter().map(|open| (open.name.clone(), open.reader.loss_report()));
         self.losses.iter().cloned().chain(open).collect()
+    }
+
+    /// What was read, passed over and spent so far, of all files; footers are not in it.
+    pub fn metrics(&self) -> ReadMetrics {
+        self.counters.snapshot()
     }
 
     /// The file that is open: that of the last batch or error.
@@ -97,7 +115,7 @@ impl DatasetReader {
         let Some(OpenFile { name, source, reader }) = self.open.take() else { return Ok(()) };
         self.losses.push((name, reader.loss_report()));
         // The table keeps it open, but not what was fetched of it.
-        source.will_read(&[])
+        source.prefetch(&[])
     }
 
     /// Opens the next file that may have a row that is wanted. Returns whether there is one.
@@ -108,11 +126,11 @@ impl DatasetReader {
             let name = file.name();
             let in_file = |error: Error| error.in_file(name.clone());
             let evolution = self.plan.of(file).map_err(in_file)?;
-            let rest = rest_of_file(choice, &self.plan, file).map_err(in_file)?;
+            let rest = rest_of_file(&self.plan, file).map_err(in_file)?;
             if rest == Rest::None {
                 continue;
             }
-            let mut builder = self.dataset.builder(file)?;
+            let mut builder = self.dataset.builder(file)?.counted_by(self.counters.clone());
             if let Some(rows) = choice.batch_size {
                 builder = builder.with_batch_size(rows);
             }
@@ -145,7 +163,7 @@ impl Iterator for DatasetReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         // The typed error stays reachable as the source.
-        Some(self.next_batch()?.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        Some(self.next_batch()?.map_err(|error| error.into()))
     }
 }
 

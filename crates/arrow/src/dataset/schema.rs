@@ -14,7 +14,7 @@ use arrow_array::{ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
-use marquetry_core::predicate::names_column;
+use marquetry_core::predicate::{Predicate, meanings_of, names_column, names_of};
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub(super) struct Plan {
     all_keys: Vec<Key>,
     /// Columns that the predicate names, and that some file has: others may lack them.
     known: Vec<String>,
+    /// What is asked of rows, with the paths of the table's columns.
+    pub(super) predicate: Option<Predicate>,
     /// The table's types of columns that the predicate names: a field by path.
     pub(super) predicate_types: Fields,
 }
@@ -55,17 +57,17 @@ impl Plan {
 
     /// What a file's partitions say of a column. Fails if it is no value of the key's type.
     pub(super) fn partition(&self, file: &DataFile, name: &str) -> Result<Option<Option<ArrayRef>>> {
-        let Some(key) = self.all_keys.iter().find(|key| key.name == name) else { return Ok(None) };
+        let is_named =
+            |key: &&Key| key.name == name || matches!(names_of(name).as_slice(), [only] if *only == key.name);
+        let Some(key) = self.all_keys.iter().find(is_named) else { return Ok(None) };
         let value = |text| partition::value(name, Some(text), &key.data_type);
-        Ok(Some(file.partition(name).flatten().map(value).transpose()?))
+        Ok(Some(file.partition(&key.name).flatten().map(value).transpose()?))
     }
 
     /// That a file lacks a column that others have: null, or its default.
     pub(super) fn missing(&self, schema: &ParquetSchema, name: &str) -> Option<Option<ArrayRef>> {
-        let is_missing =
-            ProjectionMask::existing_columns(schema, [name]).is_err() && !names_column(schema, name);
-        (is_missing && self.known.iter().any(|known| known == name))
-            .then(|| self.evolution.default_of(name).cloned())
+        (!names_column(schema, name) && self.known.iter().any(|known| known == name))
+            .then(|| self.evolution.default_of(&names_of(name).join(".")).cloned())
     }
 
     /// The schema of batches.
@@ -110,10 +112,14 @@ impl Choice {
         });
         // Whoever gives a schema says what there is.
         let fields = evolution.schema().fields();
-        let is_root = |name: &String| fields.iter().any(|field| is_at_or_below(name, field.name()));
-        let known = self.predicate.iter().flat_map(columns_of).filter(is_root).collect();
+        let is_root = |path: &String| {
+            let path = names_of(path).join(".");
+            fields.iter().any(|field| is_at_or_below(&path, field.name()))
+        };
+        let predicate = self.predicate_of_table(|path| type_at(fields, &names_of(path)).is_some());
+        let known = predicate.iter().flat_map(columns_of).filter(is_root).collect();
         let predicate_types = self.predicate_types(fields);
-        Ok(Some(Plan { evolution: evolution.clone(), keys, all_keys, known, predicate_types }))
+        Ok(Some(Plan { evolution: evolution.clone(), keys, all_keys, known, predicate, predicate_types }))
     }
 
     /// Begins a plan with the first file's footer. `int96` is the unit of all files.
@@ -160,8 +166,9 @@ impl Choice {
             .refuse_missing(!self.union)
             .refuse_extra(!self.union && self.columns.is_none());
         // Where the first file decides, no other may lack a column.
+        let predicate = self.predicate_of_table(|path| asked.iter().any(|asked| asked == path));
         let known = if self.union { asked } else { Vec::new() };
-        Ok(Plan { evolution, keys, all_keys, known, predicate_types })
+        Ok(Plan { evolution, keys, all_keys, known, predicate, predicate_types })
     }
 
     /// The chosen columns that are neither in the first file nor keys.
@@ -217,13 +224,30 @@ impl Choice {
         Ok(keys)
     }
 
+    /// The predicate whose paths mean the same in each file: what they mean first of all that some file has.
+    fn predicate_of_table(&self, is_there: impl Fn(&str) -> bool) -> Option<Predicate> {
+        let meaning = |path: &str| {
+            let known = meanings_of(path).into_iter().find(|path| is_there(path));
+            known.unwrap_or_else(|| path.to_owned())
+        };
+        Some(self.predicate.clone()?.rename_columns(meaning))
+    }
+
+    /// What the paths that the predicate names may mean, each once.
+    fn asked(&self) -> Vec<String> {
+        let paths = self.predicate.iter().flat_map(columns_of);
+        let mut asked: Vec<String> = paths.flat_map(|path| meanings_of(&path)).collect();
+        asked.sort();
+        asked.dedup();
+        asked
+    }
+
     /// The types of the columns that the predicate names: a field by path, for those that are there.
     fn predicate_types(&self, fields: &Fields) -> Fields {
-        let mut names: Vec<String> = self.predicate.iter().flat_map(columns_of).collect();
-        names.sort();
-        names.dedup();
-        let field = |name: String| type_at(fields, &name).map(|it| Field::new(name, it.clone(), true));
-        names.into_iter().filter_map(field).collect()
+        let field = |path: String| {
+            type_at(fields, &names_of(&path)).map(|data_type| Field::new(path, data_type.clone(), true))
+        };
+        self.asked().into_iter().filter_map(field).collect()
     }
 
     /// The chosen columns of a file.
@@ -240,9 +264,7 @@ impl Choice {
             let has = |name: &String| ProjectionMask::existing_columns(schema, [name.as_str()]).is_ok();
             let known = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
             let (there, missing) = self.columns.iter().flatten().cloned().partition(has);
-            // A field of a list's elements is no path of the file's schema.
-            let is_named = |name: &String| has(name) || names_column(schema, name);
-            let asked = self.predicate.iter().flat_map(columns_of).filter(is_named).collect();
+            let asked = self.asked().into_iter().filter(|path| names_column(schema, path)).collect();
             let predicate_types = self.predicate_types(metadata.schema().fields());
             // A reader of nothing knows.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)

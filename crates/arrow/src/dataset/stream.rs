@@ -20,6 +20,7 @@ use arrow_schema::SchemaRef;
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use marquetry_base::{Error, Result};
+use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use std::task::{Context, Poll, ready};
 /// Fetches and decodes files as one table, batch by batch; each batch has rows of one file.
 ///
 /// After an error the stream is over. It can be dropped at any time, and so can a future that waits for its next batch.
+#[must_use = "a stream does nothing unless it is polled"]
 pub struct DatasetStream {
     dataset: Dataset<dyn AsyncSource>,
     plan: Plan,
@@ -41,6 +43,7 @@ pub struct DatasetStream {
     left: usize,
     prefetch: u64,
     losses: Vec<(Arc<str>, LossReport)>,
+    counters: Arc<ReadCounters>,
     /// After an error.
     is_over: bool,
 }
@@ -75,8 +78,20 @@ impl DatasetStream {
         let memory = dataset.choice.options.limits.memory.tight_limit();
         let room = memory.map_or(u64::MAX, |limit| limit as u64 / 4);
         let prefetch = dataset.choice.prefetch.min(room);
-        let (next, begun, losses, is_over) = Default::default();
-        DatasetStream { dataset, plan, schema, next, begun, offset, left, prefetch, losses, is_over }
+        let (next, begun, losses, counters, is_over) = Default::default();
+        DatasetStream {
+            dataset,
+            plan,
+            schema,
+            next,
+            begun,
+            offset,
+            left,
+            prefetch,
+            losses,
+            counters,
+            is_over,
+        }
     }
 
     /// The schema of the batches.
@@ -91,6 +106,11 @@ impl DatasetStream {
             _ => None,
         });
         self.losses.iter().cloned().chain(first).collect()
+    }
+
+    /// What was fetched, read, passed over and spent so far, of all files; footers are not in it.
+    pub fn metrics(&self) -> ReadMetrics {
+        self.counters.snapshot()
     }
 
     /// The file of the last batch or error.
@@ -141,7 +161,7 @@ impl DatasetStream {
             self.next += 1;
             let name = file.name();
             // As with readers, a partition that is none of its type is an error when it is its turn.
-            let state = match rest_of_file(&self.dataset.choice, &self.plan, file) {
+            let state = match rest_of_file(&self.plan, file) {
                 Ok(Rest::None) => continue,
                 Ok(_) => State::Opening(self.dataset.open_late(file)),
                 Err(error) => State::Opened(Box::new(Err(error.in_file(name.clone())))),
@@ -210,11 +230,12 @@ impl DatasetStream {
     fn reading(&mut self, file: &DataFile, opened: Opened<dyn AsyncSource>) -> Result<Option<Reading>> {
         let choice = &self.dataset.choice;
         let evolution = self.plan.of(file)?;
-        let rest = rest_of_file(choice, &self.plan, file)?;
+        let rest = rest_of_file(&self.plan, file)?;
         let rest = rest_in_file(rest, &self.plan, &opened.metadata)?;
         let row_groups = file.row_groups(opened.metadata.metadata())?;
         let kept = opened.metadata.kept_bytes();
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(opened.source, opened.metadata)
+            .counted_by(self.counters.clone())
             .with_evolution(evolution)
             .with_prefetch(self.prefetch);
         if let Some(row_groups) = row_groups {

@@ -4,7 +4,7 @@
 //! be old. So only which files and row groups there are is taken from it, and each is held against the file's own footer.
 
 use super::data_file::{DataFile, RowGroupId};
-use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_base::{Error, Result};
 use marquetry_core::metadata::{ParquetMetaData, RowGroup};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -24,15 +24,6 @@ pub(super) fn is_summary(metadata: &ParquetMetaData) -> bool {
     chunk.file_path().is_some_and(|path| !path.is_empty()) && !chunk.data_end().is_some_and(is_here)
 }
 
-/// The files of the summary at `path` on a disk, in the order in which it names them.
-pub(super) fn parts(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    parts_at(metadata, |named| resolve(directory, named))
-}
-
 /// The files of the summary at `path` in a store, or the file itself if it is none.
 pub(super) fn files_in_store(path: &str, metadata: &ParquetMetaData) -> Result<Vec<DataFile>> {
     if !is_summary(metadata) {
@@ -44,7 +35,10 @@ pub(super) fn files_in_store(path: &str, metadata: &ParquetMetaData) -> Result<V
 }
 
 /// The files that a summary names, each with where it is.
-fn parts_at(metadata: &ParquetMetaData, at: impl Fn(&str) -> Result<PathBuf>) -> Result<Vec<Part>> {
+pub(super) fn parts_at(
+    metadata: &ParquetMetaData,
+    at: impl Fn(&str) -> Result<PathBuf>,
+) -> Result<Vec<Part>> {
     let mut parts: Vec<Part> = Vec::new();
     for row_group in metadata.row_groups() {
         let in_group = |error: Error| error.in_row_group(row_group.index());
@@ -79,7 +73,7 @@ fn file_of(row_group: RowGroup<'_>) -> Result<Cow<'_, str>> {
 
 /// The parts of a path that a footer has. It must not lead out of the summary's directory: a file that is opened must not
 /// make its reader open any other.
-fn inside(named: &str) -> Result<Vec<&str>> {
+pub(super) fn inside(named: &str) -> Result<Vec<&str>> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let parts: Vec<&str> = named.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     // Backslashes and colons are nothing on one system and a way out on another.
@@ -91,21 +85,6 @@ fn inside(named: &str) -> Result<Vec<&str>> {
 }
 
 #[cold]
-fn outside(named: &str) -> Error {
+pub(super) fn outside(named: &str) -> Error {
     Error::corrupt(format!("the path {named:?} leads out of the summary's directory"))
-}
-
-/// The file on a disk at a path that a footer has, which must be below the summary's directory with links followed.
-fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
-    let relative: PathBuf = inside(named)?.into_iter().collect();
-    let path = directory.join(relative);
-    let real = |path: &Path| {
-        std::fs::canonicalize(path).map_err(|error| {
-            Error::caused_by(ErrorKind::Io, format!("cannot find {}", path.display()), error)
-        })
-    };
-    match real(&path)?.starts_with(real(directory)?) {
-        true => Ok(path),
-        false => Err(outside(named)),
-    }
 }

@@ -3,12 +3,12 @@
 use super::choice::Choice;
 use super::data_file::DataFile;
 use super::opened::{Files, Opened};
-use super::{listing, summary};
+use super::summary;
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use crate::evolution::{Evolution, MatchBy};
 use arrow_schema::{DataType, SchemaRef};
 use marquetry_base::{Error, Result};
-use marquetry_core::io::{LocalFile, read_metadata};
+use marquetry_core::io::read_metadata;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use std::fmt::{self, Debug, Formatter};
@@ -28,29 +28,6 @@ pub struct Dataset<S: ?Sized = dyn Source> {
 pub(super) type Open<S> = Arc<dyn Fn(&Path) -> Result<Arc<S>> + Send + Sync>;
 
 impl Dataset {
-    /// The files that these paths mean, see [the module](super). None is opened but summaries.
-    ///
-    /// Fails if a directory cannot be read, if a path means no file, and if a summary is none, names a file outside of
-    /// its directory, or one that does not exist.
-    pub fn open<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
-        let paths: Vec<P> = paths.into_iter().collect();
-        let mut files = Vec::new();
-        for path in &paths {
-            let path = path.as_ref();
-            let in_file = |error: Error| error.in_file(path.display().to_string());
-            let may_be_summary = paths.len() == 1 && path.is_file() || path.ends_with("_metadata");
-            let parts = if may_be_summary { summary_parts(path).map_err(in_file)? } else { None };
-            match parts {
-                Some(parts) => files.extend(parts),
-                None => {
-                    let found = listing::files(path).map_err(in_file)?;
-                    files.extend(found.into_iter().map(|path| DataFile::new(path, None)));
-                }
-            }
-        }
-        Dataset::new(files, Arc::new(|path| Ok(Arc::new(LocalFile::open(path)?))))
-    }
-
     /// Files that are anywhere, each opened by `open` when it is its turn, and of very many files more than once. Partitions are told
     /// by the paths. Fails if there is none.
     pub fn from_files<P: Into<PathBuf>>(
@@ -217,17 +194,6 @@ impl<S: ?Sized> Dataset<S> {
         self.choice.offset = rows;
         self
     }
-}
-
-/// The files of a summary; `None` if the file is none.
-fn summary_parts(path: &Path) -> Result<Option<Vec<DataFile>>> {
-    let source = LocalFile::open(path)?;
-    let metadata = read_metadata(&source, &Default::default())?.metadata;
-    if !summary::is_summary(&metadata) {
-        return Ok(None);
-    }
-    let parts = summary::parts(path, &metadata)?.into_iter();
-    Ok(Some(parts.map(|part| DataFile::new(part.path, Some(part.groups))).collect()))
 }
 
 impl<S: ?Sized> Clone for Dataset<S> {

@@ -7,7 +7,7 @@ use crate::evolution::is_promotable;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, Result};
-use marquetry_core::predicate::{Comparison, Literal, Number, Predicate, col};
+use marquetry_core::predicate::{Comparison, Literal, Number, Predicate, col, names_of};
 use std::cmp::Ordering;
 
 type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
@@ -18,15 +18,15 @@ pub(super) struct TableTypes<'a> {
     pub(super) file: &'a Fields,
 }
 
-/// The type of the column at a dotted path.
-pub(super) fn type_at<'a>(fields: &'a Fields, path: &str) -> Option<&'a DataType> {
-    fields.iter().find_map(|field| match (path.strip_prefix(field.name().as_str())?, field.data_type()) {
-        ("", data_type) => Some(data_type),
-        (rest, data_type) => match value_type(data_type) {
-            DataType::Struct(fields) => type_at(fields, rest.strip_prefix('.')?),
-            _ => None,
-        },
-    })
+/// The type of the column that these names lead to.
+pub(super) fn type_at<'a>(fields: &'a Fields, names: &[String]) -> Option<&'a DataType> {
+    let (first, rest) = names.split_first()?;
+    let data_type = fields.iter().find(|field| field.name() == first)?.data_type();
+    match (rest, value_type(data_type)) {
+        ([], _) => Some(data_type),
+        (rest, DataType::Struct(fields)) => type_at(fields, rest),
+        _ => None,
+    }
 }
 
 /// The type of what is in lists of lists; of entries in maps.
@@ -100,7 +100,9 @@ impl TableTypes<'_> {
     /// The types of a column's values in the file and in the table, if they are two.
     fn evolved(&self, path: &str, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
         let to = self.table.iter().find(|field| field.name() == path).map(|field| Field::data_type(field));
-        let (Some(from), Some(to)) = (type_at(self.file, path).and_then(inner), to.and_then(inner)) else {
+        let (Some(from), Some(to)) =
+            (type_at(self.file, &names_of(path)).and_then(inner), to.and_then(inner))
+        else {
             return Ok(None);
         };
         Ok(self.promoted(path, from, to)?.then_some((from, to)))

@@ -5,8 +5,10 @@ use crate::arrow_writer::ArrowWriter;
 use crate::evolution::Evolution;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray};
-use arrow_schema::DataType;
+use arrow_array::{
+    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, StructArray,
+};
+use arrow_schema::{DataType, Field};
 use marquetry_base::{Error, ErrorKind};
 use marquetry_core::predicate::Predicate;
 use marquetry_format::{FileMetaData, FooterTail, PAR1, Writer};
@@ -97,13 +99,13 @@ fn directories_are_read_sorted_and_without_what_is_hidden() {
     assert_eq!(rows(pattern("b/*.parquet").unwrap()), ["2", "0"]);
     assert_eq!(rows(pattern("**/*.parquet").unwrap()), ["1", "2", "0"]);
     assert_eq!(rows(pattern("[bc]").unwrap()), ["2", "0", "5"]);
-    assert_eq!(error(pattern("*.orc")).kind(), ErrorKind::Io);
+    assert_eq!(error(pattern("*.orc")).kind(), ErrorKind::NotFound);
     let both = [folder.path().join("c"), folder.path().join("a.parquet")];
     assert_eq!(rows(Dataset::open(&both).unwrap()), ["5", "1"]);
     fs::create_dir(folder.path().join("empty")).unwrap();
     assert!(error(pattern("empty")).to_string().contains("no Parquet file is in the directory"));
     assert_eq!(error(Dataset::open([""; 0])).kind(), ErrorKind::Argument);
-    assert_eq!(error(pattern("none.parquet")).kind(), ErrorKind::Io);
+    assert_eq!(error(pattern("none.parquet")).kind(), ErrorKind::NotFound);
 }
 
 #[test]
@@ -241,7 +243,7 @@ fn write_summary(folder: &TempDir, names: &[&str], edit: impl Fn(&mut FileMetaDa
         summary.num_rows += footer.num_rows;
         for group in &footer.row_groups {
             let mut group = group.clone();
-            group.columns.iter_mut().for_each(|column| column.file_path = Some((*name).to_owned()));
+            group.columns.iter_mut().for_each(|column| column.file_path = Some((*name).into()));
             summary.row_groups.push(group);
         }
     }
@@ -291,7 +293,7 @@ fn summaries_name_no_file_outside_of_their_directory() {
     ] {
         let name = |summary: &mut FileMetaData| {
             let columns = summary.row_groups.iter_mut().flat_map(|group| &mut group.columns);
-            columns.for_each(|column| column.file_path = Some(path.to_owned()));
+            columns.for_each(|column| column.file_path = Some(path.into()));
         };
         let inner = tempfile::tempdir_in(folder.path()).unwrap();
         fs::create_dir(inner.path().join("t")).unwrap();
@@ -302,11 +304,11 @@ fn summaries_name_no_file_outside_of_their_directory() {
         assert!(error.to_string().contains("leads out of the summary's directory"), "{path}: {error}");
     }
     let missing = |summary: &mut FileMetaData| {
-        summary.row_groups[0].columns[0].file_path = Some("gone.parquet".to_owned());
+        summary.row_groups[0].columns[0].file_path = Some("gone.parquet".into());
     };
     assert_eq!(
         error(Dataset::open([write_summary(&folder, &["t/1.parquet"], missing)])).kind(),
-        ErrorKind::Io
+        ErrorKind::NotFound
     );
 }
 
@@ -333,7 +335,7 @@ fn columns_of_a_row_group_in_several_files_are_refused() {
     let folder = folder();
     write(&folder, "1.parquet", vec![("a", ints([1])), ("b", ints([2]))]);
     let apart = |summary: &mut FileMetaData| {
-        summary.row_groups[0].columns[1].file_path = Some("2.parquet".to_owned());
+        summary.row_groups[0].columns[1].file_path = Some("2.parquet".into());
     };
     let error = error(Dataset::open([write_summary(&folder, &["1.parquet"], apart)]));
     assert_eq!(error.kind(), ErrorKind::Unsupported);
@@ -395,4 +397,33 @@ fn filters_know_partitions_and_what_files_lack() {
     fs::write(folder.path().join("t/n=2/2.parquet"), "no Parquet any more").unwrap();
     let first = Dataset::open([folder.path().join("t")]).unwrap();
     assert_eq!(filtered(first, "n = 1 and a = 4"), ["4 1"]);
+}
+
+#[test]
+fn a_column_with_a_dot_in_its_name_and_a_field_of_that_path() {
+    let folder = folder();
+    let fields = |b| -> ArrayRef {
+        Arc::new(StructArray::from(vec![(Arc::new(Field::new("b", DataType::Int32, false)), b)]))
+    };
+    write(&folder, "t/1.parquet", vec![("id", ints([1, 2])), ("a.b", ints([1, 5]))]);
+    write(&folder, "t/2.parquet", vec![("id", ints([3, 4])), ("a", fields(ints([1, 6])))]);
+    let all = || Dataset::open([folder.path().join("t")]).unwrap().union_by_name(true).columns(["id"]);
+    for (condition, ids) in [
+        ("\"a.b\" = 1", &["1"][..]),
+        ("a.b = 1", &["3"]),
+        ("a.b is null", &["1", "2"]),
+        ("\"a.b\" is null", &["3", "4"]),
+        ("not a.b = 1", &["4"]),
+        ("a.b is distinct from \"a.b\"", &["1", "2", "3", "4"]),
+        ("a.b in (5, 6) or \"a.b\" in (5, 6)", &["2", "4"]),
+    ] {
+        assert_eq!(filtered(all(), condition), ids, "{condition}");
+    }
+    // A file that has neither: the first one decides what is meant.
+    let first = Dataset::open([folder.path().join("t")]).unwrap().columns(["id"]);
+    assert!(error(Ok(first.filter(Predicate::parse("a.b = 1").unwrap()))).to_string().contains("a.b"));
+    // The name alone may be written as a path.
+    write(&folder, "named/k=1/1.parquet", vec![("id", ints([1, 2])), ("a.b", ints([1, 5]))]);
+    let named = Dataset::open([folder.path().join("named")]).unwrap().columns(["id"]);
+    assert_eq!(filtered(named, "a.b = 5 and k = 1"), ["2"]);
 }

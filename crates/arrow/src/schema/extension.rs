@@ -67,7 +67,7 @@ pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<Logica
 ///
 /// SPEC: VariantEncoding.md, VariantShredding.md: a group of required binary `metadata`, and binary `value` or a
 /// `typed_value`, or both.
-pub(super) fn is_variant(field: &ArrowField) -> bool {
+pub fn is_variant(field: &ArrowField) -> bool {
     let DataType::Struct(fields) = field.data_type() else {
         return false;
     };

@@ -29,6 +29,7 @@ use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema, TimeUni
 use marquetry_base::{Error, Result};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::{annotate, column, group};
+use marquetry_core::write::StoredForms;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition, SchemaElement};
 
@@ -38,13 +39,15 @@ pub struct FromArrowOptions {
     /// Whether types that Parquet has no name for become the nearest that it has, although they may not come back as
     /// they were: Date64 is stored as DATE, and a value that is no whole day is an error. Default false.
     pub coerce_types: bool,
+    /// Which of several forms types are stored in.
+    pub forms: StoredForms,
 }
 
 /// The footer's list of the nodes of a schema that holds the fields of `schema`, with a root named `schema`.
 ///
 /// Field ids are taken from the fields' metadata ([`FIELD_ID_KEY`]), and so are the extension types that Parquet has a
 /// logical type for. Fails on a field that Parquet cannot store: a union, a struct without fields, a decimal of
-/// negative scale.
+/// negative scale, binary of 0 bytes, dictionaries and runs of nested values.
 pub fn from_arrow(schema: &ArrowSchema, options: &FromArrowOptions) -> Result<Vec<SchemaElement>> {
     let root = SchemaElement { repetition_type: None, ..group("schema", schema.fields().len()) };
     let mut mapping = Mapping { options, out: vec![root], path: Vec::new() };
@@ -106,7 +109,8 @@ impl Mapping<'_> {
                 self.out.push(repeated("list", 1));
                 self.path.push("list".to_owned());
                 if let Some(element) = element_of(list) {
-                    self.field(element, "element", element.is_nullable())?;
+                    let name = self.part_name(element, "element");
+                    self.field(element, name, element.is_nullable())?;
                 }
                 self.path.pop();
             }
@@ -129,10 +133,15 @@ impl Mapping<'_> {
         };
         self.out.push(repeated("key_value", 2));
         self.path.push("key_value".to_owned());
-        self.field(key, "key", false)?;
-        self.field(value, "value", value.is_nullable())?;
+        self.field(key, self.part_name(key, "key"), false)?;
+        self.field(value, self.part_name(value, "value"), value.is_nullable())?;
         self.path.pop();
         Ok(())
+    }
+
+    /// What an element, a key or a value is called.
+    fn part_name<'a>(&self, field: &'a ArrowField, name: &'a str) -> &'a str {
+        if self.options.forms.arrow_item_names { field.name() } else { name }
     }
 
     fn leaf(&self, field: &ArrowField) -> Result<(PhysicalType, Option<LogicalType>)> {
@@ -148,6 +157,15 @@ impl Mapping<'_> {
         match data_type {
             Dictionary(_, values) if matches!(**values, Dictionary(..) | RunEndEncoded(..)) => {
                 Err(self.arrow_error(&format!("{data_type}: a dictionary of what is encoded itself")))
+            }
+            Dictionary(_, values) if values.is_nested() => Err(self.arrow_error(&format!(
+                "{data_type}: only dictionaries of values that are not nested are written; give the column as {values}"
+            ))),
+            RunEndEncoded(_, values) if values.data_type().is_nested() && !is_runs(values) => {
+                Err(self.arrow_error(&format!(
+                    "{data_type}: only runs of values that are not nested are written; give the column as {}",
+                    values.data_type()
+                )))
             }
             RunEndEncoded(_, values) => match values.data_type() {
                 RunEndEncoded(..) => Err(self.arrow_error(&format!("{data_type}: runs of runs"))),
@@ -176,6 +194,11 @@ impl Mapping<'_> {
             Float64 => (PhysicalType::Double, None),
             Utf8 | LargeUtf8 | Utf8View => (PhysicalType::ByteArray, Some(LogicalType::String)),
             Binary | LargeBinary | BinaryView => (PhysicalType::ByteArray, None),
+            FixedSizeBinary(0) => {
+                return Err(self.arrow_error(
+                    "binary of 0 bytes: Parquet's readers refuse all of a file that has it; leave the column out",
+                ));
+            }
             FixedSizeBinary(width) => match usize::try_from(*width) {
                 Ok(width) => (PhysicalType::FixedLenByteArray(width), None),
                 Err(_) => return Err(self.arrow_error(&format!("binary of {width} bytes"))),
@@ -186,12 +209,15 @@ impl Mapping<'_> {
             Decimal256(p, s) => self.decimal(*p, *s, 76)?,
             Date64 if !self.options.coerce_types => (PhysicalType::Int64, None),
             Date32 | Date64 => (PhysicalType::Int32, Some(LogicalType::Date)),
-            Time32(ArrowUnit::Second | ArrowUnit::Millisecond) => {
-                (PhysicalType::Int32, Some(LogicalType::Time { utc: false, unit: TimeUnit::Millis }))
-            }
-            Time64(unit @ (ArrowUnit::Microsecond | ArrowUnit::Nanosecond)) => {
-                (PhysicalType::Int64, Some(LogicalType::Time { utc: false, unit: time_unit(*unit) }))
-            }
+            Time32(ArrowUnit::Second | ArrowUnit::Millisecond) => (
+                PhysicalType::Int32,
+                Some(LogicalType::Time { utc: self.options.forms.utc_times, unit: TimeUnit::Millis }),
+            ),
+            Time64(unit @ (ArrowUnit::Microsecond | ArrowUnit::Nanosecond)) => (
+                PhysicalType::Int64,
+                Some(LogicalType::Time { utc: self.options.forms.utc_times, unit: time_unit(*unit) }),
+            ),
+            Timestamp(..) if self.options.forms.int96_timestamps => (PhysicalType::Int96, None),
             Timestamp(unit, zone) => {
                 // Arrow's other libraries have a zone that is always there, and take an empty one for none.
                 let utc = zone.as_ref().is_some_and(|zone| !zone.is_empty());
@@ -215,6 +241,9 @@ impl Mapping<'_> {
             )));
         }
         let physical = match precision {
+            _ if self.options.forms.fixed_decimals => {
+                PhysicalType::FixedLenByteArray(decimal_width(precision))
+            }
             ..=9 => PhysicalType::Int32,
             10..=18 => PhysicalType::Int64,
             _ => PhysicalType::FixedLenByteArray(decimal_width(precision)),
@@ -227,6 +256,10 @@ impl Mapping<'_> {
     fn arrow_error(&self, why: &str) -> Error {
         Error::unsupported(why.to_owned()).in_column(self.path.join("."))
     }
+}
+
+fn is_runs(field: &ArrowField) -> bool {
+    matches!(field.data_type(), DataType::RunEndEncoded(..))
 }
 
 /// Deeper than any reader follows; and definition levels are bytes.

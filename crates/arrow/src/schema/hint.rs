@@ -1,6 +1,6 @@
 //! Applies the stored Arrow schema to a leaf, where it fits what the file has.
 
-use super::compatibility::fits_as_meant;
+use super::compatibility::{fits, fits_as_meant};
 use super::type_options::TypeOptions;
 use super::{default_types, repair};
 use arrow_schema::DataType;
@@ -16,6 +16,11 @@ pub(super) struct Mapped {
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn of_leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
+    // What cannot be was refused when the file was opened.
+    if let Some(chosen) = options.chosen(leaf).filter(|chosen| fits(leaf, chosen)) {
+        return Mapped { data_type: chosen, hinted: false };
+    }
+    let hint = hint.filter(|hint| options.follows(leaf, hint));
     let Mapped { data_type, hinted } = as_hinted(leaf, hint, options);
     Mapped { data_type: repair::adapted(leaf, data_type, options), hinted }
 }

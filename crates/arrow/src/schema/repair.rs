@@ -73,12 +73,14 @@ pub(crate) fn hides_stored_values(
     schema: &Schema,
     options: &TypeOptions,
 ) -> bool {
-    predicate.leaves().iter().any(|&leaf| {
-        let leaf = schema.column(leaf);
-        is_text(leaf) && options.invalid_utf8 == InvalidUtf8::Replace
-            // Whatever Arrow type it becomes.
-            || options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, &DataType::Decimal32(9, 0))
-    })
+    predicate.leaves().iter().any(|&leaf| may_change_values(schema.column(leaf), options))
+}
+
+/// Whether values of `leaf` may be read as others than those that are stored, or as NULL.
+pub(crate) fn may_change_values(leaf: &Leaf, options: &TypeOptions) -> bool {
+    is_text(leaf) && options.invalid_utf8 == InvalidUtf8::Replace
+        // Whatever Arrow type it becomes.
+        || options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, &DataType::Decimal32(9, 0))
 }
 
 /// The type of the values, without dictionaries and runs.

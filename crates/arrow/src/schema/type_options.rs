@@ -1,9 +1,13 @@
 //! Options of the mapping from Parquet types to Arrow types.
 
 use arrow_schema::{DataType, TimeUnit};
+use marquetry_core::schema::Leaf;
+use std::fmt;
+use std::sync::Arc;
 
 /// What may be chosen about the types.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeOptions {
     /// The layout of byte strings, text or not, that are no dictionary. If `None`: as the stored Arrow schema says, or
     /// [`StringLayout::Utf8`].
@@ -17,6 +21,10 @@ pub struct TypeOptions {
     pub invalid_utf8: InvalidUtf8,
     /// What happens to decimals that are too large for their Arrow type. Default: they are errors.
     pub decimal_overflow: DecimalOverflow,
+    /// Chooses the types of some columns. Default: none.
+    pub type_hook: Option<TypeHook>,
+    /// Which parts of the stored Arrow schema are followed. Default: all that fit.
+    pub hint_policy: Option<HintPolicy>,
 }
 
 impl Default for TypeOptions {
@@ -27,12 +35,83 @@ impl Default for TypeOptions {
             use_arrow_schema: true,
             invalid_utf8: InvalidUtf8::default(),
             decimal_overflow: DecimalOverflow::default(),
+            type_hook: None,
+            hint_policy: None,
         }
+    }
+}
+
+impl TypeOptions {
+    /// The type that the hook chooses for a column, if it does.
+    pub(super) fn chosen(&self, leaf: &Leaf) -> Option<DataType> {
+        self.type_hook.as_ref().and_then(|hook| hook.0(leaf))
+    }
+
+    /// Whether `hint`, which the stored Arrow schema has for a column, is to be followed.
+    pub(super) fn follows(&self, leaf: &Leaf, hint: &DataType) -> bool {
+        self.hint_policy.as_ref().is_none_or(|policy| policy.0(leaf, hint))
+    }
+}
+
+/// A function that chooses the Arrow type of a column, or leaves it as it would be.
+#[derive(Clone)]
+pub struct TypeHook(Arc<ChooseType>);
+
+type ChooseType = dyn Fn(&Leaf) -> Option<DataType> + Send + Sync;
+
+impl TypeHook {
+    /// `choose` is called for each leaf that is looked at, perhaps more than once.
+    pub fn new(choose: impl Fn(&Leaf) -> Option<DataType> + Send + Sync + 'static) -> Self {
+        TypeHook(Arc::new(choose))
+    }
+}
+
+/// A function that says whether the type that the stored Arrow schema has for a column is followed.
+#[derive(Clone)]
+pub struct HintPolicy(Arc<FollowHint>);
+
+type FollowHint = dyn Fn(&Leaf, &DataType) -> bool + Send + Sync;
+
+impl HintPolicy {
+    /// `follow` is called with a leaf and the type that it had when the file was written.
+    pub fn new(follow: impl Fn(&Leaf, &DataType) -> bool + Send + Sync + 'static) -> Self {
+        HintPolicy(Arc::new(follow))
+    }
+}
+
+/// The same function, not one that does the same.
+impl PartialEq for TypeHook {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for TypeHook {}
+
+impl fmt::Debug for TypeHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypeHook")
+    }
+}
+
+/// The same function, not one that does the same.
+impl PartialEq for HintPolicy {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for HintPolicy {}
+
+impl fmt::Debug for HintPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HintPolicy")
     }
 }
 
 /// The layout of byte strings in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum StringLayout {
     /// 32-bit offsets: `Utf8`, `Binary`. At most 2 GiB in an array.
     #[default]
@@ -67,6 +146,7 @@ impl StringLayout {
 ///
 /// A predicate sees the same value as the batches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InvalidUtf8 {
     /// It is an error.
     #[default]
@@ -84,6 +164,7 @@ pub enum InvalidUtf8 {
 ///
 /// A predicate sees the same value as the batches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DecimalOverflow {
     /// They are errors.
     #[default]

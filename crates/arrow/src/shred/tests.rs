@@ -3,10 +3,10 @@ use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     BooleanArray, Decimal128Array, DictionaryArray, FixedSizeListArray, Int8Array, Int32Array, Int64Array,
-    IntervalMonthDayNanoArray, LargeStringArray, ListArray, RunArray, StringArray, StringViewArray,
-    StructArray, TimestampSecondArray,
+    IntervalDayTimeArray, IntervalMonthDayNanoArray, IntervalYearMonthArray, LargeStringArray, ListArray,
+    RunArray, StringArray, StringViewArray, StructArray, TimestampSecondArray,
 };
-use arrow_buffer::{Buffer, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{Fields, Schema as ArrowSchema};
 use marquetry_base::Limits;
 
@@ -202,6 +202,12 @@ fn values_that_do_not_fit_are_named() {
         let intervals =
             [IntervalMonthDayNano::new(1, 2, 3_000_000), IntervalMonthDayNano::new(months, days, nanos)];
         assert!(arrow_error(&IntervalMonthDayNanoArray::from(intervals.to_vec())).contains("row 1"));
+    }
+    let months = IntervalYearMonthArray::from(vec![Some(i32::MAX), None, Some(-1)]);
+    assert!(arrow_error(&months).contains("row 2"));
+    for (days, millis) in [(-1, 0), (0, -1), (i32::MIN, 7)] {
+        let intervals = vec![IntervalDayTime::new(i32::MAX, i32::MAX), IntervalDayTime::new(days, millis)];
+        assert!(arrow_error(&IntervalDayTimeArray::from(intervals)).contains("row 1"));
     }
     let other = shred(&ArrowField::new("c", DataType::Int32, true), &Int8Array::from(vec![1]), 0..1);
     assert!(other.unwrap_err().message().contains("announced"));

@@ -59,7 +59,7 @@ fn compare(path: &std::path::Path, options: &ArrowReaderOptions) -> bool {
         }
     };
     let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store, metadata)
-        .with_request_cost(CoalesceOptions { gap: 0, largest: 1 << 20 })
+        .with_request_cost(CoalesceOptions::new(0, 1 << 20))
         .with_prefetch(1000);
     let (expected, stream) = match (expected.build(), block_on(stream.build_fitting())) {
         (Ok(expected), Ok(stream)) => (expected, stream),

@@ -193,7 +193,10 @@ proptest! {
         let expected = read_now(now).map_err(|error| error.to_string()).and_then(unless_failed);
         // To pass over rows, a reader reads the headers of their pages; a stream does not fetch these where there is an index.
         let is_passed_over = damage.is_some() && offset > 0 && expected.is_err() && given.is_ok();
-        if !is_passed_over {
+        // A stream finds the pages of wanted rows by the index; a reader that has decoded the column does not ask it.
+        let contradicts_index = |error: &String| error.contains("the offset index says");
+        let is_index_wrong = damage.is_some() && predicate.is_some() && given.as_ref().is_err_and(contradicts_index);
+        if !is_passed_over && !is_index_wrong {
             prop_assert_eq!(given, expected);
         }
         prop_assert_eq!(files.running(), 0);
@@ -354,7 +357,7 @@ fn a_summary_in_a_store() {
             summary.schema.clone_from(&footer.schema);
             summary.num_rows += footer.num_rows;
             for mut group in footer.row_groups {
-                group.columns.iter_mut().for_each(|column| column.file_path = Some((*name).to_owned()));
+                group.columns.iter_mut().for_each(|column| column.file_path = Some((*name).into()));
                 summary.row_groups.push(group);
             }
         }

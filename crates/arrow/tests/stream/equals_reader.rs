@@ -26,7 +26,7 @@ proptest! {
         (limit, offset) in (prop::option::of(0usize..3000), prop_oneof![Just(0), 0usize..3000]),
         (batch, latency) in (1usize..1200, 0usize..3),
         prefetch in prop_oneof![Just(0u64), Just(20_000), Just(1 << 30)],
-        (gap, largest) in (0u64..5000, 1u64..100_000),
+        (hole_size_limit, range_size_limit) in (0u64..5000, 1u64..100_000),
     ) {
         let file = file(&rows(count), group, page);
         let mut reader = builder(&file).with_offset(offset).with_batch_size(batch);
@@ -41,7 +41,7 @@ proptest! {
             .with_offset(offset)
             .with_projection(mask.clone())
             .with_prefetch(prefetch)
-            .with_request_cost(CoalesceOptions { gap, largest });
+            .with_request_cost(CoalesceOptions::new(hole_size_limit, range_size_limit));
         reader = reader.with_projection(mask);
         if let Some(limit) = limit {
             reader = reader.with_limit(limit);
@@ -137,7 +137,7 @@ fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
         let metadata =
             ArrowReaderMetadata::try_new(Arc::new(wrong.clone()), ArrowReaderOptions::new()).unwrap();
         let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
-            .with_request_cost(CoalesceOptions { gap: 0, largest: 1 << 20 })
+            .with_request_cost(CoalesceOptions::new(0, 1 << 20))
             .with_batch_size(700)
             .build()
             .unwrap();

@@ -1,4 +1,4 @@
-//! Stores that fail, give too little or change, and streams that are given up.
+//! StoreRegistry that fail, give too little or change, and streams that are given up.
 
 use super::store::{Faults, Store};
 use super::{collect, file, one, rows};
@@ -11,6 +11,7 @@ use marquetry_arrow::async_reader::{
     CoalesceOptions, ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder,
 };
 use marquetry_base::{ErrorKind, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
 /// Rows whose file is larger than what is read first.
@@ -24,9 +25,34 @@ fn large() -> (RecordBatch, Bytes) {
 fn stream(store: &Store) -> Result<ParquetRecordBatchStream<Store>> {
     let metadata = block_on(ArrowReaderMetadata::load_async(store, ArrowReaderOptions::new()))?;
     ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
-        .with_request_cost(CoalesceOptions { gap: 0, largest: 20_000 })
+        .with_request_cost(CoalesceOptions::new(0, 20_000))
         .with_prefetch(150_000)
         .build()
+}
+
+/// Rows of the row group that was read are lost: the next poll says so, and the stream is over.
+#[test]
+fn a_stream_whose_source_panicked_says_so() {
+    let (_, file) = large();
+    let store = Store::new(file.clone());
+    collect(stream(&store).unwrap()).unwrap();
+    // The first call is that of the footer.
+    for call in 1..store.calls() {
+        let store = Store::with(file.clone(), Faults { panics: Some(call), ..Faults::default() });
+        let mut stream = stream(&store).unwrap();
+        let mut next = || catch_unwind(AssertUnwindSafe(|| block_on(stream.next())));
+        let panicked = loop {
+            match next() {
+                Ok(Some(Ok(_))) => {}
+                Ok(_) => break false,
+                Err(_) => break true,
+            }
+        };
+        assert!(panicked, "call {call}");
+        let error = next().unwrap().unwrap().unwrap_err();
+        assert!(error.message().contains("reading panicked before"), "{error}");
+        assert!(next().unwrap().is_none());
+    }
 }
 
 #[test]

@@ -54,7 +54,7 @@ proptest! {
         runs in prop::option::of(prop::collection::vec(1usize..700, 0..8)),
         (limit, offset) in (prop::option::of(0usize..500), prop_oneof![Just(0), 0usize..500]),
         (batch, latency) in (1usize..1200, 0usize..3),
-        (gap, largest) in (0u64..5000, 1u64..100_000),
+        (hole_size_limit, range_size_limit) in (0u64..5000, 1u64..100_000),
     ) {
         let file = file(&rows(count), group, page);
         let store = Store::with(file.clone(), Faults { latency, ..Faults::default() });
@@ -68,7 +68,7 @@ proptest! {
             .with_batch_size(batch)
             .with_offset(offset)
             .with_projection(mask.clone())
-            .with_request_cost(CoalesceOptions { gap, largest });
+            .with_request_cost(CoalesceOptions::new(hole_size_limit, range_size_limit));
         reader = reader.with_projection(mask);
         if let Some(text) = predicate {
             reader = reader.with_predicate(Predicate::parse(&text).unwrap());
@@ -247,7 +247,7 @@ fn a_limit_spares_the_rest() {
     let group = stream.metadata().row_group(0).column(2).unwrap().compressed_size() as u64;
     let mask = ProjectionMask::columns(stream.parquet_schema(), ["price"]);
     store.take_requests();
-    let cost = CoalesceOptions { gap: 1000, largest: 1 << 20 };
+    let cost = CoalesceOptions::new(1000, 1 << 20);
     let stream = stream.with_projection(mask).with_limit(10).with_request_cost(cost).build().unwrap();
     assert_eq!(collect(stream).unwrap().len(), 1);
     // One of five pages, and the dictionary.

@@ -2,10 +2,12 @@
 
 mod corpus;
 mod dataset;
+mod encrypted;
 mod equals_reader;
 mod faults;
 mod filtered;
 mod requests;
+mod row_groups;
 mod salvaged;
 mod store;
 

@@ -124,7 +124,7 @@ proptest! {
         choice in choice(),
         latency in 0usize..3,
         prefetch in prop_oneof![Just(0u64), Just(20_000), Just(1 << 30)],
-        (gap, largest) in (0u64..5000, 1u64..100_000),
+        (hole_size_limit, range_size_limit) in (0u64..5000, 1u64..100_000),
     ) {
         let mut bytes = file(&rows(count), group, page).to_vec();
         let end = super::builder(&bytes.clone().into()).metadata().data_end().unwrap() as usize;
@@ -133,7 +133,7 @@ proptest! {
         }
         let bytes = Bytes::from(bytes);
         let store = Store::with(bytes.clone(), Faults { latency, ..Faults::default() });
-        let given = by_stream(&store, &choice, prefetch, CoalesceOptions { gap, largest }).unwrap();
+        let given = by_stream(&store, &choice, prefetch, CoalesceOptions::new(hole_size_limit, range_size_limit)).unwrap();
         prop_assert_eq!(given, by_reader(&bytes, &choice).unwrap());
     }
 }

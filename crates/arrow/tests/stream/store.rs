@@ -39,6 +39,8 @@ pub(crate) struct Faults {
     pub(crate) fewer: Option<usize>,
     /// From this call on the file is another one.
     pub(crate) changes: Option<usize>,
+    /// This call panics.
+    pub(crate) panics: Option<usize>,
 }
 
 impl Store {
@@ -77,6 +79,7 @@ impl Store {
             let running = running;
             let times = if inner.faults.first_is_slow { 20usize.saturating_sub(call) } else { 1 };
             Later(inner.faults.latency * times).await;
+            assert!(inner.faults.panics != Some(call), "a store that panics");
             if inner.faults.fails == Some(call) {
                 return Err(Error::new(ErrorKind::Io, "the store is out of order"));
             }

@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, DecimalOverflow, InvalidUtf8, OnCorrupt};
-use marquetry::errors::{Error, ErrorKind};
+use marquetry::errors::Error;
 use marquetry::predicate::{Literal, Predicate};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) enum Format {
 /// How many files become one table.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Many files as one table")]
-pub(crate) struct Together {
+pub(crate) struct TableArgs {
     /// Have the columns of all files, null where a file has none, in the narrowest types that hold all values
     #[arg(long)]
     pub(crate) union_by_name: bool,
@@ -35,29 +35,29 @@ pub(crate) struct Together {
 
 /// Files and directories that a command looks at.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Tables {
+pub(crate) struct InputTables {
     /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
-    /// shell did not. A directory is one table
+    /// shell did not. A directory is one table; - is standard input
     #[arg(value_name = "FILE|DIR", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Read a file that has no footer yet, as its writer died or is still at it, up to its last checkpoint
     #[arg(long)]
     pub(crate) unfinished: bool,
     #[command(flatten)]
-    pub(crate) together: Together,
+    pub(crate) together: TableArgs,
 }
 
 /// The files that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Files {
     /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
-    /// shell did not
+    /// shell did not; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
 
 /// Which rows are read, and of which columns.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct Selection {
     /// Only these columns, and all below them, in this order: dotted paths with commas between
     #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
@@ -113,8 +113,7 @@ pub(crate) fn condition(text: &str) -> Result<Predicate, String> {
 
 /// The values in a file, one a line; empty lines are none.
 fn values_in(path: &str) -> Result<Vec<Literal>, Error> {
-    let text =
-        std::fs::read(path).map_err(|error| Error::caused_by(ErrorKind::Io, "cannot read the list", error));
+    let text = std::fs::read(path).map_err(|error| Error::io("cannot read the list", error));
     let text = String::from_utf8(text.map_err(|error| error.in_file(path))?);
     let text = text.map_err(|_| Error::argument("the list is not UTF-8").in_file(path))?;
     Ok(text.lines().filter(|line| !line.is_empty()).map(Literal::from).collect())

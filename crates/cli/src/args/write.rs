@@ -63,6 +63,9 @@ pub(crate) struct WriteArgs {
     /// Write pages without checksums
     #[arg(long)]
     pub(crate) no_checksums: bool,
+    /// What dates in milliseconds (Arrow's date64) are stored as
+    #[arg(long, value_enum, value_name = "TYPE", default_value_t = Date64Arg::Date)]
+    pub(crate) date64: Date64Arg,
     /// Do not store the Arrow schema
     #[arg(long)]
     pub(crate) no_arrow_schema: bool,
@@ -78,6 +81,15 @@ pub(crate) struct WriteArgs {
     /// How the report of sizes after writing is printed; as --format says unless given
     #[arg(long, value_enum)]
     pub(crate) report: Option<Report>,
+}
+
+/// What Arrow's date64 is stored as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Date64Arg {
+    /// DATE, which all readers know; a value that is no whole day is an error
+    Date,
+    /// INT64, milliseconds that only the stored Arrow schema calls a date
+    Int64,
 }
 
 /// How the report after writing is printed.

@@ -1,17 +1,17 @@
 //! `append`: the row groups of other files behind those of a file, which stays where it is.
 
-use super::changed::report;
-use super::merge::copy_row_groups;
+use super::edit::{EditArgs, report};
+use super::merge::{CopyTarget, copy_row_groups};
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::keys;
 use crate::output::Output;
-use crate::rewrite::{Input, Same, Tally, leaf_map, report_failure};
+use crate::rewrite::{ColumnLog, Input, Same, leaf_map_of_file, report_failure};
 use clap::Args as ClapArgs;
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
-use marquetry::errors::{Error, Limits};
-use marquetry::file::FileEdit;
+use marquetry::errors::Error;
 use marquetry::file::metadata::ParquetMetaData;
-use std::fs;
+use marquetry_core::io::is_same_file;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, ClapArgs)]
@@ -22,9 +22,11 @@ pub(crate) struct AppendArgs {
     /// The Parquet files whose rows are appended
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
-    /// Columns may stand in another order and have other field ids
+    /// Columns may stand in another order, have other field ids, and be required in IN where they are optional in FILE
     #[arg(long)]
     compatible: bool,
+    #[command(flatten)]
+    how: EditArgs,
 }
 
 pub(crate) const APPEND_HELP: &str = "\
@@ -35,15 +37,20 @@ other formats go through `marquetry convert` first.
 FILE is changed in place: what is new goes behind its last byte, and a new footer behind that; the old footer and all that
 it refers to stay. Until the new footer is on the disk, the old file is all there: after a failure FILE is cut to what it
 was, and after a crash `marquetry recover` brings it back. In between, other programs cannot open FILE. Meanwhile FILE is
-locked against others that change it this way. Bytes that nothing refers to any more are reported; `marquetry rewrite`
+locked against others that change it. Bytes that nothing refers to any more are reported; `marquetry rewrite`
 leaves them behind.
+
+With --copy all of this happens to a copy beside FILE, which takes FILE's place in one step when it is complete: at any
+moment, and after a crash, FILE is the old file or the new one, for all readers. That costs the time and the room of
+writing FILE once more, whatever its size, and other hard links of FILE keep the old one; so it is not the default.
 
 JSON: {file, rows, row_groups, size, grown, unreferenced, notes}; `grown` is by how many bytes, `unreferenced` are bytes
 that nothing refers to.
 
 Examples:
   marquetry append wines.parquet new-wines.parquet
-  marquetry append year.parquet 'days/*.parquet' --format json";
+  marquetry append year.parquet 'days/*.parquet' --format json
+  marquetry append served.parquet today.parquet --copy";
 
 pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.inputs.clone() }.expanded(outcome);
@@ -55,50 +62,48 @@ pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome)
 }
 
 fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
-    let is_file = |input: &PathBuf| {
-        fs::canonicalize(input)
-            .is_ok_and(|input| fs::canonicalize(&args.file).is_ok_and(|file| file == input))
-    };
+    let is_file = |input: &PathBuf| is_same_file(input, &args.file).unwrap_or(false);
     if files.iter().any(is_file) {
         return Err(Failure::Usage("FILE cannot be appended to itself".to_owned()));
     }
-    let mut edit = FileEdit::open(&args.file, &Limits::default())?;
+    let mut edit = args.how.open(&args.file)?;
     let before = edit.len();
     let metadata = edit.metadata().clone();
-    let mut tally = Tally::new(metadata.schema().num_columns());
+    let mut log = ColumnLog::new(metadata.schema().num_columns());
     // Of all files, before the first is written.
     let mut inputs = Vec::new();
     for file in files {
         let input = Input::open(file)?;
+        if keys::given().is_some() {
+            return Err(Failure::Usage(
+                "append writes in the open what was encrypted: `marquetry merge --encrypt-file` makes a new file of both".to_owned(),
+            ));
+        }
         let map = columns_of(&metadata, &input, args.compatible)?;
-        check_arrow_schema(&metadata, &input, &mut tally)?;
+        check_arrow_schema(&metadata, &input, &mut log)?;
         inputs.push((input, map));
     }
     for (input, map) in &inputs {
-        copy_row_groups(input, map, metadata.column_orders(), &mut tally, |rows, chunks, sorting| {
+        let target = CopyTarget { schema: metadata.schema(), orders: metadata.column_orders() };
+        copy_row_groups(input, map, target, &mut log, |rows, chunks, sorting| {
             Ok(edit.write_row_group(rows, chunks, sorting)?)
         })?;
     }
     let edited = edit.finish()?;
-    report(Path::new(&args.file), before, &edited, &tally, output)
+    report(Path::new(&args.file), before, &edited, &log, output)
 }
 
 /// Which column of `input` each column of the file is.
 fn columns_of(metadata: &ParquetMetaData, input: &Input, compatible: bool) -> Result<Vec<usize>, Error> {
-    let (schema, other) = (metadata.schema(), input.metadata.schema());
-    let same = if compatible { Same::InPages } else { Same::Exactly };
-    leaf_map(schema, other, same).map_err(|error| {
-        let would_do = !compatible && leaf_map(schema, other, Same::InPages).is_ok();
-        let hint = if would_do { "; --compatible would take it" } else { "" };
-        Error::argument(format!("{}{hint}", error.message())).in_file(input.name())
-    })
+    let same = if compatible { Same::Fitting } else { Same::Exactly };
+    leaf_map_of_file(metadata.schema(), input.metadata.schema(), same, input.name())
 }
 
 /// Rows will be read by the file's stored Arrow schema.
 ///
 /// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only, so
 /// that pages of others must not come under such a schema.
-fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, tally: &mut Tally) -> Result<(), Error> {
+fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, log: &mut ColumnLog) -> Result<(), Error> {
     let stored = |metadata: &ParquetMetaData| parse_stored_schema(&metadata.value_of(ARROW_SCHEMA_META_KEY)?);
     let Some(own) = stored(metadata) else { return Ok(()) };
     let types = |schema: &arrow_schema::Schema| -> Vec<_> {
@@ -110,7 +115,7 @@ fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, tally: &mut Tal
     let is_dictionary =
         |field: &&arrow_schema::Field| matches!(field.data_type(), arrow_schema::DataType::Dictionary(..));
     match own.flattened_fields().iter().any(is_dictionary) {
-        false => tally.note("the stored Arrow schemas differ: FILE's is kept"),
+        false => log.note("the stored Arrow schemas differ: FILE's is kept"),
         true => {
             return Err(Error::argument(
                 "FILE's stored Arrow schema has dictionaries, and this file has not the same: not all readers would \

@@ -1,12 +1,13 @@
 //! `cat`: all rows, block by block.
 
-use crate::args::{Selection, Tables};
+use crate::args::{InputTables, Selection};
 use crate::failure::{Failure, Outcome};
-use crate::losses::Losses;
+use crate::loss_report::Losses;
+use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::rows::json;
-use crate::rows::table::RowTable;
-use crate::tables::Table;
+use crate::rows::row_table::RowTable;
+use crate::table_source::TableSource;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use std::io::Write;
@@ -15,7 +16,7 @@ use std::io::Write;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CatArgs {
     #[command(flatten)]
-    pub(crate) tables: Tables,
+    pub(crate) tables: InputTables,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Print at most so many rows
@@ -24,6 +25,8 @@ pub(crate) struct CatArgs {
     /// Shorten no values and leave out no columns
     #[arg(long)]
     pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 }
 
 pub(crate) fn run(args: &CatArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -46,8 +49,8 @@ fn cat(args: &CatArgs, output: &mut Output) -> Result<(), Failure> {
 fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(), Failure> {
     let path = &args.tables.files[0];
     let table = match (args.tables.unfinished, args.tables.files.as_slice()) {
-        (false, files) => Table::open(files, &args.tables.together)?,
-        (true, [file]) => Table::open_unfinished(file)?,
+        (false, files) => TableSource::open(files, &args.tables.together)?,
+        (true, [file]) => TableSource::open_unfinished(file)?,
         (true, _) => return Err(Error::argument("--unfinished is for one file").into()),
     };
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
@@ -59,17 +62,18 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
         is_empty = false;
         if !output.is_json() {
             // Each block is a table of its own: the widths of later values are not known yet.
-            table.add(&batch);
+            table.add(&batch)?;
             table.print(output)?;
             continue;
         }
         lines.clear();
-        json::write_lines(&batch, &mut lines);
+        json::write_lines(&batch, &mut lines)?;
         output.write_all(lines.as_bytes())?;
     }
     if is_empty && !output.is_json() {
         table.print(output)?;
     }
+    args.metrics.tell_read(path, &rows.metrics(), output)?;
     losses.tell(&rows.losses(path))
 }
 

@@ -5,9 +5,8 @@ use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::file::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
+use marquetry::file::page::{PageBuffers, PageOptions, PageReader};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The column chunks that a command is to look at.
 pub(super) struct Chunks {
@@ -52,10 +51,7 @@ pub(super) fn page_reader(
     chunk: ColumnChunk<'_>,
     verify_checksums: bool,
 ) -> Result<PageReader, Error> {
-    let options = PageOptions {
-        limits: Arc::default(),
-        verify_checksums,
-        trust: ChecksumTrust::of_writer(file.metadata().created_by()),
-    };
+    let options =
+        PageOptions::for_writer(file.metadata().created_by()).with_checksum_verification(verify_checksums);
     PageReader::new(file.clone().into_source()?, chunk, options, PageBuffers::default())
 }

@@ -1,22 +1,25 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
-use crate::args::{InputArgs, Report, Selection, Target, Together, WriteArgs};
+use crate::args::{InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::convert::{
     Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_filled_names,
     with_unique_names,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
-use crate::losses::Losses;
+use crate::keys::EncryptArgs;
+use crate::loss_report::Losses;
+use crate::metrics::MetricsArgs;
 use crate::ordered_map::default_threads;
 use crate::output::Output;
 use crate::rows;
-use crate::sort::{self, Budget, Keys, SortKey};
+use crate::sort::{self, Budget, Keys, SortColumn, SortColumns, SortKey};
+use arrow_schema::SchemaRef;
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The arguments of `convert`.
 #[derive(Debug, ClapArgs)]
@@ -25,9 +28,15 @@ pub(crate) struct ConvertArgs {
     /// Parquet files, a directory of them or a pattern are read as one table
     #[arg(value_name = "IN", required = true, num_args = 1..)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write: .parquet, .arrow, .csv or .jsonl; - is standard output
-    #[arg(value_name = "OUT", value_parser = crate::remote::local())]
+    /// The file to write: .parquet, .arrow, .csv or .jsonl, or the URL of one in a store; - is standard output
+    #[arg(value_name = "OUT", value_parser = crate::remote::writable())]
     pub(crate) output: PathBuf,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Arrow: write dictionaries and run-end encoded columns as their values
+    #[arg(long)]
+    pub(crate) plain_types: bool,
     /// What to write, whatever OUT is called; JSON Lines on standard output if not given
     #[arg(long, value_enum)]
     pub(crate) to: Option<Target>,
@@ -39,15 +48,20 @@ pub(crate) struct ConvertArgs {
     /// Rows in each record batch
     #[arg(long, value_name = "ROWS", default_value = "8192")]
     pub(crate) batch_size: NonZeroUsize,
-    /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last
-    #[arg(long, value_name = "A,B:desc", value_delimiter = ',')]
-    pub(crate) sort_by: Vec<String>,
+    /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last. Names
+    /// with commas or colons stand in double quotes; columns that --columns leaves out may be among them
+    #[arg(long, value_name = "A,B:desc")]
+    pub(crate) sort_by: Vec<SortColumns>,
     #[command(flatten)]
-    pub(crate) together: Together,
+    pub(crate) together: TableArgs,
     #[command(flatten)]
     pub(crate) reading: InputArgs,
     #[command(flatten)]
     pub(crate) writing: WriteArgs,
+    #[command(flatten)]
+    pub(crate) encrypt: EncryptArgs,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 }
 
 /// `memory_limit` is what sorting and writing may hold, in bytes.
@@ -90,26 +104,30 @@ fn convert_rows(
         (None, false) => by_extension(&args.output)?,
     };
     let threads = args.writing.threads.unwrap_or_else(default_threads);
-    let input = inputs::open(&args.inputs, &wanted(args, target, threads))?;
-    let schema = match target {
-        // Names are kept where they can be, the empty ones and those that come twice, too.
-        Target::Parquet => input.schema.clone(),
-        // Several of Arrow's readers ask for columns by name.
-        Target::Arrow => with_filled_names(input.schema.clone()),
-        Target::Csv | Target::Jsonl => with_unique_names(input.schema.clone()),
-    };
-    let keys = args.sort_by.iter().map(|key| SortKey::parse(key, &schema)).collect::<Result<Vec<_>, _>>()?;
+    let sort_by: Vec<&SortColumn> = args.sort_by.iter().flat_map(|columns| &columns.0).collect();
+    let (selection, only_sorted_by) = with_sorted_columns(&args.selection, &sort_by);
+    let input = inputs::open(&args.inputs, &wanted(args, &selection, target, threads))?;
+    let schema = named(input.schema.clone(), target);
+    let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
+    // They stand behind the others.
+    let only_sorted_by =
+        sort_by.iter().zip(&keys).filter(|(column, _)| only_sorted_by.contains(&column.name()));
+    let kept = only_sorted_by.map(|(_, key)| key.root()).min().unwrap_or(schema.fields().len());
+    let kept: Vec<usize> = (0..kept).collect();
+    let written_schema = Arc::new(schema.project(&kept)?);
     let report = report_format(args, to_stdout, output)?;
-    let losses = input.losses.clone();
+    let (losses, cost) = (input.losses.clone(), input.metrics.clone());
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
-        false => Destination::create(&args.output, args.inputs.iter().chain(&input.files))?,
+        false => Destination::create(&args.output, args.inputs.iter().chain(&input.files), args.overwrite)?,
     };
     let written = destination.written();
     let mut progress = Progress::new(total(&input), to_stdout, written.clone());
     let mut sink = match target {
-        Target::Parquet => parquet_sink(args, memory_limit, &input, &keys, &mut destination)?,
-        _ => Sink::new(target, to_stdout, &mut destination, &schema)?,
+        Target::Parquet => {
+            parquet_sink(args, memory_limit, &input, &written_schema, &keys, &mut destination)?
+        }
+        _ => Sink::new(target, to_stdout, &mut destination, &written_schema)?,
     };
     let batches = {
         let schema = schema.clone();
@@ -123,7 +141,10 @@ fn convert_rows(
             let advance = |rows| progress.advance(rows);
             let sorted = sort::sorted(Box::new(batches), &schema, Keys::new(keys)?, budget, advance)?;
             progress.begin("writing ", Some(Total::Rows(progress.rows())));
-            sorted
+            match kept.len() == schema.fields().len() {
+                true => sorted,
+                false => Box::new(sorted.map(move |batch| Ok(batch?.project(&kept)?))),
+            }
         }
     };
     for part in parts(batches, target, threads) {
@@ -134,8 +155,12 @@ fn convert_rows(
     let sizes = sink.finish()?;
     destination.complete()?;
     drop(progress);
+    if let Some(metrics) = *locked(&cost) {
+        args.metrics.tell_read(&args.inputs[0], &metrics, output)?;
+    }
     if let Some(sizes) = sizes {
         print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output)?;
+        args.metrics.tell_written(&args.output, sizes.metrics(), output)?;
     }
     lost.tell(&locked(&losses))
 }
@@ -153,20 +178,59 @@ fn parts(
     }
 }
 
-fn locked(losses: &Mutex<inputs::Losses>) -> MutexGuard<'_, inputs::Losses> {
-    losses.lock().unwrap_or_else(PoisonError::into_inner)
+/// The schema with the names that the output can have.
+fn named(schema: SchemaRef, target: Target) -> SchemaRef {
+    match target {
+        // Names are kept where they can be, the empty ones and those that come twice, too.
+        Target::Parquet => schema,
+        // Several of Arrow's readers ask for columns by name.
+        Target::Arrow => with_filled_names(schema),
+        Target::Csv | Target::Jsonl => with_unique_names(schema),
+    }
 }
 
-fn wanted(args: &ConvertArgs, target: Target, threads: NonZeroUsize) -> InputOptions<'_> {
+/// What is to be read: the chosen columns, and behind them those that are only sorted by, which are given too. A part of a
+/// struct of which another part is chosen is left to be missed.
+fn with_sorted_columns<'a>(selection: &Selection, sort_by: &[&'a SortColumn]) -> (Selection, Vec<&'a str>) {
+    fn root(name: &str) -> &str {
+        name.split('.').next().unwrap_or_default()
+    }
+    let mut selection = selection.clone();
+    let Some(columns) = &mut selection.columns else { return (selection, Vec::new()) };
+    let mut only_sorted_by = Vec::new();
+    for name in sort_by.iter().map(|column| column.name()) {
+        let is_chosen = columns.iter().any(|column| column == name || root(column) == root(name));
+        if !is_chosen && !only_sorted_by.contains(&name) {
+            only_sorted_by.push(name);
+        }
+    }
+    columns.extend(only_sorted_by.iter().map(|name| (*name).to_owned()));
+    (selection, only_sorted_by)
+}
+
+fn locked<T>(told: &Mutex<T>) -> MutexGuard<'_, T> {
+    told.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wanted<'a>(
+    args: &'a ConvertArgs,
+    selection: &'a Selection,
+    target: Target,
+    threads: NonZeroUsize,
+) -> InputOptions<'a> {
     InputOptions {
         args: &args.reading,
         together: &args.together,
-        selection: &args.selection,
+        selection,
         limit: args.limit,
         batch_rows: args.batch_size.get(),
         exact_batches: target == Target::Arrow,
         threads,
-        plain: target != Target::Parquet,
+        plain: match target {
+            Target::Parquet => false,
+            Target::Arrow => args.plain_types,
+            Target::Csv | Target::Jsonl => true,
+        },
     }
 }
 
@@ -174,18 +238,25 @@ fn parquet_sink<'a, 'b>(
     args: &ConvertArgs,
     memory_limit: usize,
     input: &Input,
+    schema: &SchemaRef,
     keys: &[SortKey],
     destination: &'a mut Destination<'b>,
 ) -> Result<Sink<'a, 'b>, Failure> {
     let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
     // Merging takes a quarter at most.
     let memory_limit = if keys.is_empty() { memory_limit } else { memory_limit / 4 * 3 };
-    let properties = properties(&args.writing, memory_limit, keys, pairs);
+    // The order is told as far as the file has the columns.
+    let told = keys.iter().take_while(|key| key.root() < schema.fields().len()).count();
+    let properties = properties(&args.writing, memory_limit, &keys[..told], pairs);
+    let properties = match args.encrypt.properties()? {
+        Some(encryption) => properties.into_builder().with_file_encryption_properties(encryption).build(),
+        None => properties,
+    };
     // Bytes of some rows cannot be told from those of all.
     let has_all_rows =
         args.selection.offset == 0 && args.limit.is_none() && args.selection.condition.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);
-    Sink::parquet(destination, &input.schema, properties, source)
+    Sink::parquet(destination, schema, properties, source)
 }
 
 fn total(input: &Input) -> Total {
@@ -238,15 +309,22 @@ fn by_extension(output: &Path) -> Result<Target, Failure> {
 
 /// What stands behind the options in `--help`.
 pub(crate) const CONVERT_HELP: &str = "\
-OUT appears once it is complete: until then, and after a failure, what was there before stays. Text inputs may be
+OUT appears once it is complete: until then, and after a failure or Ctrl-C, what was there before stays. Text inputs may be
 compressed with gzip or Zstandard: a.csv.gz, b.jsonl.zst.
+
+OUT may be a file in a store: s3://, gs://, az://. It is sent in parts, up to 4 at a time, and can be seen once all of it is
+there; after a failure the parts are given up. One that is there is replaced with --overwrite only: a file of less than
+8 MiB is written on the condition that there is none, for a longer one the store is asked before it begins and again before
+its end, so that another writer's may be replaced in between. Checkpoints are of no use there.
 
 COLUMN is a dotted path such as producer.name, or a pattern: * stands for any characters of one name, ** for any number
 of names. What is said of a column wins over what is said of all.
 
-Types of CSV columns are guessed so that no value changes: a column with 007 or +1 in it is text, as is a mixture. JSON
-keeps its kinds: only numbers and true and false are not text. A later value that does not fit is an error, with its row.
-A row of CSV is counted without the header.
+Types of CSV columns are guessed so that no value changes: a column with 007 or +1 in it is text, as is a mixture. Numbers
+that a double would change, of many digits or beyond 64 bits, are decimals, or text if they have more than 76 digits; a
+column with -0 in it is float64, as integers have no such zero. JSON keeps its kinds: only numbers and true and false are
+not text. A later value that does not fit is an error, with its line, counted from 1 in the file; in an array of JSON
+objects, with the number of its object.
 
 Types after --schema, with ! or `not null` behind the type of a column that has no nulls:
   bool, int8 .. int64, uint8 .. uint64, float16, float32, float64, utf8, large_utf8, utf8_view, binary, large_binary,
@@ -268,24 +346,36 @@ and those that were written. JSON: {file, rows, row_groups, size, before, column
 uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}}; `before` of the
 file is \"parquet\" or \"memory\", `checkpoints` is null without --checkpoint-every: `seconds` is how long they were waited for.
 
+Arrow's date64 becomes DATE, and comes back as date64 by the stored Arrow schema; see --date64.
+
+Text is written as it is. A spreadsheet takes cells that begin with =, +, - or @ for formulas: whoever opens CSV of untrusted
+values in one must guard against that there.
+
 Values in JSON Lines, and in the cells of CSV:
   numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and \"-Infinity\" as text
   dates, times  ISO 8601: 2013-07-30, 12:30:00.500, 2013-07-30T12:30:00Z (UTC), 2013-07-30T12:30:00 (local), P1M2DT3S
   byte strings  their text; bytes that are not printable UTF-8 as \\xNN, a backslash as \\x5C
   fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
+  variant       the JSON that it is; what JSON has no word for (dates, bytes, UUIDs) as text
   nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
-Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. In
+Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. Arrow files have the
+types of the input, those of the stored Arrow schema where it is Parquet; the dictionary of a column grows from batch to
+batch (delta dictionaries), and is held in memory. --plain-types writes values instead, for readers that know no others. In
 text and Arrow files a column without a name is called C and its number, and in text a second column of the name a is called a_1.
 
 Examples:
   marquetry convert data.csv data.parquet
   marquetry convert data.csv.gz data.parquet --schema 'zip utf8, price decimal(15, 2) !, at timestamp(us, UTC)'
+  marquetry convert export.csv export.parquet --delimiter tab --text-encoding latin1 --skip-lines 3 --comment '#' --ragged null
+  marquetry convert api.json api.parquet --from jsonl --mixed text --unknown-keys ignore
+  marquetry convert table.parquet table.csv --columns id --sort-by '\"last, first\":desc,id' --overwrite
   marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user --compression zstd:3
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
   marquetry convert big.csv big.parquet --checkpoint-every 10s
   marquetry convert wines.parquet wines.arrow
   marquetry convert warehouse/wines wines.parquet --union-by-name
+  marquetry convert big.csv.gz s3://bucket/big.parquet --row-group-rows 1000000
   marquetry convert wines.parquet - --columns name,grapes --limit 5
   marquetry convert wines.parquet - --to csv | head";

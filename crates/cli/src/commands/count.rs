@@ -1,14 +1,16 @@
 //! `count`: rows.
 
-use crate::args::{Tables, ValueArgs, condition};
+use crate::args::{InputTables, ValueArgs, condition};
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::keys;
+use crate::metrics::MetricsArgs;
 use crate::output::Output;
-use crate::tables::Table;
+use crate::table_source::TableSource;
 use arrow_array::RecordBatch;
 use clap::Args as ClapArgs;
-use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::Error;
+use marquetry::metrics::ReadMetrics;
 use marquetry::predicate::Predicate;
 use serde_json::json;
 
@@ -16,30 +18,33 @@ use serde_json::json;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CountArgs {
     #[command(flatten)]
-    pub(crate) tables: Tables,
+    pub(crate) tables: InputTables,
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     pub(crate) condition: Option<Predicate>,
     #[command(flatten)]
     pub(crate) values: ValueArgs,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 }
 
 pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.tables.are_several();
     let mut total = 0u64;
     args.tables.for_each(outcome, |path, table| {
-        let rows = match (table, &args.condition) {
-            (Table::File(file), None) => file.metadata().num_rows(),
-            (Table::Files(files), None) => files.num_rows()?,
-            (Table::File(file), Some(condition)) => {
+        // Footers have the number of all rows.
+        let (rows, metrics) = match (table, &args.condition) {
+            (TableSource::File(file), None) => (file.metadata().num_rows(), ReadMetrics::default()),
+            (TableSource::Files(files), None) => (files.num_rows()?, ReadMetrics::default()),
+            (TableSource::File(file), Some(condition)) => {
                 let file = args.values.apply_to(file);
                 let mut reader = file.columns(NONE).filter(condition.clone()).batches()?;
-                counted(|| reader.next_batch())?
+                (counted(|| reader.next_batch())?, reader.metrics())
             }
-            (Table::Files(files), Some(condition)) => {
-                let files = files.options(args.values.apply(ArrowReaderOptions::new()));
+            (TableSource::Files(files), Some(condition)) => {
+                let files = files.options(args.values.apply(keys::reader_options()));
                 let mut reader = files.columns(NONE).filter(condition.clone()).batches()?;
-                counted(|| reader.next_batch())?
+                (counted(|| reader.next_batch())?, reader.metrics())
             }
         };
         total = total.saturating_add(rows);
@@ -48,7 +53,7 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
             (false, true) => output.line(format!("{rows:>12}  {}", file_name::shown_on_line(path)))?,
             (false, false) => output.line(rows.to_string())?,
         }
-        Ok(())
+        args.metrics.tell_read(path, &metrics, output)
     })?;
     match (output.is_json(), are_several) {
         (true, true) => output.json(&json!({"file": null, "rows": total}))?,

@@ -6,14 +6,13 @@ use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
-use crate::table::Table;
-use crate::value;
+use crate::plain_value;
+use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
 use marquetry::file::page::LocatedHeader;
-use marquetry::schema::Leaf;
-use serde_json::{Value, json};
+use marquetry::internals::encoding::dictionary::Dictionary;
 
 /// The arguments of `dictionary`.
 #[derive(Debug, ClapArgs)]
@@ -34,31 +33,43 @@ pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outc
         let chunks = Chunks::new(file.metadata(), args.row_group, Some(&args.column))?;
         let column = only_column(&chunks, &file)?;
         let leaf = file.metadata().schema().column(column);
-        if !output.is_json() && are_several {
+        let dictionaries = || {
+            chunks.row_groups.clone().filter_map(|row_group| {
+                let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
+                let dictionary = dictionary(&file, row_group, column).map_err(place).transpose()?;
+                Some(dictionary.map(|dictionary| (row_group, dictionary)))
+            })
+        };
+        if output.is_json() {
+            return output.json_object(|object| {
+                object.member("file", &file_name::shown(path))?;
+                object.member("column", &**leaf.dotted())?;
+                object.list("dictionaries", |list| {
+                    dictionaries().try_for_each(|found| {
+                        let (row_group, dictionary) = found?;
+                        list.object(|object| {
+                            object.member("row_group", &row_group)?;
+                            object.list("entries", |list| {
+                                plain_value::all(dictionary.values(), leaf)
+                                    .try_for_each(|entry| Ok(list.item(&entry)?))
+                            })
+                        })
+                    })
+                })
+            });
+        }
+        if are_several {
             title(path, output)?;
         }
-        let mut dictionaries = Vec::new();
-        for row_group in chunks.row_groups.clone() {
-            let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
-            let Some(entries) = entries(&file, row_group, column, leaf).map_err(place)? else {
-                continue;
-            };
-            if output.is_json() {
-                dictionaries.push(json!({"row_group": row_group, "entries": entries}));
-                continue;
+        dictionaries().try_for_each(|found| {
+            let (row_group, dictionary) = found?;
+            output.line(format!("row group {row_group}: {} entries", dictionary.values().len()))?;
+            let mut table = TextTable::new(&[">key", "entry"]).indented();
+            for (key, entry) in plain_value::all(dictionary.values(), leaf).enumerate() {
+                table.stream([key.to_string(), entry.cell(WIDEST)], output)?;
             }
-            output.line(format!("row group {row_group}: {} entries", entries.len()))?;
-            let mut table = Table::new(&[">key", "entry"]).indented();
-            for (key, entry) in entries.iter().enumerate() {
-                table.row([key.to_string(), value::cell(entry)]);
-            }
-            table.print(output)?;
-        }
-        if output.is_json() {
-            let file = file_name::shown(path);
-            output.json(&json!({"file": file, "column": &**leaf.dotted(), "dictionaries": dictionaries}))?;
-        }
-        Ok(())
+            Ok(table.print(output)?)
+        })
     })
 }
 
@@ -74,13 +85,8 @@ fn only_column(chunks: &Chunks, file: &OpenFile) -> Result<usize, Failure> {
     }
 }
 
-/// The entries of a chunk's dictionary; `None` if it has none.
-fn entries(
-    file: &OpenFile,
-    row_group: usize,
-    column: usize,
-    leaf: &Leaf,
-) -> Result<Option<Vec<Value>>, Error> {
+/// The dictionary of a chunk; `None` if it has none.
+fn dictionary(file: &OpenFile, row_group: usize, column: usize) -> Result<Option<Dictionary>, Error> {
     let chunk = file.metadata().row_group(row_group).column(column)?;
     let mut pages = page_reader(file, chunk, true)?;
     // SPEC: a dictionary page is the first of its chunk.
@@ -88,12 +94,15 @@ fn entries(
         return Ok(None);
     };
     let page = pages.dictionary_page(&first)?;
-    let dictionary = pages.dictionary(&page, usize::MAX)?;
-    Ok(Some(value::all(dictionary.values(), leaf).collect()))
+    pages.dictionary(&page, usize::MAX).map(Some)
 }
+
+/// Longer entries are shortened.
+const WIDEST: usize = 1_000;
 
 /// What stands behind the options in `--help`.
 pub(crate) const DICTIONARY_HELP: &str = "\
+The table shows the first 1,000 characters of an entry, JSON all of them.
 JSON: {file, column, dictionaries: [{row_group, entries: [..]}]}; row groups without a dictionary are left out.
 
 Examples:

@@ -1,12 +1,10 @@
 //! `drop-row-group`: a footer without some row groups, whose bytes stay.
 
-use super::changed::report;
+use super::edit::{EditArgs, report};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::rewrite::{Tally, report_failure};
+use crate::rewrite::{ColumnLog, report_failure};
 use clap::Args as ClapArgs;
-use marquetry::errors::Limits;
-use marquetry::file::FileEdit;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -18,6 +16,8 @@ pub(crate) struct DropRowGroupArgs {
     /// The row groups, counted from 0 as they are in the file now
     #[arg(value_name = "N", required = true)]
     row_groups: Vec<usize>,
+    #[command(flatten)]
+    how: EditArgs,
 }
 
 pub(crate) const DROP_ROW_GROUP_HELP: &str = "\
@@ -27,6 +27,7 @@ them. How that is safe, and what the JSON is, `marquetry append --help` tells.
 
 Examples:
   marquetry drop-row-group wines.parquet 0
+  marquetry drop-row-group served.parquet 0 --copy
   marquetry drop-row-group wines.parquet 0 1 && marquetry rewrite wines.parquet smaller.parquet";
 
 pub(crate) fn run(
@@ -38,12 +39,12 @@ pub(crate) fn run(
 }
 
 fn drop_row_groups(args: &DropRowGroupArgs, output: &mut Output) -> Result<(), Failure> {
-    let mut edit = FileEdit::open(&args.file, &Limits::default())?;
+    let mut edit = args.how.open(&args.file)?;
     let before = edit.len();
     // From the last on, so that the numbers before stay.
     for index in args.row_groups.iter().collect::<BTreeSet<_>>().into_iter().rev() {
         edit.drop_row_group(*index)?;
     }
     let edited = edit.finish()?;
-    report(&args.file, before, &edited, &Tally::new(0), output)
+    report(&args.file, before, &edited, &ColumnLog::new(0), output)
 }

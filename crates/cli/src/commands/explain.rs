@@ -3,31 +3,31 @@
 //! JSON: see [`EXPLAIN_HELP`].
 
 mod advice;
-mod left;
 mod matching;
 mod parts;
-mod told;
+mod remaining;
+mod report;
 
 use super::heading::title;
-use crate::args::{Tables, condition};
+use crate::args::{InputTables, condition};
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
 use crate::remote;
-use crate::tables::Table as Input;
+use crate::table_source::TableSource as Input;
 use clap::Args as ClapArgs;
-use left::{Left, leaves_of, there};
 use marquetry::OpenFile;
 use marquetry::dataset::{Dataset, Needed};
 use marquetry::predicate::Predicate;
 use marquetry::prune::{PruneOptions, PruneReport, Stage};
 use matching::Matching;
-use told::{Asked, Note, Told};
+use remaining::{RemainingRead, leaves_of, there};
+use report::{Asked, ExplainReport, Note};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
-    tables: Tables,
+    tables: InputTables,
     /// Rows are wanted for which this is true, as SQL has it after WHERE: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     condition: Predicate,
@@ -55,7 +55,7 @@ Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is dis
 (a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* without regard to case, starts_with(a, 'x'),
 ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) > 0, any(points.x > 1 and points.x < 2),
 contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1. Values in a file, one a line: a in @values.txt.
-Columns: name, a.b for field b of struct a, \"any name\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
+Columns: name, a.b for field b of struct a, \"any name\", which may be \"a.b\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
 10:00:00Z', X'0aff'; dates, times, UUIDs and numbers may be mere 'text'. NaN is equal to nothing; NULL makes nothing true.
 
 JSON: {file, files, files_left, predicate, stages: [{stage, row_groups, row_groups_matched, rows, bytes, pages_asked, pages_left, bytes_read,
@@ -91,8 +91,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output, outcome: &mut Outcome
 }
 
 /// The files of a table, one after the other, and what was found out of all of them.
-fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<Told, Failure> {
-    let mut told = Told { predicate: args.condition.to_string(), ..Told::default() };
+fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<ExplainReport, Failure> {
+    let mut told = ExplainReport { predicate: args.condition.to_string(), ..ExplainReport::default() };
     if let Some(columns) = &args.columns {
         // A column that no file has is an error; one that some file lacks, or a partition, is none.
         files.clone().columns(columns.iter().cloned()).schema()?;
@@ -122,20 +122,26 @@ fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<Told, Failure> {
     Ok(told)
 }
 
-fn explain(file: &OpenFile, predicate: &Predicate, wanted: &[usize], scan: bool) -> Result<Told, Failure> {
+fn explain(
+    file: &OpenFile,
+    predicate: &Predicate,
+    wanted: &[usize],
+    scan: bool,
+) -> Result<ExplainReport, Failure> {
     let matching = Matching::new(file, predicate)?;
     let schema = file.metadata().schema();
-    let mut stages = vec![told::Stage { name: "file", left: Left::whole(&matching, wanted), asked: None }];
+    let mut stages =
+        vec![report::Stage { name: "file", left: RemainingRead::whole(&matching, wanted), asked: None }];
     let (mut kept, mut report) = (Vec::new(), PruneReport::default());
     let mut options = PruneOptions::none();
     // Each stage again with those before it: what is left after it is then what it would be without those behind it.
-    for stage in Stage::ALL {
-        options = with(options, stage);
+    for &stage in Stage::ALL {
+        options = options.with_stage(stage);
         report = PruneReport::default();
         kept = matching.prune(&options, &mut report)?;
         let asked = Asked::of(report.of(stage), |column| schema.column(column).dotted().to_string());
-        let left = Left::of(&matching, wanted, &kept)?;
-        stages.push(told::Stage { name: stage.name(), left, asked: Some(asked) });
+        let left = RemainingRead::of(&matching, wanted, &kept)?;
+        stages.push(report::Stage { name: stage.name(), left, asked: Some(asked) });
     }
     let counts = if scan { Some(matching.count(&kept)?) } else { None };
     let parts = parts::parts(&matching)?;
@@ -149,7 +155,7 @@ fn explain(file: &OpenFile, predicate: &Predicate, wanted: &[usize], scan: bool)
         stage: note.stage.name(),
         message: note.error.to_string(),
     });
-    Ok(Told {
+    Ok(ExplainReport {
         predicate: predicate.to_string(),
         files: None,
         stages,
@@ -158,13 +164,4 @@ fn explain(file: &OpenFile, predicate: &Predicate, wanted: &[usize], scan: bool)
         notes: notes.collect(),
         advice: advice.into_iter().map(|advice| (advice, 1)).collect(),
     })
-}
-
-fn with(options: PruneOptions, stage: Stage) -> PruneOptions {
-    match stage {
-        Stage::Statistics => PruneOptions { statistics: true, ..options },
-        Stage::BloomFilters => PruneOptions { bloom_filters: true, ..options },
-        Stage::Dictionaries => PruneOptions { dictionaries: true, ..options },
-        Stage::PageIndex => PruneOptions { page_index: true, ..options },
-    }
 }

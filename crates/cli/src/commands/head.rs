@@ -1,13 +1,14 @@
 //! `head`: the first rows.
 
 use super::heading::title;
-use crate::args::{Selection, Tables};
+use crate::args::{InputTables, Selection};
 use crate::failure::{Failure, Outcome};
-use crate::losses::Losses;
+use crate::loss_report::Losses;
+use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::rewrite::report_failure;
 use crate::rows::json;
-use crate::rows::table::RowTable;
+use crate::rows::row_table::RowTable;
 use clap::Args as ClapArgs;
 use std::io::Write;
 
@@ -15,7 +16,7 @@ use std::io::Write;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct HeadArgs {
     #[command(flatten)]
-    pub(crate) tables: Tables,
+    pub(crate) tables: InputTables,
     /// How many rows
     #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 10)]
     pub(crate) rows: usize,
@@ -24,6 +25,8 @@ pub(crate) struct HeadArgs {
     /// Shorten no values and leave out no columns
     #[arg(long)]
     pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 }
 
 pub(crate) fn run(args: &HeadArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -55,16 +58,17 @@ fn print(
         while let Some(batch) = rows.next_batch() {
             let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
             if !output.is_json() {
-                table.add(&batch);
+                table.add(&batch)?;
                 continue;
             }
             lines.clear();
-            json::write_lines(&batch, &mut lines);
+            json::write_lines(&batch, &mut lines)?;
             output.write_all(lines.as_bytes())?;
         }
         if !output.is_json() {
             table.print(output)?;
         }
+        args.metrics.tell_read(path, &rows.metrics(), output)?;
         losses.tell(&rows.losses(path))
     })
 }

@@ -1,18 +1,20 @@
 //! `index`: column indexes, offset indexes and bloom filters.
 
 use super::column_chunks::Chunks;
+use super::damaged::Damaged;
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::json_stream::JsonList;
 use crate::output::Output;
-use crate::table::Table;
-use crate::value::{self, cell};
+use crate::plain_value::{self, cell};
+use crate::text_table::{TextTable, shortened};
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, Limits};
-use marquetry::format::{ColumnIndex, OffsetIndex};
+use marquetry::internals::format::{ColumnIndex, OffsetIndex};
 use marquetry::schema::Leaf;
 use marquetry_base::Printable;
 use marquetry_core::page_index::{read_bloom_filter_header, read_column_index, read_offset_index};
@@ -33,77 +35,81 @@ pub(crate) struct IndexArgs {
 
 pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
-    let mut damaged = Vec::new();
+    let mut damaged = Damaged::default();
     args.files.for_each(outcome, |path, file| {
         let chunks = Chunks::new(file.metadata(), args.row_group, args.column.as_deref())?;
-        if !output.is_json() && are_several {
+        let schema = file.metadata().schema();
+        let mut facts = |row_group: usize, column: usize| {
+            let name = schema.column(column).dotted();
+            let place = |error: Error| error.in_column(name.clone()).in_row_group(row_group);
+            let (facts, failures) = Facts::of(&file, row_group, column).map_err(place)?;
+            // What is damaged does not hide the rest.
+            failures.into_iter().for_each(|error| damaged.push(path, place(error)));
+            Ok::<_, Failure>(facts)
+        };
+        if output.is_json() {
+            return output.json_object(|object| {
+                object.member("file", &file_name::shown(path))?;
+                object.list("columns", |list| {
+                    chunks.iter(file.metadata()).try_for_each(|(row_group, column)| {
+                        facts(row_group, column)?.write_json(row_group, schema.column(column), list)
+                    })
+                })
+            });
+        }
+        if are_several {
             title(path, output)?;
         }
-        let mut columns = Vec::new();
-        for (row_group, column) in chunks.iter(file.metadata()) {
-            let leaf = file.metadata().schema().column(column);
-            let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
-            let (facts, failures) = facts(&file, row_group, column, leaf).map_err(place)?;
-            // What is damaged does not hide the rest.
-            damaged.extend(failures.into_iter().map(|error| (path.to_owned(), place(error))));
-            match output.is_json() {
-                true => columns.push(facts),
-                false => print(row_group, leaf, &facts, output)?,
-            }
-        }
-        if output.is_json() {
-            output.json(&json!({"file": file_name::shown(path), "columns": columns}))?;
-        }
-        Ok(())
+        chunks.iter(file.metadata()).try_for_each(|(row_group, column)| {
+            facts(row_group, column)?.print(row_group, schema.column(column), output)
+        })
     })?;
-    for (path, error) in damaged {
-        outcome.report(Some(&path), &Failure::File(error));
-    }
+    damaged.report(outcome);
     Ok(())
 }
 
-/// What stands beside the pages of a chunk, and what of it cannot be read.
-fn facts(
-    file: &OpenFile,
-    row_group: usize,
-    column: usize,
-    leaf: &Leaf,
-) -> Result<(Value, Vec<Error>), Error> {
-    let chunk = file.metadata().row_group(row_group).column(column)?;
-    let (source, limits) = (file.clone().into_source()?, Limits::default());
-    let mut failures = Vec::new();
-    let column_index = kept(read_column_index(&*source, chunk, &limits), &mut failures);
-    let offset_index = kept(read_offset_index(&*source, chunk, &limits), &mut failures);
-    let bloom = kept(read_bloom_filter_header(&*source, chunk, &limits), &mut failures);
-    let bloom = bloom.map(|header| json!({"offset": chunk.bloom_filter_offset(), "bytes": header.num_bytes}));
-    let facts = json!({
-        "row_group": row_group,
-        "column": &**leaf.dotted(),
-        "boundary_order": column_index.as_ref().map(|index| index.boundary_order.to_string()),
-        "pages": pages(column_index.as_ref(), offset_index.as_ref(), leaf),
-        "bloom_filter": bloom,
-    });
-    Ok((facts, failures))
+/// What stands beside the pages of a chunk.
+struct Facts {
+    column_index: Option<ColumnIndex>,
+    offset_index: Option<OffsetIndex>,
+    /// Where the bloom filter is, and how many bytes it has.
+    bloom_filter: Option<Value>,
 }
 
-fn kept<T>(read: Result<Option<T>, Error>, failures: &mut Vec<Error>) -> Option<T> {
-    read.unwrap_or_else(|error| {
-        failures.push(error);
-        None
-    })
-}
+impl Facts {
+    /// Those of a chunk, and what of them cannot be read.
+    fn of(file: &OpenFile, row_group: usize, column: usize) -> Result<(Self, Vec<Error>), Error> {
+        let chunk = file.metadata().row_group(row_group).column(column)?;
+        let (source, limits) = (file.clone().into_source()?, Limits::default());
+        let mut failures = Vec::new();
+        let column_index = kept(read_column_index(&*source, chunk, &limits), &mut failures);
+        let offset_index = kept(read_offset_index(&*source, chunk, &limits), &mut failures);
+        let bloom = kept(read_bloom_filter_header(&*source, chunk, &limits), &mut failures);
+        let bloom_filter =
+            bloom.map(|header| json!({"offset": chunk.bloom_filter_offset(), "bytes": header.num_bytes}));
+        Ok((Facts { column_index, offset_index, bloom_filter }, failures))
+    }
 
-/// What both indexes say of each page; `None` if there is neither.
-fn pages(column: Option<&ColumnIndex>, offset: Option<&OffsetIndex>, leaf: &Leaf) -> Option<Vec<Value>> {
-    let lens = [column.map(|index| index.null_pages.len()), offset.map(|index| index.page_locations.len())];
-    let count = lens.into_iter().flatten().max()?;
-    let page = |i: usize| {
-        let location = offset.and_then(|index| index.page_locations.get(i));
+    fn boundary_order(&self) -> Option<String> {
+        self.column_index.as_ref().map(|index| index.boundary_order.to_string())
+    }
+
+    /// How many pages the indexes have; `None` if there are none.
+    fn num_pages(&self) -> Option<usize> {
+        let nulls = self.column_index.as_ref().map(|index| index.null_pages.len());
+        let locations = self.offset_index.as_ref().map(|index| index.page_locations.len());
+        nulls.max(locations)
+    }
+
+    /// What both indexes say of a page.
+    fn page(&self, i: usize, leaf: &Leaf) -> Value {
+        let column = self.column_index.as_ref();
+        let location = self.offset_index.as_ref().and_then(|index| index.page_locations.get(i));
         let is_null = column.and_then(|index| index.null_pages.get(i)).copied();
         // SPEC: the bounds of a page of nulls mean nothing.
         let bounds = column.filter(|_| is_null == Some(false));
         let bound = |values: Option<&Vec<Vec<u8>>>| {
-            values.and_then(|values| values.get(i)).map(|v| value::json(v, leaf))
+            values.and_then(|values| values.get(i)).map(|v| plain_value::json(v, leaf))
         };
         let count = |counts: Option<&Vec<i64>>| counts.and_then(|counts| counts.get(i)).copied();
         json!({
@@ -117,35 +123,52 @@ fn pages(column: Option<&ColumnIndex>, offset: Option<&OffsetIndex>, leaf: &Leaf
             "null_count": count(column.and_then(|index| index.null_counts.as_ref())),
             "nan_count": count(column.and_then(|index| index.nan_counts.as_ref())),
         })
-    };
-    Some((0..count).map(page).collect())
+    }
+
+    fn write_json(&self, row_group: usize, leaf: &Leaf, list: &mut JsonList<'_>) -> Result<(), Failure> {
+        list.object(|object| {
+            object.member("row_group", &row_group)?;
+            object.member("column", &**leaf.dotted())?;
+            object.member("boundary_order", &self.boundary_order())?;
+            match self.num_pages() {
+                None => object.member("pages", &Value::Null)?,
+                Some(pages) => object
+                    .list("pages", |list| (0..pages).try_for_each(|i| Ok(list.item(&self.page(i, leaf))?)))?,
+            }
+            Ok(object.member("bloom_filter", &self.bloom_filter)?)
+        })
+    }
+
+    fn print(&self, row_group: usize, leaf: &Leaf, output: &mut Output) -> Result<(), Failure> {
+        let mut about = vec![match (self.num_pages(), self.boundary_order()) {
+            (None, _) => "no page index".to_owned(),
+            (_, None) => "no column index".to_owned(),
+            (_, Some(order)) => format!("boundaries {order}"),
+        }];
+        about.push(match &self.bloom_filter {
+            None => "no bloom filter".to_owned(),
+            Some(bloom) => format!("bloom filter of {} bytes at byte {}", bloom["bytes"], bloom["offset"]),
+        });
+        output.line(format!(
+            "row group {row_group}, column {}: {}",
+            Printable(leaf.dotted()),
+            about.join(", ")
+        ))?;
+        let Some(pages) = self.num_pages() else { return Ok(()) };
+        let mut table = TextTable::new(&HEADINGS.map(|(heading, _)| heading)).indented();
+        for i in 0..pages {
+            let page = self.page(i, leaf);
+            table.stream(HEADINGS.map(|(_, member)| shortened(&cell(&page[member]), WIDEST)), output)?;
+        }
+        Ok(table.print(output)?)
+    }
 }
 
-fn print(row_group: usize, leaf: &Leaf, facts: &Value, output: &mut Output) -> Result<(), Failure> {
-    let mut about = Vec::new();
-    match (&facts["pages"], &facts["boundary_order"]) {
-        (Value::Null, _) => about.push("no page index".to_owned()),
-        (_, Value::Null) => about.push("no column index".to_owned()),
-        (_, order) => about.push(format!("boundaries {}", cell(order))),
-    }
-    match &facts["bloom_filter"] {
-        Value::Null => about.push("no bloom filter".to_owned()),
-        bloom => about.push(format!("bloom filter of {} bytes at byte {}", bloom["bytes"], bloom["offset"])),
-    }
-    output.line(format!(
-        "row group {row_group}, column {}: {}",
-        Printable(leaf.dotted()),
-        about.join(", ")
-    ))?;
-    let Value::Array(pages) = &facts["pages"] else {
-        return Ok(());
-    };
-    let headings: Vec<&str> = HEADINGS.iter().map(|(heading, _)| *heading).collect();
-    let mut table = Table::new(&headings).indented();
-    for page in pages {
-        table.row(HEADINGS.iter().map(|(_, member)| crate::table::shortened(&cell(&page[member]), WIDEST)));
-    }
-    Ok(table.print(output)?)
+fn kept<T>(read: Result<Option<T>, Error>, failures: &mut Vec<Error>) -> Option<T> {
+    read.unwrap_or_else(|error| {
+        failures.push(error);
+        None
+    })
 }
 
 /// Headings of the table, and the members of the JSON object that stand under them.

@@ -2,16 +2,21 @@
 
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::keys::EncryptArgs;
 use crate::output::Output;
+use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    Footer, Input, NewFile, Room, Same, Tally, column_orders, leaf_map, print_report, refuse_existing,
-    report_failure,
+    ColumnAction, ColumnLog, Footer, Input, OutputFile, Reencoder, Same, SpillBudget, codec_of,
+    column_orders, leaf_map_of_file, print_report, report_failure, unified,
 };
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
-use marquetry::format::{ColumnOrder, SortingColumn};
+use marquetry::file::properties::WriterProperties;
+use marquetry::internals::format::{ColumnOrder, SortingColumn};
+use marquetry::schema::Schema;
 use marquetry_core::write::EncodedChunk;
-use marquetry_core::write::copy::{CopySettings, forget_bounds};
+use marquetry_core::write::copy::{CopySettings, drop_bounds};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, ClapArgs)]
@@ -22,16 +27,21 @@ pub(crate) struct MergeArgs {
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
-    /// Columns may stand in another order and have other field ids
+    /// Columns may stand in another order, have other field ids, and be required in some files and optional in others
     #[arg(long)]
     compatible: bool,
+    #[command(flatten)]
+    encrypt: EncryptArgs,
 }
 
 pub(crate) const MERGE_HELP: &str = "\
 Row groups are copied in the order of the files; nothing is decoded. All files must have the same schema: names, types,
-repetition, annotations and field ids. With --compatible, columns of the same path are the same column wherever they
-stand; the first file's order and ids are kept. A column that is required in one file and optional in another cannot be
-copied: rewrite one of them through convert.
+repetition, annotations and field ids. Annotations that mean the same are the same, and the first file's is kept: an INT64
+column with INTEGER(64, true), as DuckDB writes it, and one without. With --compatible, columns of the same path are the
+same column wherever they stand; the first file's order and ids are kept. A column that is required in one file and
+optional in another is optional then, and encoded again where it was required. Columns of other types or annotations,
+decimals of other widths among them, are not brought to one type: `marquetry convert A B OUT` encodes the rows of several
+files as one table.
 
 Key-value metadata of all files is kept; where values differ, the first file's are. The Arrow schema is kept if all files
 have the same. Patterns with *, ? and [] are expanded where the shell did not, in alphabetical order.
@@ -42,7 +52,8 @@ The report is that of `marquetry rewrite --help`.
 
 Examples:
   marquetry merge 2025.parquet 2026.parquet both.parquet
-  marquetry merge 'parts/*.parquet' whole.parquet --overwrite";
+  marquetry merge 'parts/*.parquet' whole.parquet --overwrite
+  marquetry merge pandas.parquet duckdb.parquet both.parquet --compatible";
 
 pub(crate) fn run(args: &MergeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let Some((out, files)) = args.files.split_last() else {
@@ -62,24 +73,20 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     }
     refuse_existing(out, files.iter().map(PathBuf::as_path), args.overwrite)?;
     let inputs = files.iter().map(|file| Input::open(file)).collect::<Result<Vec<_>, Error>>()?;
-    let schema = inputs[0].metadata.schema();
-    let same = if args.compatible { Same::InPages } else { Same::Exactly };
-    let map = |input: &Input| {
-        let other = input.metadata.schema();
-        leaf_map(schema, other, same).map_err(|error| {
-            let would_do = !args.compatible && leaf_map(schema, other, Same::InPages).is_ok();
-            let hint = if would_do { "; --compatible would take it" } else { "" };
-            Error::argument(format!("{}{hint}", error.message())).in_file(input.name())
-        })
-    };
+    let first = inputs[0].metadata.schema();
+    let same = if args.compatible { Same::Compatible } else { Same::Exactly };
+    let map = |input: &Input| leaf_map_of_file(first, input.metadata.schema(), same, input.name());
     let maps = inputs.iter().map(map).collect::<Result<Vec<_>, Error>>()?;
-    let mut tally = Tally::new(schema.num_columns());
+    let others: Vec<&Schema> = inputs[1..].iter().map(|input| &**input.metadata.schema()).collect();
+    let (elements, schema) = unified(&inputs[0].metadata.head().schema, &others)?;
+    let mut log = ColumnLog::new(schema.num_columns());
     let orders = column_orders(&inputs, &maps);
-    let footer = Footer::union(&inputs, &mut tally);
-    let elements = inputs[0].metadata.head().schema.clone();
-    let mut file = NewFile::create(out, elements, footer.settings(orders.clone()))?;
+    let footer = Footer::union(&inputs, &mut log);
+    let encryption = args.encrypt.properties()?;
+    let mut file = OutputFile::create(out, elements, footer.settings(orders.clone(), encryption))?;
+    let target = CopyTarget { schema: &schema, orders: orders.as_deref() };
     for (input, map) in inputs.iter().zip(&maps) {
-        copy_row_groups(input, map, orders.as_deref(), &mut tally, |rows, chunks, sorting| {
+        copy_row_groups(input, map, target, &mut log, |rows, chunks, sorting| {
             file.write_row_group(rows, chunks, sorting)
         })?;
     }
@@ -88,46 +95,92 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
         inputs.iter().zip(&maps).map(|(input, map)| input.compressed_size(map[column])).sum::<u64>()
     };
     let before: Vec<u64> = (0..schema.num_columns()).map(before).collect();
-    print_report(out, &metadata, size, &before, &tally, output)
+    print_report(out, &metadata, size, &before, &log, output)
+}
+
+/// The file that row groups are copied to.
+#[derive(Clone, Copy)]
+pub(super) struct CopyTarget<'a> {
+    pub(super) schema: &'a Schema,
+    /// How it orders bounds.
+    pub(super) orders: Option<&'a [ColumnOrder]>,
 }
 
 /// Copies the row groups of a file, and has each written: its number of rows, its chunks, and how it is sorted. `map` says
-/// which of its columns each new one is, `orders` how the new file orders bounds.
+/// which of its columns each new one is. A column in which more may be null in the new file is encoded again: its pages
+/// have other levels.
 pub(super) fn copy_row_groups(
     input: &Input,
     map: &[usize],
-    orders: Option<&[ColumnOrder]>,
-    tally: &mut Tally,
+    target: CopyTarget<'_>,
+    log: &mut ColumnLog,
     mut write: impl FnMut(u64, Vec<EncodedChunk>, Option<Vec<SortingColumn>>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let schema = input.metadata.schema();
-    let own = input.metadata.column_orders();
+    let (schema, own) = (input.metadata.schema(), input.metadata.column_orders());
     let in_order = |column: usize, leaf: usize| {
-        own.and_then(|own| own.get(leaf)) == orders.and_then(|orders| orders.get(column))
+        own.and_then(|own| own.get(leaf)) == target.orders.and_then(|orders| orders.get(column))
     };
-    let mut room = Room::default();
+    let mut room = SpillBudget::default();
+    let columns: HashMap<usize, usize> =
+        map.iter().enumerate().map(|(column, leaf)| (*leaf, column)).collect();
     for group in input.metadata.row_groups() {
         let mut chunks = Vec::new();
         for (column, leaf) in map.iter().copied().enumerate() {
-            let copied = input.copy(group.index(), leaf, &CopySettings::default())?;
-            tally.copied(column, &copied);
-            let mut chunk = copied.chunk;
-            if !in_order(column, leaf) {
-                tally.note("bounds of columns that the first file orders in another way are left out");
-                forget_bounds(&mut chunk);
+            let has_other_levels = schema.column(leaf).max_def() != target.schema.column(column).max_def();
+            let mut chunk = match has_other_levels {
+                true => {
+                    log.action(column, ColumnAction::Recoded("may be null in another file".to_owned()));
+                    widened(input, group.index(), leaf, target, column, &mut room)?
+                }
+                false => {
+                    let copied = input.copy(group.index(), leaf, &CopySettings::default())?;
+                    log.copied(column, &copied);
+                    copied.chunk
+                }
+            };
+            if !has_other_levels && !in_order(column, leaf) {
+                log.note("bounds of columns that the first file orders in another way are left out");
+                drop_bounds(&mut chunk);
             }
-            chunk.metadata.path_in_schema = schema.column(leaf).path_in_schema();
+            chunk.metadata.path_in_schema = target.schema.column(column).path_in_schema();
             room.keep(&mut chunk.bytes)?;
             chunks.push(chunk);
         }
         let sorting = group.sorting_columns().iter().map_while(|sorted| {
             let leaf = usize::try_from(sorted.column_idx).ok()?;
-            let column = map.iter().position(|own| *own == leaf)?;
-            let column_idx = i32::try_from(column).ok()?;
+            let column_idx = i32::try_from(*columns.get(&leaf)?).ok()?;
             Some(SortingColumn { column_idx, ..sorted.clone() })
         });
         write(group.num_rows(), chunks, Some(sorting.collect()))?;
         room.clear();
     }
     Ok(())
+}
+
+/// A chunk of a column that has other levels in the new file.
+fn widened(
+    input: &Input,
+    row_group: usize,
+    leaf: usize,
+    target: CopyTarget<'_>,
+    column: usize,
+    room: &mut SpillBudget,
+) -> Result<EncodedChunk, Failure> {
+    let group = input.metadata.row_group(row_group);
+    let chunk = group.column(leaf)?;
+    let order = target.orders.and_then(|orders| orders.get(column));
+    let properties = WriterProperties::builder()
+        .set_total_order(order == Some(&ColumnOrder::Ieee754TotalOrder))
+        .set_compat(input.compat)
+        .set_bloom_filter_enabled(chunk.bloom_filter_offset().is_some())
+        .build();
+    let mut settings = properties.column_settings(target.schema.column(column))?;
+    (settings.codec, settings.level) = (codec_of(chunk)?, None);
+    let mut recoder = Reencoder::into_column(input, row_group, leaf, (target.schema, column));
+    let (mut encoded, _) = recoder.chunk(group.num_rows(), &settings, room)?;
+    if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
+        drop_bounds(&mut encoded);
+    }
+    encoded.metadata.key_value_metadata = chunk.meta_data()?.key_value_metadata;
+    Ok(encoded)
 }

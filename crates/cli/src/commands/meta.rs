@@ -4,18 +4,24 @@ use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::json_stream::JsonObject;
 use crate::output::Output;
+use crate::plain_value::{self, cell};
 use crate::printable::printable;
-use crate::table::{Table, shortened};
+use crate::text_table::{TextTable, shortened};
 use crate::unreferenced::{self, unreferenced};
-use crate::value::{self, cell};
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{Error, ErrorKind};
+use marquetry::file::encryption::shown_metadata;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
-use marquetry::format::{ColumnOrder, Statistics};
+use marquetry::internals::format::{
+    ColumnCryptoMetaData, ColumnOrder, EncryptionAlgorithm, KeyValue, Statistics,
+};
 use marquetry::schema::Leaf;
 use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The arguments of `meta`.
 #[derive(Debug, ClapArgs)]
@@ -35,38 +41,133 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
     }
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
-        let mut facts = facts(file.metadata())?;
         let metadata = file.metadata().clone();
+        // What is written cannot be taken back.
+        metadata.row_groups().try_for_each(|row_group| Sizes::of(row_group).map(drop))?;
         let source = file.into_source()?;
-        facts["size"] = json!(source.len());
-        facts["unreferenced"] = json!(unreferenced(&*source, &metadata));
+        let facts = Facts { size: source.len(), unreferenced: unreferenced(&*source, &metadata), metadata };
         if output.is_json() {
-            facts["file"] = Value::String(file_name::shown(path));
-            return Ok(output.json(&facts)?);
+            return output.json_object(|object| facts.write_json(path, object));
         }
         if are_several {
             title(path, output)?;
         }
-        print(&facts, if args.full { usize::MAX } else { WIDEST }, output)
+        facts.print(if args.full { usize::MAX } else { WIDEST }, output)
     })
 }
 
-fn facts(metadata: &ParquetMetaData) -> Result<Value, Error> {
-    let pairs = metadata.key_value_metadata().iter();
-    let row_groups = metadata.row_groups().map(|row_group| row_group_facts(row_group, metadata));
-    Ok(json!({
-        "file": null,
-        "size": null,
-        "unreferenced": null,
-        "version": metadata.version(),
-        "created_by": metadata.created_by(),
-        "rows": metadata.num_rows(),
-        "declared_rows": metadata.declared_rows(),
-        "columns": metadata.schema().num_columns(),
-        "key_values": pairs.map(|pair| json!({"key": pair.key, "value": pair.value})).collect::<Vec<_>>(),
-        "column_orders": metadata.column_orders().map(|orders| orders.iter().map(order).collect::<Vec<_>>()),
-        "row_groups": row_groups.collect::<Result<Vec<_>, _>>()?,
-    }))
+/// What is told of a file.
+struct Facts {
+    size: u64,
+    unreferenced: Option<u64>,
+    metadata: Arc<ParquetMetaData>,
+}
+
+impl Facts {
+    fn orders(&self) -> Option<Vec<String>> {
+        self.metadata.column_orders().map(|orders| orders.iter().map(order).collect())
+    }
+
+    fn write_json(&self, path: &Path, object: &mut JsonObject<'_>) -> Result<(), Failure> {
+        let metadata = &self.metadata;
+        object.member("file", &file_name::shown(path))?;
+        object.member("size", &self.size)?;
+        object.member("unreferenced", &self.unreferenced)?;
+        object.member("version", &metadata.version())?;
+        object.member("created_by", &metadata.created_by())?;
+        object.member("rows", &metadata.num_rows())?;
+        object.member("declared_rows", &metadata.declared_rows())?;
+        object.member("columns", &metadata.schema().num_columns())?;
+        object.list("key_values", |list| {
+            let mut pairs = metadata.key_value_metadata().iter();
+            pairs.try_for_each(|one| Ok(list.item(&pair(one))?))
+        })?;
+        object.member("column_orders", &self.orders())?;
+        object.member("encryption", &encryption(metadata))?;
+        object.list("row_groups", |list| {
+            metadata.row_groups().try_for_each(|row_group| {
+                list.object(|object| write_row_group(row_group, metadata.schema().columns(), object))
+            })
+        })
+    }
+
+    fn print(&self, widest: usize, output: &mut Output) -> Result<(), Failure> {
+        let metadata = &self.metadata;
+        output.line(format!("created by   {}", printable(metadata.created_by().unwrap_or_default())))?;
+        output.line(format!("version      {}", metadata.version()))?;
+        if let Some(bytes @ 1..) = self.unreferenced {
+            output.line(format!("unused       {}", unreferenced::line(bytes, self.size)))?;
+        }
+        if let Some(line) = encryption_line(metadata) {
+            output.line(format!("encrypted    {}", printable(&line)))?;
+        }
+        output.line(format!("rows         {}", metadata.num_rows()))?;
+        if i64::try_from(metadata.num_rows()) != Ok(metadata.declared_rows()) {
+            let declared = metadata.declared_rows();
+            output.line(format!("             (the footer's own total is {declared})"))?;
+        }
+        output.line(format!("columns      {}", metadata.schema().num_columns()))?;
+        output.line(format!("row groups   {}", metadata.num_row_groups()))?;
+        let mut orders = self.orders().unwrap_or_default();
+        orders.sort_unstable();
+        orders.dedup();
+        if !orders.is_empty() {
+            output.line(format!("bounds in    {}", orders.join(", ")))?;
+        }
+        for pair in metadata.key_value_metadata() {
+            let (key, value) = (printable(&pair.key), printable(pair.value.as_deref().unwrap_or_default()));
+            output.line(format!("key          {key} = {}", shortened(&value, widest)))?;
+        }
+        let leaves = metadata.schema().columns();
+        metadata.row_groups().try_for_each(|row_group| print_row_group(row_group, leaves, widest, output))
+    }
+}
+
+/// What the file says of its encryption, and of the keys of its columns.
+fn encryption(metadata: &ParquetMetaData) -> Value {
+    let Some(encryption) = metadata.encryption() else { return Value::Null };
+    let (algorithm, parameters) = match encryption.algorithm {
+        EncryptionAlgorithm::AesGcmV1(parameters) => ("AES_GCM_V1".to_owned(), Some(parameters)),
+        EncryptionAlgorithm::AesGcmCtrV1(parameters) => ("AES_GCM_CTR_V1".to_owned(), Some(parameters)),
+        EncryptionAlgorithm::Unknown(id) => (format!("UNKNOWN({id})"), None),
+    };
+    let supplied = parameters.and_then(|parameters| parameters.supply_aad_prefix);
+    json!({
+        "algorithm": algorithm,
+        "footer_encrypted": encryption.has_encrypted_footer,
+        "footer_key_metadata": encryption.footer_key_metadata.map(shown_metadata),
+        "aad_prefix": parameters.and_then(|parameters| parameters.aad_prefix.as_deref()).map(shown_metadata),
+        "supply_aad_prefix": supplied.unwrap_or(false),
+    })
+}
+
+fn encryption_line(metadata: &ParquetMetaData) -> Option<String> {
+    let facts = encryption(metadata);
+    let algorithm = facts["algorithm"].as_str()?;
+    let footer = if facts["footer_encrypted"] == true { "footer encrypted" } else { "footer signed" };
+    let key =
+        facts["footer_key_metadata"].as_str().map(|key| format!(" with the key {key}")).unwrap_or_default();
+    let prefix = match (facts["aad_prefix"].as_str(), facts["supply_aad_prefix"] == true) {
+        (Some(prefix), _) => format!(", AAD prefix {prefix}"),
+        (None, true) => ", an AAD prefix that is not stored".to_owned(),
+        (None, false) => String::new(),
+    };
+    Some(format!("{algorithm}, {footer}{key}{prefix}"))
+}
+
+/// Which key a column is encrypted with: `footer`, or the metadata of its own.
+fn key_of(crypto: Option<ColumnCryptoMetaData>) -> Option<String> {
+    match crypto? {
+        ColumnCryptoMetaData::FooterKey => Some("footer".to_owned()),
+        ColumnCryptoMetaData::ColumnKey(own) => {
+            Some(own.key_metadata.as_deref().map_or_else(|| "column".to_owned(), shown_metadata))
+        }
+        ColumnCryptoMetaData::Unknown(id) => Some(format!("UNKNOWN({id})")),
+    }
+}
+
+fn pair(pair: &KeyValue) -> Value {
+    json!({"key": &*pair.key, "value": pair.value.as_deref()})
 }
 
 fn order(order: &ColumnOrder) -> String {
@@ -78,25 +179,47 @@ fn order(order: &ColumnOrder) -> String {
     }
 }
 
-fn row_group_facts(row_group: RowGroup<'_>, metadata: &ParquetMetaData) -> Result<Value, Error> {
-    let leaves = metadata.schema().columns();
-    let mut columns = Vec::new();
-    let (mut compressed, mut uncompressed) = (0i64, 0i64);
-    for (column, leaf) in row_group.columns().zip(leaves) {
-        match column {
-            Ok(chunk) => {
-                compressed = compressed.saturating_add(chunk.compressed_size());
-                uncompressed = uncompressed.saturating_add(chunk.uncompressed_size());
-                columns.push(column_facts(chunk));
+/// What the columns of a row group take together, as far as they can be seen.
+#[derive(Default)]
+struct Sizes {
+    compressed: i64,
+    uncompressed: i64,
+}
+
+impl Sizes {
+    fn of(row_group: RowGroup<'_>) -> Result<Self, Error> {
+        let mut sizes = Sizes::default();
+        for column in row_group.columns() {
+            match column {
+                Ok(chunk) => {
+                    sizes.compressed = sizes.compressed.saturating_add(chunk.compressed_size());
+                    sizes.uncompressed = sizes.uncompressed.saturating_add(chunk.uncompressed_size());
+                }
+                // What of it can be seen is that it is there.
+                Err(error) if error.kind() == ErrorKind::Key => {}
+                Err(error) => return Err(error),
             }
-            // What of it can be seen is that it is there.
-            Err(error) if error.kind() == ErrorKind::Key => {
-                columns.push(hidden_facts(leaf));
-            }
-            Err(error) => return Err(error),
         }
+        Ok(sizes)
     }
-    let sorted_by = row_group.sorting_columns().iter().map(|sorting| {
+}
+
+/// What is told of each column of a row group.
+fn columns<'a>(
+    row_group: RowGroup<'a>,
+    leaves: &'a [Leaf],
+) -> impl Iterator<Item = Result<Value, Error>> + 'a {
+    row_group.columns().zip(leaves).enumerate().map(move |(number, (column, leaf))| match column {
+        Ok(chunk) => Ok(column_facts(chunk)),
+        Err(error) if error.kind() == ErrorKind::Key => {
+            Ok(hidden_facts(leaf, key_of(row_group.crypto_metadata_at(number))))
+        }
+        Err(error) => Err(error),
+    })
+}
+
+fn sorted_by(row_group: RowGroup<'_>, leaves: &[Leaf]) -> Vec<Value> {
+    let sorting = row_group.sorting_columns().iter().map(|sorting| {
         let leaf = usize::try_from(sorting.column_idx).ok().and_then(|i| leaves.get(i));
         json!({
             "column": leaf.map(|leaf| &**leaf.dotted()),
@@ -104,14 +227,21 @@ fn row_group_facts(row_group: RowGroup<'_>, metadata: &ParquetMetaData) -> Resul
             "nulls_first": sorting.nulls_first,
         })
     });
-    Ok(json!({
-        "row_group": row_group.index(),
-        "rows": row_group.num_rows(),
-        "compressed_size": compressed,
-        "uncompressed_size": uncompressed,
-        "sorted_by": sorted_by.collect::<Vec<_>>(),
-        "columns": columns,
-    }))
+    sorting.collect()
+}
+
+fn write_row_group(
+    row_group: RowGroup<'_>,
+    leaves: &[Leaf],
+    object: &mut JsonObject<'_>,
+) -> Result<(), Failure> {
+    let sizes = Sizes::of(row_group)?;
+    object.member("row_group", &row_group.index())?;
+    object.member("rows", &row_group.num_rows())?;
+    object.member("compressed_size", &sizes.compressed)?;
+    object.member("uncompressed_size", &sizes.uncompressed)?;
+    object.member("sorted_by", &sorted_by(row_group, leaves))?;
+    object.list("columns", |list| columns(row_group, leaves).try_for_each(|column| Ok(list.item(&column?)?)))
 }
 
 fn column_facts(chunk: ColumnChunk<'_>) -> Value {
@@ -131,12 +261,13 @@ fn column_facts(chunk: ColumnChunk<'_>) -> Value {
         "offset_index_offset": chunk.offset_index_range().map(|range| range.start),
         "bloom_filter_offset": chunk.bloom_filter_offset(),
         "encrypted": chunk.is_encrypted(),
+        "key": key_of(chunk.crypto_metadata()),
         "statistics": chunk.statistics().map(|statistics| statistics_facts(&statistics, leaf)),
     })
 }
 
 /// What the schema says of a column whose own facts are encrypted.
-fn hidden_facts(leaf: &Leaf) -> Value {
+fn hidden_facts(leaf: &Leaf, key: Option<String>) -> Value {
     json!({
         "column": &**leaf.dotted(),
         "type": leaf.physical().to_string(),
@@ -152,13 +283,15 @@ fn hidden_facts(leaf: &Leaf) -> Value {
         "offset_index_offset": null,
         "bloom_filter_offset": null,
         "encrypted": true,
+        "key": key,
         "statistics": null,
     })
 }
 
 fn statistics_facts(statistics: &Statistics<&[u8]>, leaf: &Leaf) -> Value {
-    let bound =
-        |newer: Option<&[u8]>, older: Option<&[u8]>| newer.or(older).map(|bytes| value::json(bytes, leaf));
+    let bound = |newer: Option<&[u8]>, older: Option<&[u8]>| {
+        newer.or(older).map(|bytes| plain_value::json(bytes, leaf))
+    };
     json!({
         "min": bound(statistics.min_value, statistics.min),
         "max": bound(statistics.max_value, statistics.max),
@@ -173,74 +306,58 @@ fn statistics_facts(statistics: &Statistics<&[u8]>, leaf: &Leaf) -> Value {
     })
 }
 
-fn print(facts: &Value, widest: usize, output: &mut Output) -> Result<(), Failure> {
-    output.line(format!("created by   {}", printable(&cell(&facts["created_by"]))))?;
-    output.line(format!("version      {}", facts["version"]))?;
-    if let (Some(bytes @ 1..), Some(size)) = (facts["unreferenced"].as_u64(), facts["size"].as_u64()) {
-        output.line(format!("unused       {}", unreferenced::line(bytes, size)))?;
-    }
-    output.line(format!("rows         {}", facts["rows"]))?;
-    if facts["rows"] != facts["declared_rows"] {
-        output.line(format!("             (the footer's own total is {})", facts["declared_rows"]))?;
-    }
-    output.line(format!("columns      {}", facts["columns"]))?;
-    let row_groups = items(&facts["row_groups"]);
-    output.line(format!("row groups   {}", row_groups.len()))?;
-    let mut orders: Vec<&str> = items(&facts["column_orders"]).iter().filter_map(Value::as_str).collect();
-    orders.sort_unstable();
-    orders.dedup();
-    if !orders.is_empty() {
-        output.line(format!("bounds in    {}", orders.join(", ")))?;
-    }
-    for pair in items(&facts["key_values"]) {
-        let (key, value) = (printable(&cell(&pair["key"])), printable(&cell(&pair["value"])));
-        output.line(format!("key          {key} = {}", shortened(&value, widest)))?;
-    }
-    for row_group in row_groups {
-        print_row_group(row_group, widest, output)?;
-    }
-    Ok(())
-}
-
-fn print_row_group(row_group: &Value, widest: usize, output: &mut Output) -> Result<(), Failure> {
+fn print_row_group(
+    row_group: RowGroup<'_>,
+    leaves: &[Leaf],
+    widest: usize,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let sizes = Sizes::of(row_group)?;
     let mut line = format!(
         "\nrow group {}: {} rows, {} bytes, {} uncompressed",
-        row_group["row_group"],
-        row_group["rows"],
-        row_group["compressed_size"],
-        row_group["uncompressed_size"],
+        row_group.index(),
+        row_group.num_rows(),
+        sizes.compressed,
+        sizes.uncompressed,
     );
-    for (i, sorting) in items(&row_group["sorted_by"]).iter().enumerate() {
+    for (i, sorting) in sorted_by(row_group, leaves).iter().enumerate() {
         line.push_str(if i == 0 { ", sorted by " } else { ", " });
         line.push_str(&cell(&sorting["column"]));
         line.push_str(if sorting["descending"] == Value::Bool(true) { " descending" } else { "" });
     }
     output.line(line)?;
-    let mut table = Table::new(&HEADINGS).indented();
-    for column in items(&row_group["columns"]) {
-        let statistics = &column["statistics"];
-        let encodings: Vec<String> = items(&column["encodings"]).iter().map(cell).collect();
-        let kind = [&column["type"], &column["logical"]].map(cell);
-        table.row([
-            cell(&column["column"]),
-            kind.join(" ").trim_end().to_owned(),
-            if column["encrypted"] == Value::Bool(true) {
-                "encrypted".to_owned()
-            } else {
-                cell(&column["codec"])
-            },
-            cell(&column["values"]),
-            cell(&statistics["null_count"]),
-            cell(&column["compressed_size"]),
-            cell(&column["uncompressed_size"]),
-            cell(&column["data_page_offset"]),
-            beside(column),
-            shortened(&printable(&cell(&statistics["min"])), widest.min(WIDEST_BOUND)),
-            shortened(&printable(&cell(&statistics["max"])), widest.min(WIDEST_BOUND)),
-            encodings.join(", "),
-        ]);
+    let mut table = TextTable::new(&HEADINGS).indented();
+    for column in columns(row_group, leaves) {
+        table.stream(cells(&column?, widest), output)?;
     }
     Ok(table.print(output)?)
+}
+
+/// The cells of a column, under [`HEADINGS`].
+fn cells(column: &Value, widest: usize) -> [String; 12] {
+    let statistics = &column["statistics"];
+    let encodings: Vec<String> = items(&column["encodings"]).iter().map(cell).collect();
+    let kind = [&column["type"], &column["logical"]].map(cell);
+    let bound = |name: &str| shortened(&printable(&cell(&statistics[name])), widest.min(WIDEST_BOUND));
+    [
+        cell(&column["column"]),
+        kind.join(" ").trim_end().to_owned(),
+        if column["encrypted"] == Value::Bool(true) {
+            let key = column["key"].as_str().filter(|key| key.starts_with('"'));
+            key.map_or_else(|| "encrypted".to_owned(), |key| printable(&format!("encrypted {key}")))
+        } else {
+            cell(&column["codec"])
+        },
+        cell(&column["values"]),
+        cell(&statistics["null_count"]),
+        cell(&column["compressed_size"]),
+        cell(&column["uncompressed_size"]),
+        cell(&column["data_page_offset"]),
+        beside(column),
+        bound("min"),
+        bound("max"),
+        encodings.join(", "),
+    ]
 }
 
 /// What there is beside the data pages.
@@ -281,11 +398,12 @@ const WIDEST_BOUND: usize = 30;
 /// What stands behind the options in `--help`.
 pub(crate) const META_HELP: &str = "\
 JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
-row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
+encryption: {algorithm, footer_encrypted, footer_key_metadata, aad_prefix, supply_aad_prefix}, row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
 codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
-offset_index_offset, bloom_filter_offset, encrypted, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
+offset_index_offset, bloom_filter_offset, encrypted, key, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
 distinct_count, nan_count}}]}]}. `unreferenced` are bytes that nothing in the file refers to: checkpoints, and what changes in
-place left; null if the footer does not tell.
+place left; null if the footer does not tell. `key` is the metadata of a column's key, `footer` if that is the key, null if it is not
+encrypted.
 
 Examples:
   marquetry meta wines.parquet

@@ -1,12 +1,10 @@
 //! `meta set` and `meta unset`: key-value metadata, changed in place.
 
-use super::changed::report;
+use super::edit::{EditArgs, report};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::rewrite::{Tally, report_failure};
+use crate::rewrite::{ColumnLog, report_failure};
 use clap::{Args as ClapArgs, Subcommand};
-use marquetry::errors::Limits;
-use marquetry::file::FileEdit;
 use marquetry::file::metadata::KeyValue;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +26,8 @@ pub(crate) struct SetArgs {
     /// Keys and their values; a key has no = in it
     #[arg(value_name = "KEY=VALUE", required = true, value_parser = key_value)]
     pairs: Vec<(String, String)>,
+    #[command(flatten)]
+    how: EditArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -38,6 +38,8 @@ pub(crate) struct UnsetArgs {
     /// Keys; one that is not there is noted, and no failure
     #[arg(value_name = "KEY", required = true)]
     keys: Vec<String>,
+    #[command(flatten)]
+    how: EditArgs,
 }
 
 const SET_HELP: &str = "\
@@ -45,7 +47,8 @@ A key that is there gets the value where it stands. FILE is changed in place, an
 footer, behind the old one. How that is safe, and what the JSON is, `marquetry append --help` tells.
 
 Examples:
-  marquetry meta set wines.parquet license=CC-BY-4.0 'source=cellar 3'";
+  marquetry meta set wines.parquet license=CC-BY-4.0 'source=cellar 3'
+  marquetry meta set served.parquet license=CC-BY-4.0 --copy";
 
 const UNSET_HELP: &str = "\
 FILE is changed in place, as by `marquetry append`. The old footer stays in the file, with the values: to be rid of them,
@@ -55,32 +58,32 @@ Examples:
   marquetry meta unset wines.parquet license";
 
 pub(crate) fn run(edit: &MetaEdit, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let file = match edit {
-        MetaEdit::Set(args) => &args.file,
-        MetaEdit::Unset(args) => &args.file,
+    let (file, how) = match edit {
+        MetaEdit::Set(args) => (&args.file, args.how),
+        MetaEdit::Unset(args) => (&args.file, args.how),
     };
-    change(file, edit, output).or_else(|failure| report_failure(file, failure, outcome))
+    change(file, how, edit, output).or_else(|failure| report_failure(file, failure, outcome))
 }
 
-fn change(path: &Path, change: &MetaEdit, output: &mut Output) -> Result<(), Failure> {
-    let mut edit = FileEdit::open(path, &Limits::default())?;
-    let (before, mut tally) = (edit.len(), Tally::new(0));
+fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) -> Result<(), Failure> {
+    let mut edit = how.open(path)?;
+    let (before, mut log) = (edit.len(), ColumnLog::new(0));
     match change {
         MetaEdit::Set(args) => {
             for (key, value) in &args.pairs {
-                edit.set_key_value(KeyValue { key: key.clone(), value: Some(value.clone()) })?;
+                edit.set_key_value(KeyValue::new(key.clone(), value.clone()))?;
             }
         }
         MetaEdit::Unset(args) => {
             for key in &args.keys {
                 if !edit.remove_key_value(key)? {
-                    tally.note(&format!("there is no key {key}"));
+                    log.note(&format!("there is no key {key}"));
                 }
             }
         }
     }
     let edited = edit.finish()?;
-    report(path, before, &edited, &tally, output)
+    report(path, before, &edited, &log, output)
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -1,18 +1,19 @@
 //! `pages`: every page of every column chunk.
 
 use super::column_chunks::{Chunks, page_reader};
+use super::damaged::Damaged;
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
-use crate::table::Table;
-use crate::value::cell;
+use crate::plain_value::cell;
+use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::errors::Error;
 use marquetry::file::page::{Checksum, LocatedHeader, PageReader};
-use marquetry::format::Encoding;
+use marquetry::internals::format::Encoding;
 use marquetry::schema::Leaf;
 use marquetry_base::Printable;
 use serde_json::{Value, json};
@@ -35,35 +36,46 @@ pub(crate) struct PagesArgs {
 
 pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
-    let mut damaged = Vec::new();
+    let mut damaged = Damaged::default();
     args.files.for_each(outcome, |path, file| {
         let chunks = Chunks::new(file.metadata(), args.row_group, args.column.as_deref())?;
-        let mut all = Vec::new();
-        if !output.is_json() && are_several {
-            title(path, output)?;
-        }
-        for (row_group, column) in chunks.iter(file.metadata()) {
+        let each = |row_group: usize, column: usize, damaged: &mut Damaged, see: &mut See<'_>| {
             let leaf = file.metadata().schema().column(column);
             let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
-            let (pages, failures) = list(&file, row_group, column, !args.no_verify);
             // A damaged chunk does not hide the others.
-            damaged.extend(failures.into_iter().map(|error| (path.to_owned(), place(error))));
-            let pages: Vec<Value> = pages.iter().map(|page| page.json(row_group, leaf)).collect();
-            match output.is_json() {
-                true => all.extend(pages),
-                false => print(row_group, leaf, &pages, output)?,
-            }
-        }
+            let mut failed = |error| damaged.push(path, place(error));
+            for_each_page(&file, row_group, column, !args.no_verify, see, &mut failed)
+        };
         if output.is_json() {
-            output.json(&json!({"file": file_name::shown(path), "pages": all}))?;
+            return output.json_object(|object| {
+                object.member("file", &file_name::shown(path))?;
+                object.list("pages", |list| {
+                    chunks.iter(file.metadata()).try_for_each(|(row_group, column)| {
+                        let leaf = file.metadata().schema().column(column);
+                        let mut see = |page: &Page| Ok(list.item(&page.json(row_group, leaf))?);
+                        each(row_group, column, &mut damaged, &mut see)
+                    })
+                })
+            });
         }
-        Ok(())
+        if are_several {
+            title(path, output)?;
+        }
+        chunks.iter(file.metadata()).try_for_each(|(row_group, column)| {
+            let leaf = file.metadata().schema().column(column);
+            output.line(format!("row group {row_group}, column {}", Printable(leaf.dotted())))?;
+            let mut table = PageTable::new(leaf);
+            let mut see = |page: &Page| table.add(&page.json(row_group, leaf), output);
+            each(row_group, column, &mut damaged, &mut see)?;
+            Ok(table.inner.print(output)?)
+        })
     })?;
-    for (path, error) in damaged {
-        outcome.report(Some(&path), &Failure::File(error));
-    }
+    damaged.report(outcome);
     Ok(())
 }
+
+/// What becomes of each page.
+type See<'a> = dyn FnMut(&Page) -> Result<(), Failure> + 'a;
 
 /// What is known of a page.
 struct Page {
@@ -80,32 +92,38 @@ struct Counts {
     nulls: Option<u64>,
 }
 
-/// The pages of a chunk as far as they can be found, and what is wrong with them.
-fn list(file: &OpenFile, row_group: usize, column: usize, verify: bool) -> (Vec<Page>, Vec<Error>) {
-    let (mut list, mut failures) = (Vec::new(), Vec::new());
+/// Passes on the pages of a chunk as far as they can be found, and what is wrong with them.
+fn for_each_page(
+    file: &OpenFile,
+    row_group: usize,
+    column: usize,
+    verify: bool,
+    see: &mut See<'_>,
+    failed: &mut impl FnMut(Error),
+) -> Result<(), Failure> {
     let chunk = file.metadata().row_group(row_group).column(column);
     let mut pages = match chunk.and_then(|chunk| page_reader(file, chunk, false)) {
         Ok(pages) => pages,
-        Err(error) => return (list, vec![error]),
+        Err(error) => {
+            failed(error);
+            return Ok(());
+        }
     };
     let leaf = file.metadata().schema().column(column);
     loop {
         let start = match pages.next_header() {
             Ok(Some(start)) => start,
-            Ok(None) => return (list, failures),
+            Ok(None) => return Ok(()),
             Err(error) => {
-                failures.push(error);
-                return (list, failures);
+                failed(error);
+                return Ok(());
             }
         };
         let mut page = Page { counts: counts_in_header(&start, leaf), start, checksum: None };
-        if verify {
-            match look_into(&mut page, &mut pages, leaf) {
-                Ok(()) => {}
-                Err(error) => failures.push(page.start.place(error)),
-            }
+        if verify && let Err(error) = look_into(&mut page, &mut pages, leaf) {
+            failed(page.start.place(error));
         }
-        list.push(page);
+        see(&page)?;
     }
 }
 
@@ -204,20 +222,24 @@ fn encodings(start: &LocatedHeader) -> (Option<Encoding>, Option<Encoding>, Opti
     (header.dictionary_page_header.as_ref().map(|header| header.encoding), None, None)
 }
 
-fn print(row_group: usize, leaf: &Leaf, pages: &[Value], output: &mut Output) -> Result<(), Failure> {
-    output.line(format!("row group {row_group}, column {}", Printable(leaf.dotted())))?;
-    let mut headings: Vec<String> = HEADINGS.iter().map(|(heading, _)| (*heading).to_owned()).collect();
-    let has_levels = [leaf.max_def() > 0, leaf.max_rep() > 0];
-    headings.extend(has_levels[0].then(|| "def levels".to_owned()));
-    headings.extend(has_levels[1].then(|| "rep levels".to_owned()));
-    let mut table = Table::new(&headings).indented();
-    for page in pages {
-        let facts = HEADINGS.iter().map(|(_, member)| cell(&page[member]));
-        let def = has_levels[0].then(|| cell(&page["definition_levels"]));
-        let rep = has_levels[1].then(|| cell(&page["repetition_levels"]));
-        table.row(facts.chain(def).chain(rep));
+/// The table of a chunk's pages.
+struct PageTable {
+    inner: TextTable,
+    /// The members of a page's JSON object that stand in it.
+    members: Vec<&'static str>,
+}
+
+impl PageTable {
+    fn new(leaf: &Leaf) -> Self {
+        let def = (leaf.max_def() > 0).then_some(("def levels", "definition_levels"));
+        let rep = (leaf.max_rep() > 0).then_some(("rep levels", "repetition_levels"));
+        let (headings, members): (Vec<_>, Vec<_>) = HEADINGS.into_iter().chain(def).chain(rep).unzip();
+        PageTable { inner: TextTable::new(&headings).indented(), members }
     }
-    Ok(table.print(output)?)
+
+    fn add(&mut self, page: &Value, output: &mut Output) -> Result<(), Failure> {
+        Ok(self.inner.stream(self.members.iter().map(|member| cell(&page[member])), output)?)
+    }
 }
 
 /// Headings of the table, and the members of the JSON object that stand under them.

@@ -3,14 +3,15 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
+use crate::overwrite::refuse_existing;
 use crate::printable::printable;
 use crate::report_file::ReportFile;
-use crate::rewrite::{refuse_existing, report_failure};
+use crate::rewrite::report_failure;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::file::properties::WriterProperties;
-use marquetry::format::KeyValue;
+use marquetry::internals::format::KeyValue;
 use marquetry_core::io::read_metadata;
 use marquetry_core::schema::Schema;
 use marquetry_recover::{

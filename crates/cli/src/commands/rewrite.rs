@@ -2,23 +2,26 @@
 
 use crate::args::bytes;
 use crate::failure::{Failure, Outcome};
+use crate::keys::EncryptArgs;
+use crate::metrics::MetricsArgs;
 use crate::output::Output;
+use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    Deed, Edit, Footer, Input, NewFile, Recoder, Room, Tally, codec_of, column_orders, print_report,
-    refuse_existing, report_failure,
+    ColumnAction, ColumnLog, Edit, Footer, Input, OutputFile, Reencoder, SpillBudget, codec_of,
+    column_orders, has_order_of_bounds, print_report, report_failure,
 };
 use crate::unreferenced::unreferenced;
 use clap::Args as ClapArgs;
 use glob::{MatchOptions, Pattern};
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
 use marquetry::arrow::ProjectionMask;
-use marquetry::codec::Codec;
 use marquetry::errors::Error;
 use marquetry::file::metadata::ColumnChunk;
 use marquetry::file::properties::{EnabledStatistics, WriterProperties};
-use marquetry::format::{ColumnOrder, KeyValue};
+use marquetry::internals::codec::Codec;
+use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::schema::Leaf;
-use marquetry_core::write::copy::{CopySettings, forget_bounds};
+use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use marquetry_core::write::{ColumnSettings, Compression, EncodedChunk, Encoding};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -80,6 +83,10 @@ pub(crate) struct RewriteArgs {
     /// Copy pages whose checksum is wrong, too; the checksum stays wrong
     #[arg(long)]
     no_verify: bool,
+    #[command(flatten)]
+    encrypt: EncryptArgs,
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 pub(crate) const REWRITE_HELP: &str = "\
@@ -92,7 +99,9 @@ COLUMN is a dotted path such as producer.name and all below it, or a pattern: * 
 for any number of names. What is said of a column wins over what is said of all.
 
 OUT appears once it is complete: until then, and after a failure, what was there before stays. The writer of IN is kept
-in the metadata as original.created.by. Encrypted columns cannot be copied.
+in the metadata as original.created.by. Encrypted columns are
+decrypted with --key-file, and encrypted anew with --encrypt-file: so keys are changed. A symbolic link called OUT stays: the file that
+it leads to is replaced.
 
 The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size, before,
 columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], notes}.
@@ -110,22 +119,26 @@ pub(crate) fn run(args: &RewriteArgs, output: &mut Output, outcome: &mut Outcome
 fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     refuse_existing(&args.output, [args.input.as_path()], args.overwrite)?;
     let input = [Input::open(&args.input)?];
+    let encryption = args.encrypt.properties()?;
     let edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
-    let mut tally = Tally::new(edit.leaves.len());
+    let mut log = ColumnLog::new(edit.leaves.len());
     let plan = Plan::new(args, &input[0], &edit)?;
-    let footer = footer(args, &input, &edit, &mut tally);
-    let settings = footer.settings(plan.orders.clone());
-    let mut file = NewFile::create(&args.output, edit.elements.clone(), settings)?;
+    let footer = footer(args, &input, &edit, &mut log);
+    let settings = footer.settings(plan.orders.clone(), encryption);
+    let mut file = OutputFile::create(&args.output, edit.elements.clone(), settings)?;
     match plan.row_group_rows {
-        Some(rows) => plan.regroup(rows, &mut file, &mut tally)?,
-        None => plan.keep_groups(&mut file, &mut tally)?,
+        Some(rows) => plan.regroup(rows, &mut file, &mut log)?,
+        None => plan.keep_groups(&mut file, &mut log)?,
     }
+    let counters = file.counters().clone();
     let (metadata, size) = file.finish()?;
     if let Some(bytes @ 1..) = unreferenced(&*input[0].source, &input[0].metadata) {
-        tally.note(&format!("left behind: {bytes} bytes that nothing referred to"));
+        log.note(&format!("left behind: {bytes} bytes that nothing referred to"));
     }
     let before: Vec<u64> = edit.leaves.iter().map(|leaf| input[0].compressed_size(*leaf)).collect();
-    print_report(&args.output, &metadata, size, &before, &tally, output)
+    print_report(&args.output, &metadata, size, &before, &log, output)?;
+    args.metrics.tell_read(&args.input, &input[0].counters.snapshot(), output)?;
+    args.metrics.tell_written(&args.output, &counters.snapshot(), output)
 }
 
 impl RewriteArgs {
@@ -149,8 +162,8 @@ impl RewriteArgs {
     }
 }
 
-fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, tally: &mut Tally) -> Footer {
-    let mut footer = Footer::union(input, tally);
+fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, log: &mut ColumnLog) -> Footer {
+    let mut footer = Footer::union(input, log);
     if args.strip_metadata {
         footer.key_values.clear();
     } else if edit.changes()
@@ -159,7 +172,7 @@ fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, tally: &mut Tally) -
         let arrow = marquetry::arrow::parse_stored_schema(stored)
             .and_then(|arrow| edit.arrow(input[0].metadata.schema(), &arrow));
         if arrow.is_none() {
-            tally.note("the stored Arrow schema does not fit the new columns: it is left out");
+            log.note("the stored Arrow schema does not fit the new columns: it is left out");
         }
         footer.set(ARROW_SCHEMA_META_KEY, arrow.map(|arrow| marquetry::arrow::print_stored_schema(&arrow)));
     }
@@ -284,30 +297,29 @@ impl<'a> Plan<'a> {
     }
 
     fn copy_settings(&self, column: usize) -> CopySettings {
-        CopySettings {
-            codec: self.columns[column].compression.map(AskedCodec::parts),
-            checksums: !self.args.no_checksums || self.args.add_checksums,
-            offset_index: true,
-            verify_checksums: !self.args.no_verify,
-            ..CopySettings::default()
-        }
+        CopySettings::default()
+            .with_codec(self.columns[column].compression.map(AskedCodec::parts))
+            .with_checksums(!self.args.no_checksums || self.args.add_checksums)
+            .with_offset_index(true)
+            .with_verify_checksums(!self.args.no_verify)
     }
 
     /// The row groups stay.
-    fn keep_groups(&self, file: &mut NewFile, tally: &mut Tally) -> Result<(), Failure> {
-        let mut room = Room::default();
+    fn keep_groups(&self, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
+        let mut room = SpillBudget::default();
         for group in self.input.metadata.row_groups() {
             let mut chunks = Vec::new();
             for column in 0..self.columns.len() {
                 let chunk = group.column(self.edit.leaves[column])?;
                 let mut encoded = match self.needs_values(column, chunk) {
                     Some(why) => {
-                        let mut recoder = Recoder::new(
+                        let mut recoder = Reencoder::new(
                             self.input,
                             &[group.index()],
                             self.edit.leaves[column],
                             !self.args.no_verify,
-                        );
+                        )
+                        .counted_by(file.counters());
                         let key_values = chunk.meta_data()?.key_value_metadata;
                         self.encode(
                             &mut recoder,
@@ -316,9 +328,9 @@ impl<'a> Plan<'a> {
                             key_values,
                             &mut room,
                         )
-                        .inspect(|_| tally.deed(column, Deed::Recoded(why.to_owned())))?
+                        .inspect(|_| log.action(column, ColumnAction::Recoded(why.to_owned())))?
                     }
-                    None => self.copied(column, group.index(), tally)?,
+                    None => self.copied(column, group.index(), log)?,
                 };
                 encoded.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
                 if self.args.strip_metadata {
@@ -334,27 +346,29 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn copied(&self, column: usize, row_group: usize, tally: &mut Tally) -> Result<EncodedChunk, Failure> {
+    fn copied(&self, column: usize, row_group: usize, log: &mut ColumnLog) -> Result<EncodedChunk, Failure> {
         let leaf = self.edit.leaves[column];
         let copied = self.input.copy(row_group, leaf, &self.copy_settings(column))?;
-        tally.copied(column, &copied);
+        log.copied(column, &copied);
         let mut chunk = copied.chunk;
         if self.input.metadata.column_orders().is_none() && self.orders.is_some() {
-            forget_bounds(&mut chunk);
+            drop_bounds(&mut chunk);
         }
         Ok(chunk)
     }
 
     /// All rows again, in row groups of `rows` rows.
-    fn regroup(&self, rows: u64, file: &mut NewFile, tally: &mut Tally) -> Result<(), Failure> {
+    fn regroup(&self, rows: u64, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
         let metadata = &self.input.metadata;
         let groups: Vec<usize> = (0..metadata.num_row_groups()).collect();
-        let new = |leaf: &usize| Recoder::new(self.input, &groups, *leaf, !self.args.no_verify);
-        let mut recoders: Vec<Recoder> = self.edit.leaves.iter().map(new).collect();
+        let verify = !self.args.no_verify;
+        let new =
+            |leaf: &usize| Reencoder::new(self.input, &groups, *leaf, verify).counted_by(file.counters());
+        let mut recoders: Vec<Reencoder> = self.edit.leaves.iter().map(new).collect();
         let mut left = metadata.num_rows();
-        let mut room = Room::default();
+        let mut room = SpillBudget::default();
         if metadata.row_groups().any(|group| !group.sorting_columns().is_empty()) {
-            tally.note("the order of rows is not noted: it was one of the old row groups");
+            log.note("the order of rows is not noted: it was one of the old row groups");
         }
         while left > 0 {
             let n = left.min(rows);
@@ -362,7 +376,7 @@ impl<'a> Plan<'a> {
             let mut chunks = Vec::new();
             for (column, recoder) in recoders.iter_mut().enumerate() {
                 let mut chunk = self.encode(recoder, (column, 0), n, None, &mut room)?;
-                tally.deed(column, Deed::Recoded("other row groups".to_owned()));
+                log.action(column, ColumnAction::Recoded("other row groups".to_owned()));
                 chunk.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
                 room.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
@@ -376,18 +390,18 @@ impl<'a> Plan<'a> {
     /// A chunk of the next `rows` rows. `(column, group)` are those that it is like.
     fn encode(
         &self,
-        recoder: &mut Recoder,
+        recoder: &mut Reencoder,
         (column, group): (usize, usize),
         rows: u64,
         key_values: Option<Vec<KeyValue>>,
-        room: &mut Room,
+        room: &mut SpillBudget,
     ) -> Result<EncodedChunk, Failure> {
         let settings = self.settings(column, group)?;
         let (mut chunk, _) = recoder.chunk(rows, &settings, room)?;
         chunk.metadata.key_value_metadata = key_values;
         let order = self.orders.as_ref().and_then(|orders| orders.get(column));
-        if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
-            forget_bounds(&mut chunk);
+        if !has_order_of_bounds(self.edit.schema.column(column).physical(), order) {
+            drop_bounds(&mut chunk);
         }
         Ok(chunk)
     }

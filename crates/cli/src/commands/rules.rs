@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table::Table;
+use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry_verify::{RULES, Rule};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RulesArgs, output: &mut Output) -> Result<(), Failure> 
     if let ([rule], Some(_)) = (&rules[..], &args.rule) {
         return Ok(one(rule, output)?);
     }
-    let mut table = Table::new(&["rule", "severity", "level", "holds where it is kept"]);
+    let mut table = TextTable::new(&["rule", "severity", "level", "holds where it is kept"]);
     for rule in rules {
         table.row([rule.id, rule.severity.name(), rule.level.name(), rule.title].map(str::to_owned));
     }

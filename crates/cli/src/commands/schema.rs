@@ -1,11 +1,11 @@
 //! `schema`: the file's own, or the Arrow schema it is read as.
 
 use super::heading::title;
-use crate::args::Tables;
+use crate::args::InputTables;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
-use crate::tables::Table;
+use crate::table_source::TableSource;
 use arrow_schema::{Field, Schema as ArrowSchema};
 use clap::Args as ClapArgs;
 use marquetry::schema::{Node, NodeKind, Schema};
@@ -17,7 +17,7 @@ use std::path::Path;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
-    pub(crate) tables: Tables,
+    pub(crate) tables: InputTables,
     /// Print the Arrow schema that the file is read as, instead of its own
     #[arg(long)]
     pub(crate) arrow: bool,
@@ -30,15 +30,15 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
             title(path, output)?;
         }
         let arrow = match &table {
-            Table::File(file) if !args.arrow => {
+            TableSource::File(file) if !args.arrow => {
                 let schema = file.metadata().schema();
                 return match output.is_json() {
                     true => Ok(output.json(&tree(path, schema))?),
                     false => Ok(output.line(schema.to_string())?),
                 };
             }
-            Table::File(file) => file.schema()?,
-            Table::Files(files) => files.schema()?,
+            TableSource::File(file) => file.schema()?,
+            TableSource::Files(files) => files.schema()?,
         };
         match output.is_json() {
             true => Ok(output.json(&arrow_tree(path, &arrow))?),

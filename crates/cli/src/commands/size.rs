@@ -4,13 +4,14 @@ use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::json_stream::JsonObject;
 use crate::output::Output;
-use crate::table::{Table, percent};
+use crate::text_table::{TextTable, percent};
 use crate::unreferenced::{self, unreferenced};
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use serde_json::{Value, json};
+use marquetry::schema::Leaf;
 
 /// The arguments of `size`.
 #[derive(Debug, ClapArgs)]
@@ -19,9 +20,9 @@ pub(crate) struct SizeArgs {
     pub(crate) files: Files,
 }
 
-/// What all chunks of a column take together.
-struct Column {
-    path: String,
+/// What all chunks of a column, or of all columns, take together.
+#[derive(Default)]
+struct Sizes {
     compressed: u64,
     uncompressed: u64,
     codecs: Vec<String>,
@@ -31,49 +32,44 @@ struct Column {
 pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
-        let columns = columns(file.metadata())?;
         let metadata = file.metadata().clone();
+        let columns = columns(&metadata)?;
         let source = file.into_source()?;
         let unreferenced = unreferenced(&*source, &metadata);
-        let compressed = columns.iter().map(|column| column.compressed).fold(0, u64::saturating_add);
-        let uncompressed = columns.iter().map(|column| column.uncompressed).fold(0, u64::saturating_add);
+        let mut all = Sizes::default();
+        for (_, sizes) in &columns {
+            all.add(sizes.compressed, sizes.uncompressed);
+        }
         if output.is_json() {
-            let columns: Vec<Value> = columns.iter().map(|column| column.json(compressed)).collect();
-            return Ok(output.json(&json!({
-                "file": file_name::shown(path),
-                "compressed_size": compressed,
-                "uncompressed_size": uncompressed,
-                "size": source.len(),
-                "unreferenced": unreferenced,
-                "columns": columns,
-            }))?);
+            return output.json_object(|object| {
+                object.member("file", &file_name::shown(path))?;
+                object.member("compressed_size", &all.compressed)?;
+                object.member("uncompressed_size", &all.uncompressed)?;
+                object.member("size", &source.len())?;
+                object.member("unreferenced", &unreferenced)?;
+                object.list("columns", |list| {
+                    columns
+                        .iter()
+                        .try_for_each(|(leaf, sizes)| list.object(|item| sizes.write_json(leaf, &all, item)))
+                })
+            });
         }
         if are_several {
             title(path, output)?;
         }
-        let mut table =
-            Table::new(&["column", ">compressed", ">uncompressed", ">ratio", ">share", "codec", "encodings"]);
-        for column in &columns {
-            table.row([
-                column.path.clone(),
-                column.compressed.to_string(),
-                column.uncompressed.to_string(),
-                ratio_cell(column.ratio()),
-                percent(column.share(compressed)),
-                column.codecs.join(", "),
-                column.encodings.join(", "),
-            ]);
+        let mut table = TextTable::new(&[
+            "column",
+            ">compressed",
+            ">uncompressed",
+            ">ratio",
+            ">share",
+            "codec",
+            "encodings",
+        ]);
+        for (leaf, sizes) in &columns {
+            table.stream(sizes.cells(leaf.dotted(), &all), output)?;
         }
-        let all = Column {
-            path: "total".to_owned(),
-            compressed,
-            uncompressed,
-            codecs: Vec::new(),
-            encodings: Vec::new(),
-        };
-        let share = percent(all.share(compressed));
-        let sizes = [compressed.to_string(), uncompressed.to_string(), ratio_cell(all.ratio()), share];
-        table.row(std::iter::once(all.path).chain(sizes).chain([String::new(), String::new()]));
+        table.row(all.cells("total", &all));
         table.print(output)?;
         match unreferenced {
             Some(bytes) if bytes > 0 => Ok(output.line(unreferenced::line(bytes, source.len()))?),
@@ -82,34 +78,29 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
     })
 }
 
-fn columns(metadata: &ParquetMetaData) -> Result<Vec<Column>, Failure> {
+/// The columns, largest first.
+fn columns(metadata: &ParquetMetaData) -> Result<Vec<(&Leaf, Sizes)>, Failure> {
     let leaves = metadata.schema().columns();
-    let mut columns: Vec<Column> = leaves.iter().map(|leaf| Column::new(leaf.dotted())).collect();
+    let mut columns: Vec<_> = leaves.iter().map(|leaf| (leaf, Sizes::default())).collect();
     for row_group in metadata.row_groups() {
-        for (column, chunk) in columns.iter_mut().zip(row_group.columns()) {
-            column.add(chunk?);
+        for ((_, sizes), chunk) in columns.iter_mut().zip(row_group.columns()) {
+            sizes.add_chunk(chunk?);
         }
     }
-    columns.sort_by_key(|column| std::cmp::Reverse(column.compressed));
+    columns.sort_by_key(|(_, sizes)| std::cmp::Reverse(sizes.compressed));
     Ok(columns)
 }
 
-impl Column {
-    fn new(path: &str) -> Self {
-        Column {
-            path: path.to_owned(),
-            compressed: 0,
-            uncompressed: 0,
-            codecs: Vec::new(),
-            encodings: Vec::new(),
-        }
+impl Sizes {
+    fn add(&mut self, compressed: u64, uncompressed: u64) {
+        self.compressed = self.compressed.saturating_add(compressed);
+        self.uncompressed = self.uncompressed.saturating_add(uncompressed);
     }
 
-    fn add(&mut self, chunk: ColumnChunk<'_>) {
+    fn add_chunk(&mut self, chunk: ColumnChunk<'_>) {
         // Sizes that make no sense count as nothing.
         let size = |size: i64| u64::try_from(size).unwrap_or(0);
-        self.compressed = self.compressed.saturating_add(size(chunk.compressed_size()));
-        self.uncompressed = self.uncompressed.saturating_add(size(chunk.uncompressed_size()));
+        self.add(size(chunk.compressed_size()), size(chunk.uncompressed_size()));
         push_new(&mut self.codecs, chunk.compression().to_string());
         for encoding in chunk.encodings() {
             push_new(&mut self.encodings, encoding.to_string());
@@ -121,21 +112,31 @@ impl Column {
         (self.compressed > 0).then(|| self.uncompressed as f64 / self.compressed as f64)
     }
 
-    /// Which part of `all` bytes this column takes.
-    fn share(&self, all: u64) -> Option<f64> {
-        (all > 0).then(|| self.compressed as f64 / all as f64)
+    /// Which part this is of all.
+    fn share(&self, all: &Sizes) -> Option<f64> {
+        (all.compressed > 0).then(|| self.compressed as f64 / all.compressed as f64)
     }
 
-    fn json(&self, all: u64) -> Value {
-        json!({
-            "column": self.path,
-            "compressed_size": self.compressed,
-            "uncompressed_size": self.uncompressed,
-            "ratio": self.ratio(),
-            "share": self.share(all),
-            "codecs": self.codecs,
-            "encodings": self.encodings,
-        })
+    fn cells(&self, name: &str, all: &Sizes) -> [String; 7] {
+        [
+            name.to_owned(),
+            self.compressed.to_string(),
+            self.uncompressed.to_string(),
+            ratio_cell(self.ratio()),
+            percent(self.share(all)),
+            self.codecs.join(", "),
+            self.encodings.join(", "),
+        ]
+    }
+
+    fn write_json(&self, leaf: &Leaf, all: &Sizes, object: &mut JsonObject<'_>) -> Result<(), Failure> {
+        object.member("column", &**leaf.dotted())?;
+        object.member("compressed_size", &self.compressed)?;
+        object.member("uncompressed_size", &self.uncompressed)?;
+        object.member("ratio", &self.ratio())?;
+        object.member("share", &self.share(all))?;
+        object.member("codecs", &self.codecs)?;
+        Ok(object.member("encodings", &self.encodings)?)
     }
 }
 

@@ -2,22 +2,27 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::keys::EncryptArgs;
 use crate::output::Output;
+use crate::overwrite::refuse_existing;
 use crate::remote;
 use crate::rewrite::{
-    Footer, Input, NewFile, Recoder, Room, Tally, codec_of, column_orders, refuse_existing, report_failure,
+    ColumnLog, Footer, Input, OutputFile, Reencoder, SpillBudget, codec_of, column_orders,
+    has_order_of_bounds, report_failure,
 };
-use crate::table::Table;
+use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
+use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
-use marquetry::format::ColumnOrder;
+use marquetry::internals::format::ColumnOrder;
 use marquetry_core::write::EncodedChunk;
-use marquetry_core::write::copy::{CopySettings, forget_bounds};
+use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use serde_json::json;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SplitArgs {
@@ -39,6 +44,8 @@ pub(crate) struct SplitArgs {
     /// Replace files that are there
     #[arg(long)]
     overwrite: bool,
+    #[command(flatten)]
+    encrypt: EncryptArgs,
 }
 
 pub(crate) const SPLIT_HELP: &str = "\
@@ -81,8 +88,9 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     for name in &names {
         refuse_existing(name, [args.input.as_path()], args.overwrite)?;
     }
-    let mut cutter = Cutter { open: None, input: &input };
-    let mut table = Table::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
+    let encryption = args.encrypt.properties()?;
+    let mut cutter = Cutter { open: None, input: &input, encryption };
+    let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
     for (name, part) in names.iter().zip(&parts) {
         let size = cutter.write(name, part)?;
         let rows: u64 = part.iter().map(|piece| piece.rows.end - piece.rows.start).sum();
@@ -152,7 +160,8 @@ fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
 struct Cutter<'a> {
     input: &'a Input,
     /// The readers of a row group that parts were cut from, and the row that they are at.
-    open: Option<(usize, u64, Vec<Recoder>)>,
+    open: Option<(usize, u64, Vec<Reencoder>)>,
+    encryption: Option<Arc<FileEncryptionProperties>>,
 }
 
 impl Cutter<'_> {
@@ -166,10 +175,10 @@ impl Cutter<'_> {
         if !has_order && part.iter().any(|piece| !piece.is_whole) {
             orders = Some(vec![ColumnOrder::TypeOrder; columns]);
         }
-        let footer = Footer::union(inputs, &mut Tally::new(columns));
-        let mut file =
-            NewFile::create(path, metadata.head().schema.clone(), footer.settings(orders.clone()))?;
-        let mut room = Room::default();
+        let footer = Footer::union(inputs, &mut ColumnLog::new(columns));
+        let settings = footer.settings(orders.clone(), self.encryption.clone());
+        let mut file = OutputFile::create(path, metadata.head().schema.clone(), settings)?;
+        let mut room = SpillBudget::default();
         for piece in part {
             let group = metadata.row_group(piece.row_group);
             let mut chunks = Vec::new();
@@ -179,7 +188,7 @@ impl Cutter<'_> {
                     false => self.cut(piece, column, orders.as_deref(), &mut room)?,
                 };
                 if piece.is_whole && !has_order && orders.is_some() {
-                    forget_bounds(&mut chunk);
+                    drop_bounds(&mut chunk);
                 }
                 room.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
@@ -201,7 +210,7 @@ impl Cutter<'_> {
         piece: &Piece,
         column: usize,
         orders: Option<&[ColumnOrder]>,
-        room: &mut Room,
+        room: &mut SpillBudget,
     ) -> Result<EncodedChunk, Failure> {
         let chunk = self.input.metadata.row_group(piece.row_group).column(column)?;
         let order = orders.and_then(|orders| orders.get(column));
@@ -214,23 +223,23 @@ impl Cutter<'_> {
         (settings.codec, settings.level) = (codec_of(chunk)?, None);
         let recoder = &mut self.readers(piece)?[column];
         let (mut encoded, _) = recoder.chunk(piece.rows.end - piece.rows.start, &settings, room)?;
-        if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
-            forget_bounds(&mut encoded);
+        if !has_order_of_bounds(chunk.leaf().physical(), order) {
+            drop_bounds(&mut encoded);
         }
         encoded.metadata.key_value_metadata = chunk.meta_data()?.key_value_metadata;
         Ok(encoded)
     }
 
     /// The readers of the row group, at the first row of the piece.
-    fn readers(&mut self, piece: &Piece) -> Result<&mut [Recoder], Error> {
+    fn readers(&mut self, piece: &Piece) -> Result<&mut [Reencoder], Error> {
         let is_open = self
             .open
             .as_ref()
             .is_some_and(|(group, at, _)| *group == piece.row_group && *at == piece.rows.start);
         if !is_open {
             let columns = 0..self.input.metadata.schema().num_columns();
-            let mut readers: Vec<Recoder> =
-                columns.map(|leaf| Recoder::new(self.input, &[piece.row_group], leaf, true)).collect();
+            let mut readers: Vec<Reencoder> =
+                columns.map(|leaf| Reencoder::new(self.input, &[piece.row_group], leaf, true)).collect();
             readers.iter_mut().try_for_each(|reader| reader.skip(piece.rows.start))?;
             self.open = Some((piece.row_group, piece.rows.start, readers));
         }

@@ -3,11 +3,12 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
-use crate::rewrite::{Footer, Input, Same, Tally, column_orders, leaf_map, refuse_existing, report_failure};
+use crate::overwrite::refuse_existing;
+use crate::rewrite::{ColumnLog, Footer, Input, Same, column_orders, leaf_map, report_failure};
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
-use marquetry::format::{FileMetaData, FooterTail, PAR1, RowGroup, Writer};
+use marquetry::internals::format::{FileMetaData, FooterTail, PAR1, RowGroup, Writer};
 use marquetry_core::io::DirectoryChain;
 use serde_json::json;
 use std::ffi::OsStr;
@@ -55,8 +56,8 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
     }
     let open = |path: &String| Input::open(&args.directory.join(path));
     let inputs = paths.iter().map(open).collect::<Result<Vec<_>, Error>>()?;
-    let mut tally = Tally::new(0);
-    let (summary, common_summary) = footers(&inputs, &paths, &mut tally)?;
+    let mut log = ColumnLog::new(0);
+    let (summary, common_summary) = footers(&inputs, &paths, &mut log)?;
     // Both are on the disk before either has its name.
     let files = [(all, &summary), (common, &common_summary)];
     let written =
@@ -69,11 +70,11 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
         let directory = file_name::shown(&args.directory);
         return Ok(output.json(&json!({
             "directory": directory, "files": inputs.len(), "row_groups": row_groups, "rows": rows,
-            "notes": tally.json(),
+            "notes": log.json(),
         }))?);
     }
     output.line(format!("{} files, {row_groups} row groups, {rows} rows", inputs.len()))?;
-    tally.print(output)
+    log.print(output)
 }
 
 /// The paths of Parquet files below the directory, from it, with `/` between their parts.
@@ -110,7 +111,7 @@ fn list(
 fn footers(
     inputs: &[Input],
     paths: &[String],
-    tally: &mut Tally,
+    log: &mut ColumnLog,
 ) -> Result<(FileMetaData, FileMetaData), Failure> {
     let schema = inputs[0].metadata.schema();
     let maps = inputs
@@ -123,18 +124,18 @@ fn footers(
     let orders = column_orders(inputs, &maps);
     let mut row_groups = Vec::new();
     for (input, path) in inputs.iter().zip(paths) {
-        if input.metadata.head().encryption_algorithm.is_some() {
+        if input.metadata.encryption().is_some() {
             let error = Error::unsupported("has encrypted columns, which a summary cannot describe");
             return Err(error.in_file(input.name()).into());
         }
         let keeps_bounds = input.metadata.column_orders() == orders.as_deref();
         if !keeps_bounds {
-            tally.note("bounds of files that order columns in another way than the first are left out");
+            log.note("bounds of files that order columns in another way than the first are left out");
         }
         row_groups.extend(groups(input, path, keeps_bounds)?);
     }
-    let footer = Footer::union(inputs, tally);
-    let created_by = Some(footer.created_by().to_owned());
+    let footer = Footer::union(inputs, log);
+    let created_by = Some(footer.created_by().into());
     let summary = FileMetaData {
         version: 1,
         schema: inputs[0].metadata.head().schema.clone(),
@@ -162,7 +163,7 @@ fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>
                 return Err(error.in_file(input.name()));
             }
             let mut column = chunk.to_thrift()?;
-            column.file_path = Some(path.to_owned());
+            column.file_path = Some(path.into());
             if !keeps_bounds {
                 (column.column_index_offset, column.column_index_length) = (None, None);
                 if let Some(statistics) = column.meta_data.as_mut().and_then(|meta| meta.statistics.as_mut())

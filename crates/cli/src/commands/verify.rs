@@ -74,19 +74,28 @@ pub(crate) fn run(args: &VerifyArgs, output: &mut Output, outcome: &mut Outcome)
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(workers);
+        let mut started = 0;
         for _ in 0..workers {
             let (sender, files, next, is_over, options) = (sender.clone(), &files, &next, &is_over, &options);
-            scope.spawn(move || {
+            let work = move || {
                 while !is_over.load(Ordering::Relaxed)
                     && let i = next.fetch_add(1, Ordering::Relaxed)
                     && let Some(file) = files.get(i)
                     && sender.send((i, verify_file(file, options))).is_ok()
                 {}
-            });
+            };
+            // Fewer, if no more can be started.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+            started += 1;
         }
         drop(sender);
-        let shown =
-            in_order(receiver, |i, report| show(args, &files[i], report, &mut sarif, output, outcome));
+        let mut show = |i: usize, report| show(args, &files[i], report, &mut sarif, output, outcome);
+        let shown = match started {
+            0 => (0..files.len()).try_for_each(|i| show(i, verify_file(&files[i], &options))),
+            _ => in_order(receiver, show),
+        };
         is_over.store(true, Ordering::Relaxed);
         shown
     })?;
@@ -124,6 +133,7 @@ impl VerifyArgs {
             rules: (!self.rule.is_empty()).then(|| ids(asked)),
             ignore: ids(ignored),
             findings_per_rule: self.most,
+            decryption: crate::keys::given().cloned(),
             threads,
             ..VerifyOptions::default()
         })

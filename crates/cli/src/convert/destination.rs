@@ -1,7 +1,9 @@
-//! Where converted rows go: standard output, or a file that appears once it is complete.
+//! Where converted rows go: standard output, or a file that appears once it is complete, here or in a store.
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::overwrite::{IS_THERE, is_there, refuse};
+use crate::remote::{self, NewObject};
 use marquetry::file::AtomicFile;
 use marquetry_core::write::Durable;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -23,6 +25,8 @@ enum To<'a> {
     Special(BufWriter<File>),
     /// A file.
     File(AtomicFile),
+    /// A file in a store.
+    Store(Box<dyn NewObject>),
 }
 
 impl<'a> Destination<'a> {
@@ -36,11 +40,21 @@ impl<'a> Destination<'a> {
         self.written.clone()
     }
 
-    /// A destination at `path`. Fails if that is one of the files `inputs` itself, or nothing can be written there.
+    /// A destination at `path`. Fails if that is one of the files `inputs` itself, if nothing can be written there, or if a
+    /// file is there that is not to be replaced.
     pub(crate) fn create<'p>(
         path: &Path,
         inputs: impl IntoIterator<Item = &'p PathBuf>,
+        overwrite: bool,
     ) -> Result<Self, Failure> {
+        if remote::is_url(path) {
+            if inputs.into_iter().any(|input| input == path) {
+                return Err(Failure::Usage("is the file that is read".to_owned()));
+            }
+            let to = To::Store(remote::create(path, overwrite)?);
+            return Ok(Destination { to, written: Arc::default() });
+        }
+        let named = path;
         // A link stays one: what it points to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if inputs.into_iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
@@ -55,6 +69,9 @@ impl<'a> Destination<'a> {
             let to = To::Special(BufWriter::with_capacity(BUFFER, file));
             return Ok(Destination { to, written: Arc::default() });
         }
+        if !overwrite && is_there(named) {
+            return Err(refuse(named, IS_THERE));
+        }
         Ok(Destination { to: To::File(AtomicFile::create(path)?), written: Arc::default() })
     }
 
@@ -63,6 +80,7 @@ impl<'a> Destination<'a> {
         self.flush()?;
         match self.to {
             To::File(file) => Ok(file.finish()?),
+            To::Store(object) => Ok(object.finish()?),
             To::Stdout(_) | To::Special(_) => Ok(()),
         }
     }
@@ -74,6 +92,7 @@ impl Write for Destination<'_> {
             To::Stdout(output) => output.write(bytes),
             To::Special(out) => out.write(bytes),
             To::File(file) => file.write(bytes),
+            To::Store(object) => object.write(bytes),
         }?;
         self.written.fetch_add(written as u64, Ordering::Relaxed);
         Ok(written)
@@ -84,6 +103,7 @@ impl Write for Destination<'_> {
             To::Stdout(output) => output.flush(),
             To::Special(out) => out.flush(),
             To::File(file) => file.flush(),
+            To::Store(object) => object.flush(),
         }
     }
 }
@@ -92,14 +112,14 @@ impl Durable for Destination<'_> {
     fn sync(&mut self) -> io::Result<()> {
         match &mut self.to {
             To::File(file) => file.sync(),
-            To::Stdout(_) | To::Special(_) => self.flush(),
+            To::Stdout(_) | To::Special(_) | To::Store(_) => self.flush(),
         }
     }
 
     fn sync_soon(&mut self) -> io::Result<()> {
         match &mut self.to {
             To::File(file) => file.sync_soon(),
-            To::Stdout(_) | To::Special(_) => Ok(()),
+            To::Stdout(_) | To::Special(_) | To::Store(_) => Ok(()),
         }
     }
 }

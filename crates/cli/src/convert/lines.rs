@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use crate::inputs::Batches;
 use crate::ordered_map::OrderedMap;
 use arrow_array::RecordBatch;
+use marquetry::errors::Error;
 use std::num::NonZeroUsize;
 
 /// Appends the rows of a batch to a text.
-pub(crate) type Lines = fn(&RecordBatch, &mut String);
+pub(crate) type Lines = fn(&RecordBatch, &mut String) -> Result<(), Error>;
 
 /// The rows of `batches` as lines, in their order.
 pub(crate) fn formatted(
@@ -23,7 +24,7 @@ pub(crate) fn formatted(
     OrderedMap::new(pieces, threads, move |batch: Result<RecordBatch, Failure>| {
         let batch = batch?;
         let mut text = String::with_capacity(batch.num_rows() * batch.num_columns() * CELL_BYTES);
-        lines(&batch, &mut text);
+        lines(&batch, &mut text)?;
         Ok(Part::Lines(batch.num_rows(), text))
     })
 }
@@ -55,7 +56,7 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("a", Arc::new(texts) as ArrayRef)]).unwrap();
         assert!(pieces(&batch).count() > 3);
         let mut expected = String::new();
-        rows::csv::write_lines(&batch, &mut expected);
+        rows::csv::write_lines(&batch, &mut expected).unwrap();
         for threads in [1, 3] {
             let batches = vec![Ok(batch.slice(0, 90)), Ok(batch.slice(90, 0)), Ok(batch.slice(90, 110))];
             let threads = NonZeroUsize::new(threads).unwrap();

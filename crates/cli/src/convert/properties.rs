@@ -1,7 +1,6 @@
 //! What is typed becomes properties of the writer.
 
-use crate::args::CompatArg;
-use crate::args::{OfColumn, WriteArgs};
+use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;
 use marquetry_core::write::{
     BloomFilterProperties, ColumnPath, Compat, KeyValue, SortingColumn, WriterProperties,
@@ -27,6 +26,7 @@ pub(crate) fn properties(
             CompatArg::Latest => Compat::Latest,
         });
     }
+    builder = builder.set_coerce_types(args.date64 == Date64Arg::Date);
     builder = file_settings(builder, args);
     builder = column_settings(builder, args);
     if !keys.is_empty() {
@@ -135,7 +135,7 @@ fn pairs(args: &WriteArgs, source: &[KeyValue]) -> Vec<KeyValue> {
     let mut pairs: Vec<KeyValue> = source.iter().filter(is_kept).cloned().collect();
     for (key, value) in &args.metadata {
         pairs.retain(|pair| pair.key != *key);
-        pairs.push(KeyValue { key: key.clone(), value: Some(value.clone()) });
+        pairs.push(KeyValue::new(key.clone(), value.clone()));
     }
     pairs
 }
@@ -194,8 +194,7 @@ mod tests {
             "latest",
         ])
         .unwrap();
-        let source =
-            ["k", "kept", "ARROW:schema"].map(|key| KeyValue { key: key.into(), value: Some("old".into()) });
+        let source = ["k", "kept", "ARROW:schema"].map(|key| KeyValue::new(key, "old".to_owned()));
         let properties = properties(&args, 1 << 20, &[], &source);
         let column = ColumnPath::from;
         assert_eq!(properties.compression(&column("a")), Compression::SNAPPY);

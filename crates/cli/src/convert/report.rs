@@ -3,26 +3,30 @@
 use crate::failure::Failure;
 use crate::file_name;
 use crate::output::Output;
-use crate::table::{Table, percent};
+use crate::text_table::{TextTable, percent};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::format::PageType;
+use marquetry::internals::format::PageType;
+use marquetry::metrics::WriteMetrics;
+use marquetry::schema::Leaf;
 use marquetry_core::write::CheckpointCost;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What the columns took before.
 pub(crate) enum Before {
-    /// In another Parquet file, by path.
-    InFile(Vec<(String, u64)>),
-    /// In memory, by number.
+    /// In another Parquet file: paths and bytes.
+    InFile(Vec<(Arc<str>, u64)>),
+    /// In memory.
     InMemory(Vec<u64>),
 }
 
 impl Before {
     /// Bytes of the columns of a Parquet file.
     pub(super) fn of_file(metadata: &ParquetMetaData) -> Self {
-        let mut columns: Vec<(String, u64)> =
-            metadata.schema().columns().iter().map(|leaf| (leaf.dotted().to_string(), 0)).collect();
+        let mut columns: Vec<(Arc<str>, u64)> =
+            metadata.schema().columns().iter().map(|leaf| (leaf.dotted().clone(), 0)).collect();
         for row_group in metadata.row_groups() {
             for (column, chunk) in columns.iter_mut().zip(row_group.columns()) {
                 column.1 += chunk.map_or(0, |chunk| size(chunk.compressed_size()));
@@ -31,15 +35,21 @@ impl Before {
         Before::InFile(columns)
     }
 
-    fn of(&self, column: usize, path: &str) -> Option<u64> {
-        match self {
-            // Other writers name the parts of lists and maps in other ways; the columns are still those of this order.
-            Before::InFile(columns) => {
-                let same = columns.iter().find(|(name, _)| name == path).or_else(|| columns.get(column));
-                same.map(|(_, bytes)| *bytes)
-            }
-            Before::InMemory(bytes) => bytes.get(column).copied(),
+    /// Those of each of these columns.
+    fn of(&self, leaves: &[Leaf]) -> Vec<Option<u64>> {
+        let columns = match self {
+            Before::InFile(columns) => columns,
+            Before::InMemory(bytes) => return (0..leaves.len()).map(|i| bytes.get(i).copied()).collect(),
+        };
+        let mut by_path = HashMap::new();
+        for (path, bytes) in columns {
+            by_path.entry(&**path).or_insert(*bytes);
         }
+        // Other writers name the parts of lists and maps in other ways; the columns are still those of this order.
+        let of = |(i, leaf): (usize, &Leaf)| {
+            by_path.get(&**leaf.dotted()).or_else(|| columns.get(i).map(|(_, bytes)| bytes)).copied()
+        };
+        leaves.iter().enumerate().map(of).collect()
     }
 }
 
@@ -51,11 +61,12 @@ pub(crate) struct SizeReport {
     columns: Vec<ColumnSize>,
     /// If checkpoints were asked for.
     checkpoints: Option<CheckpointCost>,
+    metrics: WriteMetrics,
 }
 
 /// What was written of a column.
 struct ColumnSize {
-    path: String,
+    path: Arc<str>,
     values: u64,
     before: Option<u64>,
     after: u64,
@@ -79,12 +90,15 @@ impl SizeReport {
         before: Before,
         reasons: Vec<String>,
     ) -> Result<Self, Failure> {
-        let leaves = metadata.schema().columns().iter().enumerate();
+        let leaves = metadata.schema().columns();
         let mut columns: Vec<ColumnSize> = leaves
-            .map(|(i, leaf)| ColumnSize {
-                path: leaf.dotted().to_string(),
+            .iter()
+            .zip(before.of(leaves))
+            .enumerate()
+            .map(|(i, (leaf, before))| ColumnSize {
+                path: leaf.dotted().clone(),
                 values: 0,
-                before: before.of(i, leaf.dotted()),
+                before,
                 after: 0,
                 uncompressed: 0,
                 codec: String::new(),
@@ -99,7 +113,25 @@ impl SizeReport {
         }
         let is_before_parquet = matches!(before, Before::InFile(_));
         let (rows, row_groups) = (metadata.num_rows(), metadata.num_row_groups());
-        Ok(SizeReport { rows, row_groups, is_before_parquet, columns, checkpoints: None })
+        Ok(SizeReport {
+            rows,
+            row_groups,
+            is_before_parquet,
+            columns,
+            checkpoints: None,
+            metrics: WriteMetrics::default(),
+        })
+    }
+
+    /// The same report, of a writer with these metrics.
+    pub(super) fn with_metrics(mut self, metrics: WriteMetrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// What writing has cost; the report itself does not tell.
+    pub(crate) fn metrics(&self) -> &WriteMetrics {
+        &self.metrics
     }
 
     /// The same report, which tells what checkpoints have cost as well.
@@ -112,11 +144,13 @@ impl SizeReport {
     pub(crate) fn print(&self, path: &Path, size: u64, output: &mut Output) -> std::io::Result<()> {
         let before = if self.is_before_parquet { ">before" } else { ">in memory" };
         let headings = ["column", ">values", before, ">after", ">ratio", "codec", "encoding", "why"];
-        let mut table = Table::new(&headings);
+        let path = file_name::shown_on_line(path);
+        output.line(format!("{path}: {} rows, {} row groups, {size} bytes", self.rows, self.row_groups))?;
+        let mut table = TextTable::new(&headings);
         for column in &self.columns {
             let encodings: Vec<String> = column.encodings.iter().map(EncodingSize::text).collect();
-            table.row([
-                column.path.clone(),
+            let cells = [
+                column.path.to_string(),
                 column.values.to_string(),
                 column.before.map(|bytes| bytes.to_string()).unwrap_or_default(),
                 column.after.to_string(),
@@ -124,7 +158,8 @@ impl SizeReport {
                 column.codec.clone(),
                 encodings.join(", "),
                 column.reason.clone(),
-            ]);
+            ];
+            table.stream(cells, output)?;
         }
         let before: Option<u64> = self.columns.iter().map(|column| column.before).sum();
         let after: u64 = self.columns.iter().map(|column| column.after).sum();
@@ -138,8 +173,6 @@ impl SizeReport {
             String::new(),
             String::new(),
         ]);
-        let path = file_name::shown_on_line(path);
-        output.line(format!("{path}: {} rows, {} row groups, {size} bytes", self.rows, self.row_groups))?;
         table.print(output)?;
         self.checkpoints.map_or(Ok(()), |cost| output.line(checkpoints_line(cost, size)))
     }
@@ -185,7 +218,7 @@ impl ColumnSize {
             .iter()
             .map(|encoding| json!({"encoding": encoding.encoding, "pages": encoding.pages}));
         json!({
-            "column": self.path,
+            "column": &*self.path,
             "values": self.values,
             "before": self.before,
             "after": self.after,
@@ -220,7 +253,7 @@ fn encodings(chunk: ColumnChunk<'_>) -> Vec<(String, Option<u64>)> {
 
 /// What checkpoints have cost in a file of `size` bytes.
 fn checkpoints_line(cost: CheckpointCost, size: u64) -> String {
-    let CheckpointCost { count, bytes, time } = cost;
+    let CheckpointCost { count, bytes, time, .. } = cost;
     let share = percent(Some(bytes as f64 / size.max(1) as f64));
     format!("checkpoints: {count}, of {bytes} bytes, {share}, took {:.3} s", time.as_secs_f64())
 }

@@ -1,14 +1,15 @@
 //! Writers of batches.
 
-use super::compact::compact;
+use super::compact_views::compact;
 use super::destination::Destination;
 use super::parquet::ParquetSink;
 use super::report::SizeReport;
+use super::unify_dictionaries::UnifiedDictionaries;
 use crate::args::Target;
 use crate::failure::Failure;
 use crate::rows;
 use arrow_array::RecordBatch;
-use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, SchemaRef};
 use marquetry::OpenFile;
 use marquetry::errors::Error;
@@ -18,7 +19,7 @@ use std::io::Write;
 /// Writes batches to a [`Destination`] in one of the formats.
 pub(crate) enum Sink<'a, 'b> {
     Parquet(Box<ParquetSink<'a, 'b>>),
-    ArrowFile(FileWriter<&'a mut Destination<'b>>),
+    ArrowFile(FileWriter<&'a mut Destination<'b>>, UnifiedDictionaries),
     ArrowStream(StreamWriter<&'a mut Destination<'b>>),
     Lines(&'a mut Destination<'b>),
 }
@@ -64,7 +65,11 @@ impl<'a, 'b> Sink<'a, 'b> {
         }
         Ok(match (target, to_stdout) {
             (Target::Parquet, _) => return Sink::parquet(destination, schema, WriterProperties::new(), None),
-            (Target::Arrow, false) => Sink::ArrowFile(FileWriter::try_new(destination, schema)?),
+            (Target::Arrow, false) => {
+                let growing = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+                let writer = FileWriter::try_new_with_options(destination, schema, growing)?;
+                Sink::ArrowFile(writer, UnifiedDictionaries::default())
+            }
             (Target::Arrow, true) => Sink::ArrowStream(StreamWriter::try_new(destination, schema)?),
             (Target::Jsonl, _) => Sink::Lines(destination),
             (Target::Csv, _) => {
@@ -79,7 +84,9 @@ impl<'a, 'b> Sink<'a, 'b> {
     pub(crate) fn write(&mut self, part: &Part) -> Result<(), Failure> {
         match (self, part) {
             (Sink::Parquet(sink), Part::Rows(batch)) => sink.write(batch),
-            (Sink::ArrowFile(writer), Part::Rows(batch)) => Ok(writer.write(&compact(batch)?)?),
+            (Sink::ArrowFile(writer, dictionaries), Part::Rows(batch)) => {
+                Ok(writer.write(&dictionaries.unify(&compact(batch)?)?)?)
+            }
             (Sink::ArrowStream(writer), Part::Rows(batch)) => Ok(writer.write(&compact(batch)?)?),
             (Sink::Lines(destination), Part::Lines(_, text)) => Ok(destination.write_all(text.as_bytes())?),
             (Sink::Lines(_), Part::Rows(_)) | (_, Part::Lines(..)) => {
@@ -92,7 +99,7 @@ impl<'a, 'b> Sink<'a, 'b> {
     pub(crate) fn finish(self) -> Result<Option<SizeReport>, Failure> {
         match self {
             Sink::Parquet(sink) => return sink.finish().map(Some),
-            Sink::ArrowFile(mut writer) => writer.finish()?,
+            Sink::ArrowFile(mut writer, _) => writer.finish()?,
             Sink::ArrowStream(mut writer) => writer.finish()?,
             Sink::Lines(_) => {}
         }

@@ -1,16 +1,16 @@
 //! Arrow IPC: the file format and the stream format, told apart by how they begin.
 
-use super::bad_input::bad;
+use super::bad_input::{bad, message};
+use super::byte_stream::ByteStream;
 use super::input::{Batches, Input};
-use super::origin::Origin;
 use crate::failure::Failure;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 use std::io::{BufReader, Cursor, Read};
 use std::sync::Arc;
 
 /// Opens an Arrow file or stream.
-pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
+pub(super) fn open(mut origin: ByteStream) -> Result<Input, Failure> {
     let mut from = origin.counted()?;
     let mut start = Vec::with_capacity(MAGIC.len());
     (&mut from).take(MAGIC.len() as u64).read_to_end(&mut start).map_err(bad)?;
@@ -18,17 +18,17 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
         MAGIC => {
             // What is still to be read of a pipe goes to the file as well.
             let file = origin.file_after(&start, from)?;
-            let reader = FileReader::try_new(BufReader::new(file), None).map_err(bad)?;
+            let reader = FileReader::try_new(BufReader::new(file), None).map_err(bad_schema)?;
             // It is read here and there: how far is not known by bytes.
-            (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), None)
+            (reader.schema(), Box::new(reader.map(|batch| batch.map_err(unread))), None)
         }
         [b'F', b'E', b'A', b'1', ..] => {
             return Err(bad("is of the first Feather version, which is not read"));
         }
         _ => {
             let from = BufReader::new(Cursor::new(start).chain(from));
-            let reader = StreamReader::try_new(from, None).map_err(bad)?;
-            (reader.schema(), Box::new(reader.map(|batch| batch.map_err(bad))), origin.bytes())
+            let reader = StreamReader::try_new(from, None).map_err(bad_schema)?;
+            (reader.schema(), Box::new(reader.map(|batch| batch.map_err(unread))), origin.bytes())
         }
     };
     Ok(Input {
@@ -39,8 +39,22 @@ pub(super) fn open(mut origin: Origin) -> Result<Input, Failure> {
         bytes_read: origin.bytes_read(),
         parquet: None,
         losses: Arc::default(),
+        metrics: Arc::default(),
         files: Vec::new(),
     })
+}
+
+/// What is wrong with the schema, in words.
+fn bad_schema(error: ArrowError) -> Failure {
+    let text = message(&error);
+    match text.contains("Utf8Error") {
+        true => bad("has a name or metadata that is not UTF-8, which Arrow files may not have"),
+        false => bad(text),
+    }
+}
+
+fn unread(error: ArrowError) -> Failure {
+    bad(message(&error))
 }
 
 const MAGIC: &[u8] = b"ARROW1";

@@ -1,6 +1,7 @@
 //! Errors of input that is not what it should be.
 
 use crate::failure::Failure;
+use arrow_schema::ArrowError;
 use std::fmt::Display;
 
 /// The input is bad.
@@ -8,7 +9,31 @@ pub(super) fn bad(error: impl Display) -> Failure {
     Failure::Check(error.to_string())
 }
 
-/// A value that is none of its column's type; `place` is `row 5` or `line 5`.
+/// What an error of the arrow crate says, without the kind that it puts in front.
+pub(super) fn message(error: &ArrowError) -> String {
+    match error {
+        ArrowError::JsonError(text)
+        | ArrowError::CsvError(text)
+        | ArrowError::CastError(text)
+        | ArrowError::ParseError(text)
+        | ArrowError::SchemaError(text)
+        | ArrowError::ComputeError(text)
+        | ArrowError::ArithmeticOverflow(text)
+        | ArrowError::InvalidArgumentError(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The beginning of a text in quotes.
+pub(super) fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+/// A value that is none of its column's type; `place` is `line 5`.
 pub(super) fn bad_value(place: &str, column: &str, message: &str, sample: Sample) -> Failure {
     let hint = match sample {
         Sample::First(rows) => {

@@ -1,46 +1,58 @@
 //! CSV: cells as text, whose types are given or guessed from the first rows.
 
+mod find_delimiter;
 mod records;
 
-use super::bad_input::{Sample, bad, bad_value};
+use super::bad_input::{Sample, bad, bad_value, message, shortened};
+use super::byte_stream::ByteStream;
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
-use super::guess::Guess;
+use super::infer_text::Guess;
 use super::input::{Input, InputOptions};
 use super::kind::Kind;
 use super::nested::from_json_cells;
-use super::origin::Origin;
+use super::parse_values::{Strictness, typed};
 use super::texts::{RecordTexts, Records, Span, Texts};
-use super::typed::{Trust, typed};
-use crate::args::{InferRows, InputArgs};
+use crate::args::{Decimals, InferRows, InputArgs};
 use crate::column_names::unique_filled_names;
-use crate::failure::Failure;
+use crate::failure::{Failure, line};
 use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use find_delimiter::{OTHERS, find_delimiter};
 use marquetry::errors::Error;
-use records::{BadRecord, Dialect};
-use std::io::{BufRead, Cursor, Read};
+use memchr::memchr2;
+use records::{BadRecord, Dialect, line_ends};
+use std::io::{self, BufRead, Cursor, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Opens a CSV file.
-pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
-    let cells = Cells::new(kind, wanted)?;
+pub(super) fn open(mut origin: ByteStream, kind: Kind, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
     if wanted.args.infer_rows == InferRows::All {
         origin.spool()?;
     }
     let bytes = origin.bytes();
-    let mut from = origin.text()?;
+    let mut from = text(&mut origin, wanted.args)?;
     let mut start = Vec::new();
     from.by_ref().take(SAMPLE_BYTES).read_to_end(&mut start).map_err(bad)?;
-    let mut columns = columns(&cells.names(&start)?, given.as_ref())?;
+    let cells = Cells::new(kind, wanted.args, &start)?;
+    let names = cells.names(&start)?;
+    if let ([name], None) = (names.as_slice(), wanted.args.delimiter)
+        && start.first() != Some(&cells.dialect.quote)
+        && let Some(other) = name.bytes().find(|byte| OTHERS.contains(byte))
+    {
+        let said = format!("has one column, whose name has a {:?} in it: see --delimiter", char::from(other));
+        // There is nowhere left to say that this failed.
+        let _ = writeln!(io::stderr(), "{}", line(origin.path(), said));
+    }
+    let mut columns = columns(&names, given.as_ref())?;
     if columns.iter().any(|column| column.sample != Sample::None) {
         match wanted.args.infer_rows {
             InferRows::All => {
-                cells.guess(&mut columns, origin.text()?, None)?;
+                cells.guess(&mut columns, text(&mut origin, wanted.args)?, None)?;
                 // The first reader has moved on if it shares a file with this one.
-                from = origin.text()?;
+                from = text(&mut origin, wanted.args)?;
                 start.clear();
             }
             InferRows::First(rows) => {
@@ -68,8 +80,18 @@ pub(super) fn open(mut origin: Origin, kind: Kind, wanted: &InputOptions<'_>) ->
         bytes_read,
         parquet: None,
         losses: Arc::default(),
+        metrics: Arc::default(),
         files: Vec::new(),
     })
+}
+
+/// The text behind the lines that are passed over.
+fn text(origin: &mut ByteStream, args: &InputArgs) -> Result<Box<dyn BufRead + Send>, Failure> {
+    let mut text = origin.text(args.text_encoding)?;
+    for _ in 0..args.skip_lines {
+        text.skip_until(b'\n').map_err(bad)?;
+    }
+    Ok(text)
 }
 
 /// The columns with the types that are given; the others are text until they are guessed. Fails if a given one is not
@@ -101,20 +123,26 @@ struct Cells {
     dialect: Dialect,
     has_header: bool,
     nulls: Vec<String>,
+    /// What numbers may be that doubles are not.
+    decimals: Decimals,
+    /// How many lines stand before the text.
+    skipped_lines: u64,
 }
 
 impl Cells {
-    fn new(kind: Kind, wanted: &InputOptions<'_>) -> Result<Self, Failure> {
-        let args: &InputArgs = wanted.args;
-        let delimiter = match (args.delimiter, kind) {
-            (Some(delimiter), _) => delimiter,
-            (None, Kind::Tsv) => '\t',
-            (None, _) => ',',
-        };
-        let delimiter = byte(delimiter, "--delimiter")?;
+    /// Of a file that begins with `start`.
+    fn new(kind: Kind, args: &InputArgs, start: &[u8]) -> Result<Self, Failure> {
         let quote = byte(args.quote.unwrap_or('"'), "--quote")?;
+        let comment = args.comment.map(|comment| byte(comment, "--comment")).transpose()?;
+        let dialect = Dialect { delimiter: b'\t', quote, comment, ragged: args.ragged };
+        let delimiter = match (args.delimiter, kind) {
+            (Some(delimiter), _) => byte(delimiter, "--delimiter")?,
+            (None, Kind::Tsv) => b'\t',
+            (None, _) => find_delimiter(dialect, start),
+        };
         let nulls = args.null_values.clone().unwrap_or_else(|| vec![String::new()]);
-        Ok(Cells { dialect: Dialect { delimiter, quote }, has_header: !args.no_header, nulls })
+        let (has_header, decimals, skipped_lines) = (!args.no_header, args.decimals, args.skip_lines);
+        Ok(Cells { dialect: Dialect { delimiter, ..dialect }, has_header, nulls, decimals, skipped_lines })
     }
 
     /// The names of the columns: those in the header, or numbers.
@@ -136,50 +164,50 @@ impl Cells {
         Chunks::new(from, Box::new(move |bytes| dialect.record_end(bytes)), chunk_bytes)
     }
 
-    /// Hands the texts of a chunk's rows to `read`, and says how many rows there are.
+    /// Hands the texts of a chunk's rows to `read`, with the number of rows and where they stand, and says how many lines
+    /// there are.
     fn rows<T>(
         &self,
         chunk: &Chunk,
         columns: usize,
-        read: impl FnOnce(RecordTexts<'_>, usize) -> Result<T, Fault>,
+        read: impl FnOnce(RecordTexts<'_>, usize, Place<'_>) -> Result<T, Fault>,
     ) -> (u64, Result<T, Fault>) {
+        let bytes = self.without_blank_start(chunk);
         let header = usize::from(self.has_header && chunk.is_first);
-        // Lines are counted with the header.
-        let first_line = 1 + u64::from(self.has_header && !chunk.is_first);
-        let mut bytes = &chunk.bytes[..];
-        // Blank lines above the header are no rows of a single column.
-        while header > 0
-            && let [b'\n' | b'\r', rest @ ..] = bytes
-        {
-            bytes = rest;
-        }
+        let above = self.skipped_lines + line_ends(&chunk.bytes[..chunk.bytes.len() - bytes.len()]);
+        let place = Place { dialect: self.dialect, bytes, columns, header, above };
         if u32::try_from(bytes.len()).is_err() {
             let message = "has a row of more than 4 GiB, or a quote that is never closed";
             return (0, Err(Fault::new(move |_| bad(message))));
         }
         let records = match self.dialect.records(bytes, columns) {
             Ok(records) => records,
-            Err(BadRecord::Unclosed { record }) => {
-                let line = first_line + record as u64;
-                let told = move |line| format!("a quote that opens in line {line} is never closed");
-                return (0, Err(Fault::new(move |rows| bad(told(rows + line)))));
-            }
-            Err(BadRecord::WrongCount { record, cells }) => {
-                let line = first_line + record as u64;
-                let got = cells.map_or(format!("more than {columns}"), |cells| cells.to_string());
-                let told = move |line| {
-                    format!("incorrect number of fields for line {line}, expected {columns} got {got}")
-                };
-                return (0, Err(Fault::new(move |rows| bad(told(rows + line)))));
-            }
+            Err(wrong) => return (0, Err(place.fault(wrong))),
+        };
+        let (Ok(text), Ok(unescaped)) = (str::from_utf8(bytes), str::from_utf8(&records.unescaped)) else {
+            return (0, Err(not_utf8(bytes, &records, place)));
         };
         let header = header.min(records.spans.len() / columns);
         let rows = records.spans.len() / columns - header;
-        let (Ok(text), Ok(unescaped)) = (str::from_utf8(bytes), str::from_utf8(&records.unescaped)) else {
-            return (0, Err(not_utf8(bytes, &records, columns, first_line)));
-        };
         let spans = &records.spans[header * columns..];
-        (rows as u64, read(RecordTexts { columns, spans, text, unescaped }, rows))
+        let read = read(RecordTexts { columns, spans, text, unescaped }, rows, place);
+        (line_ends(&chunk.bytes), read)
+    }
+
+    /// The chunk's text; blank lines and comments above the header are no rows of a single column.
+    fn without_blank_start<'a>(&self, chunk: &'a Chunk) -> &'a [u8] {
+        let mut bytes = &chunk.bytes[..];
+        if !self.has_header || !chunk.is_first {
+            return bytes;
+        }
+        loop {
+            let behind = self.dialect.behind_comments(bytes, 0);
+            bytes = match &bytes[behind..] {
+                [b'\n' | b'\r', rest @ ..] => rest,
+                rest if behind == 0 => return rest,
+                rest => rest,
+            };
+        }
     }
 
     /// Guesses the types of columns that are not given from the first `most` rows, or from all.
@@ -189,21 +217,23 @@ impl Cells {
         from: Box<dyn BufRead + Send>,
         most: Option<u64>,
     ) -> Result<(), Failure> {
-        let mut guesses = vec![Guess::new(); columns.len()];
-        let mut seen = 0;
+        let mut guesses = vec![Guess::new(self.decimals); columns.len()];
+        let (mut seen, mut lines) = (0, 0);
         for chunk in self.chunks(from, SAMPLE_CHUNK) {
-            let look = |texts: RecordTexts<'_>, rows: usize| {
+            let look = |texts: RecordTexts<'_>, rows: usize, _: Place<'_>| {
                 let rows = (rows as u64).min(most.map_or(u64::MAX, |most| most - seen)) as usize;
                 for (column, guess) in guesses.iter_mut().enumerate() {
-                    let cells = (0..rows).map(|row| texts.at(texts.span(row, column)));
+                    let spans = (0..rows).map(|row| texts.span(row, column));
+                    let cells = spans.filter(|span| !span.is_null()).map(|span| texts.at(span));
                     cells
                         .filter(|cell| !cell.is_empty() && !self.is_null(cell))
                         .for_each(|cell| guess.add(cell));
                 }
                 Ok(rows as u64)
             };
-            let (_, rows) = self.rows(&chunk.map_err(bad)?, columns.len(), look);
-            seen += rows.map_err(|fault| fault.after(seen))?;
+            let (more, rows) = self.rows(&chunk.map_err(bad)?, columns.len(), look);
+            seen += rows.map_err(|fault| fault.after(lines))?;
+            lines += more;
             if Some(seen) == most {
                 break;
             }
@@ -224,8 +254,8 @@ impl Cells {
 
     /// The values of a chunk, in batches of at most `batch_rows`.
     fn parse(&self, chunk: &Chunk, columns: &[Column], schema: &SchemaRef, batch_rows: usize) -> Parsed {
-        let parse = |texts: RecordTexts<'_>, rows: usize| {
-            ranges(rows, batch_rows).map(|rows| self.batch(&texts, rows, columns, schema)).collect()
+        let parse = |texts: RecordTexts<'_>, rows: usize, place: Place<'_>| {
+            ranges(rows, batch_rows).map(|rows| self.batch(&texts, rows, columns, schema, place)).collect()
         };
         let (places, batches) = self.rows(chunk, columns.len(), parse);
         Parsed { places, batches }
@@ -237,21 +267,25 @@ impl Cells {
         rows: Range<usize>,
         columns: &[Column],
         schema: &SchemaRef,
+        place: Place<'_>,
     ) -> Result<RecordBatch, Fault> {
         let value = |(at, column): (usize, &Column)| {
             let field = &column.field;
             let cells = ColumnCells::new(self, texts, rows.clone(), at, field.data_type());
-            let trust = if column.sample == Sample::None { Trust::Given } else { Trust::Guessed };
+            let strictness =
+                if column.sample == Sample::None { Strictness::Given } else { self.decimals.into() };
             let array = match field.data_type().is_nested() {
-                true => from_json_cells(&cells, field.data_type(), trust),
-                false => typed(&cells, field.data_type(), trust),
+                true => from_json_cells(&cells, field.data_type(), strictness),
+                false => typed(&cells, field.data_type(), strictness),
             };
             let fail = |at: usize, message: &str| {
-                let (row, sample) = ((rows.start + at) as u64 + 1, column.sample);
+                let (line, sample) = (place.line(place.header + rows.start + at), column.sample);
                 let (name, message) = (field.name().clone(), message.to_owned());
-                Fault::new(move |before| bad_value(&format!("row {}", before + row), &name, &message, sample))
+                Fault::new(move |before| {
+                    bad_value(&format!("line {}", before + line), &name, &message, sample)
+                })
             };
-            let array = array.map_err(|misfit| fail(misfit.at, &misfit.message))?;
+            let array = array.map_err(|value_error| fail(value_error.at, &value_error.message))?;
             if !field.is_nullable()
                 && let Some(at) = (0..array.len()).find(|at| array.is_null(*at))
             {
@@ -262,7 +296,7 @@ impl Cells {
         let arrays = columns.iter().enumerate().map(value).collect::<Result<_, _>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options);
-        batch.map_err(|error| Fault::new(|_| bad(error)))
+        batch.map_err(|error| Fault::new(move |_| bad(message(&error))))
     }
 }
 
@@ -312,6 +346,9 @@ impl Texts for ColumnCells<'_> {
     #[inline]
     fn get(&self, at: usize) -> Option<&str> {
         let span = self.texts.span(self.rows.start + at, self.column);
+        if span.is_null() {
+            return None;
+        }
         let text = self.texts.at(span);
         let is_null = match text.is_empty() {
             // "" is a text without characters, where text can be.
@@ -322,9 +359,48 @@ impl Texts for ColumnCells<'_> {
     }
 }
 
+/// Where the records of a chunk stand.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    dialect: Dialect,
+    bytes: &'a [u8],
+    columns: usize,
+    /// How many records are no rows.
+    header: usize,
+    /// How many lines are above, besides those of the chunks before.
+    above: u64,
+}
+
+impl Place<'_> {
+    /// The line that a record begins in, after those of the chunks before.
+    fn line(self, record: usize) -> u64 {
+        let start = self.dialect.record_start(self.bytes, self.columns, record);
+        1 + self.above + line_ends(&self.bytes[..start])
+    }
+
+    /// What is wrong with a record, and its first line.
+    fn fault(self, wrong: BadRecord) -> Fault {
+        let (record, what) = match wrong {
+            BadRecord::Unclosed { record } => (record, "a quote opens here that is never closed".to_owned()),
+            BadRecord::WrongCount { record, cells } => {
+                let got = cells.map_or(format!("more than {}", self.columns), |cells| cells.to_string());
+                (record, format!("has {got} cells where the header has {}", self.columns))
+            }
+        };
+        let start = self.dialect.record_start(self.bytes, self.columns, record);
+        let text = &self.bytes[start..];
+        let text = &text[..memchr2(b'\n', b'\r', text).unwrap_or(text.len())];
+        let (line, text) = (self.line(record), shortened(&String::from_utf8_lossy(text)));
+        Fault::new(move |before| bad(format!("line {}: {what}: {text}", before + line)))
+    }
+}
+
 /// The first cell that is not UTF-8.
-fn not_utf8(bytes: &[u8], records: &Records, columns: usize, first_line: u64) -> Fault {
+fn not_utf8(bytes: &[u8], records: &Records, place: Place<'_>) -> Fault {
     let is_bad = |span: &Span| {
+        if span.is_null() {
+            return false;
+        }
         let (start, end) = (span.start as usize, span.end as usize);
         let cell = match start.checked_sub(bytes.len()) {
             Some(start) => &records.unescaped[start..end - bytes.len()],
@@ -333,9 +409,9 @@ fn not_utf8(bytes: &[u8], records: &Records, columns: usize, first_line: u64) ->
         str::from_utf8(cell).is_err()
     };
     let at = records.spans.iter().position(is_bad).unwrap_or_default();
-    let (line, field) = (first_line + (at / columns) as u64, at % columns + 1);
-    Fault::new(move |rows| {
-        bad(format!("Encountered invalid UTF-8 data for line {} and field {field}", rows + line))
+    let (line, cell) = (place.line(at / place.columns), at % place.columns + 1);
+    Fault::new(move |before| {
+        bad(format!("line {}: cell {cell} is not UTF-8: see --text-encoding", before + line))
     })
 }
 

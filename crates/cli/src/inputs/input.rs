@@ -1,11 +1,12 @@
 //! An input that is open, and how it is to be read.
 
-use crate::args::{InputArgs, Selection, Together};
+use crate::args::{InputArgs, Selection, TableArgs};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::LossReport;
+use marquetry::metrics::ReadMetrics;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -27,6 +28,8 @@ pub(crate) struct Input {
     pub(crate) parquet: Option<OpenFile>,
     /// What was lost of each Parquet file; complete after the last batch.
     pub(crate) losses: Arc<Mutex<Losses>>,
+    /// What reading has cost, if it is Parquet; complete after the last batch.
+    pub(crate) metrics: Arc<Mutex<Option<ReadMetrics>>>,
     /// The files of directories and patterns that are read.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -42,7 +45,7 @@ pub(crate) struct InputOptions<'a> {
     /// How the input is understood.
     pub(crate) args: &'a InputArgs,
     /// How many files become one table.
-    pub(crate) together: &'a Together,
+    pub(crate) together: &'a TableArgs,
     /// Which columns and rows.
     pub(crate) selection: &'a Selection,
     /// At most so many rows.
@@ -57,7 +60,7 @@ pub(crate) struct InputOptions<'a> {
     pub(crate) plain: bool,
 }
 
-/// Puts down what was lost.
-pub(super) fn set_losses(losses: &Mutex<Losses>, found: Losses) {
-    *losses.lock().unwrap_or_else(PoisonError::into_inner) = found;
+/// Puts down what was lost, or what reading has cost.
+pub(super) fn put_down<T>(place: &Mutex<T>, found: T) {
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = found;
 }

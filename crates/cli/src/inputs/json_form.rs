@@ -158,7 +158,7 @@ impl Former<'_, '_> {
         let json = self.reader.nested()?;
         if !is_asked_for {
             let message = format!(
-                "{} stands beside values that are not nested; as utf8 in --schema, all is kept as JSON text",
+                "{} stands beside values that are not nested; with --mixed text, or as utf8 in --schema, all is kept as JSON text",
                 short(json)
             );
             return Err(unfit(message));

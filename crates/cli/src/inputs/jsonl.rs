@@ -1,19 +1,21 @@
 //! JSON Lines: an object on each line.
 
+mod array;
 mod members;
 
-use super::bad_input::{Sample, bad, bad_value};
+use super::bad_input::{Sample, bad, bad_value, message};
+use super::byte_stream::ByteStream;
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
-use super::guess_json::Members;
+use super::infer_json::Members;
 use super::input::{Input, InputOptions};
 use super::json_form::{Expected, ExpectedMembers, Unfit, reform};
 use super::nested::{finished, raw_fields};
-use super::origin::Origin;
+use super::parse_values::{Strictness, ValueError, typed};
 use super::texts::{RecordTexts, Records, Texts};
-use super::typed::{Misfit, Trust, typed};
-use crate::args::InferRows;
+use crate::args::{Decimals, InferRows, InputArgs, Mixed, UnknownKeys};
 use crate::failure::Failure;
 use crate::schema_parser;
+use array::ArrayLines;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
@@ -21,32 +23,32 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use members::Names;
 use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
-use std::io::{BufRead, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Opens a JSON Lines file.
-pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
     if wanted.args.infer_rows == InferRows::All {
         origin.spool()?;
     }
     let bytes = origin.bytes();
-    let mut from = origin.text()?;
+    let (mut from, place) = text(&mut origin, wanted.args)?;
     let (members, sample) = match wanted.args.infer_rows {
         InferRows::All => {
-            let (members, _) = guess(&mut from, u64::MAX, u64::MAX)?;
-            from = origin.text()?;
+            let (members, _) = guess(&mut from, u64::MAX, u64::MAX, wanted.args.decimals, place)?;
+            from = text(&mut origin, wanted.args)?.0;
             (members, Sample::All)
         }
         InferRows::First(rows) => {
             let mut kept = Kept { from, text: Vec::new() };
-            let (members, seen) = guess(&mut kept, rows, SAMPLE_BYTES)?;
+            let (members, seen) = guess(&mut kept, rows, SAMPLE_BYTES, wanted.args.decimals, place)?;
             from = Box::new(Cursor::new(kept.text).chain(kept.from));
             (members, Sample::First(seen))
         }
     };
-    let columns = columns(&members, given.as_ref(), sample);
+    let columns = columns(&members, given.as_ref(), sample, wanted.args.mixed);
     if columns.is_empty() {
         return Err(bad("has no rows with members: there are no columns"));
     }
@@ -54,7 +56,13 @@ pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Inpu
     let schema = Arc::new(Schema::new(fields));
     let line_end = |bytes: &[u8]| memrchr(b'\n', bytes).map(|at| at + 1);
     let chunks = Chunks::new(from, Box::new(line_end), CHUNK_BYTES);
-    let (objects, batch_rows) = (Objects::new(columns, schema.clone(), sample), wanted.batch_rows);
+    let objects = Objects {
+        place,
+        strictness: wanted.args.decimals.into(),
+        ignore_unknown: wanted.args.unknown_keys == UnknownKeys::Ignore,
+        ..Objects::new(columns, schema.clone(), sample)
+    };
+    let batch_rows = wanted.batch_rows;
     let batches = chunks::batches(chunks, wanted.threads, move |chunk| objects.parse(&chunk, batch_rows));
     let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
     let bytes_read = origin.bytes_read();
@@ -66,8 +74,27 @@ pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Inpu
         bytes_read,
         parquet: None,
         losses: Arc::default(),
+        metrics: Arc::default(),
         files: Vec::new(),
     })
+}
+
+/// The text with an object on each line, and what a line is in the file.
+fn text(
+    origin: &mut ByteStream,
+    args: &InputArgs,
+) -> Result<(Box<dyn BufRead + Send>, &'static str), Failure> {
+    let mut text = origin.text(args.text_encoding)?;
+    loop {
+        let start = text.fill_buf().map_err(bad)?;
+        let blanks = start.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match start.get(blanks) {
+            Some(b'[') => return Ok((Box::new(BufReader::new(ArrayLines::new(text))), "object")),
+            // Lines are counted: no more is taken than what there is to look at.
+            None if blanks > 0 && !start.contains(&b'\n') => text.consume(blanks),
+            _ => return Ok((text, "line")),
+        }
+    }
 }
 
 struct Column {
@@ -77,8 +104,8 @@ struct Column {
 }
 
 /// The members that were seen, of the given type if there is one, then those that were only given.
-fn columns(members: &Members, given: Option<&Schema>, sample: Sample) -> Vec<Column> {
-    let seen = members.fields();
+fn columns(members: &Members, given: Option<&Schema>, sample: Sample, mixed: Mixed) -> Vec<Column> {
+    let seen = members.fields(mixed);
     let given_type =
         |name: &str| given.and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone());
     let given_column = |field: Field| {
@@ -86,7 +113,7 @@ fn columns(members: &Members, given: Option<&Schema>, sample: Sample) -> Vec<Col
         Column { field, sample: Sample::None, expected }
     };
     let of_seen =
-        seen.iter().zip(members.expected()).map(|(field, expected)| match given_type(field.name()) {
+        seen.iter().zip(members.expected(mixed)).map(|(field, expected)| match given_type(field.name()) {
             Some(field) => given_column(field),
             None => Column { field: field.as_ref().clone(), sample, expected },
         });
@@ -97,7 +124,13 @@ fn columns(members: &Members, given: Option<&Schema>, sample: Sample) -> Vec<Col
 }
 
 /// What the first rows are, up to so many rows and bytes, and how many there were.
-fn guess(from: &mut impl NextLine, most: u64, most_bytes: u64) -> Result<(Members, u64), Failure> {
+fn guess(
+    from: &mut impl NextLine,
+    most: u64,
+    most_bytes: u64,
+    decimals: Decimals,
+    place: &str,
+) -> Result<(Members, u64), Failure> {
     let mut members = Members::default();
     let mut text = Vec::new();
     let (mut line, mut seen, mut bytes) = (0, 0, 0);
@@ -112,10 +145,10 @@ fn guess(from: &mut impl NextLine, most: u64, most_bytes: u64) -> Result<(Member
             continue;
         }
         match serde_json::from_slice::<Value>(&text) {
-            Ok(Value::Object(object)) => members.add(&object),
-            Ok(_) => return Err(bad(format!("line {line}: is no JSON object"))),
+            Ok(Value::Object(object)) => members.add(&object, decimals),
+            Ok(_) => return Err(bad(format!("{place} {line}: is no JSON object"))),
             Err(error) => {
-                return Err(bad(format!("line {line}: must be one whole JSON object: {error}")));
+                return Err(bad(format!("{place} {line}: must be one whole JSON object: {error}")));
             }
         }
         seen += 1;
@@ -164,6 +197,12 @@ struct Objects {
     raw: SchemaRef,
     schema: SchemaRef,
     sample: Sample,
+    /// How strictly numbers are read whose type was guessed.
+    strictness: Strictness,
+    /// Whether members that are no columns are left out.
+    ignore_unknown: bool,
+    /// What is counted in errors: a `line`, or an `object` of an array.
+    place: &'static str,
 }
 
 impl Objects {
@@ -173,7 +212,8 @@ impl Objects {
         let raw = Arc::new(Schema::new(raw_fields(schema.fields())));
         let members = columns.iter().map(|column| (column.field.name().clone(), column.expected.clone()));
         let expected = Expected::Object(ExpectedMembers::new(members));
-        Objects { columns, names, expected, raw, schema, sample }
+        let (strictness, ignore_unknown, place) = (Strictness::Guessed, false, "line");
+        Objects { columns, names, expected, raw, schema, sample, strictness, ignore_unknown, place }
     }
 
     /// The values of a chunk, in batches of at most `batch_rows`.
@@ -185,12 +225,12 @@ impl Objects {
                 let unescaped = str::from_utf8(&unescaped).unwrap_or_default();
                 let texts = RecordTexts { columns, spans: &spans, text, unescaped };
                 let batch = |rows: Range<usize>| {
-                    let members = |column: usize, data_type: &DataType, trust| {
+                    let members = |column: usize, data_type: &DataType, strictness| {
                         let members = MemberTexts { texts: &texts, rows: rows.clone(), column };
                         if self.columns[column].expected.is_text_only() {
                             members.check_strings()?;
                         }
-                        typed(&members, data_type, trust)
+                        typed(&members, data_type, strictness)
                     };
                     self.batch(rows.len(), members, |at| lines(bytes).nth(rows.start + at))
                 };
@@ -216,13 +256,14 @@ impl Objects {
     fn decoded(&self, lines: &[Line<'_>]) -> Result<RecordBatch, Fault> {
         let mut text = Vec::new();
         for line in lines {
-            let formed = reform(line.text, &self.expected, false, &mut text);
+            let formed = reform(line.text, &self.expected, self.ignore_unknown, &mut text);
             formed.map_err(|unfit| self.unfit(*line, unfit))?;
             text.push(b'\n');
         }
         let raw = self.decode(&text, lines.len()).map_err(|error| self.locate(lines, &error))?;
-        let members =
-            |column: usize, data_type: &DataType, trust| finished(raw.column(column), data_type, trust);
+        let members = |column: usize, data_type: &DataType, strictness| {
+            finished(raw.column(column), data_type, strictness)
+        };
         self.batch(lines.len(), members, |at| lines.get(at).copied())
     }
 
@@ -230,7 +271,7 @@ impl Objects {
     fn batch<'a>(
         &self,
         rows: usize,
-        values: impl Fn(usize, &DataType, Trust) -> Result<ArrayRef, Misfit>,
+        values: impl Fn(usize, &DataType, Strictness) -> Result<ArrayRef, ValueError>,
         line: impl Fn(usize) -> Option<Line<'a>>,
     ) -> Result<RecordBatch, Fault> {
         let mut arrays = Vec::with_capacity(self.columns.len());
@@ -238,14 +279,14 @@ impl Objects {
             let field = &column.field;
             let fail = |at: usize, message: String| {
                 let (line, sample) = (line(at).map_or(0, |line| line.number), column.sample);
-                let name = field.name().clone();
+                let (name, place) = (field.name().clone(), self.place);
                 Fault::new(move |before| {
-                    bad_value(&format!("line {}", before + line), &name, &message, sample)
+                    bad_value(&format!("{place} {}", before + line), &name, &message, sample)
                 })
             };
-            let trust = if column.sample == Sample::None { Trust::Given } else { Trust::Guessed };
-            let array =
-                values(i, field.data_type(), trust).map_err(|misfit| fail(misfit.at, misfit.message))?;
+            let strictness = if column.sample == Sample::None { Strictness::Given } else { self.strictness };
+            let array = values(i, field.data_type(), strictness)
+                .map_err(|value_error| fail(value_error.at, value_error.message))?;
             if !field.is_nullable()
                 && let Some(at) = (0..array.len()).find(|at| array.is_null(*at))
             {
@@ -255,14 +296,14 @@ impl Objects {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options);
-        batch.map_err(|error| Fault::new(|_| bad(error)))
+        batch.map_err(|error| Fault::new(move |_| bad(message(&error))))
     }
 
     fn decode(&self, text: &[u8], rows: usize) -> Result<RecordBatch, ArrowError> {
         let mut decoder: Decoder = ReaderBuilder::new(self.raw.clone())
             .with_batch_size(rows + 1)
             .with_coerce_primitive(true)
-            .with_strict_mode(true)
+            .with_strict_mode(!self.ignore_unknown)
             .build_decoder()?;
         decoder.decode(text)?;
         match decoder.flush()? {
@@ -276,14 +317,14 @@ impl Objects {
         let mut text = Vec::new();
         for line in lines {
             text.clear();
-            let formed = reform(line.text, &self.expected, false, &mut text);
+            let formed = reform(line.text, &self.expected, self.ignore_unknown, &mut text);
             if formed.is_ok()
                 && let Err(error) = self.decode(&text, 1)
             {
-                return line.fault(error.to_string());
+                return line.fault(self.place, message(&error));
             }
         }
-        let all = all.to_string();
+        let all = message(all);
         Fault::new(|_| bad(all))
     }
 
@@ -291,23 +332,24 @@ impl Objects {
     fn unfit(&self, line: Line<'_>, unfit: Unfit) -> Fault {
         let Unfit::Member { path, message, is_of_type } = unfit else {
             let error = self.decode(line.text, 1).err();
-            let error = error.map_or_else(|| "is no JSON object".to_owned(), |error| error.to_string());
-            return line.fault(error);
+            let error = error.map_or_else(|| "is no JSON object".to_owned(), |error| message(&error));
+            return line.fault(self.place, error);
         };
         let column =
             path.first().and_then(|name| self.columns.iter().find(|column| column.field.name() == name));
         let Some(column) = column else {
             let hint = match self.sample {
                 Sample::First(rows) => format!(
-                    "; columns are those of the first {rows} rows and of --schema: see --infer-rows all"
+                    "; columns are those of the first {rows} rows and of --schema: see --infer-rows all and --unknown-keys"
                 ),
                 Sample::All | Sample::None => String::new(),
             };
-            return line.fault([path.join("."), format!(" {message}{hint}")].concat());
+            return line.fault(self.place, [path.join("."), format!(" {message}{hint}")].concat());
         };
         let sample = if is_of_type { column.sample } else { Sample::None };
+        let (number, place) = (line.number, self.place);
         Fault::new(move |before| {
-            bad_value(&format!("line {}", before + line.number), &path.join("."), &message, sample)
+            bad_value(&format!("{place} {}", before + number), &path.join("."), &message, sample)
         })
     }
 }
@@ -320,9 +362,9 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn fault(&self, message: String) -> Fault {
+    fn fault(&self, place: &'static str, message: String) -> Fault {
         let number = self.number;
-        Fault::new(move |before| bad(format!("line {}: {message}", before + number)))
+        Fault::new(move |before| bad(format!("{place} {}: {message}", before + number)))
     }
 }
 
@@ -341,14 +383,14 @@ struct MemberTexts<'a> {
 
 impl MemberTexts<'_> {
     /// Fails if there is a number, `true` or `false`.
-    fn check_strings(&self) -> Result<(), Misfit> {
+    fn check_strings(&self) -> Result<(), ValueError> {
         let is_bare = |at: &usize| {
             let span = self.texts.span(self.rows.start + at, self.column);
             !span.is_null() && !self.texts.is_string(span)
         };
         match (0..self.rows.len()).find(is_bare) {
             Some(at) => {
-                Err(Misfit { at, message: format!("{} is no text", self.get(at).unwrap_or_default()) })
+                Err(ValueError { at, message: format!("{} is no text", self.get(at).unwrap_or_default()) })
             }
             None => Ok(()),
         }

@@ -1,8 +1,9 @@
 //! Texts become values inside of lists, structs and maps as well.
 
+use super::bad_input::message;
 use super::json_form::{Expected, Unfit, reform};
+use super::parse_values::{Strictness, ValueError, cast, typed};
 use super::texts::Texts;
-use super::typed::{Misfit, Trust, cast, typed};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
@@ -40,45 +41,54 @@ fn raw_field(field: &FieldRef) -> FieldRef {
 }
 
 /// The values of an array of [`raw_type`] as `data_type`.
-pub(super) fn finished(raw: &ArrayRef, data_type: &DataType, trust: Trust) -> Result<ArrayRef, Misfit> {
+pub(super) fn finished(
+    raw: &ArrayRef,
+    data_type: &DataType,
+    strictness: Strictness,
+) -> Result<ArrayRef, ValueError> {
     match (raw.data_type(), data_type) {
         // The key of a map.
         (DataType::Utf8, nested) if nested.is_nested() => {
-            from_json_cells(raw.as_string::<i32>(), nested, trust)
+            from_json_cells(raw.as_string::<i32>(), nested, strictness)
         }
-        (DataType::Utf8, _) => typed(raw.as_string(), data_type, trust),
+        (DataType::Utf8, _) => typed(raw.as_string(), data_type, strictness),
         (DataType::Struct(_), DataType::Struct(fields)) => {
-            Ok(Arc::new(structure(raw.as_struct(), fields, trust)?))
+            Ok(Arc::new(structure(raw.as_struct(), fields, strictness)?))
         }
-        (DataType::List(_), DataType::List(element)) => list::<i32>(raw.as_list(), element, trust),
-        (DataType::LargeList(_), DataType::LargeList(element)) => list::<i64>(raw.as_list(), element, trust),
+        (DataType::List(_), DataType::List(element)) => list::<i32>(raw.as_list(), element, strictness),
+        (DataType::LargeList(_), DataType::LargeList(element)) => {
+            list::<i64>(raw.as_list(), element, strictness)
+        }
         (DataType::List(_), DataType::FixedSizeList(element, _))
         | (DataType::List(_), DataType::ListView(element) | DataType::LargeListView(element)) => {
-            let list: ArrayRef = list::<i32>(raw.as_list(), element, trust)?;
+            let list: ArrayRef = list::<i32>(raw.as_list(), element, strictness)?;
             cast(&list, data_type)
         }
-        (DataType::Map(..), DataType::Map(entries, sorted)) => map(raw.as_map(), entries, *sorted, trust),
-        (_, data_type) => Err(misfit(ArrowError::CastError(format!("cannot become {data_type}")))),
+        (DataType::Map(..), DataType::Map(entries, sorted)) => {
+            map(raw.as_map(), entries, *sorted, strictness)
+        }
+        (_, data_type) => Err(value_error(ArrowError::CastError(format!("cannot become {data_type}")))),
     }
 }
 
-fn structure(raw: &StructArray, fields: &Fields, trust: Trust) -> Result<StructArray, Misfit> {
+fn structure(raw: &StructArray, fields: &Fields, strictness: Strictness) -> Result<StructArray, ValueError> {
     let child = |(column, field): (&ArrayRef, &FieldRef)| {
-        let child = finished(column, field.data_type(), trust).map_err(|error| inside(field, error))?;
+        let child = finished(column, field.data_type(), strictness).map_err(|error| inside(field, error))?;
         missing(&child, raw, field)?;
         Ok(child)
     };
     let columns = raw.columns().iter().zip(fields).map(child).collect::<Result<_, _>>()?;
-    StructArray::try_new_with_length(fields.clone(), columns, raw.nulls().cloned(), raw.len()).map_err(misfit)
+    StructArray::try_new_with_length(fields.clone(), columns, raw.nulls().cloned(), raw.len())
+        .map_err(value_error)
 }
 
 /// Fails if the child of a struct that is there is null and must not be.
-fn missing(child: &ArrayRef, parent: &StructArray, field: &Field) -> Result<(), Misfit> {
+fn missing(child: &ArrayRef, parent: &StructArray, field: &Field) -> Result<(), ValueError> {
     if field.is_nullable() {
         return Ok(());
     }
     match (0..child.len()).find(|at| child.is_null(*at) && parent.is_valid(*at)) {
-        Some(at) => Err(Misfit { at, message: format!("{} is null", field.name()) }),
+        Some(at) => Err(ValueError { at, message: format!("{} is null", field.name()) }),
         None => Ok(()),
     }
 }
@@ -86,50 +96,57 @@ fn missing(child: &ArrayRef, parent: &StructArray, field: &Field) -> Result<(), 
 fn list<O: OffsetSizeTrait>(
     raw: &GenericListArray<O>,
     element: &FieldRef,
-    trust: Trust,
-) -> Result<ArrayRef, Misfit> {
+    strictness: Strictness,
+) -> Result<ArrayRef, ValueError> {
     // The elements of a list begin anywhere in the array of all.
-    let row = |error: Misfit| Misfit {
+    let row = |error: ValueError| ValueError {
         at: raw.offsets().partition_point(|offset| offset.as_usize() <= error.at).saturating_sub(1),
         ..error
     };
-    let values = finished(raw.values(), element.data_type(), trust).map_err(row)?;
+    let values = finished(raw.values(), element.data_type(), strictness).map_err(row)?;
     if !element.is_nullable()
         && let Some(at) = (0..values.len()).find(|at| values.is_null(*at))
     {
-        return Err(row(Misfit { at, message: "an element is null".to_owned() }));
+        return Err(row(ValueError { at, message: "an element is null".to_owned() }));
     }
     let (offsets, nulls) = (raw.offsets().clone(), raw.nulls().cloned());
-    Ok(Arc::new(GenericListArray::<O>::try_new(element.clone(), offsets, values, nulls).map_err(misfit)?))
+    Ok(Arc::new(
+        GenericListArray::<O>::try_new(element.clone(), offsets, values, nulls).map_err(value_error)?,
+    ))
 }
 
-fn map(raw: &MapArray, entries: &FieldRef, sorted: bool, trust: Trust) -> Result<ArrayRef, Misfit> {
+fn map(
+    raw: &MapArray,
+    entries: &FieldRef,
+    sorted: bool,
+    strictness: Strictness,
+) -> Result<ArrayRef, ValueError> {
     let DataType::Struct(fields) = entries.data_type() else {
-        return Err(misfit(ArrowError::CastError("map without entries".to_owned())));
+        return Err(value_error(ArrowError::CastError("map without entries".to_owned())));
     };
-    let row = |error: Misfit| Misfit {
+    let row = |error: ValueError| ValueError {
         at: raw.offsets().partition_point(|offset| *offset as usize <= error.at).saturating_sub(1),
         ..error
     };
-    let values = structure(raw.entries(), fields, trust).map_err(row)?;
+    let values = structure(raw.entries(), fields, strictness).map_err(row)?;
     let (offsets, nulls) = (raw.offsets().clone(), raw.nulls().cloned());
-    Ok(Arc::new(MapArray::try_new(entries.clone(), offsets, values, nulls, sorted).map_err(misfit)?))
+    Ok(Arc::new(MapArray::try_new(entries.clone(), offsets, values, nulls, sorted).map_err(value_error)?))
 }
 
-fn inside(field: &Field, error: Misfit) -> Misfit {
-    Misfit { message: format!("{}: {}", field.name(), error.message), ..error }
+fn inside(field: &Field, error: ValueError) -> ValueError {
+    ValueError { message: format!("{}: {}", field.name(), error.message), ..error }
 }
 
-fn misfit(error: ArrowError) -> Misfit {
-    Misfit { at: 0, message: error.to_string() }
+fn value_error(error: ArrowError) -> ValueError {
+    ValueError { at: 0, message: message(&error) }
 }
 
 /// Texts of JSON, one in each cell or null, as the values of a nested type.
 pub(super) fn from_json_cells(
     cells: &impl Texts,
     data_type: &DataType,
-    trust: Trust,
-) -> Result<ArrayRef, Misfit> {
+    strictness: Strictness,
+) -> Result<ArrayRef, ValueError> {
     let field = Arc::new(Field::new("value", raw_type(data_type), true));
     let Formed { text, ends, broken } = formed_cells(cells, data_type)?;
     let decode = |range: std::ops::Range<usize>| -> Result<ArrayRef, ArrowError> {
@@ -149,12 +166,12 @@ pub(super) fn from_json_cells(
     let raw = decode(0..cells.len()).map_err(|all| {
         let single = (0..cells.len()).find_map(|at| Some((at, decode(at..at + 1).err()?)));
         let (at, error) = single.unwrap_or((0, all));
-        Misfit { at, message: error.to_string() }
+        ValueError { at, message: message(&error) }
     })?;
     if let Some(at) = broken {
-        return Err(Misfit { at, message: "is not one JSON value".to_owned() });
+        return Err(ValueError { at, message: "is not one JSON value".to_owned() });
     }
-    finished(&raw, data_type, trust)
+    finished(&raw, data_type, strictness)
 }
 
 /// Cells as the decoder takes them, each on a line.
@@ -166,7 +183,7 @@ struct Formed {
     broken: Option<usize>,
 }
 
-fn formed_cells(cells: &impl Texts, data_type: &DataType) -> Result<Formed, Misfit> {
+fn formed_cells(cells: &impl Texts, data_type: &DataType) -> Result<Formed, ValueError> {
     let expected = Expected::of_type(data_type);
     let mut formed = Formed { text: Vec::new(), ends: Vec::with_capacity(cells.len()), broken: None };
     for at in 0..cells.len() {
@@ -176,7 +193,7 @@ fn formed_cells(cells: &impl Texts, data_type: &DataType) -> Result<Formed, Misf
             Ok(()) => {}
             Err(Unfit::Member { mut path, message, .. }) => {
                 path.push(message);
-                return Err(Misfit { at, message: path.join(": ") });
+                return Err(ValueError { at, message: path.join(": ") });
             }
             Err(Unfit::NotJson) => {
                 formed.text.truncate(start);
@@ -200,13 +217,13 @@ mod tests {
     fn cells_of_json() {
         let list = DataType::List(Arc::new(Field::new("item", DataType::Int32, false)));
         let cells = StringArray::from(vec![Some("[1, 2]"), None, Some("[]"), Some("[3]")]);
-        let array = from_json_cells(&cells, &list, Trust::Given).unwrap();
+        let array = from_json_cells(&cells, &list, Strictness::Given).unwrap();
         let lists = array.as_list::<i32>();
         assert_eq!(lists.value(0).as_primitive::<Int32Type>().values(), &[1, 2]);
         assert!(lists.is_null(1) && lists.value(2).is_empty());
         for (wrong, at) in [("[1.5]", 1), ("[null]", 1), ("{}", 1), ("[", 1), ("[1] [2]", 1)] {
             let cells = StringArray::from(vec![Some("[7, 8]"), Some(wrong)]);
-            let error = from_json_cells(&cells, &list, Trust::Given).unwrap_err();
+            let error = from_json_cells(&cells, &list, Strictness::Given).unwrap_err();
             assert_eq!(error.at, at, "{wrong}: {error:?}");
         }
     }
@@ -216,16 +233,16 @@ mod tests {
         let fields = vec![Field::new("a", DataType::Date32, false), Field::new("b", DataType::Utf8, true)];
         let cells = StringArray::from(vec![Some(r#"{"a": "2013-07-30"}"#), None]);
         let data_type = DataType::Struct(fields.into());
-        let array = from_json_cells(&cells, &data_type, Trust::Given).unwrap();
+        let array = from_json_cells(&cells, &data_type, Strictness::Given).unwrap();
         assert_eq!(array.data_type(), &data_type);
         let cells = StringArray::from(vec![None, Some(r#"{"b": "x"}"#)]);
-        assert_eq!(from_json_cells(&cells, &data_type, Trust::Given).unwrap_err().at, 1);
+        assert_eq!(from_json_cells(&cells, &data_type, Strictness::Given).unwrap_err().at, 1);
         let entries =
             vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int64, true)];
         let entries = Field::new("entries", DataType::Struct(entries.into()), false);
         let map = DataType::Map(Arc::new(entries), false);
         let cells = StringArray::from(vec![Some(r#"{"x": 1, "y": null}"#), Some("{}")]);
-        let array = from_json_cells(&cells, &map, Trust::Given).unwrap();
+        let array = from_json_cells(&cells, &map, Strictness::Given).unwrap();
         assert_eq!((array.data_type(), array.as_map().value(0).len()), (&map, 2));
     }
 }

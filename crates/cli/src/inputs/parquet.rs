@@ -1,44 +1,47 @@
 //! Parquet files.
 
-use super::input::{Input, InputOptions, Losses};
-use super::origin::Origin;
+use super::byte_stream::ByteStream;
+use super::input::{Input, InputOptions, Losses, put_down};
 use crate::args::Selection;
 use crate::bounded_rows::BoundedRows;
 use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
+use crate::keys;
 use crate::remote;
-use crate::tables::{self, Table};
+use crate::table_source::{self, TableSource};
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
-use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit};
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader, Int96Unit};
 use marquetry::file::LocalFile;
+use marquetry::metrics::ReadMetrics;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Opens a Parquet file; columns and rows that are not wanted are not read.
-pub(super) fn open(mut origin: Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = match origin.path() {
         Some(path) if !is_pipe(path) => remote::open(path)?,
         // The footer is at the end: there is no reading from front to back.
-        _ => OpenFile::new(Arc::new(LocalFile::new(origin.file()?)?), ArrowReaderOptions::new())?,
+        _ => OpenFile::new(Arc::new(LocalFile::new(origin.file()?)?), keys::reader_options())?,
     };
     of_file(file, &origin, wanted)
 }
 
-fn of_file(file: OpenFile, origin: &Origin, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+fn of_file(file: OpenFile, origin: &ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = wanted.selection.repaired(file);
     let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file, wanted.selection)? };
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
     let reader = BoundedRows::new(file.clone(), wanted.selection, wanted.limit, wanted.batch_rows)?;
-    let losses = Arc::<Mutex<Losses>>::default();
+    let (losses, metrics) = (Arc::<Mutex<Losses>>::default(), Arc::<Mutex<Option<ReadMetrics>>>::default());
     let path = origin.path().unwrap_or(Path::new("-")).to_owned();
     Ok(Input {
         schema: reader.schema(),
-        batches: Box::new(Reader { reader, path, losses: losses.clone() }),
+        batches: Box::new(Reader { reader, path, losses: losses.clone(), metrics: metrics.clone() }),
         losses,
+        metrics,
         rows: wanted.selection.condition.is_none().then_some(rows),
         bytes: None,
         bytes_read: origin.bytes_read(),
@@ -49,12 +52,12 @@ fn of_file(file: OpenFile, origin: &Origin, wanted: &InputOptions<'_>) -> Result
 
 /// Opens many files as one table, or one that is no regular file.
 pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
-    let files = match Table::open(paths, wanted.together)? {
-        Table::Files(files) => files,
-        Table::File(file) => return of_file(file, &Origin::new(&paths[0]), wanted),
+    let files = match TableSource::open(paths, wanted.together)? {
+        TableSource::Files(files) => files,
+        TableSource::File(file) => return of_file(file, &ByteStream::new(&paths[0]), wanted),
     };
     let names = files.files().map(Path::to_owned).collect();
-    let options = ArrowReaderOptions::new().with_int96(Int96Unit::Auto);
+    let options = keys::reader_options().with_int96(Int96Unit::Auto);
     let options = if wanted.plain { options.with_text(StringLayout::Utf8View) } else { options };
     // Where a condition decides, files may be left out without a look at their footers.
     let rows = match &wanted.selection.condition {
@@ -62,15 +65,16 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         None => Some(files.num_rows()?.saturating_sub(wanted.selection.offset as u64)),
     };
     let rows = rows.map(|rows| rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64)));
-    let chosen = tables::chosen(files, wanted.selection, wanted.limit, wanted.batch_rows, options);
+    let chosen = table_source::chosen(files, wanted.selection, wanted.limit, wanted.batch_rows, options);
     let mut reader = chosen.batches()?;
     let schema = if wanted.plain { plain_schema(&reader.schema()) } else { reader.schema() };
-    let losses = Arc::<Mutex<Losses>>::default();
-    let (told, to) = (losses.clone(), schema.clone());
+    let (losses, metrics) = (Arc::<Mutex<Losses>>::default(), Arc::<Mutex<Option<ReadMetrics>>>::default());
+    let (told, cost, to) = (losses.clone(), metrics.clone(), schema.clone());
     let batches = std::iter::from_fn(move || {
         let batch = reader.next_batch();
         if !matches!(batch, Some(Ok(_))) {
-            super::input::set_losses(&told, tables::losses_of(&reader));
+            put_down(&told, table_source::losses_of(&reader));
+            put_down(&cost, Some(reader.metrics()));
         }
         Some(batch?.map_err(Failure::from).and_then(|batch| match batch.schema() == to {
             true => Ok(batch),
@@ -81,6 +85,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         schema,
         batches: Box::new(batches),
         losses,
+        metrics,
         rows,
         bytes: None,
         bytes_read: Arc::default(),
@@ -92,7 +97,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
 /// The same file, read in the layouts that it says were written: text as it was, dictionaries as dictionaries.
 fn stored_columns(file: OpenFile, selection: &Selection) -> Result<OpenFile, Failure> {
     let source = file.clone().into_source()?;
-    let options = selection.repaired_options(ArrowReaderOptions::new());
+    let options = selection.repaired_options(keys::reader_options());
     let stored = ArrowReaderMetadata::load(source.clone(), options)?.schema().clone();
     let mut fields: Vec<FieldRef> = stored.fields().iter().cloned().collect();
     if file.metadata().schema().columns().iter().any(is_int96) {
@@ -105,7 +110,7 @@ fn stored_columns(file: OpenFile, selection: &Selection) -> Result<OpenFile, Fai
         }
     }
     let schema = Arc::new(Schema::new_with_metadata(fields, stored.metadata().clone()));
-    Ok(OpenFile::new(source, ArrowReaderOptions::new().with_schema(schema))?)
+    Ok(OpenFile::new(source, keys::reader_options().with_schema(schema))?)
 }
 
 fn contains_timestamp(data_type: &DataType) -> bool {
@@ -130,6 +135,7 @@ struct Reader {
     reader: BoundedRows,
     path: PathBuf,
     losses: Arc<Mutex<Losses>>,
+    metrics: Arc<Mutex<Option<ReadMetrics>>>,
 }
 
 impl Iterator for Reader {
@@ -138,7 +144,8 @@ impl Iterator for Reader {
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.reader.next_batch();
         if !matches!(batch, Some(Ok(_))) {
-            super::input::set_losses(&self.losses, vec![(self.path.clone(), self.reader.loss_report())]);
+            put_down(&self.losses, vec![(self.path.clone(), self.reader.loss_report())]);
+            put_down(&self.metrics, Some(self.reader.metrics()));
         }
         Some(batch?.map_err(Failure::from))
     }

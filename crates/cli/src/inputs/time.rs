@@ -2,25 +2,25 @@
 
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::TimeUnit;
-use marquetry_core::logical_type::moment;
-pub(super) use marquetry_core::logical_type::moment::{Moment, time_of_day};
+use marquetry_base::datetime_text;
+pub(super) use marquetry_base::datetime_text::{Moment, time_of_day};
 
 /// Days since 1970-01-01 of `2013-07-30`; years before 0 and after 9999 have a sign: `-0044-03-15`, `+10000-01-01`.
 pub(super) fn date(text: &str) -> Option<i32> {
     match text.as_bytes().first()? {
         b'+' | b'-' => i32::try_from(far_date(text)?).ok(),
-        _ => moment::date(text),
+        _ => datetime_text::date(text),
     }
 }
 
-/// `2013-07-30T12:30:00.5+02:00`, as [`moment::moment`] has it, over the years of [`date`].
+/// `2013-07-30T12:30:00.5+02:00`, as [`datetime_text::moment`] has it, over the years of [`date`].
 pub(super) fn moment(text: &str) -> Option<Moment> {
     if !matches!(text.as_bytes().first()?, b'+' | b'-') {
-        return moment::moment(text);
+        return datetime_text::moment(text);
     }
     let (date, clock) = text.split_once(['T', 't', ' '])?;
     // The clock is that of any day.
-    let of_day = moment::moment(&format!("1970-01-01T{clock}"))?;
+    let of_day = datetime_text::moment(&format!("1970-01-01T{clock}"))?;
     let seconds = i128::from(far_date(date)?) * 86_400 + i128::from(of_day.seconds);
     Some(Moment { seconds: seconds.try_into().ok()?, ..of_day })
 }
@@ -38,7 +38,7 @@ fn far_date(text: &str) -> Option<i64> {
     }
     let year: i64 = text[..=year.len()].parse().ok()?;
     // The calendar comes again after 400 years, 146,097 days.
-    let near = moment::date(&format!("{}-{month_and_day}", 2000 + year.rem_euclid(400)))?;
+    let near = datetime_text::date(&format!("{}-{month_and_day}", 2000 + year.rem_euclid(400)))?;
     (year.div_euclid(400) - 5).checked_mul(146_097)?.checked_add(i64::from(near))
 }
 

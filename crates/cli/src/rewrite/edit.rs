@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema};
 use marquetry::errors::{Error, Limits};
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry::format::{SchemaElement, SortingColumn};
+use marquetry::internals::format::{SchemaElement, SortingColumn};
 use marquetry::schema::{Node, NodeKind, Schema};
 use marquetry_core::logical_type::LogicalType;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ impl Edit {
     pub(crate) fn sorting(&self, old: &[SortingColumn]) -> Vec<SortingColumn> {
         let place = |column: &SortingColumn| {
             let leaf = usize::try_from(column.column_idx).ok()?;
-            let new = self.leaves.iter().position(|kept| *kept == leaf)?;
+            let new = self.leaves.binary_search(&leaf).ok()?;
             Some(SortingColumn { column_idx: i32::try_from(new).ok()?, ..column.clone() })
         };
         old.iter().map_while(place).collect()
@@ -159,7 +159,7 @@ impl Walk<'_> {
         self.rest = rest;
         let mut element = element.clone();
         if !is_root {
-            path.push(element.name.clone());
+            path.push(element.name.shared().clone());
             if let Some(name) = edit.renames.get(&path.join(".")) {
                 element.name = name.as_str().into();
             }

@@ -1,10 +1,12 @@
 //! What of the inputs' footers goes into the new one.
 
-use super::{Input, Tally};
+use super::{ColumnLog, Input};
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
+use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
-use marquetry::format::{ColumnOrder, KeyValue};
+use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry_core::write::FileSettings;
+use std::sync::Arc;
 
 /// Key-value metadata on its way into a new file.
 pub(crate) struct Footer {
@@ -15,13 +17,13 @@ pub(crate) struct Footer {
 impl Footer {
     /// Everything that the inputs have. Where they differ about a key, the first one wins; an Arrow schema is kept only
     /// if all have the same.
-    pub(crate) fn union(inputs: &[Input], tally: &mut Tally) -> Self {
+    pub(crate) fn union(inputs: &[Input], log: &mut ColumnLog) -> Self {
         let mut key_values: Vec<KeyValue> = Vec::new();
         let mut stored = inputs.iter().map(|input| input.metadata.value_of(ARROW_SCHEMA_META_KEY));
         let arrow = stored.next().flatten();
         let is_common = stored.all(|other| other == arrow);
         if !is_common {
-            tally.note("the stored Arrow schemas differ: none is kept");
+            log.note("the stored Arrow schemas differ: none is kept");
         }
         for pair in inputs.iter().flat_map(|input| input.metadata.key_value_metadata()) {
             if pair.key == ARROW_SCHEMA_META_KEY && !is_common {
@@ -29,7 +31,7 @@ impl Footer {
             }
             match key_values.iter().find(|known| known.key == pair.key) {
                 Some(known) if known.value == pair.value => {}
-                Some(_) => tally.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
+                Some(_) => log.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
                 None => key_values.push(pair.clone()),
             }
         }
@@ -50,8 +52,7 @@ impl Footer {
         if writers.is_empty() || self.key_values.iter().any(|pair| pair.key == ORIGINAL_WRITER) {
             return;
         }
-        let value = Some(writers.join("\n"));
-        self.key_values.push(KeyValue { key: ORIGINAL_WRITER.to_owned(), value });
+        self.key_values.push(KeyValue::new(ORIGINAL_WRITER, writers.join("\n")));
     }
 
     /// What the value of a key is.
@@ -66,7 +67,7 @@ impl Footer {
                 .key_values
                 .iter_mut()
                 .filter(|pair| pair.key == key)
-                .for_each(|pair| pair.value = Some(value.clone())),
+                .for_each(|pair| pair.value = Some(value.clone().into())),
             None => self.key_values.retain(|pair| pair.key != key),
         }
     }
@@ -76,13 +77,16 @@ impl Footer {
     }
 
     /// As a file writer wants it.
-    pub(crate) fn settings(self, column_orders: Option<Vec<ColumnOrder>>) -> FileSettings {
-        FileSettings {
-            created_by: Some(self.created_by),
-            column_orders,
-            key_values: self.key_values,
-            ..FileSettings::default()
-        }
+    pub(crate) fn settings(
+        self,
+        column_orders: Option<Vec<ColumnOrder>>,
+        encryption: Option<Arc<FileEncryptionProperties>>,
+    ) -> FileSettings {
+        FileSettings::default()
+            .with_encryption(encryption)
+            .with_created_by(Some(self.created_by.into()))
+            .with_column_orders(column_orders)
+            .with_key_values(self.key_values)
     }
 }
 

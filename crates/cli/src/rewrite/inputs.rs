@@ -10,6 +10,8 @@ use marquetry::errors::Error;
 use marquetry::file::Source;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::properties::Compat;
+use marquetry::metrics::ReadCounters;
+use marquetry_core::source::MeteredSource;
 use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +20,8 @@ use std::sync::Arc;
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) source: Arc<dyn Source>,
+    /// What is read of it is counted there.
+    pub(crate) counters: Arc<ReadCounters>,
     pub(crate) metadata: Arc<ParquetMetaData>,
     /// Which readers must be able to read what is encoded again.
     pub(crate) compat: Compat,
@@ -28,7 +32,9 @@ impl Input {
         let file: OpenFile = crate::remote::open(path)?;
         let metadata = file.metadata().clone();
         let compat = compat(&metadata);
-        Ok(Input { path: path.to_owned(), source: file.into_source()?, metadata, compat })
+        let counters = Arc::<ReadCounters>::default();
+        let source = Arc::new(MeteredSource::new(file.into_source()?, counters.clone()));
+        Ok(Input { path: path.to_owned(), source, counters, metadata, compat })
     }
 
     /// The chunk of a column, copied.

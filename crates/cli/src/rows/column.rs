@@ -6,12 +6,15 @@ use super::json_text::quoted;
 use super::scalar::{self, Form};
 use super::text::Text;
 use super::time;
+use super::variants::Variants;
 use crate::column_names::unique_names;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use marquetry::errors::Error;
+use marquetry::variant::is_variant;
 
 /// The values of an array, by row.
 pub(crate) struct Column<'a> {
@@ -40,6 +43,7 @@ enum Values<'a> {
     Text(Text<'a>),
     /// Any other type that is not nested.
     Other(&'a dyn Array, &'a Field),
+    Variant(Variants),
     Struct(Vec<Member<'a>>),
     List(Spans<'a>, Box<Column<'a>>),
     Map(&'a [i32], Box<Entries<'a>>),
@@ -69,12 +73,13 @@ struct Entries<'a> {
 }
 
 impl<'a> Column<'a> {
-    pub(crate) fn new(array: &'a dyn Array, field: &'a Field) -> Self {
-        Column { nulls: array.nulls(), values: Values::new(array, field) }
+    /// Fails if a VARIANT is damaged: what other types hold was looked at when it was read.
+    pub(crate) fn new(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
+        Ok(Column { nulls: array.nulls(), values: Values::new(array, field)? })
     }
 
     /// The columns of a batch.
-    pub(crate) fn of_batch(batch: &'a RecordBatch) -> Vec<Self> {
+    pub(crate) fn of_batch(batch: &'a RecordBatch) -> Result<Vec<Self>, Error> {
         let columns = batch.schema_ref().fields().iter().zip(batch.columns());
         columns.map(|(field, array)| Column::new(array, field)).collect()
     }
@@ -94,13 +99,32 @@ impl<'a> Column<'a> {
             Values::Other(array, field) => {
                 scalar::write(*array, row, field, out);
             }
-            Values::Struct(_) | Values::List(..) | Values::Map(..) => self.values.write_json(row, out),
+            Values::Variant(_) | Values::Struct(_) | Values::List(..) | Values::Map(..) => {
+                self.values.write_json(row, out)
+            }
             plain => {
                 plain.write_plain(row, out);
                 return MayNeedQuotes::No;
             }
         }
         MayNeedQuotes::Yes
+    }
+
+    /// Appends the beginning of a value as [`write_cell`](Self::write_cell) writes it, long enough for any cell on a terminal: of
+    /// text and bytes no more than [`START_BYTES`].
+    pub(super) fn write_start(&self, row: usize, out: &mut String) {
+        match &self.values {
+            Values::Text(text) => {
+                let text = text.value(row);
+                out.push_str(&text[..text.floor_char_boundary(START_BYTES)]);
+            }
+            Values::Other(array, field) => {
+                scalar::write_start(*array, row, field, START_BYTES, out);
+            }
+            _ => {
+                self.write_cell(row, out);
+            }
+        }
     }
 
     /// Appends a value as JSON.
@@ -113,6 +137,9 @@ impl<'a> Column<'a> {
     }
 }
 
+/// Bytes of a value of which a cell on a terminal shows some characters.
+const START_BYTES: usize = 4 << 10;
+
 /// Whether a cell may have bytes in it that need quotes.
 #[derive(PartialEq, Eq)]
 pub(super) enum MayNeedQuotes {
@@ -121,9 +148,9 @@ pub(super) enum MayNeedQuotes {
 }
 
 impl<'a> Values<'a> {
-    fn new(array: &'a dyn Array, field: &'a Field) -> Self {
+    fn new(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
         use DataType::*;
-        match array.data_type() {
+        Ok(match array.data_type() {
             Null => Values::Null,
             Boolean => Values::Boolean(array.as_boolean()),
             Int8 => Values::Int8(array.as_primitive::<Int8Type>().values()),
@@ -151,17 +178,18 @@ impl<'a> Values<'a> {
                 Values::Timestamp(ticks, *unit, zone.is_some())
             }
             Utf8 | LargeUtf8 | Utf8View => Values::Text(Text::new(array)),
-            other if other.is_nested() => Values::nested(array, field),
+            other if other.is_nested() => return Values::nested(array, field),
             _ => Values::Other(array, field),
-        }
+        })
     }
 
-    fn nested(array: &'a dyn Array, field: &'a Field) -> Self {
+    fn nested(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
         let list = |spans: Spans<'a>, values: &'a ArrayRef, element: &'a Field| {
-            Values::List(spans, Box::new(Column::new(values, element)))
+            Ok(Values::List(spans, Box::new(Column::new(values, element)?)))
         };
         match array.data_type() {
-            DataType::Struct(fields) => Values::Struct(members(fields, array.as_struct().columns())),
+            DataType::Struct(_) if is_variant(field) => Variants::new(array).map(Values::Variant),
+            DataType::Struct(fields) => members(fields, array.as_struct().columns()).map(Values::Struct),
             DataType::List(element) => {
                 let array = array.as_list::<i32>();
                 list(Spans::Offsets(array.value_offsets()), array.values(), element)
@@ -185,11 +213,11 @@ impl<'a> Values<'a> {
             DataType::Map(..) => {
                 let map = array.as_map();
                 let (key, value) = map.entries_fields();
-                let (keys, values) = (Column::new(map.keys(), key), Column::new(map.values(), value));
+                let (keys, values) = (Column::new(map.keys(), key)?, Column::new(map.values(), value)?);
                 let has_text_keys = matches!(keys.values, Values::Text(_));
-                Values::Map(map.value_offsets(), Box::new(Entries { has_text_keys, keys, values }))
+                Ok(Values::Map(map.value_offsets(), Box::new(Entries { has_text_keys, keys, values })))
             }
-            _ => Values::Other(array, field),
+            _ => Ok(Values::Other(array, field)),
         }
     }
 
@@ -249,6 +277,7 @@ impl<'a> Values<'a> {
                     quoted(&text, out);
                 }
             }
+            Values::Variant(variants) => out.push_str(variants.json(row)),
             Values::Struct(members) => write_object(members, row, out),
             Values::List(spans, elements) => {
                 out.push('[');
@@ -275,8 +304,8 @@ impl<'a> Values<'a> {
 pub(super) struct Objects<'a>(Vec<Member<'a>>);
 
 impl<'a> Objects<'a> {
-    pub(super) fn new(batch: &'a RecordBatch) -> Self {
-        Objects(members(batch.schema_ref().fields(), batch.columns()))
+    pub(super) fn new(batch: &'a RecordBatch) -> Result<Self, Error> {
+        members(batch.schema_ref().fields(), batch.columns()).map(Objects)
     }
 
     #[inline]
@@ -285,13 +314,13 @@ impl<'a> Objects<'a> {
     }
 }
 
-fn members<'a>(fields: &'a Fields, columns: &'a [ArrayRef]) -> Vec<Member<'a>> {
+fn members<'a>(fields: &'a Fields, columns: &'a [ArrayRef]) -> Result<Vec<Member<'a>>, Error> {
     let names = unique_names(fields.iter().map(|field| field.name().as_str()));
     let member = |(i, (field, column)): (usize, (&'a arrow_schema::FieldRef, &'a ArrayRef))| {
         let mut start = String::from(if i == 0 { "{" } else { "," });
         quoted(&names[i], &mut start);
         start.push(':');
-        Member { start, value: Column::new(column, field) }
+        Ok(Member { start, value: Column::new(column, field)? })
     };
     fields.iter().zip(columns).enumerate().map(member).collect()
 }

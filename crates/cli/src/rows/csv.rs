@@ -3,6 +3,7 @@
 use super::column::{Column, MayNeedQuotes};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
+use marquetry::errors::Error;
 
 /// Appends the header line, with its end.
 pub(crate) fn write_header(schema: &Schema, out: &mut String) {
@@ -12,14 +13,18 @@ pub(crate) fn write_header(schema: &Schema, out: &mut String) {
         }
         let start = out.len();
         out.push_str(field.name());
-        quote(start, out);
+        // Whoever looks for a delimiter must not find one in the name of the only column.
+        match schema.fields().len() == 1 && field.name().contains([';', '\t', '|']) {
+            true => put_in_quotes(start, out),
+            false => quote(start, out),
+        }
     }
     out.push('\n');
 }
 
 /// Appends the rows of a batch, each with the line's end.
-pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) {
-    let columns = Column::of_batch(batch);
+pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+    let columns = Column::of_batch(batch)?;
     for row in 0..batch.num_rows() {
         for (i, column) in columns.iter().enumerate() {
             if i > 0 {
@@ -34,6 +39,7 @@ pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) {
         }
         out.push('\n');
     }
+    Ok(())
 }
 
 /// Puts the cell from `start` on in quotes, if it needs them. An empty text does: an empty cell is a null.

@@ -2,12 +2,14 @@
 
 use super::column::Objects;
 use arrow_array::RecordBatch;
+use marquetry::errors::Error;
 
 /// Appends the rows of a batch, an object on each line.
-pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) {
-    let objects = Objects::new(batch);
+pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+    let objects = Objects::new(batch)?;
     for row in 0..batch.num_rows() {
         objects.write(row, out);
         out.push('\n');
     }
+    Ok(())
 }

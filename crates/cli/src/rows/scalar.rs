@@ -65,6 +65,33 @@ pub(crate) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut Stri
     }
 }
 
+/// Appends the text of the first `most` bytes of a value of bytes, or all of another value.
+pub(super) fn write_start(array: &dyn Array, row: usize, field: &Field, most: usize, out: &mut String) {
+    use DataType::*;
+    let start = |bytes: &'_ [u8]| bytes.len().min(most);
+    match array.data_type() {
+        Binary => {
+            let bytes = array.as_binary::<i32>().value(row);
+            binary(&bytes[..start(bytes)], field, out);
+        }
+        LargeBinary => {
+            let bytes = array.as_binary::<i64>().value(row);
+            binary(&bytes[..start(bytes)], field, out);
+        }
+        BinaryView => {
+            let bytes = array.as_binary_view().value(row);
+            binary(&bytes[..start(bytes)], field, out);
+        }
+        FixedSizeBinary(_) => {
+            let bytes = array.as_fixed_size_binary().value(row);
+            fixed(&bytes[..start(bytes)], field, out);
+        }
+        _ => {
+            write(array, row, field, out);
+        }
+    }
+}
+
 fn temporal(array: &dyn Array, row: usize, out: &mut String) -> Form {
     use DataType::*;
     match array.data_type() {
@@ -237,7 +264,8 @@ fn extension(field: &Field) -> Option<&str> {
 /// Two hexadecimal digits for each byte.
 pub(crate) fn hex(bytes: &[u8], out: &mut String) {
     for byte in bytes {
-        let _ = write!(out, "{byte:02x}");
+        out.push(char::from(b"0123456789abcdef"[usize::from(byte >> 4)]));
+        out.push(char::from(b"0123456789abcdef"[usize::from(byte & 15)]));
     }
 }
 
@@ -273,7 +301,9 @@ pub(crate) fn escaped(bytes: &[u8], out: &mut String) {
 
 fn escape(bytes: &[u8], out: &mut String) {
     for byte in bytes {
-        let _ = write!(out, "\\x{byte:02X}");
+        out.push_str("\\x");
+        out.push(char::from(b"0123456789ABCDEF"[usize::from(byte >> 4)]));
+        out.push(char::from(b"0123456789ABCDEF"[usize::from(byte & 15)]));
     }
 }
 

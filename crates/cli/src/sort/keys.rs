@@ -1,5 +1,6 @@
-//! What is typed after `--sort-by`, and the columns that it names.
+//! The columns that rows are sorted by, and what makes them comparable.
 
+use super::columns::SortColumn;
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
@@ -34,25 +35,24 @@ pub(crate) struct Keys {
 pub(super) type Prefix = [u64; 3];
 
 impl SortKey {
-    /// The column that `text` names, and its order: `a`, `a.b:desc`, `a:nulls-first`.
-    pub(crate) fn parse(text: &str, schema: &Schema) -> Result<Self, Failure> {
-        let (mut name, mut descending, mut nulls_first) = (text.trim(), false, false);
-        let names = |name: &str| schema.fields().find(name).is_some();
-        while let Some((rest, word)) = name.rsplit_once(':')
-            && !names(name)
-        {
+    /// The column of that name, and its order.
+    pub(crate) fn new(column: &SortColumn, schema: &Schema) -> Result<Self, Failure> {
+        let (mut descending, mut nulls_first) = (false, false);
+        let (name, words) = column.parts(|name| schema.fields().find(name).is_some());
+        // As ever, the first word counts where two contradict.
+        for word in words.into_iter().rev() {
             match word {
                 "asc" => descending = false,
                 "desc" => descending = true,
                 "nulls-first" => nulls_first = true,
                 "nulls-last" => nulls_first = false,
                 _ => {
+                    let text = column.text();
                     let message =
                         format!("--sort-by {text}: {word:?} is none of asc, desc, nulls-first, nulls-last");
                     return Err(Failure::Usage(message));
                 }
             }
-            name = rest;
         }
         let missing = || Failure::from(Error::argument(format!("no column {name} to sort by")));
         let (path, leaf, data_type) = find(schema.fields(), name, 0).ok_or_else(missing)?;
@@ -62,6 +62,11 @@ impl SortKey {
             return Err(Error::argument(format!("column {name}: {data_type} has no order to sort by")).into());
         }
         Ok(key)
+    }
+
+    /// The number of the column that it is, or is in.
+    pub(crate) fn root(&self) -> usize {
+        self.path[0]
     }
 
     fn has_order(&self) -> bool {
@@ -145,7 +150,7 @@ fn find(fields: &Fields, name: &str, before: usize) -> Option<(Vec<usize>, usize
             path.insert(0, i);
             return Some((path, leaf, data_type));
         }
-        leaf += crate::leaves::count(field.data_type());
+        leaf += crate::leaf_sizes::count(field.data_type());
     }
     None
 }
@@ -193,6 +198,7 @@ fn encoded_width(data_type: &DataType) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::SortColumns;
     use super::*;
     use arrow_schema::Field;
     use std::sync::Arc;
@@ -207,7 +213,7 @@ mod tests {
             Field::new("a:desc", DataType::Int64, true),
             Field::new("b.c", DataType::Int64, true),
         ]);
-        let parse = |text: &str| SortKey::parse(text, &schema);
+        let parse = |text: &str| SortKey::new(&text.parse::<SortColumns>().unwrap().0[0], &schema);
         let key = parse("s.y:desc:nulls-first").unwrap();
         assert_eq!((key.path, key.leaf, key.descending, key.nulls_first), (vec![1, 1], 2, true, true));
         assert!(!parse("a:desc").unwrap().descending);

@@ -1,325 +1,217 @@
-//! Batches in little memory, whose rows are gathered in any order.
+//! Batches in little memory, row by row.
 //!
-//! Numbers, dates and times are kept as what they are more than the least of their batch, in as few bytes as the largest
-//! needs: decimals of 16 bytes become 1 to 4 of them, often. Texts stand behind each other, without views. What is left,
-//! such as lists, stays as it is.
+//! ```text
+//! numbers   [nulls | order key - least | part key - least | length of comment | where its texts begin ]   one row after the other
+//! texts     comment of row 0, comment of row 1, ..
+//! ```
+//!
+//! Sorting scatters rows, and each access to one is a cache miss: so what belongs to a row stands together. Numbers, dates
+//! and times are kept as what they are more than the least of their batch, in as few bytes as the largest needs: decimals of
+//! 16 bytes become 1 to 4 of them, often. Columns of other types, such as lists, stay arrays.
 
 use crate::failure::Failure;
-use arrow_array::builder::{
-    BinaryBuilder, BinaryViewBuilder, LargeBinaryBuilder, LargeStringBuilder, StringBuilder,
-    StringViewBuilder,
-};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
-use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder};
-use arrow_data::ArrayData;
-use arrow_schema::{DataType, SchemaRef};
-use arrow_select::interleave::interleave;
-use std::sync::Arc;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
 
 /// The rows of a batch.
 pub(super) struct Packed {
-    columns: Vec<Column>,
+    pub(super) columns: Vec<Column>,
+    num_rows: usize,
+    /// Bytes of a row's numbers.
+    width: usize,
+    /// The numbers of all rows, and some bytes more, so that a word can be read at each.
+    numbers: Vec<u8>,
+    /// The texts of all rows, and where a row's begin.
+    pub(super) texts: String,
+    pub(super) first_text: Number,
+    /// The same of byte strings that are no text.
+    pub(super) binaries: Vec<u8>,
+    pub(super) first_binary: Number,
 }
 
 /// A row: the number of a batch, and of a row in it.
 pub(super) type Place = (u32, u32);
 
-enum Column {
-    Integers(Integers),
-    Texts(Slices<String>),
-    Binaries(Slices<Vec<u8>>),
+/// A column of packed rows.
+pub(super) enum Column {
+    /// Numbers of up to 64 bits, or decimals that are no larger.
+    Integer(Slot),
+    /// The length of each text; it stands after those of the columns before.
+    Text(Slot),
+    /// The length of each byte string.
+    Binary(Slot),
     Other(ArrayRef),
 }
 
-/// Numbers of up to 64 bits, or decimals that are no larger.
-struct Integers {
+/// What a row has of a column.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) number: Number,
+    /// The bit that is 1 where the value is null.
+    null_bit: Option<u32>,
+}
+
+/// A number of each row: by how much it is more than the least, in some bytes of the row.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Number {
+    at: u32,
+    mask: u64,
     least: i64,
-    /// By how much each is more than the least.
-    above: Above,
-    len: usize,
-    nulls: Option<NullBuffer>,
 }
 
-enum Above {
-    /// All are the least.
-    Nothing,
-    Bytes1(Vec<u8>),
-    Bytes2(Vec<u16>),
-    Bytes4(Vec<u32>),
-    Bytes8(Vec<u64>),
-}
-
-/// Byte strings that stand behind each other.
-struct Slices<B> {
-    /// Where each begins, and where the last one ends.
-    offsets: Vec<u32>,
-    bytes: B,
-    nulls: Option<NullBuffer>,
-}
-
-impl Packed {
-    pub(super) fn new(batch: &RecordBatch) -> Result<Self, Failure> {
-        let columns = batch.columns().iter().map(Column::new).collect::<Result<_, _>>()?;
-        Ok(Packed { columns })
-    }
-
-    /// Bytes of memory.
-    pub(super) fn size(&self) -> usize {
-        self.columns.iter().map(Column::size).sum()
-    }
-}
-
-/// The rows at `places` in `batches`.
-pub(super) fn gathered(
-    batches: &[Arc<Packed>],
-    places: &[Place],
-    schema: &SchemaRef,
-) -> Result<RecordBatch, Failure> {
-    let column = |(i, field): (usize, &Arc<arrow_schema::Field>)| {
-        let columns: Vec<&Column> = batches.iter().map(|batch| &batch.columns[i]).collect();
-        gathered_column(&columns, places, field.data_type())
-    };
-    let columns = schema.fields().iter().enumerate().map(column).collect::<Result<_, _>>()?;
-    let options = RecordBatchOptions::new().with_row_count(Some(places.len()));
-    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
-}
-
-fn gathered_column(columns: &[&Column], places: &[Place], data_type: &DataType) -> Result<ArrayRef, Failure> {
-    if let Some(columns) = columns.iter().map(|column| column.integers()).collect::<Option<Vec<_>>>() {
-        return integers(&columns, places, data_type);
-    }
-    if let Some(columns) = columns.iter().map(|column| column.texts()).collect::<Option<Vec<_>>>() {
-        let texts = places.iter().map(|place| {
-            let (column, row) = (columns[place.0 as usize], place.1 as usize);
-            column.range(row).and_then(|range| column.bytes.get(range))
-        });
-        return Ok(text_array(texts, data_type));
-    }
-    if let Some(columns) = columns.iter().map(|column| column.binaries()).collect::<Option<Vec<_>>>() {
-        let slices = places.iter().map(|place| {
-            let (column, row) = (columns[place.0 as usize], place.1 as usize);
-            column.range(row).and_then(|range| column.bytes.get(range))
-        });
-        return Ok(binary_array(slices, data_type));
-    }
-    // Batches may have the same column in different forms.
-    let arrays = columns.iter().map(|column| column.array(data_type)).collect::<Result<Vec<_>, _>>()?;
-    let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-    let places: Vec<(usize, usize)> =
-        places.iter().map(|place| (place.0 as usize, place.1 as usize)).collect();
-    Ok(interleave(&arrays, &places)?)
-}
-
-impl Column {
-    fn new(array: &ArrayRef) -> Result<Self, Failure> {
-        if let Some(integers) = Integers::new(array) {
-            return Ok(Column::Integers(integers));
-        }
-        let nulls = array.nulls().cloned();
-        let len = array.len();
-        let column = match array.data_type() {
-            DataType::Utf8 => texts(array.as_string::<i32>().iter(), len, nulls),
-            DataType::LargeUtf8 => texts(array.as_string::<i64>().iter(), len, nulls),
-            DataType::Utf8View => texts(array.as_string_view().iter(), len, nulls),
-            DataType::Binary => binaries(array.as_binary::<i32>().iter(), len, nulls),
-            DataType::LargeBinary => binaries(array.as_binary::<i64>().iter(), len, nulls),
-            DataType::BinaryView => binaries(array.as_binary_view().iter(), len, nulls),
-            _ => None,
-        };
-        match column {
-            Some(column) => Ok(column),
-            // The views inside of it may point into whole pages.
-            None => Ok(Column::Other(crate::convert::compact_array(array)?)),
-        }
-    }
-
-    fn integers(&self) -> Option<&Integers> {
-        if let Column::Integers(integers) = self { Some(integers) } else { None }
-    }
-
-    fn texts(&self) -> Option<&Slices<String>> {
-        if let Column::Texts(texts) = self { Some(texts) } else { None }
-    }
-
-    fn binaries(&self) -> Option<&Slices<Vec<u8>>> {
-        if let Column::Binaries(binaries) = self { Some(binaries) } else { None }
-    }
-
-    /// All rows as an array.
-    fn array(&self, data_type: &DataType) -> Result<ArrayRef, Failure> {
-        let len = match self {
-            Column::Other(array) => return Ok(array.clone()),
-            Column::Integers(integers) => integers.len,
-            Column::Texts(texts) => texts.offsets.len() - 1,
-            Column::Binaries(binaries) => binaries.offsets.len() - 1,
-        };
-        let places: Vec<Place> = (0..len as u32).map(|row| (0, row)).collect();
-        gathered_column(&[self], &places, data_type)
-    }
-
-    fn size(&self) -> usize {
-        let nulls = |nulls: &Option<NullBuffer>| nulls.as_ref().map_or(0, |nulls| nulls.len() / 8);
-        match self {
-            Column::Integers(integers) => integers.above.size() + nulls(&integers.nulls),
-            Column::Texts(texts) => 4 * texts.offsets.len() + texts.bytes.len() + nulls(&texts.nulls),
-            Column::Binaries(slices) => 4 * slices.offsets.len() + slices.bytes.len() + nulls(&slices.nulls),
-            Column::Other(array) => array.get_array_memory_size(),
-        }
-    }
-}
-
-fn texts<'a>(
-    values: impl Iterator<Item = Option<&'a str>>,
-    len: usize,
-    nulls: Option<NullBuffer>,
-) -> Option<Column> {
-    let (mut bytes, mut offsets) = (String::new(), Vec::with_capacity(len + 1));
-    offsets.push(0);
-    for value in values {
-        bytes.push_str(value.unwrap_or_default());
-        offsets.push(u32::try_from(bytes.len()).ok()?);
-    }
-    bytes.shrink_to_fit();
-    Some(Column::Texts(Slices { offsets, bytes, nulls }))
-}
-
-fn binaries<'a>(
-    values: impl Iterator<Item = Option<&'a [u8]>>,
-    len: usize,
-    nulls: Option<NullBuffer>,
-) -> Option<Column> {
-    let (mut bytes, mut offsets) = (Vec::new(), Vec::with_capacity(len + 1));
-    offsets.push(0);
-    for value in values {
-        bytes.extend_from_slice(value.unwrap_or_default());
-        offsets.push(u32::try_from(bytes.len()).ok()?);
-    }
-    bytes.shrink_to_fit();
-    Some(Column::Binaries(Slices { offsets, bytes, nulls }))
-}
-
-impl<B> Slices<B> {
-    /// Where the value stands; `None` if it is null.
+impl Number {
     #[inline]
-    fn range(&self, row: usize) -> Option<std::ops::Range<usize>> {
-        let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        (!is_null).then(|| self.offsets[row] as usize..self.offsets[row + 1] as usize)
-    }
-}
-
-fn text_array<'a>(texts: impl Iterator<Item = Option<&'a str>>, data_type: &DataType) -> ArrayRef {
-    match data_type {
-        DataType::Utf8 => {
-            let mut out = StringBuilder::new();
-            out.extend(texts);
-            Arc::new(out.finish())
-        }
-        DataType::LargeUtf8 => {
-            let mut out = LargeStringBuilder::new();
-            out.extend(texts);
-            Arc::new(out.finish())
-        }
-        _ => {
-            let mut out = StringViewBuilder::new();
-            out.extend(texts);
-            Arc::new(out.finish())
-        }
-    }
-}
-
-fn binary_array<'a>(slices: impl Iterator<Item = Option<&'a [u8]>>, data_type: &DataType) -> ArrayRef {
-    match data_type {
-        DataType::Binary => {
-            let mut out = BinaryBuilder::new();
-            out.extend(slices);
-            Arc::new(out.finish())
-        }
-        DataType::LargeBinary => {
-            let mut out = LargeBinaryBuilder::new();
-            out.extend(slices);
-            Arc::new(out.finish())
-        }
-        _ => {
-            let mut out = BinaryViewBuilder::new();
-            out.extend(slices);
-            Arc::new(out.finish())
-        }
-    }
-}
-
-impl Integers {
-    /// The values of an array of numbers, dates or times; `None` if it is another one, or has larger decimals.
-    fn new(array: &ArrayRef) -> Option<Self> {
-        let nulls = array.nulls().cloned();
-        if let DataType::Decimal128(..) = array.data_type() {
-            let values = array.as_primitive::<Decimal128Type>().values();
-            let is_null = |at: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(at));
-            let value =
-                |(at, value): (usize, &i128)| if is_null(at) { Some(0) } else { i64::try_from(*value).ok() };
-            let values: Vec<i64> = values.iter().enumerate().map(value).collect::<Option<_>>()?;
-            return Some(Integers::pack(&values, nulls));
-        }
-        if matches!(array.data_type(), DataType::Interval(_)) {
-            return None;
-        }
-        let data = array.to_data();
-        let (from, len) = (data.offset(), data.len());
-        let buffer = |at: usize| data.buffers().get(at);
-        Some(match array.data_type().primitive_width()? {
-            1 => Integers::pack(&widened(&buffer(0)?.typed_data::<i8>()[from..from + len]), nulls),
-            2 => Integers::pack(&widened(&buffer(0)?.typed_data::<i16>()[from..from + len]), nulls),
-            4 => Integers::pack(&widened(&buffer(0)?.typed_data::<i32>()[from..from + len]), nulls),
-            8 => Integers::pack(&buffer(0)?.typed_data::<i64>()[from..from + len], nulls),
-            _ => return None,
-        })
-    }
-
-    fn pack(values: &[i64], nulls: Option<NullBuffer>) -> Self {
-        let (least, most) = match &nulls {
-            // What stands at nulls is anything.
-            Some(nulls) => bounds(nulls.valid_indices().map(|at| values[at])),
-            None => bounds(values.iter().copied()),
-        };
-        let above = |value: &i64| value.wrapping_sub(least) as u64;
-        let above = match most.wrapping_sub(least) as u64 {
-            0 => Above::Nothing,
-            1..=0xff => Above::Bytes1(values.iter().map(|value| above(value) as u8).collect()),
-            0x100..=0xffff => Above::Bytes2(values.iter().map(|value| above(value) as u16).collect()),
-            0x1_0000..=0xffff_ffff => Above::Bytes4(values.iter().map(|value| above(value) as u32).collect()),
-            _ => Above::Bytes8(values.iter().map(above).collect()),
-        };
-        Integers { least, above, len: values.len(), nulls }
-    }
-
-    #[inline]
-    fn value(&self, row: usize) -> i64 {
-        let above = match &self.above {
-            Above::Nothing => 0,
-            Above::Bytes1(values) => u64::from(values[row]),
-            Above::Bytes2(values) => u64::from(values[row]),
-            Above::Bytes4(values) => u64::from(values[row]),
-            Above::Bytes8(values) => values[row],
-        };
+    pub(super) fn of(&self, row: &[u8]) -> i64 {
+        let word = row.get(self.at as usize..).and_then(|rest| rest.first_chunk::<8>());
+        let above = word.map_or(0, |word| u64::from_le_bytes(*word)) & self.mask;
         self.least.wrapping_add(above as i64)
     }
 }
 
-impl Above {
-    fn size(&self) -> usize {
-        match self {
-            Above::Nothing => 0,
-            Above::Bytes1(values) => values.len(),
-            Above::Bytes2(values) => 2 * values.len(),
-            Above::Bytes4(values) => 4 * values.len(),
-            Above::Bytes8(values) => 8 * values.len(),
-        }
+impl Slot {
+    #[inline]
+    pub(super) fn is_null(&self, row: &[u8]) -> bool {
+        self.null_bit.is_some_and(|bit| row[(bit / 8) as usize] >> (bit % 8) & 1 == 1)
+    }
+
+    pub(super) fn may_be_null(&self) -> bool {
+        self.null_bit.is_some()
     }
 }
 
-fn widened<T: Copy + Into<i64>>(values: &[T]) -> Vec<i64> {
-    values.iter().map(|value| (*value).into()).collect()
+/// Bytes after the last row.
+pub(super) const PADDING: usize = 8;
+
+impl Packed {
+    pub(super) fn new(batch: &RecordBatch) -> Result<Self, Failure> {
+        let num_rows = batch.num_rows();
+        let mut layout = Layout::default();
+        let (mut texts, mut binaries) = (Strings::new(), Strings::new());
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for array in batch.columns() {
+            let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+            let (column, values): (fn(Slot) -> Column, _) = if let Some(values) = integers(array) {
+                (Column::Integer, values)
+            } else if let Some(lengths) = texts_of(array).and_then(|column| texts.add(column)) {
+                (Column::Text, lengths)
+            } else if let Some(lengths) = binaries_of(array).and_then(|column| binaries.add(column)) {
+                (Column::Binary, lengths)
+            } else {
+                // The views inside of it may point into whole pages.
+                columns.push(Column::Other(crate::convert::compact_array(array)?));
+                continue;
+            };
+            columns.push(column(layout.slot(values, nulls)));
+        }
+        let first_text = layout.number(texts.firsts(num_rows), None);
+        let first_binary = layout.number(binaries.firsts(num_rows), None);
+        let (width, numbers) = layout.rows(num_rows);
+        // The null bits come first, and their number is known last.
+        let move_by = |number: Number| Number { at: number.at + layout.null_bytes(), ..number };
+        for column in &mut columns {
+            if let Column::Integer(slot) | Column::Text(slot) | Column::Binary(slot) = column {
+                slot.number = move_by(slot.number);
+            }
+        }
+        Ok(Packed {
+            columns,
+            num_rows,
+            width,
+            numbers,
+            texts: texts.joined(num_rows, String::with_capacity(texts.bytes as usize), String::push_str),
+            first_text: move_by(first_text),
+            binaries: binaries.joined(
+                num_rows,
+                Vec::with_capacity(binaries.bytes as usize),
+                Vec::extend_from_slice,
+            ),
+            first_binary: move_by(first_binary),
+        })
+    }
+
+    pub(super) fn num_rows(&self) -> usize {
+        self.num_rows
+    }
+
+    /// Bytes of a row's numbers.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The numbers of a row.
+    #[inline]
+    pub(super) fn row(&self, row: u32) -> &[u8] {
+        &self.numbers[row as usize * self.width..][..self.width]
+    }
+
+    /// Bytes of memory.
+    pub(super) fn size(&self) -> usize {
+        let others = self.columns.iter().map(|column| match column {
+            Column::Other(array) => array.get_array_memory_size(),
+            _ => 0,
+        });
+        self.numbers.len() + self.texts.len() + self.binaries.len() + others.sum::<usize>()
+    }
+}
+
+/// The numbers of rows, before these are put together.
+#[derive(Default)]
+struct Layout<'a> {
+    numbers: Vec<(Number, Vec<i64>)>,
+    /// Where the next number begins, behind the null bits.
+    end: u32,
+    nulls: Vec<&'a NullBuffer>,
+}
+
+impl<'a> Layout<'a> {
+    fn slot(&mut self, values: Vec<i64>, nulls: Option<&'a NullBuffer>) -> Slot {
+        let null_bit = nulls.map(|_| self.nulls.len() as u32);
+        self.nulls.extend(nulls);
+        Slot { number: self.number(values, nulls), null_bit }
+    }
+
+    fn number(&mut self, values: Vec<i64>, nulls: Option<&NullBuffer>) -> Number {
+        let (least, most) = match nulls {
+            // What stands at nulls is anything.
+            Some(nulls) => bounds(nulls.valid_indices().map(|at| values[at])),
+            None => bounds(values.iter().copied()),
+        };
+        let largest = most.wrapping_sub(least) as u64;
+        let bits = (u64::BITS - largest.leading_zeros()).next_multiple_of(8);
+        let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
+        let number = Number { at: self.end, mask, least };
+        self.end += bits / 8;
+        self.numbers.push((number, values));
+        number
+    }
+
+    fn null_bytes(&self) -> u32 {
+        self.nulls.len().div_ceil(8) as u32
+    }
+
+    /// How many bytes a row has, and the bytes of all.
+    fn rows(&self, num_rows: usize) -> (usize, Vec<u8>) {
+        let width = (self.null_bytes() + self.end) as usize;
+        let mut out = vec![0; num_rows * width + PADDING];
+        for (number, values) in &self.numbers {
+            let (at, length) = (number.at as usize, (u64::BITS - number.mask.leading_zeros()) as usize / 8);
+            let mut begin = self.null_bytes() as usize + at;
+            for value in values {
+                let above = value.wrapping_sub(number.least) as u64 & number.mask;
+                out[begin..begin + length].copy_from_slice(&above.to_le_bytes()[..length]);
+                begin += width;
+            }
+        }
+        for (bit, nulls) in self.nulls.iter().enumerate() {
+            for row in (0..num_rows).filter(|row| nulls.is_null(*row)) {
+                out[row * width + bit / 8] |= 1 << (bit % 8);
+            }
+        }
+        (width, out)
+    }
 }
 
 fn bounds(values: impl Iterator<Item = i64>) -> (i64, i64) {
@@ -328,25 +220,94 @@ fn bounds(values: impl Iterator<Item = i64>) -> (i64, i64) {
     if least > most { (0, 0) } else { (least, most) }
 }
 
-fn integers(columns: &[&Integers], places: &[Place], data_type: &DataType) -> Result<ArrayRef, Failure> {
-    let values: Vec<i64> =
-        places.iter().map(|place| columns[place.0 as usize].value(place.1 as usize)).collect();
-    let has_nulls = columns.iter().any(|column| column.nulls.is_some());
-    let nulls = has_nulls.then(|| {
-        let mut nulls = NullBufferBuilder::new(places.len());
-        for place in places {
-            let column = &columns[place.0 as usize].nulls;
-            nulls.append(column.as_ref().is_none_or(|nulls| nulls.is_valid(place.1 as usize)));
+/// The values of an array of numbers, dates or times; `None` if it is another one, or has larger decimals.
+fn integers(array: &ArrayRef) -> Option<Vec<i64>> {
+    if let DataType::Decimal128(..) = array.data_type() {
+        // PERF: asked for each value, so not of an array whose type is looked up each time.
+        let nulls = array.nulls();
+        let is_null = |at: usize| nulls.is_some_and(|nulls| nulls.is_null(at));
+        let value =
+            |(at, value): (usize, &i128)| if is_null(at) { Some(0) } else { i64::try_from(*value).ok() };
+        return array.as_primitive::<Decimal128Type>().values().iter().enumerate().map(value).collect();
+    }
+    if matches!(array.data_type(), DataType::Interval(_)) {
+        return None;
+    }
+    let data = array.to_data();
+    let (from, len) = (data.offset(), data.len());
+    let buffer = |at: usize| data.buffers().get(at);
+    Some(match array.data_type().primitive_width()? {
+        1 => widened(&buffer(0)?.typed_data::<i8>()[from..from + len]),
+        2 => widened(&buffer(0)?.typed_data::<i16>()[from..from + len]),
+        4 => widened(&buffer(0)?.typed_data::<i32>()[from..from + len]),
+        8 => buffer(0)?.typed_data::<i64>()[from..from + len].to_vec(),
+        _ => return None,
+    })
+}
+
+fn widened<T: Copy + Into<i64>>(values: &[T]) -> Vec<i64> {
+    values.iter().map(|value| (*value).into()).collect()
+}
+
+/// The strings of some columns.
+struct Strings<'a, S: ?Sized> {
+    columns: Vec<Vec<&'a S>>,
+    bytes: u64,
+}
+
+impl<'a, S: AsRef<[u8]> + ?Sized> Strings<'a, S> {
+    fn new() -> Self {
+        Strings { columns: Vec::new(), bytes: 0 }
+    }
+
+    /// Takes the strings of a column, and gives the length of each; `None` if all are too long together.
+    fn add(&mut self, strings: Vec<&'a S>) -> Option<Vec<i64>> {
+        let lengths: Vec<i64> = strings.iter().map(|string| string.as_ref().len() as i64).collect();
+        let bytes = self.bytes + lengths.iter().sum::<i64>() as u64;
+        if bytes > u64::from(u32::MAX) {
+            return None;
         }
-        nulls.finish()
-    });
-    let buffer = match data_type.primitive_width() {
-        Some(1) => Buffer::from_iter(values.iter().map(|value| *value as i8)),
-        Some(2) => Buffer::from_iter(values.iter().map(|value| *value as i16)),
-        Some(4) => Buffer::from_iter(values.iter().map(|value| *value as i32)),
-        Some(16) => Buffer::from_iter(values.iter().map(|value| i128::from(*value))),
-        _ => Buffer::from_vec(values),
-    };
-    let data = ArrayData::builder(data_type.clone()).len(places.len()).add_buffer(buffer);
-    Ok(make_array(data.nulls(nulls.flatten()).build()?))
+        self.bytes = bytes;
+        self.columns.push(strings);
+        Some(lengths)
+    }
+
+    /// Where the strings of each row begin.
+    fn firsts(&self, num_rows: usize) -> Vec<i64> {
+        let mut at = 0;
+        let first = |row: usize| {
+            let first = at;
+            at += self.columns.iter().map(|column| column[row].as_ref().len() as i64).sum::<i64>();
+            first
+        };
+        (0..num_rows).map(first).collect()
+    }
+
+    /// The strings of all rows, one row after the other.
+    fn joined<B>(&self, num_rows: usize, mut out: B, mut push: impl FnMut(&mut B, &'a S)) -> B {
+        for row in 0..num_rows {
+            self.columns.iter().for_each(|column| push(&mut out, column[row]));
+        }
+        out
+    }
+}
+
+/// The texts of a column, "" at nulls; `None` if it has others than texts.
+fn texts_of(array: &ArrayRef) -> Option<Vec<&str>> {
+    Some(match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::Utf8View => array.as_string_view().iter().map(Option::unwrap_or_default).collect(),
+        _ => return None,
+    })
+}
+
+/// The byte strings of a column, empty at nulls; `None` if it has others.
+fn binaries_of(array: &ArrayRef) -> Option<Vec<&[u8]>> {
+    Some(match array.data_type() {
+        DataType::Binary => array.as_binary::<i32>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::LargeBinary => array.as_binary::<i64>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::BinaryView => array.as_binary_view().iter().map(Option::unwrap_or_default).collect(),
+        _ => return None,
+    })
 }

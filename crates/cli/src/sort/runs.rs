@@ -1,7 +1,7 @@
 //! Sorted rows in temporary files.
 
+use super::gather::gathered;
 use super::merge::{Merge, Piece};
-use super::packed::gathered;
 use super::run::Run;
 use crate::convert::compact;
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::SchemaRef;
+use marquetry::errors::{Error, ErrorKind};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek};
 
@@ -19,15 +20,22 @@ fn write(
     sorted: impl Iterator<Item = Result<RecordBatch, Failure>>,
     schema: &SchemaRef,
 ) -> Result<File, Failure> {
-    let file = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
+    let file = BufWriter::with_capacity(BUFFER, tempfile::tempfile().map_err(unwritten)?);
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
-    let mut writer = StreamWriter::try_new_with_options(file, schema, options)?;
+    let mut writer = StreamWriter::try_new_with_options(file, schema, options).map_err(unwritten)?;
     for batch in sorted {
         // Views inside of lists may point into the buffers of all batches.
-        writer.write(&compact(&batch?)?)?;
+        writer.write(&compact(&batch?)?).map_err(unwritten)?;
     }
-    let file = writer.into_inner()?;
-    file.into_inner().map_err(|error| Failure::from(error.into_error()))
+    let file = writer.into_inner().map_err(unwritten)?;
+    file.into_inner().map_err(|error| unwritten(error.into_error()))
+}
+
+/// The error names the directory that is full, and not the file that the rows are for.
+fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
+    let message = "sorted rows cannot be written to a temporary file here; TMPDIR names another directory";
+    let error = Error::caused_by(ErrorKind::Io, message, error);
+    Failure::File(error.in_file(std::env::temp_dir().display().to_string()))
 }
 
 /// Writes a run, in batches of at most `batch_rows`.

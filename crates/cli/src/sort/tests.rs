@@ -10,6 +10,11 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat_batches;
 use std::sync::Arc;
 
+fn sort_key(text: &str, schema: &arrow_schema::Schema) -> SortKey {
+    let SortColumns(columns) = text.parse().unwrap();
+    SortKey::new(&columns[0], schema).unwrap()
+}
+
 /// Rows with few different keys, so that many are equal, and a number of their own.
 fn batches(count: usize, rows: usize) -> Vec<RecordBatch> {
     let mut state = 1_u64;
@@ -50,7 +55,7 @@ fn budget(bytes: usize, batch_rows: usize, fan_in: usize) -> Budget {
 
 fn sort(batches: &[RecordBatch], keys: &[&str], budget: Budget) -> RecordBatch {
     let schema = batches[0].schema();
-    let keys = keys.iter().map(|key| SortKey::parse(key, &schema).unwrap()).collect();
+    let keys = keys.iter().map(|key| sort_key(key, &schema)).collect();
     let owned: Vec<_> = batches.iter().cloned().map(Ok).collect();
     let mut seen = 0;
     let keys = Keys::new(keys).unwrap();
@@ -115,7 +120,7 @@ fn order_is_that_of_the_keys_and_equal_rows_keep_theirs() {
 #[test]
 fn no_rows_and_failures() {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Utf8, true)]));
-    let keys = || Keys::new(vec![SortKey::parse("a", &schema).unwrap()]).unwrap();
+    let keys = || Keys::new(vec![sort_key("a", &schema)]).unwrap();
     let few = budget(1, 8, 2);
     let none = sorted(Box::new(std::iter::empty()), &schema, keys(), few, |_| {}).unwrap();
     assert_eq!(none.count(), 0);

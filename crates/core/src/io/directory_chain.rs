@@ -1,5 +1,6 @@
 //! Directories that lead to one another, so that a link to one of them ends.
 
+use super::file_identity::{FileIdentity, identity};
 use std::io;
 use std::path::Path;
 
@@ -16,14 +17,8 @@ use std::path::Path;
 /// ```
 #[derive(Debug, Default)]
 pub struct DirectoryChain {
-    above: Vec<Identity>,
+    above: Vec<FileIdentity>,
 }
-
-/// What tells a directory from all others, whatever its path is.
-#[cfg(unix)]
-type Identity = (u64, u64);
-#[cfg(not(unix))]
-type Identity = std::path::PathBuf;
 
 impl DirectoryChain {
     /// Enters a directory; `false` if it is one of those on the way, to which a link led back, and was not entered.
@@ -38,16 +33,4 @@ impl DirectoryChain {
     pub fn leave(&mut self) {
         self.above.pop();
     }
-}
-
-#[cfg(unix)]
-fn identity(path: &Path) -> io::Result<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(path)?;
-    Ok((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(path: &Path) -> io::Result<Identity> {
-    std::fs::canonicalize(path)
 }

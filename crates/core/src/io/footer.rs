@@ -4,11 +4,14 @@
 //! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
 //! ```
 
+use crate::encryption::{FileDecryptor, encrypted_footer_error};
 use crate::metadata::{ParquetMetaData, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
-use marquetry_format::{FooterTail, PAR1};
+use marquetry_crypto::FileDecryptionProperties;
+use marquetry_format::{FileCryptoMetaData, FooterTail, PAR1, Reader};
+use std::sync::Arc;
 
 /// A footer, and what reading it took.
 #[derive(Debug)]
@@ -24,7 +27,30 @@ pub struct FooterRead {
 /// Fails if the file is no Parquet file, or its footer is encrypted (PARE), or damaged; the error of a file that begins as
 /// one, but has no such end, names what can be done.
 pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
-    read_last(source, limits).map_err(|error| {
+    read_metadata_by(source, limits, None, TAIL_READ)
+}
+
+/// [`read_metadata`] of a file that may be encrypted, with its keys: all that is read by this metadata is decrypted with them. The
+/// keys of columns are asked for when the columns are.
+///
+/// Fails also if the footer key is missing or wrong, if the footer or its signature does not fit, if the AAD prefix is another one,
+/// and if nothing in the file is encrypted: somebody may have put it in the place of one that is.
+pub fn read_encrypted_metadata(
+    source: &dyn Source,
+    limits: &Limits,
+    decryption: &Arc<FileDecryptionProperties>,
+) -> Result<FooterRead> {
+    read_metadata_by(source, limits, Some(decryption), TAIL_READ)
+}
+
+/// [`read_metadata`], perhaps with keys, which reads `first_read` bytes first, 8 or more.
+pub(super) fn read_metadata_by(
+    source: &dyn Source,
+    limits: &Limits,
+    decryption: Option<&Arc<FileDecryptionProperties>>,
+    first_read: usize,
+) -> Result<FooterRead> {
+    read_last(source, limits, decryption, first_read).map_err(|error| {
         let is_damage = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated);
         let begins = || source.read_at(0, PAR1.len()).is_ok_and(|bytes| bytes[..] == PAR1);
         match is_damage && source.len() >= SHORTEST && begins() {
@@ -38,26 +64,25 @@ pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead>
 const ADVICE: &str =
     "if it was cut off, overwritten or never finished, `marquetry recover` makes a file of what is whole";
 
-fn read_last(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
+fn read_last(
+    source: &dyn Source,
+    limits: &Limits,
+    decryption: Option<&Arc<FileDecryptionProperties>>,
+    first_read: usize,
+) -> Result<FooterRead> {
     let file_len = source.len();
     if file_len < SHORTEST {
         return Err(Error::truncated(format!(
             "not a Parquet file: {file_len} bytes, the shortest one has {SHORTEST}"
         )));
     }
-    let guess = file_len.min(TAIL_READ as u64) as usize;
+    let guess = file_len.min(first_read as u64) as usize;
     let tail = source.read_at(file_len - guess as u64, guess)?;
     let (rest, Some(last_eight)) = (guess - TAIL_LEN, tail.last_chunk::<TAIL_LEN>()) else {
         return Err(Error::truncated("not a Parquet file"));
     };
-    let footer_len = match FooterTail::parse(last_eight).map_err(|error| error.at(file_len - 4))? {
-        FooterTail::Plain { metadata_len } => metadata_len as usize,
-        FooterTail::Encrypted { .. } => {
-            return Err(
-                Error::encrypted("the footer is encrypted (PARE), and no key was given").at(file_len - 4)
-            );
-        }
-    };
+    let kind = FooterTail::parse(last_eight).map_err(|error| error.at(file_len - 4))?;
+    let footer_len = kind.metadata_len() as usize;
     let end = file_len - TAIL_LEN as u64;
     if footer_len as u64 > end - MAGIC_LEN {
         return Err(Error::corrupt(format!(
@@ -75,14 +100,58 @@ fn read_last(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
         Some(from) => tail.slice(from..rest),
         None => source.read_at(start, footer_len)?,
     };
-    let metadata = ParquetMetaData::parse(footer, limits).map_err(|error| in_footer(error, Some(start)))?;
+    let metadata = match kind {
+        FooterTail::Plain { .. } => parse_plain(footer, limits, decryption),
+        FooterTail::Encrypted { .. } => open_encrypted(&footer, limits, decryption),
+    };
+    let metadata = metadata.map_err(|error| match error.kind() {
+        // It names what is encrypted, and is no damage of a footer.
+        ErrorKind::Key => error.without_offset().at(file_len - 4),
+        _ => in_footer(error, Some(start)),
+    })?;
     Ok(FooterRead { metadata: metadata.with_data_end(start), footer_len })
+}
+
+/// A footer that is not encrypted; its signature is verified if there are keys.
+fn parse_plain(
+    footer: Bytes,
+    limits: &Limits,
+    decryption: Option<&Arc<FileDecryptionProperties>>,
+) -> Result<ParquetMetaData> {
+    let metadata = ParquetMetaData::parse(footer.clone(), limits)?;
+    let Some(decryption) = decryption else { return Ok(metadata) };
+    let head = metadata.head();
+    let Some(algorithm) = head.encryption_algorithm.clone() else {
+        return Err(Error::encrypted("keys were given, and the file is not encrypted"));
+    };
+    let key_metadata = head.footer_signing_key_metadata.clone();
+    let decryptor = FileDecryptor::new(decryption.clone(), algorithm, key_metadata, false)?;
+    decryptor.check_signature(&footer)?;
+    Ok(metadata.with_decryptor(decryptor))
+}
+
+/// A footer behind what says how it is encrypted.
+fn open_encrypted(
+    bytes: &[u8],
+    limits: &Limits,
+    decryption: Option<&Arc<FileDecryptionProperties>>,
+) -> Result<ParquetMetaData> {
+    let Some(decryption) = decryption else { return Err(encrypted_footer_error(bytes, limits)) };
+    let mut reader = Reader::with_limits(bytes, limits);
+    let crypto = FileCryptoMetaData::read(&mut reader)?;
+    let module = &bytes[reader.position()..];
+    let decryptor =
+        FileDecryptor::new(decryption.clone(), crypto.encryption_algorithm, crypto.key_metadata, true)?;
+    let footer = decryptor.open_footer(module, limits)?;
+    // Places inside of it are none in the file.
+    let metadata = ParquetMetaData::parse(footer, limits).map_err(Error::without_offset)?;
+    Ok(metadata.with_decryptor(decryptor))
 }
 
 /// Opening magic, an empty footer's length, closing magic.
 const SHORTEST: u64 = 12;
 const MAGIC_LEN: u64 = 4;
 /// The footer's length and the closing magic.
-const TAIL_LEN: usize = 8;
+pub(super) const TAIL_LEN: usize = 8;
 /// The first read: most footers are shorter, and reading so much more than needed costs nothing noticeable.
 pub const TAIL_READ: usize = 64 << 10;

@@ -1,14 +1,18 @@
 //! Memory that is reused from page to page.
 
+use crate::metrics::ReadCounters;
 use bytes::BytesMut;
 use marquetry_base::MemoryReservation;
 use marquetry_codec::Decompressor;
+use std::sync::Arc;
 
 /// Codec contexts and memory for a page, reused from page to page, and possibly from chunk to chunk.
 #[derive(Default)]
 pub struct PageBuffers {
     /// Number of other columns that are read side by side with this one.
     others: usize,
+    /// What is counted, if anything is.
+    pub(super) counters: Option<Arc<ReadCounters>>,
     pub(super) decompressor: Decompressor,
     /// For the next window of bytes that are read ahead.
     pub(super) window: BytesMut,
@@ -16,6 +20,10 @@ pub struct PageBuffers {
     pub(super) spare: Vec<u8>,
     /// Memory of the decompressed page, or of `spare` after it.
     pub(super) page: MemoryReservation,
+    /// For the next decrypted page.
+    pub(super) opened: Vec<u8>,
+    /// Memory of the decrypted page, or of `opened` after it.
+    pub(super) opened_held: MemoryReservation,
     /// Memory of earlier pages and windows that values still refer to.
     pub(super) retained: MemoryReservation,
 }
@@ -26,10 +34,17 @@ impl PageBuffers {
         PageBuffers { others: columns.saturating_sub(1), ..PageBuffers::default() }
     }
 
-    /// New buffers with the same share of the read-ahead.
+    /// Buffers whose pages are counted.
+    #[must_use]
+    pub fn counted_by(self, counters: Arc<ReadCounters>) -> Self {
+        PageBuffers { counters: Some(counters), ..self }
+    }
+
+    /// New buffers with the same share of the read-ahead, whose pages are counted in the same place.
     #[must_use]
     pub fn new_like(&self) -> Self {
-        PageBuffers { others: self.others, ..PageBuffers::default() }
+        let counters = self.counters.clone();
+        PageBuffers { others: self.others, counters, ..PageBuffers::default() }
     }
 
     /// Most bytes to read ahead.

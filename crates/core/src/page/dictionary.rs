@@ -54,7 +54,9 @@ impl PageReader {
             return Err(Error::corrupt(format!("a dictionary of {num_values} values of no bytes")));
         }
         self.check_claim(start, num_values)?;
-        Ok(DictionaryPage { start: start.clone(), stored: self.verified(start)?, num_values })
+        let stored = self.verified(start)?;
+        self.dictionary_held.merge(std::mem::take(&mut self.buffers.opened_held));
+        Ok(DictionaryPage { start: start.clone(), stored, num_values })
     }
 
     fn first_entries(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {

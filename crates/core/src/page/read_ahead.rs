@@ -49,6 +49,11 @@ impl ReadAhead {
         self.source.len()
     }
 
+    /// How many of `len` bytes from `offset` on are there without another request, if the source knows.
+    pub(super) fn available(&self, offset: u64, len: usize) -> usize {
+        self.source.available(offset, len)
+    }
+
     /// Reads no more than `bytes` bytes per request from now on, until a page is needed.
     pub(super) fn limit(&mut self, bytes: u64) {
         self.distance = self.distance.min(bytes);
@@ -67,11 +72,11 @@ impl ReadAhead {
             let wanted = self.distance(offset, len, buffers).max(len as u64) + PADDING as u64;
             let there = self.source.len().saturating_sub(offset);
             let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX);
-            let read = self.source.at_hand(offset, read).max(len);
+            let read = self.source.available(offset, read).max(len);
             let held = self.budget.reserve(read)?;
             self.clear(buffers);
             let memory = std::mem::take(&mut buffers.window);
-            self.window = self.source.read_again(offset, read, memory)?;
+            self.window = self.source.read_at_reusing(offset, read, memory)?;
             (self.window_start, self.held) = (offset, held);
         }
         Ok(self.window.slice((offset - self.window_start) as usize..))
@@ -92,7 +97,7 @@ impl ReadAhead {
         let held = if offset < self.window_start { 0 } else { window_end.saturating_sub(offset) as usize };
         match held {
             // A short page may be all that is available without another request.
-            0 => self.source.at_hand(offset, FIRST_HEADER_READ),
+            0 => self.source.available(offset, FIRST_HEADER_READ),
             held => held.min(FIRST_HEADER_READ),
         }
     }

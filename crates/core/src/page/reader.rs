@@ -3,13 +3,15 @@
 use super::buffers::PageBuffers;
 use super::checksum::{Checksum, ChecksumTrust, check};
 use super::located_header::{LocatedHeader, size};
+use super::page_decryptor::PageDecryptor;
 use super::read_ahead::{FIRST_HEADER_READ, ReadAhead};
 use super::writer::plain_pages_are_believed;
 use crate::metadata::ColumnChunk;
 use crate::source::Source;
 use bytes::Bytes;
-use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, PADDING, PaddedBytes, Result};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, PADDING, PaddedBytes, Result, Stopwatch};
 use marquetry_codec::Codec;
+use marquetry_crypto::LENGTH_BYTES;
 use marquetry_encoding::PhysicalType;
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, Reader};
@@ -18,6 +20,7 @@ use std::sync::Arc;
 
 /// How pages are read.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PageOptions {
     /// Limits on sizes and memory.
     pub limits: Arc<Limits>,
@@ -25,6 +28,36 @@ pub struct PageOptions {
     pub verify_checksums: bool,
     /// Whether the writer's checksums are reliable.
     pub trust: ChecksumTrust,
+}
+
+impl PageOptions {
+    /// Pages of a file that `created_by` has written: checksums are verified where they are stored, limits are the default
+    /// ones.
+    pub fn for_writer(created_by: Option<&str>) -> Self {
+        PageOptions {
+            limits: Arc::default(),
+            verify_checksums: true,
+            trust: ChecksumTrust::of_writer(created_by),
+        }
+    }
+
+    /// With these limits on sizes and memory.
+    #[must_use]
+    pub fn with_limits(self, limits: Arc<Limits>) -> Self {
+        PageOptions { limits, ..self }
+    }
+
+    /// Whether the writer's checksums are reliable.
+    #[must_use]
+    pub fn with_trust(self, trust: ChecksumTrust) -> Self {
+        PageOptions { trust, ..self }
+    }
+
+    /// Whether pages are compared with their checksums.
+    #[must_use]
+    pub fn with_checksum_verification(self, verify_checksums: bool) -> Self {
+        PageOptions { verify_checksums, ..self }
+    }
 }
 
 /// Reads the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
@@ -37,6 +70,8 @@ pub struct PageReader {
     /// Where the next page's header is.
     position: u64,
     read_ahead: ReadAhead,
+    /// What opens pages and headers, if they are encrypted.
+    decryptor: Option<PageDecryptor>,
     /// Memory of the dictionary.
     pub(super) dictionary_held: MemoryReservation,
     /// Values of the chunk by the footer, nulls included.
@@ -72,9 +107,6 @@ impl PageReader {
         options: PageOptions,
         buffers: PageBuffers,
     ) -> Result<Self> {
-        if chunk.is_encrypted() {
-            return Err(Error::encrypted("the column is encrypted, and no key was given"));
-        }
         let num_values = u64::try_from(chunk.num_values())
             .map_err(|_| Error::corrupt(format!("{} values in a column chunk", chunk.num_values())))?;
         // QUIRK: a chunk without values may have no pages at all, and no sensible offset.
@@ -85,6 +117,7 @@ impl PageReader {
         let end = range.end.min(source.len());
         Ok(PageReader {
             read_ahead: ReadAhead::new(source, options.limits.memory.clone(), end, &buffers),
+            decryptor: PageDecryptor::of_chunk(chunk, range.start)?,
             options,
             codec: chunk.codec()?,
             physical: chunk.leaf().physical(),
@@ -146,12 +179,20 @@ impl PageReader {
         self.read_ahead.limit(FIRST_HEADER_READ as u64);
     }
 
+    /// Counts pages that are passed over, if anything is counted.
+    pub(crate) fn count_skipped(&self, pages: usize) {
+        if let Some(counters) = &self.buffers.counters {
+            counters.skipped(pages);
+        }
+    }
+
     /// Where the next page's header should be.
     pub fn position(&self) -> u64 {
         self.position
     }
 
     fn locate_header(&mut self) -> Result<LocatedHeader> {
+        self.options.limits.cancel.check()?;
         let (index, offset) = (self.index, self.position);
         let start = self.read_located_header().map_err(|error| error.in_page(index).at(offset))?;
         self.index += 1;
@@ -160,7 +201,10 @@ impl PageReader {
 
     fn read_located_header(&mut self) -> Result<LocatedHeader> {
         let offset = self.position;
-        let (header, len) = self.read_header(offset)?;
+        let (header, len) = match self.decryptor {
+            None => self.read_header(offset)?,
+            Some(_) => self.read_encrypted_header(offset).map_err(in_header)?,
+        };
         let stored = size(header.compressed_page_size, "compressed_page_size")?;
         let uncompressed = size(header.uncompressed_page_size, "uncompressed_page_size")?;
         self.options.limits.check_page(uncompressed, stored)?;
@@ -199,16 +243,47 @@ impl PageReader {
                 Err(error) if error.kind() == ErrorKind::Truncated && bytes.len() < there => {
                     // The header is longer than the window.
                     Limits::check("page_header_bytes", bytes.len() + 1, limit)?;
-                    wanted = bytes.len().saturating_mul(4).max(FIRST_HEADER_READ).min(limit);
+                    let more = bytes.len().saturating_mul(4).max(FIRST_HEADER_READ).min(limit);
+                    // The bytes after the page may not have been fetched; its own must be.
+                    wanted = match self.read_ahead.available(offset, more.min(there)) {
+                        held if held > bytes.len() => held,
+                        _ => more,
+                    };
                 }
                 Err(error) => return Err(in_header(error).offset_by(offset)),
             }
         }
     }
 
-    /// The bytes of a page's header. They need no request directly after the header was read.
+    /// Decrypts and parses the header at `offset`. Returns the length of its module, too.
+    fn read_encrypted_header(&mut self, offset: u64) -> Result<(PageHeader, usize)> {
+        let there = self.read_ahead.source_len().saturating_sub(offset);
+        let there = usize::try_from(there).unwrap_or(usize::MAX);
+        let limit = self.options.limits.page_header_bytes;
+        let wanted = self.read_ahead.header_bytes_at(offset).max(LENGTH_BYTES).min(there);
+        let mut bytes = self.read_ahead.bytes_at(offset, wanted, &mut self.buffers)?;
+        let len = PageDecryptor::header_len(&bytes, limit)?.filter(|len| *len <= there);
+        let len = len.ok_or_else(|| Error::truncated("the file ends inside the page header"))?;
+        if bytes.len() < len {
+            bytes = self.read_ahead.bytes_at(offset, len, &mut self.buffers)?;
+        }
+        let Some(decryptor) = &mut self.decryptor else { return Err(Error::corrupt("not encrypted")) };
+        let header = decryptor.open_header(&bytes[..len], offset, self.index)?;
+        let mut reader = Reader::with_limits(header, &self.options.limits);
+        Ok((PageHeader::read_without_statistics(&mut reader)?, len))
+    }
+
+    /// The bytes of a page's header, decrypted if it is encrypted. They need no request directly after the header was read.
     pub fn header_bytes(&mut self, start: &LocatedHeader) -> Result<Bytes> {
         let len = (start.body - start.offset) as usize;
+        if let Some(decryptor) = &mut self.decryptor {
+            if let Some(header) = decryptor.last_header(start.offset) {
+                return Ok(Bytes::copy_from_slice(header));
+            }
+            let module = self.read_ahead.bytes_at(start.offset, len, &mut self.buffers)?.slice(0..len);
+            let header = decryptor.open_header(&module, start.offset, start.index);
+            return header.map(Bytes::copy_from_slice).map_err(|error| start.place(in_header(error)));
+        }
         Ok(self.read_ahead.bytes_at(start.offset, len, &mut self.buffers)?.slice(0..len))
     }
 
@@ -236,7 +311,10 @@ impl PageReader {
     pub fn recycle(&mut self, page: PaddedBytes) {
         match page.try_into_vec() {
             Some(memory) => self.buffers.spare = memory,
-            None => self.buffers.retained.merge(std::mem::take(&mut self.buffers.page)),
+            None => {
+                self.buffers.retained.merge(std::mem::take(&mut self.buffers.page));
+                self.buffers.retained.merge(std::mem::take(&mut self.buffers.opened_held));
+            }
         }
     }
 
@@ -306,8 +384,11 @@ impl PageReader {
         Ok(DataPage { num_values, max_values, encoding: header.encoding.0, rep, def, values })
     }
 
-    /// A page's stored bytes, compared with its checksum.
+    /// A page's stored bytes, compared with its checksum, and decrypted if they are encrypted.
     pub(super) fn verified(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
+        if let Some(counters) = &self.buffers.counters {
+            counters.page();
+        }
         let stored = self.raw_bytes(start)?;
         if self.options.verify_checksums
             && let Checksum::Bad { stored, computed } =
@@ -318,7 +399,21 @@ impl PageReader {
                  turn checksum verification off to read it anyway"
             )));
         }
-        Ok(stored)
+        self.opened(stored, start)
+    }
+
+    /// A page's bytes as they would be in a file that is not encrypted.
+    pub fn stored_bytes(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
+        let stored = self.raw_bytes(start)?;
+        self.opened(stored, start).map_err(|error| start.place(error))
+    }
+
+    /// Decrypts a page's bytes, if they are encrypted.
+    fn opened(&mut self, stored: PaddedBytes, start: &LocatedHeader) -> Result<PaddedBytes> {
+        let Some(decryptor) = &self.decryptor else { return Ok(stored) };
+        let more = (stored.len() + PADDING).saturating_sub(self.buffers.opened_held.bytes());
+        self.buffers.opened_held.merge(self.options.limits.memory.reserve(more)?);
+        decryptor.open_page(stored.as_slice(), start, std::mem::take(&mut self.buffers.opened))
     }
 
     /// A page's bytes as they are in the file.
@@ -371,9 +466,18 @@ impl PageReader {
         self.buffers.page.merge(self.options.limits.memory.reserve(more)?);
         let mut out = std::mem::take(&mut self.buffers.spare);
         let decompressor = &mut self.buffers.decompressor;
+        let start = self.buffers.counters.as_ref().map(|_| Stopwatch::start());
         match part {
             Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out)?,
             None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
+        }
+        if let (Some(counters), Some(start)) = (&self.buffers.counters, start) {
+            counters.decompressed(out.len(), start);
+        }
+        if self.decryptor.is_some()
+            && let Some(memory) = stored.try_into_vec()
+        {
+            self.buffers.opened = memory;
         }
         Ok(PaddedBytes::from(out))
     }

@@ -37,7 +37,7 @@ impl PageLocations {
         let pages = chunk.byte_range().unwrap_or(0..0);
         match read_offset_index(source, chunk, limits) {
             Ok(index) => Ok(index.and_then(|index| PageLocations::new(&index, &pages, rows))),
-            Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Argument) => Err(error),
+            Err(error) if error.stops_reading() || error.kind() == ErrorKind::Argument => Err(error),
             Err(_) => Ok(None),
         }
     }

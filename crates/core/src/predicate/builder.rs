@@ -70,6 +70,39 @@ impl Predicate {
     }
 }
 
+impl Predicate {
+    /// Columns compared with as many literals, by the first of them that differs: what paging through sorted rows needs.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Comparison, Literal, Predicate};
+    /// let after = Predicate::compare_tuple(Comparison::Gt, [("day", Literal::from("2024-01-31")), ("id", 5.into())]);
+    /// assert_eq!(after, Predicate::parse("(day, id) > ('2024-01-31', 5)")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn compare_tuple<C: Into<String>>(
+        is: Comparison,
+        pairs: impl IntoIterator<Item = (C, Literal)>,
+    ) -> Predicate {
+        let pairs: Vec<(String, Literal)> =
+            pairs.into_iter().map(|(column, literal)| (column.into(), literal)).collect();
+        let equal = |(column, literal): &(String, Literal)| col(column.as_str()).eq(literal.clone());
+        let all_equal = || Predicate::And(pairs.iter().map(equal).collect());
+        let first = match is {
+            Comparison::Eq => return all_equal(),
+            Comparison::Ne => return !all_equal(),
+            Comparison::Lt | Comparison::Le => Comparison::Lt,
+            Comparison::Gt | Comparison::Ge => Comparison::Gt,
+        };
+        let any = pairs.iter().enumerate().map(|(i, (column, literal))| {
+            let is = if i + 1 == pairs.len() { is } else { first };
+            let mut all: Vec<Predicate> = pairs[..i].iter().map(equal).collect();
+            all.push(col(column.as_str()).compare(is, literal.clone()));
+            if all.len() == 1 { all.swap_remove(0) } else { Predicate::And(all) }
+        });
+        Predicate::Or(any.collect())
+    }
+}
+
 impl std::ops::Not for Predicate {
     type Output = Predicate;
 
@@ -126,6 +159,10 @@ impl Column {
     }
 
     /// Compared with another column of the same row.
+    ///
+    /// Numbers compare with numbers whatever their widths, signs and scales, none of them rounded; dates and timestamps as points in
+    /// time, a date as its midnight; times as times of the day; byte strings by their bytes. What has a zone (UTC) does not compare
+    /// with what has none, nor decimals with floats, nor text with numbers: that is an error when the predicate is bound.
     ///
     /// ```
     /// use marquetry_core::predicate::{Comparison, Predicate, col};

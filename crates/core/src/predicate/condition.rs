@@ -6,8 +6,9 @@
 
 use super::blocks::of_blocks;
 use super::bound::{Condition, Edge, Test};
-use super::in_list::InList;
+use super::in_list::FEW;
 use super::word_key::key_of;
+use super::word_set::WordSet;
 use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
@@ -80,8 +81,7 @@ fn of_bits(condition: &Condition, bits: &Bitmap) -> Bitmap {
 /// Words that can be compared by one subtraction.
 trait Word: Copy + Ord {
     fn from_key(key: i128) -> Self;
-    /// The words of a list, sorted.
-    fn of_list(list: &InList) -> &[Self];
+    fn wide(self) -> u64;
     fn minus(self, other: Self) -> Self;
 }
 
@@ -90,8 +90,8 @@ impl Word for u32 {
         key as u32
     }
 
-    fn of_list(list: &InList) -> &[Self] {
-        list.words32()
+    fn wide(self) -> u64 {
+        self.into()
     }
 
     fn minus(self, other: Self) -> Self {
@@ -104,8 +104,8 @@ impl Word for u64 {
         key as u64
     }
 
-    fn of_list(list: &InList) -> &[Self] {
-        list.words64()
+    fn wide(self) -> u64 {
+        self
     }
 
     fn minus(self, other: Self) -> Self {
@@ -119,8 +119,10 @@ enum Words<'a, W> {
     Nothing,
     /// The first, and how far the last is from it.
     Range(W, W),
-    /// These, sorted.
-    In(&'a [W]),
+    /// These few.
+    Few(&'a [u64]),
+    /// These many.
+    In(&'a WordSet),
 }
 
 impl<'a, W: Word> Words<'a, W> {
@@ -144,7 +146,10 @@ impl<'a, W: Word> Words<'a, W> {
                     false => Words::Nothing,
                 }
             }
-            Test::In(list) => Words::In(W::of_list(list)),
+            Test::In(list) => match list.words() {
+                (_, Some(set)) => Words::In(set),
+                (few, None) => Words::Few(few),
+            },
             Test::IsNull | Test::Prefix(_) | Test::Pattern(_) => Words::Nothing,
         }
     }
@@ -169,15 +174,13 @@ fn of_words<T, W: Word>(sought: &Words<'_, W>, values: &[T], word: impl Fn(&T) -
         }
         Words::Range(first, span) => of_each(values, |value| word(value).minus(*first) <= *span),
         // PERF: so few are compared faster one after the other, without a branch.
-        Words::In(words) if words.len() <= FEW => of_each(values, |value| {
+        Words::Few(words) => of_each(values, |value| {
             let value = word(value);
-            words.iter().fold(false, |found, word| found | (value == *word))
+            words.iter().fold(false, |found, word| found | (value == W::from_key((*word).into())))
         }),
-        Words::In(words) => of_each(values, |value| words.binary_search(&word(value)).is_ok()),
+        Words::In(set) => set.contains_each(values, |value| word(value).wide()),
     }
 }
-
-const FEW: usize = 8;
 
 /// What is sought among byte strings, or values of which only the order is known.
 struct Sought<'a> {
@@ -206,7 +209,7 @@ impl<'a> Sought<'a> {
                         Edge::Excluded(edge) => compare(edge) == Ordering::Less,
                     }
             }
-            Test::In(list) => list.values().binary_search_by(|entry| compare(entry).reverse()).is_ok(),
+            Test::In(list) => list.contains(self.order, value),
             Test::Prefix(prefix) => value.starts_with(prefix),
             Test::Pattern(matcher) => matcher.is_match(value),
             Test::IsNull => false,
@@ -262,14 +265,12 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
                 false => of_each(views.views(), |view| start(*view) == four && is(view)),
             }
         }
-        Test::In(list)
-            if list.values().len() <= FEW && list.values().iter().all(|entry| entry.len() <= INLINE) =>
-        {
+        Test::In(list) if list.values().len() <= FEW && list.values().all(|entry| entry.len() <= INLINE) => {
             let literals = StringViews::from_iter(list.values());
             let literals = literals.views();
             of_each(views.views(), |view| literals.contains(view))
         }
-        Test::Pattern(matcher) => of_each(views.views(), |view| matcher.is_match(views.resolve(view))),
+        Test::Pattern(matcher) => matcher.matches_each(views),
         Test::In(_) | Test::IsNull => of_each(views.views(), is),
     }
 }

@@ -97,13 +97,14 @@ impl ConditionBuilder {
             }
         }
         let list = InList::new(self.order, values);
-        Ok(match list.values() {
-            [] => self.constant(false),
-            [value] => {
-                let value = || Edge::Included(value.clone());
+        let (first, count) = (list.values().next(), list.values().len());
+        Ok(match first {
+            None => self.constant(false),
+            Some(value) if count == 1 => {
+                let value = || Edge::Included(value.to_vec());
                 self.test(Test::Range(value(), value()))
             }
-            _ => self.test(Test::In(Box::new(list))),
+            Some(_) => self.test(Test::In(Box::new(list))),
         })
     }
 

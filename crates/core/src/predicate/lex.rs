@@ -1,6 +1,7 @@
 //! Words, numbers, strings and signs of a predicate in text.
 
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, unquote};
+use smol_str::SmolStr;
 
 /// What can do more than a predicate.
 pub(super) const INSTEAD: &str = "For more, give a predicate over arrays in Rust, or use an SQL engine";
@@ -20,7 +21,7 @@ pub(super) enum Piece {
     /// A name in double quotes.
     Quoted(String),
     /// A number without its sign.
-    Number(String),
+    Number(SmolStr),
     /// Text in single quotes.
     Text(String),
     /// The name of a file behind `@`, which may be in single quotes.
@@ -124,20 +125,10 @@ const SIGNS: [(&str, &str); 20] = [
     ("-", "-"),
 ];
 
-/// What is between two quotes, where a doubled quote stands for one.
+/// What is between two quotes, where a doubled quote stands for one, and how long it is with them.
 fn quoted(rest: &str, quote: char) -> Result<(String, usize), String> {
-    let mut out = String::new();
-    let mut chars = rest.char_indices().skip(1).peekable();
-    while let Some((at, c)) = chars.next() {
-        if c != quote {
-            out.push(c);
-        } else if chars.next_if(|(_, next)| *next == quote).is_some() {
-            out.push(quote);
-        } else {
-            return Ok((out, at + 1));
-        }
-    }
-    Err(format!("no {quote} closes this one"))
+    let (inside, behind) = unquote(rest, quote).ok_or_else(|| format!("no {quote} closes this one"))?;
+    Ok((inside, rest.len() - behind.len()))
 }
 
 /// Digits with a point and an exponent; what follows at once is left to be an error.
@@ -155,7 +146,7 @@ fn number(rest: &str) -> (Piece, usize) {
             len = end;
         }
     }
-    (Piece::Number(rest[..len].to_owned()), len)
+    (Piece::Number(SmolStr::new(&rest[..len])), len)
 }
 
 fn is_name_start(c: char) -> bool {

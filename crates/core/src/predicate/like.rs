@@ -25,6 +25,18 @@ enum Element {
     AnyCharacter,
 }
 
+/// Shorter text is in most strings.
+const LEAST_TEXT: usize = 3;
+
+impl Element {
+    fn text(&self) -> Option<&[u8]> {
+        match self {
+            Element::Plain(text) => Some(text),
+            Element::AnyCharacter => None,
+        }
+    }
+}
+
 impl LikeMatcher {
     /// Fails where a backslash is the last character.
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
@@ -53,13 +65,25 @@ impl LikeMatcher {
         Ok(LikeMatcher { parts: parts.into_iter().map(Part::new).collect() })
     }
 
-    /// What it says if it is `%text%`, which is text that is anywhere.
-    pub(super) fn anywhere(&self) -> Option<&memmem::Finder<'static>> {
-        let is_empty = |part: &Part| matches!(part, Part::Plain(finder) if finder.needle().is_empty());
-        match self.parts.as_slice() {
-            [first, Part::Plain(finder), last] if is_empty(first) && is_empty(last) => Some(finder),
-            _ => None,
-        }
+    /// The texts between `%`, one behind the other, if it says nothing else: `%text%`, `%one%two%`.
+    pub(super) fn texts(&self) -> Option<Vec<&[u8]>> {
+        let plain = self.parts.iter().map(|part| match part {
+            Part::Plain(finder) => Some(finder.needle()),
+            Part::Wild(_) => None,
+        });
+        let texts = plain.collect::<Option<Vec<&[u8]>>>()?;
+        let is_anywhere = texts.len() > 1 && texts.first()?.is_empty() && texts.last()?.is_empty();
+        is_anywhere.then(|| texts.into_iter().filter(|text| !text.is_empty()).collect())
+    }
+
+    /// A text between two `%` that every match has: the longest of them, if there is one that is worth to be looked for.
+    pub(super) fn longest_text(&self) -> Option<&[u8]> {
+        let [_, middle @ .., _] = self.parts.as_slice() else { return None };
+        let texts = middle.iter().filter_map(|part| match part {
+            Part::Plain(finder) => Some(finder.needle()),
+            Part::Wild(elements) => elements.iter().filter_map(Element::text).max_by_key(|text| text.len()),
+        });
+        texts.max_by_key(|text| text.len()).filter(|text| text.len() >= LEAST_TEXT)
     }
 
     /// The bytes that every match begins with.

@@ -1,8 +1,10 @@
 //! Values as a user writes them, before it is known of which column they are.
 
-use crate::logical_type::moment::{Moment, shown_date, shown_time};
+use marquetry_base::datetime_text::{Moment, format_date, format_time};
+use smol_str::SmolStr;
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Deref;
 
 /// A value in a predicate.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +35,7 @@ pub enum Number {
         /// Whether below zero.
         is_negative: bool,
         /// Decimal digits without zeros in front; none for zero.
-        digits: String,
+        digits: Digits,
         /// How many digits are after the point.
         scale: i32,
     },
@@ -46,6 +48,30 @@ pub enum Number {
     Nan,
 }
 
+/// Decimal digits as text. PERF: up to 23 of them take no memory of their own, for long lists of numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Digits(SmolStr);
+
+impl Deref for Digits {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Digits {
+    fn from(digits: &str) -> Self {
+        Digits(SmolStr::new(digits))
+    }
+}
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
 impl Number {
     /// Reads digits with an optional sign, point and exponent; `nan`, `inf` and `infinity` too.
     ///
@@ -56,6 +82,12 @@ impl Number {
             b'+' => (false, &text[1..]),
             _ => (false, text),
         };
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        // PERF: most numbers are a few digits, and lists of them are long.
+        if !rest.is_empty() && rest.len() < MOST_DIGITS && is_digits(rest) {
+            let digits = Digits::from(rest.trim_start_matches('0'));
+            return Some(Number::Finite { is_negative: is_negative && !digits.is_empty(), digits, scale: 0 });
+        }
         if rest.eq_ignore_ascii_case("nan") {
             return Some(Number::Nan);
         }
@@ -67,11 +99,10 @@ impl Number {
             None => (rest, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if (whole.is_empty() && fraction.is_empty()) || !is_number(whole) || !is_number(fraction) {
+        if (whole.is_empty() && fraction.is_empty()) || !is_digits(whole) || !is_digits(fraction) {
             return None;
         }
-        let digits = format!("{whole}{fraction}").trim_start_matches('0').to_owned();
+        let digits = Digits::from(format!("{whole}{fraction}").trim_start_matches('0'));
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         let is_fair = digits.len() <= MOST_DIGITS && scale.unsigned_abs() as usize <= MOST_DIGITS;
         match digits.is_empty() {
@@ -171,8 +202,8 @@ impl fmt::Display for Literal {
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
                 f.write_str("'")
             }
-            Literal::Date(days) => write!(f, "date '{}'", shown_date(i64::from(*days))),
-            Literal::Time(nanos) => write!(f, "time '{}'", shown_time(*nanos)),
+            Literal::Date(days) => write!(f, "date '{}'", format_date(i64::from(*days))),
+            Literal::Time(nanos) => write!(f, "time '{}'", format_time(*nanos)),
             Literal::Timestamp(moment) => write!(f, "timestamp '{moment}'"),
         }
     }
@@ -182,12 +213,11 @@ macro_rules! from_integers {
     ($($integer:ty),*) => {$(
         impl From<$integer> for Literal {
             fn from(value: $integer) -> Self {
-                let mut digits = value.to_string();
-                let is_negative = digits.starts_with('-');
+                let text = value.to_string();
+                let magnitude = text.trim_start_matches('-');
+                let is_negative = magnitude.len() < text.len();
                 // No number has zeros in front.
-                if is_negative || digits == "0" {
-                    digits.remove(0);
-                }
+                let digits = Digits::from(magnitude.trim_start_matches('0'));
                 Literal::Number(Number::Finite { is_negative, digits, scale: 0 })
             }
         }

@@ -1,7 +1,7 @@
 //! Dates, times, timestamps and bytes as they are written in a predicate.
 
 use super::Literal;
-use crate::logical_type::moment::{Moment, date, moment, time_of_day};
+use marquetry_base::datetime_text::{Moment, date, moment, time_of_day};
 
 /// A literal whose type stands before the text.
 pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {

@@ -1,17 +1,112 @@
-//! Columns by name, in text.
+//! Paths of columns: names with dots between them.
+//!
+//! A name with a dot in it stands in double quotes: `"a.b"` is a column of this name, and `a.b` is field `b` of `a`. Only where
+//! there is no such field, `a.b` is a column of this name, too.
 
 use super::lex::is_plain_name;
 use super::literal::Number;
+use marquetry_base::{quote_name, unquote};
 use std::fmt;
 
-/// A column's path, in quotes if it needs them.
+/// The names that a path is made of.
+///
+/// ```
+/// use marquetry_core::predicate::names_of;
+/// assert_eq!(names_of("a.b"), ["a", "b"]);
+/// assert_eq!(names_of(r#""a.b".c"#), ["a.b", "c"]);
+/// ```
+pub fn names_of(path: &str) -> Vec<String> {
+    names(path).map(|(name, _)| name).collect()
+}
+
+/// Whether a name of the path is in quotes, so that no dot is part of another.
+pub(super) fn is_quoted(path: &str) -> bool {
+    names(path).any(|(_, is_quoted)| is_quoted)
+}
+
+/// The path of these names: in quotes those that could not be told otherwise.
+pub(super) fn path_of<S: AsRef<str>>(names: &[S]) -> String {
+    let each = names.iter().map(|name| match name.as_ref() {
+        name if name.contains('.') || name.starts_with('"') => quote_name(name),
+        name => name.to_owned(),
+    });
+    each.collect::<Vec<_>>().join(".")
+}
+
+/// What a path may stand for, most likely first: a path of names and nothing else; a column whose name has these dots in it;
+/// and what is left, a path some of whose names have dots.
+///
+/// ```
+/// use marquetry_core::predicate::meanings_of;
+/// assert_eq!(meanings_of("a.b"), [r#""a"."b""#, r#""a.b""#, "a.b"]);
+/// assert_eq!(meanings_of("a"), ["a"]);
+/// assert_eq!(meanings_of(r#""a.b""#), [r#""a.b""#]);
+/// ```
+pub fn meanings_of(path: &str) -> Vec<String> {
+    if !path.contains('.') || is_quoted(path) {
+        return vec![path.to_owned()];
+    }
+    let names = path.split('.').map(quote_name).collect::<Vec<_>>().join(".");
+    vec![names, quote_name(path), path.to_owned()]
+}
+
+/// The names of a path, and whether each is in quotes.
+fn names(path: &str) -> impl Iterator<Item = (String, bool)> {
+    let mut rest = Some(path);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        if let Some((name, behind)) = name_in_quotes(text) {
+            rest = behind.strip_prefix('.');
+            return Some((name, true));
+        }
+        let (name, behind) = text.split_once('.').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        rest = behind;
+        Some((name.to_owned(), false))
+    })
+}
+
+/// The name in quotes that a path begins with, and what stands behind it: nothing or a dot.
+fn name_in_quotes(path: &str) -> Option<(String, &str)> {
+    unquote(path, '"').filter(|(_, behind)| behind.is_empty() || behind.starts_with('.'))
+}
+
+/// A column's path, each name in quotes if it needs them.
 pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.split('.').all(is_plain_name) && Number::parse(self.0).is_none() {
-            true => f.write_str(self.0),
-            false => write!(f, "\"{}\"", self.0.replace('"', "\"\"")),
+        for (i, name) in names_of(self.0).iter().enumerate() {
+            f.write_str(if i > 0 { "." } else { "" })?;
+            match is_plain_name(name) && (i > 0 || Number::parse(name).is_none()) {
+                true => f.write_str(name)?,
+                false => f.write_str(&quote_name(name))?,
+            }
         }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn names_come_back(names in prop::collection::vec("[a.\" ]{0,4}", 1..4)) {
+            let path = path_of(&names);
+            prop_assert_eq!(names_of(&path), names.clone());
+            let quoted: Vec<String> = names.iter().map(|name| quote_name(name)).collect();
+            prop_assert_eq!(names_of(&quoted.join(".")), names);
+        }
+    }
+
+    #[test]
+    fn quotes_that_close_nothing_are_part_of_a_name() {
+        assert_eq!(names_of("\"a.b"), ["\"a", "b"]);
+        assert_eq!(names_of("\"a\"b"), ["\"a\"b"]);
+        assert_eq!(names_of("a\"b.c\""), ["a\"b", "c\""]);
+        assert_eq!(names_of(""), [""]);
+        assert!(is_quoted("\"a\".b") && !is_quoted("a\"b"));
     }
 }

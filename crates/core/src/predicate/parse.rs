@@ -30,7 +30,7 @@ impl Predicate {
     /// any(tags) = 'x'     all(prices) > 0     any(points.x) between 1 and 2     any(points.x > 1 and points.x < 2)
     /// contains(tags, 'x')     cardinality(tags) > 3     tags is not empty     attributes['colour'] = 'red'
     ///
-    /// columns    name   a.b (field b of struct a)   "any name"
+    /// columns    name   a.b (field b of struct a)   "any name"   "a.b" (a column of this name)
     /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
     ///            time '10:00'   X'0aff'
     /// ```
@@ -307,22 +307,7 @@ impl Parser<'_> {
             let message = format!("{} columns are compared with {} literals", columns.len(), literals.len());
             return Err(self.wrong_at(at, message));
         }
-        let pairs: Vec<_> = columns.into_iter().zip(literals).collect();
-        let equal = |(column, literal): &(String, Literal)| col(column.as_str()).eq(literal.clone());
-        let all_equal = || Predicate::And(pairs.iter().map(equal).collect());
-        let first = match is {
-            Comparison::Eq => return Ok(all_equal()),
-            Comparison::Ne => return Ok(!all_equal()),
-            Comparison::Lt | Comparison::Le => Comparison::Lt,
-            Comparison::Gt | Comparison::Ge => Comparison::Gt,
-        };
-        let any = pairs.iter().enumerate().map(|(i, (column, literal))| {
-            let is = if i + 1 == pairs.len() { is } else { first };
-            let mut all: Vec<Predicate> = pairs[..i].iter().map(equal).collect();
-            all.push(col(column.as_str()).compare(is, literal.clone()));
-            if all.len() == 1 { all.swap_remove(0) } else { Predicate::And(all) }
-        });
-        Ok(Predicate::Or(any.collect()))
+        Ok(Predicate::compare_tuple(is, columns.into_iter().zip(literals)))
     }
 
     /// Whether columns in parentheses follow, with commas between them: a tuple, and no predicate.

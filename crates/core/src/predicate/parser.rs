@@ -2,6 +2,7 @@
 
 use super::lex::{Piece, Token, is_plain_name, tokens, wrong};
 use super::literal_text::typed;
+use super::name::path_of;
 use super::{Comparison, Literal, Number};
 use marquetry_base::{Error, Result};
 
@@ -91,11 +92,11 @@ impl Parser<'_> {
         if self.is_literal() {
             return Err(self.unexpected("a column"));
         }
-        let mut path = self.name()?;
+        let mut names = vec![self.name()?];
         while self.take_sign(".") {
-            path = path + "." + &self.name()?;
+            names.push(self.name()?);
         }
-        Ok(path)
+        Ok(path_of(&names))
     }
 
     pub(super) fn name(&mut self) -> Result<String> {
@@ -120,6 +121,13 @@ impl Parser<'_> {
     }
 
     pub(super) fn literal(&mut self) -> Result<Literal> {
+        // PERF: lists of numbers are long.
+        if let Piece::Number(digits) = self.peek()
+            && let Some(number) = Number::parse(digits)
+        {
+            self.next += 1;
+            return Ok(Literal::Number(number));
+        }
         let at = self.next;
         let sign = ["-", "+"].into_iter().find(|sign| self.take_sign(sign));
         let piece = self.peek().clone();
@@ -194,7 +202,7 @@ impl Parser<'_> {
         let found = match self.peek() {
             Piece::Word(word) => word.clone(),
             Piece::Quoted(name) => format!("\"{name}\""),
-            Piece::Number(digits) => digits.clone(),
+            Piece::Number(digits) => digits.to_string(),
             Piece::Text(text) => Literal::Text(text.clone()).to_string(),
             Piece::File(name) => format!("@{name}"),
             Piece::Sign(sign) => (*sign).to_owned(),

@@ -3,6 +3,7 @@
 //! A path is that of a column in the file (`tags.list.element`), or that of Arrow, which leaves out what a list is made of
 //! (`tags`, and `points.x` for a field of its elements; `attributes.key` and `attributes.value` for those of a map).
 
+use super::name::{is_quoted, names_of};
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::{Leaf, Schema, unknown_column};
 use marquetry_base::{Error, Result};
@@ -18,9 +19,62 @@ use marquetry_base::{Error, Result};
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 pub fn names_column(schema: &Schema, path: &str) -> bool {
-    // A name that several columns have is there all the same.
-    exact_column(schema, path).map_or(true, |found| found.is_some())
-        || field_at(schema, path).map_or(true, |found| found.is_some())
+    is_there(schema, Names::Parts(&names_of(path))) || !is_quoted(path) && is_there(schema, Names::Text(path))
+}
+
+/// How names follow each other in a path.
+#[derive(Clone, Copy)]
+enum Names<'a> {
+    /// One after the other.
+    Parts(&'a [String]),
+    /// With dots between them, which names may have, too.
+    Text(&'a str),
+}
+
+impl<'a> Names<'a> {
+    /// What stands behind a name: `None` if the path does not begin with it, `Some(None)` if that is all of it.
+    fn behind(self, name: &str) -> Option<Option<Names<'a>>> {
+        match self {
+            Names::Parts(names) => match names.split_first()? {
+                (first, rest) if first == name => Some((!rest.is_empty()).then_some(Names::Parts(rest))),
+                _ => None,
+            },
+            Names::Text(path) => match path.strip_prefix(name)? {
+                "" => Some(None),
+                rest => rest.strip_prefix('.').map(|rest| Some(Names::Text(rest))),
+            },
+        }
+    }
+
+    fn is_path_of(self, leaf: &Leaf) -> bool {
+        match self {
+            Names::Parts(names) => {
+                names.len() == leaf.path().len() && names.iter().zip(leaf.path()).all(|(a, b)| **a == **b)
+            }
+            Names::Text(path) => **leaf.dotted() == *path,
+        }
+    }
+}
+
+/// Whether a schema has something of this path. A path that several columns have is there all the same.
+fn is_there(schema: &Schema, names: Names<'_>) -> bool {
+    exact(schema, names).map_or(true, |found| found.is_some())
+        || at(schema, names).map_or(true, |found| found.is_some())
+}
+
+/// What `find` finds by the names of a path, or else, unless there are quotes in it, by the path as the dotted name of a column.
+fn found<T>(
+    schema: &Schema,
+    path: &str,
+    find: impl Fn(&Schema, Names<'_>) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    // PERF: without dots both are the same.
+    let is_text =
+        !is_quoted(path) && (!path.contains('.') || !is_there(schema, Names::Parts(&names_of(path))));
+    match is_text {
+        true => find(schema, Names::Text(path)),
+        false => find(schema, Names::Parts(&names_of(path))),
+    }
 }
 
 /// The column of this path, which has one value a row.
@@ -118,48 +172,50 @@ pub(super) fn list_or_group_at(schema: &Schema, path: &str) -> Result<Option<Nes
 
 /// The column that has this very path in the file.
 fn exact_column(schema: &Schema, path: &str) -> Result<Option<usize>> {
-    let is_path = |leaf: &Leaf| &**leaf.dotted() == path;
+    found(schema, path, exact).map_err(|error| error.in_column(path))
+}
+
+fn exact(schema: &Schema, names: Names<'_>) -> Result<Option<usize>> {
+    let is_path = |leaf: &Leaf| names.is_path_of(leaf);
     let Some(column) = schema.columns().iter().position(is_path) else { return Ok(None) };
     match schema.columns()[column + 1..].iter().any(is_path) {
-        true => Err(ambiguous(path)),
+        true => Err(ambiguous()),
         false => Ok(Some(column)),
     }
 }
 
 /// The field at a path of Arrow's.
 fn field_at(schema: &Schema, path: &str) -> Result<Option<NestedField>> {
+    found(schema, path, at).map_err(|error| error.in_column(path))
+}
+
+fn at(schema: &Schema, names: Names<'_>) -> Result<Option<NestedField>> {
     let mut found = None;
     for root in 0..schema.fields().len() {
         // PERF: only the field that the path begins with is looked into.
-        if path
-            .strip_prefix(schema.fields()[root].name())
-            .is_none_or(|rest| !rest.is_empty() && !rest.starts_with('.'))
-        {
+        if names.behind(schema.fields()[root].name()).is_none() {
             continue;
         }
         let Some(field) = NestedField::from_root(schema, root) else { continue };
-        let here = below(std::slice::from_ref(&field), path)?;
+        let here = below(std::slice::from_ref(&field), names)?;
         if here.is_some() && found.is_some() {
-            return Err(ambiguous(path));
+            return Err(ambiguous());
         }
         found = found.or_else(|| here.cloned());
     }
     Ok(found)
 }
 
-fn below<'a>(fields: &'a [NestedField], path: &str) -> Result<Option<&'a NestedField>> {
+fn below<'a>(fields: &'a [NestedField], names: Names<'_>) -> Result<Option<&'a NestedField>> {
     let mut found = None;
     for field in fields {
-        let here = match path.strip_prefix(&*field.name) {
-            Some("") => Some(field),
-            Some(rest) => match rest.strip_prefix('.') {
-                Some(rest) => below(fields_of(field), rest)?,
-                None => None,
-            },
+        let here = match names.behind(&field.name) {
+            Some(None) => Some(field),
+            Some(Some(rest)) => below(fields_of(field), rest)?,
             None => None,
         };
         if here.is_some() && found.is_some() {
-            return Err(ambiguous(path));
+            return Err(ambiguous());
         }
         found = found.or(here);
     }
@@ -176,8 +232,8 @@ fn fields_of(field: &NestedField) -> &[NestedField] {
 }
 
 #[cold]
-fn ambiguous(path: &str) -> Error {
-    Error::argument("several columns have this name").in_column(path)
+fn ambiguous() -> Error {
+    Error::argument("several columns have this name")
 }
 
 #[cold]

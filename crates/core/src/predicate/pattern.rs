@@ -1,10 +1,14 @@
 //! Patterns of text: LIKE, ILIKE, regular expressions, and text that is anywhere or at the end.
 
+use super::blocks::of_blocks;
 use super::ignoring_case::TextIgnoringCase;
 use super::like::LikeMatcher;
 use super::literal::Literal;
-use memchr::memmem::Finder;
+use super::text_search::{Needle, TextSearch};
+use marquetry_encoding::{Bitmap, StringViews};
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::literal::Extractor;
 use std::fmt;
 
 /// A pattern, and which language it is written in. The [`Predicate::parse`](super::Predicate::parse) table has their syntax.
@@ -36,45 +40,61 @@ pub(crate) struct Matcher {
     pattern: Pattern,
     how: How,
     prefix: Vec<u8>,
+    /// Text that every match has.
+    required: Option<TextSearch>,
 }
 
 #[derive(Debug, Clone)]
 enum How {
     Like(LikeMatcher),
     Regex(Regex),
-    Contains(Box<Finder<'static>>),
-    ContainsIgnoringCase(TextIgnoringCase),
+    Search(TextSearch),
     EndsWith(Vec<u8>),
 }
 
 impl Pattern {
     /// Makes it ready. The error is a sentence that says what is wrong with it.
     pub(super) fn matcher(&self) -> Result<Matcher, String> {
-        let (how, prefix) = match self {
+        let search = |text: &[u8]| TextSearch::new(vec![Needle::exact(text)]);
+        let (how, prefix, required) = match self {
             Pattern::Like(pattern) => {
                 let like = LikeMatcher::new(pattern)?;
                 let prefix = like.prefix().to_vec();
-                // PERF: most patterns are of this form, and one search is all that they need.
-                let anywhere = like.anywhere().map(|finder| How::Contains(Box::new(finder.clone())));
-                (anywhere.unwrap_or(How::Like(like)), prefix)
+                // PERF: most patterns are of this form, and a search is all that they need.
+                match like.texts() {
+                    Some(texts) => {
+                        let needles = texts.into_iter().map(Needle::exact).collect();
+                        (How::Search(TextSearch::new(needles)), prefix, None)
+                    }
+                    None => {
+                        let required = like.longest_text().map(search);
+                        (How::Like(like), prefix, required)
+                    }
+                }
             }
             Pattern::ILike(pattern) => {
                 let like = LikeMatcher::new(pattern)?;
-                let text = like.anywhere().and_then(|finder| TextIgnoringCase::new(finder.needle()));
-                let how = match text {
-                    Some(text) => How::ContainsIgnoringCase(text),
+                let needle = |text| TextIgnoringCase::new(text).map(Needle::IgnoringCase);
+                let needles = like.texts().and_then(|texts| texts.into_iter().map(needle).collect());
+                let how = match needles {
+                    Some(needles) => How::Search(TextSearch::new(needles)),
                     None => How::Regex(regex(&like.to_regex(), true)?),
                 };
-                (how, Vec::new())
+                (how, Vec::new(), None)
             }
-            Pattern::Regex(pattern) => (How::Regex(regex(pattern, false)?), prefix_of_regex(pattern)),
-            Pattern::RegexIgnoringCase(pattern) => (How::Regex(regex(pattern, true)?), Vec::new()),
+            Pattern::Regex(pattern) => {
+                let required = text_of_regex(pattern).as_deref().map(search);
+                (How::Regex(regex(pattern, false)?), prefix_of_regex(pattern), required)
+            }
+            Pattern::RegexIgnoringCase(pattern) => (How::Regex(regex(pattern, true)?), Vec::new(), None),
             Pattern::Contains(part) => {
-                (How::Contains(Box::new(Finder::new(bytes(part)?).into_owned())), Vec::new())
+                let part = bytes(part)?;
+                let needles = if part.is_empty() { Vec::new() } else { vec![Needle::exact(part)] };
+                (How::Search(TextSearch::new(needles)), Vec::new(), None)
             }
-            Pattern::EndsWith(end) => (How::EndsWith(bytes(end)?.to_vec()), Vec::new()),
+            Pattern::EndsWith(end) => (How::EndsWith(bytes(end)?.to_vec()), Vec::new(), None),
         };
-        Ok(Matcher { pattern: self.clone(), how, prefix })
+        Ok(Matcher { pattern: self.clone(), how, prefix, required })
     }
 
     /// The text of the condition that a column matches it.
@@ -134,16 +154,42 @@ fn prefix_of_regex(pattern: &str) -> Vec<u8> {
     prefix.into_bytes()
 }
 
+/// Text that every match of an expression begins with, if that is more than a character or two.
+fn text_of_regex(pattern: &str) -> Option<Vec<u8>> {
+    let syntax = ParserBuilder::new().utf8(false).build().parse(pattern).ok()?;
+    let first = Extractor::new().extract(&syntax);
+    match first.literals()? {
+        [only] if only.len() >= LEAST_TEXT => Some(only.as_bytes().to_vec()),
+        _ => None,
+    }
+}
+
+/// Shorter text is in most strings.
+const LEAST_TEXT: usize = 3;
+
 impl Matcher {
     /// Whether a value matches.
     pub(crate) fn is_match(&self, value: &[u8]) -> bool {
         match &self.how {
             How::Like(like) => like.is_match(value),
             How::Regex(regex) => regex.is_match(value),
-            How::Contains(finder) => finder.find(value).is_some(),
-            How::ContainsIgnoringCase(text) => text.is_in(value),
+            How::Search(search) => search.is_match(value),
             How::EndsWith(end) => value.ends_with(end),
         }
+    }
+
+    /// Which values match.
+    pub(super) fn matches_each(&self, values: &StringViews) -> Bitmap {
+        if let How::Search(search) = &self.how {
+            return search.matches_each(values);
+        }
+        let may_match = self.required.as_ref().map(|required| required.matches_each(values));
+        of_blocks(values.len(), |start, block| {
+            for (i, found) in (start..).zip(block) {
+                let may_match = may_match.as_ref().is_none_or(|bits| bits.get(i));
+                *found = u8::from(may_match && self.is_match(values.get(i)));
+            }
+        })
     }
 
     /// What all values begin with that match; empty if nothing is known.

@@ -2,10 +2,10 @@
 
 use super::literal::{Literal, Number};
 use super::literal_text::{hexadecimal, timestamp};
-use crate::logical_type::moment::{Moment, time_of_day};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
 use crate::sort_order::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder};
+use marquetry_base::datetime_text::{Moment, time_of_day};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::PhysicalType;
 use std::cmp::Ordering;

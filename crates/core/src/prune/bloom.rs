@@ -3,6 +3,7 @@
 use super::Run;
 use super::plan::Verdict;
 use crate::metadata::ColumnChunk;
+use crate::page_index::read_bloom_filter;
 use crate::predicate::{Condition, Edge, Test};
 use crate::sort_order::SortOrder;
 use crate::source::Source;
@@ -24,6 +25,11 @@ impl Run<'_> {
             return Ok(None);
         }
         let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
+        if chunk.is_encrypted() {
+            let filter = read_bloom_filter(&self.source, chunk, &self.options.limits)?;
+            let may = filter.is_none_or(|filter| values.iter().any(|value| filter.might_contain(value)));
+            return Ok(Some(if may { Verdict::OPEN } else { Verdict { may: false, all: false } }));
+        }
         let end = match chunk.bloom_filter_length().and_then(|length| u64::try_from(length).ok()) {
             Some(length) if length > 0 => offset.saturating_add(length),
             _ => offset.saturating_add(FIRST_READ),
@@ -59,7 +65,7 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
         return None;
     }
     let values: Vec<&[u8]> = match &condition.test {
-        Test::In(list) => list.values().iter().map(Vec::as_slice).collect(),
+        Test::In(list) => list.values().collect(),
         Test::Range(Edge::Included(first), Edge::Included(last)) => {
             let is_zero = condition.order.is_zero(first) && condition.order.is_zero(last);
             match first == last {

@@ -64,7 +64,7 @@ fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
         data.all(|stats| matches!(stats.encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY));
     let end = u64::try_from(chunk.data_page_offset()).ok()?;
     let start = u64::try_from(chunk.dictionary_page_offset()?).ok()?;
-    (all && start > 0 && start < end && !chunk.is_encrypted()).then_some(start..end)
+    (all && start > 0 && start < end && !chunk.lacks_key()).then_some(start..end)
 }
 
 /// A part of a file, at its place.

@@ -32,9 +32,12 @@ pub(super) struct Nulls {
 /// Bounds that are believed, in the order of conditions: total for floats. They need not be values that occur.
 #[derive(Debug, Default)]
 pub(super) struct Bounds<'a> {
-    min: Option<Cow<'a, [u8]>>,
-    max: Option<Cow<'a, [u8]>>,
+    min: BoundBytes<'a>,
+    max: BoundBytes<'a>,
 }
+
+/// A bound, if there is one.
+pub(super) type BoundBytes<'a> = Option<Cow<'a, [u8]>>;
 
 impl Nulls {
     /// What a count and a histogram of definition levels say of `rows` rows.
@@ -82,6 +85,11 @@ impl Nulls {
     /// Whether there may be any.
     pub(super) fn may_be_any(self) -> bool {
         self.most > 0
+    }
+
+    /// How many, if that is known.
+    pub(super) fn exact(self) -> Option<u64> {
+        (self.least == self.most).then_some(self.least)
     }
 
     /// All rows are null.
@@ -196,7 +204,7 @@ impl Extent<'_> {
     }
 }
 
-impl Bounds<'_> {
+impl<'a> Bounds<'a> {
     /// Whether there may be byte strings that begin with `prefix`.
     fn reach(&self, prefix: &[u8]) -> bool {
         let is_below = |min: &[u8]| min <= prefix || min.starts_with(prefix);
@@ -211,6 +219,11 @@ impl Bounds<'_> {
     /// At least the greatest value.
     pub(super) fn max(&self) -> Option<&[u8]> {
         self.max.as_deref()
+    }
+
+    /// Both.
+    pub(super) fn into_parts(self) -> (BoundBytes<'a>, BoundBytes<'a>) {
+        (self.min, self.max)
     }
 
     /// Whether there are both.

@@ -139,11 +139,8 @@ impl Run<'_> {
     /// What one page of `column` says of a list.
     fn page_verdict(&self, test: &NestedTest, column: usize, pages: &Pages, page: usize) -> Verdict {
         let index = &pages.bounds;
-        let levels = usize::from(self.leaf(column).max_def()) + 1;
-        let histograms = index.definition_level_histograms.as_deref();
-        let histogram = histograms.map(|histograms| &histograms[page * levels..][..levels]);
         let of_elements = Elements {
-            levels: LevelCounts::of(&test.levels, histogram, None),
+            levels: LevelCounts::of(&test.levels, pages.histogram(page, self.leaf(column)), None),
             is_all_null: index.null_pages[page],
             nans: index.nan_counts.as_ref().and_then(|counts| u64::try_from(counts[page]).ok()),
             bounds: pages.extent(page, self.order(column), self.leaf(column)).bounds,
@@ -170,7 +167,7 @@ fn meets(page: &Range<u64>, ranges: &[Range<u64>]) -> bool {
 }
 
 /// The data pages of a chunk.
-struct Pages {
+pub(super) struct Pages {
     bounds: ColumnIndex,
     /// INVARIANT: as many as the index has pages; from 0 to the last row, without gaps.
     rows: Vec<Range<u64>>,
@@ -178,20 +175,9 @@ struct Pages {
 
 impl Pages {
     /// Fails if the two indexes do not fit each other, or the row group.
-    fn new(bounds: ColumnIndex, places: &OffsetIndex, rows: u64, leaf: &Leaf) -> Result<Self> {
+    pub(super) fn new(bounds: ColumnIndex, places: &OffsetIndex, rows: u64, leaf: &Leaf) -> Result<Self> {
         let n = places.page_locations.len();
-        let starts = places.page_locations.iter().map(|page| u64::try_from(page.first_row_index));
-        let starts: Vec<u64> = starts
-            .collect::<Result<_, _>>()
-            .map_err(|_| Error::corrupt("offset index: a page begins at a negative row"))?;
-        let ends = starts.iter().skip(1).copied().chain([rows]);
-        let ranges: Vec<Range<u64>> =
-            starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
-        if starts.first() != Some(&0) || ranges.iter().any(|range| range.start > range.end) {
-            return Err(Error::corrupt(format!(
-                "offset index: the pages do not begin at rows 0 to {rows} in order"
-            )));
-        }
+        let ranges = Pages::rows_of(places, rows)?;
         let lists = [
             ("null_pages", Some(bounds.null_pages.len())),
             ("min_values", Some(bounds.min_values.len())),
@@ -208,6 +194,52 @@ impl Pages {
         let is_right = |list: &Vec<i64>| list.len() == n * levels;
         let histograms = bounds.definition_level_histograms.filter(is_right);
         Ok(Pages { bounds: ColumnIndex { definition_level_histograms: histograms, ..bounds }, rows: ranges })
+    }
+
+    /// The rows of each page. Fails if they are not those of the row group, in order.
+    pub(super) fn rows_of(places: &OffsetIndex, rows: u64) -> Result<Vec<Range<u64>>> {
+        let starts = places.page_locations.iter().map(|page| u64::try_from(page.first_row_index));
+        let starts: Vec<u64> = starts
+            .collect::<Result<_, _>>()
+            .map_err(|_| Error::corrupt("offset index: a page begins at a negative row"))?;
+        let ends = starts.iter().skip(1).copied().chain([rows]);
+        let ranges: Vec<Range<u64>> =
+            starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
+        if starts.first() != Some(&0) || ranges.iter().any(|range| range.start > range.end) {
+            return Err(Error::corrupt(format!(
+                "offset index: the pages do not begin at rows 0 to {rows} in order"
+            )));
+        }
+        Ok(ranges)
+    }
+
+    /// How many pages.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many rows page `page` has, and what is known of its entries: in a list only a histogram tells how many there are.
+    pub(super) fn known(&self, page: usize, order: Option<SortOrder>, leaf: &Leaf) -> (u64, Extent<'_>) {
+        let rows = self.rows[page].end - self.rows[page].start;
+        let extent = self.extent(page, order, leaf);
+        if leaf.max_rep() == 0 {
+            return (rows, extent);
+        }
+        let counts =
+            self.histogram(page, leaf).unwrap_or_default().iter().map(|&count| u64::try_from(count).ok());
+        let counts: Option<Vec<u64>> = counts.collect();
+        let nulls = match counts.as_deref() {
+            Some([absent @ .., _]) => Nulls::exactly(absent.iter().fold(0, |sum, n| sum.saturating_add(*n))),
+            _ => Nulls::up_to(u64::MAX),
+        };
+        (rows, Extent { nulls, ..extent })
+    }
+
+    /// How often each definition level occurs in a page.
+    fn histogram(&self, page: usize, leaf: &Leaf) -> Option<&[i64]> {
+        let levels = usize::from(leaf.max_def()) + 1;
+        let histograms = self.bounds.definition_level_histograms.as_deref()?;
+        Some(&histograms[page * levels..][..levels])
     }
 
     /// What is known of a condition for all rows, and the rows for which it may be true.
@@ -233,10 +265,7 @@ impl Pages {
         let index = &self.bounds;
         let rows = self.rows[page].end - self.rows[page].start;
         let count = |list: &Option<Vec<i64>>| list.as_ref().map(|counts| counts[page]);
-        let levels = usize::from(leaf.max_def()) + 1;
-        let histograms = index.definition_level_histograms.as_deref();
-        let histogram = histograms.map(|histograms| &histograms[page * levels..][..levels]);
-        let nulls = Nulls::of(leaf, rows, count(&index.null_counts), histogram);
+        let nulls = Nulls::of(leaf, rows, count(&index.null_counts), self.histogram(page, leaf));
         // A page of nothing but nulls has no bounds, whatever stands in their place.
         let is_null = index.null_pages[page];
         let nulls = match is_null && nulls.may_be_all(rows) {

@@ -1,6 +1,7 @@
 //! What pruning asked, read and found.
 
 use super::row_group_match::RowGroupMatch;
+use crate::metrics::ReadCounters;
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 /// A way to find out which rows may match, from cheap to dear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Stage {
     /// Bounds and counts of the footer.
     Statistics,
@@ -24,8 +26,8 @@ pub enum Stage {
 
 impl Stage {
     /// All of them, in the order in which they are asked.
-    pub const ALL: [Stage; 4] =
-        [Stage::Statistics, Stage::BloomFilters, Stage::Dictionaries, Stage::PageIndex];
+    pub const ALL: &[Stage] =
+        &[Stage::Statistics, Stage::BloomFilters, Stage::Dictionaries, Stage::PageIndex];
 
     /// `statistics`, `bloom filters`, `dictionaries` or `page index`.
     pub fn name(self) -> &'static str {
@@ -40,6 +42,7 @@ impl Stage {
 
 /// What was done, for all row groups that were pruned into it.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct PruneReport {
     /// How many row groups there were.
     pub row_groups: usize,
@@ -52,6 +55,7 @@ pub struct PruneReport {
 
 /// What one stage did. Row groups that an earlier stage had decided do not come to it.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct StageReport {
     /// Row groups that came to the stage.
     pub row_groups: usize,
@@ -78,6 +82,7 @@ pub struct StageReport {
 
 /// An index that was there and could not be used.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct PruneNote {
     /// Of this row group.
     pub row_group: usize,
@@ -96,6 +101,14 @@ impl PruneReport {
     /// What a stage did.
     pub fn of(&self, stage: Stage) -> &StageReport {
         &self.stages[stage as usize]
+    }
+
+    /// Counts what each stage ruled out.
+    pub fn count_in(&self, counters: &ReadCounters) {
+        for (number, stage) in self.stages.iter().enumerate() {
+            let row_groups = stage.row_groups.saturating_sub(stage.row_groups_left);
+            counters.ruled_out(number, row_groups, stage.rows.saturating_sub(stage.rows_left));
+        }
     }
 
     pub(super) fn begin(&mut self, rows: u64) {

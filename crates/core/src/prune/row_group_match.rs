@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What may match of a row group.
+/// What may match of a row group. There is nothing else that could: no variant will be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowGroupMatch {
     /// No row.

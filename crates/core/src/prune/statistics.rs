@@ -3,7 +3,7 @@
 use super::extent::{Bounds, Extent, Nulls};
 use super::plan::Verdict;
 use super::{Run, bounds_are_believed, column_pair};
-use crate::metadata::ColumnChunk;
+use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::predicate::{ColumnComparison, Condition};
 use crate::sort_order::SortOrder;
 use marquetry_base::Result;
@@ -25,43 +25,70 @@ impl Run<'_> {
 
     /// What is known of all rows of a chunk but its bounds, and these.
     pub(super) fn extent<'b>(&self, chunk: ColumnChunk<'b>, bounds: Bounds<'b>) -> Extent<'b> {
-        let rows = self.group.num_rows();
-        // QUIRK: where not each row is counted as a value, nulls are not counted either.
-        let is_complete = u64::try_from(chunk.num_values()) == Ok(rows);
-        let statistics = chunk.statistics().filter(|_| is_complete);
-        let sizes = chunk.size_statistics().filter(|_| is_complete);
-        let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram);
-        let histogram: Option<Vec<i64>> = histogram.map(|counts| counts.iter().collect());
-        let nulls = statistics.and_then(|statistics| statistics.null_count);
-        let nans = statistics.and_then(|statistics| statistics.nan_count);
-        Extent {
-            rows,
-            nulls: Nulls::of(chunk.leaf(), rows, nulls, histogram.as_deref()),
-            nans: nans.and_then(|nans| u64::try_from(nans).ok()),
-            bounds,
-        }
+        extent_of(chunk, self.group.num_rows(), bounds)
     }
 
     /// The order that the bounds of a column are in; `None` if they are not believed.
     pub(super) fn order(&self, column: usize) -> Option<SortOrder> {
-        let leaf = self.metadata.schema().column(column);
-        let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
-        SortOrder::for_reading(leaf, declared)
-            .filter(|_| bounds_are_believed(self.metadata.created_by(), leaf))
+        order_of(self.metadata, column)
     }
 
-    /// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is
-    /// that of the type.
+    /// The bounds of a chunk.
     pub(super) fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
-        let Some(statistics) = chunk.statistics() else { return Bounds::default() };
-        let leaf = chunk.leaf();
-        let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();
-        match (self.order(column), SortOrder::for_deprecated(leaf)) {
-            (Some(order), _) if has_bounds => {
-                Bounds::of(leaf, order, statistics.min_value, statistics.max_value)
-            }
-            (_, Some(order)) => Bounds::of(leaf, order, statistics.min, statistics.max),
-            _ => Bounds::default(),
-        }
+        bounds_of(self.metadata, column, chunk).map_or_else(Bounds::default, |believed| believed.bounds)
     }
+}
+
+/// What is known of the `entries` values and nulls of a chunk but its bounds, and these.
+pub(super) fn extent_of<'b>(chunk: ColumnChunk<'b>, entries: u64, bounds: Bounds<'b>) -> Extent<'b> {
+    // QUIRK: where not each row is counted as a value, nulls are not counted either.
+    let is_complete = u64::try_from(chunk.num_values()) == Ok(entries);
+    let statistics = chunk.statistics().filter(|_| is_complete);
+    let sizes = chunk.size_statistics().filter(|_| is_complete);
+    let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram);
+    let histogram: Option<Vec<i64>> = histogram.map(|counts| counts.iter().collect());
+    let nulls = statistics.and_then(|statistics| statistics.null_count);
+    let nans = statistics.and_then(|statistics| statistics.nan_count);
+    Extent {
+        rows: entries,
+        nulls: Nulls::of(chunk.leaf(), entries, nulls, histogram.as_deref()),
+        nans: nans.and_then(|nans| u64::try_from(nans).ok()),
+        bounds,
+    }
+}
+
+/// The order that the bounds of a column are in; `None` if they are not believed.
+pub(super) fn order_of(metadata: &ParquetMetaData, column: usize) -> Option<SortOrder> {
+    let leaf = metadata.schema().column(column);
+    let declared = metadata.column_orders().and_then(|orders| orders.get(column));
+    SortOrder::for_reading(leaf, declared).filter(|_| bounds_are_believed(metadata.created_by(), leaf))
+}
+
+/// Bounds that are believed, and their order.
+pub(super) struct Believed<'a> {
+    pub(super) bounds: Bounds<'a>,
+    pub(super) order: SortOrder,
+    /// Whether they are the deprecated ones.
+    pub(super) are_deprecated: bool,
+}
+
+/// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is that of
+/// the type. `None` if there are none, or none that are believed.
+pub(super) fn bounds_of<'a>(
+    metadata: &ParquetMetaData,
+    column: usize,
+    chunk: ColumnChunk<'a>,
+) -> Option<Believed<'a>> {
+    let statistics = chunk.statistics()?;
+    let leaf = chunk.leaf();
+    let has_bounds = statistics.min_value.is_some() || statistics.max_value.is_some();
+    let (order, are_deprecated) = match (order_of(metadata, column), SortOrder::for_deprecated(leaf)) {
+        (Some(order), _) if has_bounds => (order, false),
+        (_, deprecated) => (deprecated?, true),
+    };
+    let (min, max) = match are_deprecated {
+        false => (statistics.min_value, statistics.max_value),
+        true => (statistics.min, statistics.max),
+    };
+    Some(Believed { bounds: Bounds::of(leaf, order, min, max), order, are_deprecated })
 }

@@ -6,6 +6,7 @@ use super::damage::ChunkDamage;
 use super::repair::repair;
 use super::target::{ReadTarget, ValueRepair};
 use crate::metadata::ParquetMetaData;
+use crate::metrics::ReadCounters;
 use crate::page::{PageBuffers, PageOptions};
 use crate::source::Source;
 use marquetry_base::{Error, Result};
@@ -130,6 +131,12 @@ impl ColumnReader {
         ColumnReader { buffers: PageBuffers::sharing_read_ahead(columns), ..self }
     }
 
+    /// Counts the pages that are read and passed over. After [`sharing_read_ahead`](Self::sharing_read_ahead).
+    #[must_use]
+    pub fn counted_by(self, counters: Arc<ReadCounters>) -> Self {
+        ColumnReader { buffers: self.buffers.counted_by(counters), ..self }
+    }
+
     /// Another reader of the same column of the same row groups, at the first of them. This one must not have begun.
     #[must_use]
     pub fn new_like(&self) -> Self {
@@ -247,6 +254,10 @@ impl ColumnReader {
     pub fn read_into(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         out.reserve(rows.min(RESERVED_ROWS), &self.target);
         let first = out.values.len();
+        if self.target.max_rep > 0 {
+            // Without the index only the next page's header says where the last row ends.
+            self.load_offset_index(rows)?;
+        }
         self.advance(rows, |chunk, rows| chunk.read(rows, out))?;
         self.repair(out, first)
     }

@@ -3,7 +3,7 @@
 use super::target::{ReadTarget, ValueLayout, ValueRepair};
 use crate::nesting::LeafLevels;
 use crate::row_mask::compacted;
-use marquetry_base::{Error, Limits, MemoryReservation, Result};
+use marquetry_base::{Error, Limits, MemoryReservation, Result, try_reserve_exact};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Shape, Values, filter_bits, filter_u8};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub struct ColumnBatch {
     pub held: MemoryReservation,
     /// Bytes of strings that their encoding assembled, as far as `held` includes them.
     pub arenas: usize,
+    /// Entries to come that `held` includes already.
+    pub room: usize,
 }
 
 impl ColumnBatch {
@@ -52,6 +54,7 @@ impl ColumnBatch {
             dictionary: None,
             held: MemoryReservation::default(),
             arenas: 0,
+            room: 0,
         }
     }
 
@@ -94,11 +97,37 @@ impl ColumnBatch {
 
     /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of the memory budget.
     pub(super) fn check_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
+        if n <= self.room {
+            self.room -= n;
+            return Ok(());
+        }
+        let entry = self.checked_entry(n, target, limit)?;
+        // Twice: a vector that grows exists twice for a moment.
+        self.held.grow(n.saturating_mul(2 * entry))
+    }
+
+    /// Reserves memory for the next `n` entries of a nested column. Fails as [`check_room`](Self::check_room) does, and if the
+    /// system has not as much.
+    pub(super) fn make_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
+        let entry = self.checked_entry(n, target, limit)?;
+        self.held.grow(n.saturating_mul(entry))?;
+        self.room = n;
+        try_reserve_exact(&mut self.rep, n)?;
+        try_reserve_exact(&mut self.def, n)?;
+        match &mut self.values {
+            Values::W32(values) => try_reserve_exact(values, n),
+            Values::W64(values) => try_reserve_exact(values, n),
+            // These grow as they are filled.
+            Values::Bit(_) | Values::Fixed(_) | Values::Bytes(_) | Values::Offsets(_) => Ok(()),
+        }
+    }
+
+    /// The bytes of an entry, if a batch with `n` more of them takes no more than `limit`.
+    fn checked_entry(&self, n: usize, target: &ReadTarget, limit: usize) -> Result<usize> {
         let entry = width(target.physical.shape()) + LEVEL_BYTES;
         let entries = self.entries.saturating_add(n);
         if entries.saturating_mul(entry) <= limit {
-            // Twice: a vector that grows exists twice for a moment.
-            return self.held.grow(n.saturating_mul(2 * entry));
+            return Ok(entry);
         }
         Err(Error::limit(format!(
             "{entries} entries of {entry} bytes in one batch exceed the limit of {limit}; read smaller batches, or \

@@ -225,6 +225,7 @@ impl ColumnChunkReader {
     fn seek_to_row(&mut self, rows: usize) -> Result<usize> {
         let Some(page) = self.offset_index.page_ahead(&self.position, rows) else { return Ok(0) };
         self.close();
+        self.pages.count_skipped(page.saturating_sub(self.position.data_pages));
         self.offset_index.seek_to_page(page, &mut self.pages, &mut self.dictionary, &mut self.position)
     }
 
@@ -243,6 +244,7 @@ impl ColumnChunkReader {
             match self.rows_of(&header)? {
                 Some(n) if header.is_data() && n <= rows - done => {
                     self.check_offset_index(&header)?;
+                    self.pages.count_skipped(1);
                     self.position.has_begun |= n > 0;
                     self.position.row += n as u64;
                     done += n;
@@ -274,6 +276,11 @@ impl ColumnChunkReader {
     /// `rows` is 0, that is the rest of the last row, which may continue from one V1 page to the next.
     fn has_next(&mut self, rows: usize) -> Result<bool> {
         if rows == 0 && self.target.max_rep == 0 {
+            return Ok(false);
+        }
+        if rows == 0 && self.offset_index.starts_pages_with_rows() && self.entries_left() == 0 {
+            // The next page's header may not even have been fetched. Once it is opened, its levels must agree.
+            self.position.has_begun = false;
             return Ok(false);
         }
         if !self.open_next(rows > 0)? {
@@ -420,7 +427,7 @@ impl ColumnChunkReader {
             self.dictionary.read_for_page(&mut self.pages, &bytes, page.max_values, rows)?;
         }
         let dictionary = self.dictionary.entries().filter(|_| is_dictionary_encoded);
-        let page = PageDecoder::new(header, page, bytes, dictionary, &self.target, &self.limits.memory);
+        let page = PageDecoder::new(header, page, bytes, dictionary, &self.target, &self.limits);
         let mut page = page?;
         if self.is_after_gap && self.target.max_rep > 0 {
             page.skip_nested(0).map_err(|error| page.header.place(error))?;

@@ -42,6 +42,11 @@ impl OffsetIndexCursor {
         self.is_followed
     }
 
+    /// Whether each page is known to begin with a row: the format demands it where there is an offset index.
+    pub(super) fn starts_pages_with_rows(&self) -> bool {
+        self.locations.is_some() && !self.counts_only
+    }
+
     pub(super) fn counts_only(&self) -> bool {
         self.counts_only
     }

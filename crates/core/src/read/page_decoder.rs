@@ -8,7 +8,7 @@ use super::target::{ReadTarget, ValueLayout};
 use super::utf8::not_utf8;
 use crate::page::{DataPage, LocatedHeader};
 use crate::sort_order::plain_value;
-use marquetry_base::{Error, Limits, MemoryBudget, PaddedBytes, Result};
+use marquetry_base::{CancelToken, Error, Limits, PaddedBytes, Result};
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, IndexLookup, check_indices};
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bitmap, Decode, EncodedPage, PhysicalType, Values, filter_u8, registry};
@@ -36,6 +36,8 @@ pub(super) struct PageDecoder {
     values_per_step: usize,
     /// Whether byte strings must be UTF-8, and were not validated with the dictionary already.
     validates_utf8: bool,
+    /// Looked at for each block: a page has any number of entries.
+    cancel: CancelToken,
 }
 
 /// Whether a page has bytes after its last level and after its last value. It should have none.
@@ -81,7 +83,7 @@ impl PageDecoder {
         bytes: PaddedBytes,
         dictionary: Option<&Arc<Dictionary>>,
         target: &ReadTarget,
-        memory: &MemoryBudget,
+        limits: &Limits,
     ) -> Result<Self> {
         let copied_bytes = if target.layout == ValueLayout::Offsets { bytes.len() } else { 0 };
         // QUIRK: a page of only nulls may have no value bytes even if its encoding stores a header. PLAIN stores none.
@@ -91,7 +93,7 @@ impl PageDecoder {
             Some(_) => Box::new(IndexDecoder::new(&bytes).map_err(|error| header.place(error))?),
             None => {
                 let (max_values, physical) = (page.max_values, target.physical);
-                let (dictionary, memory) = (dictionary.cloned(), memory.clone());
+                let (dictionary, memory) = (dictionary.cloned(), limits.memory.clone());
                 let encoded = EncodedPage { bytes, max_values, physical, dictionary, memory };
                 registry::decoder(encoding, &encoded).map_err(|error| header.place(error))?
             }
@@ -111,6 +113,7 @@ impl PageDecoder {
             index_bound: index_bound.map(|dictionary| dictionary.values().len()),
             validates_utf8: target.validates_utf8()
                 && !dictionary.is_some_and(|dictionary| matches!(dictionary.values(), Values::Bytes(_))),
+            cancel: limits.cancel.clone(),
         })
     }
 
@@ -179,6 +182,7 @@ impl PageDecoder {
         scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
+        self.cancel.check()?;
         out.check_room(block, target, scratch.batch_bytes)?;
         if target.max_def == 0 {
             self.decode_values(block, &mut out.values)?;
@@ -216,7 +220,28 @@ impl PageDecoder {
         scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<usize> {
+        if self.left >= MANY_ENTRIES {
+            self.make_room(rows, target, scratch, out)?;
+        }
         self.walk_rows(rows, |page, take, _| page.consume(take, target, scratch, out))
+    }
+
+    /// Makes room for the entries of the rest of the current row and of the next `rows` rows. They are counted first: a few bytes
+    /// stand for any number of them.
+    fn make_room(
+        &self,
+        rows: usize,
+        target: &ReadTarget,
+        scratch: &DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<()> {
+        let (pending, begun) = self.entries_of_rows(rows);
+        let is_over = pending < self.pending_rep.len() - self.consumed;
+        let rest = if is_over { Some(0) } else { self.rep.entries_of_rows(rows - begun, self.left)? };
+        match rest {
+            Some(rest) => out.make_room(pending + rest, target, scratch.batch_bytes),
+            None => Ok(()),
+        }
     }
 
     /// Calls `step` for the entries of the rest of the current row and of the next `rows` rows, as many as are pending at a
@@ -274,6 +299,7 @@ impl PageDecoder {
 
     /// Decodes the levels of the next block of entries.
     fn decode_levels(&mut self) -> Result<()> {
+        self.cancel.check()?;
         let block = self.left.min(ENTRIES_PER_BLOCK);
         self.pending_rep.clear();
         self.pending_def.clear();
@@ -419,6 +445,8 @@ const DELTA_BYTE_ARRAY: i32 = 7;
 const CACHED_BYTES: usize = 2 << 10;
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 const ENTRIES_PER_BLOCK: usize = 2048;
+/// So many entries of a page are counted before there is memory for them.
+const MANY_ENTRIES: usize = 1 << 18;
 /// Rows per block of plain fixed-width values and of runs of nulls: most batches at once. Bounded, because the page header's
 /// count is untrusted.
 const ROWS_PER_COPY: usize = 4 * ENTRIES_PER_BLOCK;

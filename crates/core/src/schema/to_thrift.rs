@@ -7,10 +7,9 @@ use super::{Node, NodeKind, Repetition, Schema};
 use crate::logical_type::{LogicalType, TimeUnit};
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
-    ConvertedType, LogicalType as ThriftType, Repetition as ThriftRepetition, SchemaElement,
+    ConvertedType, LogicalType as ThriftType, Repetition as ThriftRepetition, SchemaElement, ThriftString,
     TimeUnit as ThriftTimeUnit, Type,
 };
-use std::sync::Arc;
 
 impl Schema {
     /// The footer's list, whose first element is the root. [`from_thrift`](Schema::from_thrift) makes the same schema of
@@ -44,7 +43,7 @@ impl Schema {
 }
 
 /// The element of a required group of `children` fields, which are to follow it.
-pub fn group(name: impl Into<Arc<str>>, children: usize) -> SchemaElement {
+pub fn group(name: impl Into<ThriftString>, children: usize) -> SchemaElement {
     SchemaElement {
         name: name.into(),
         repetition_type: Some(ThriftRepetition::REQUIRED),
@@ -55,7 +54,7 @@ pub fn group(name: impl Into<Arc<str>>, children: usize) -> SchemaElement {
 }
 
 /// The element of a required column.
-pub fn column(name: impl Into<Arc<str>>, physical: PhysicalType) -> SchemaElement {
+pub fn column(name: impl Into<ThriftString>, physical: PhysicalType) -> SchemaElement {
     let length = match physical {
         PhysicalType::FixedLenByteArray(width) => i32::try_from(width).ok(),
         _ => None,

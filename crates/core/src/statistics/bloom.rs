@@ -182,6 +182,21 @@ impl BloomFilterHead {
         Ok(BloomFilterHead { bits: reader.position(), blocks: num_bytes / BLOCK_BYTES })
     }
 
+    /// How many bytes the bits have.
+    pub fn num_bytes(self) -> usize {
+        self.blocks * BLOCK_BYTES
+    }
+
+    /// How many bytes the header has.
+    pub fn header_bytes(self) -> usize {
+        self.bits
+    }
+
+    /// How many bytes header and bits have.
+    pub fn total_bytes(self) -> usize {
+        self.bits + self.blocks * BLOCK_BYTES
+    }
+
     /// Where, counted from the header's first byte, the block is that a value of this [`hash`](BloomFilter::hash) is in.
     pub fn block_of(self, hash: u64) -> Range<usize> {
         let start = self.bits + block_of(hash, self.blocks) * BLOCK_BYTES;

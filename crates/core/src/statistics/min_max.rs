@@ -2,7 +2,9 @@
 //!
 //! Spec: `ColumnOrder` in parquet.thrift, whose comments say what a bound of floats may be.
 
-use crate::sort_order::{SortOrder, int96_key, is_nan16, is_nan32, is_nan64, key16, key32, key64};
+use crate::sort_order::{
+    NANOS_PER_DAY, SortOrder, int96_key, is_nan16, is_nan32, is_nan64, key16, key32, key64,
+};
 use crate::statistics::min_max_loops::{self, FloatExtremes};
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
@@ -38,7 +40,7 @@ struct Extent {
     any: bool,
     min: Vec<u8>,
     max: Vec<u8>,
-    /// Whether there was no memory for a bound: then there is none.
+    /// Whether there was no memory for a bound, or there is no right one: then there is none.
     is_lost: bool,
 }
 
@@ -237,8 +239,15 @@ impl MinMaxStats {
             (SortOrder::Int96, 12) => {
                 let bytes = fixed.as_bytes();
                 let (words, _) = bytes.as_chunks::<12>();
-                let keys = at.map(|i| (int96_key(words[i]), i));
+                let mut is_within_days = true;
+                let keys = at.map(|i| {
+                    let key = int96_key(words[i]);
+                    is_within_days &= (0..NANOS_PER_DAY).contains(&key.1);
+                    (key, i)
+                });
                 let found = min_max_loops::of_integers(keys, (LAST_INT96, FIRST_INT96));
+                // QUIRK: nanoseconds of other days are ordered by their bytes in one way, and as times in another.
+                self.numbers.is_lost |= !is_within_days;
                 self.add_found(found.map(|((_, min), (_, max))| (words[min], words[max])));
             }
             (SortOrder::FixedLenBytes | SortOrder::Decimal, _) => {

@@ -1,14 +1,15 @@
 //! When a writer leaves a checkpoint, and what it takes that its bytes are safe.
 
-use std::fs::File;
+use marquetry_base::Stopwatch;
 use std::io::{self, BufWriter, Cursor, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a writer leaves a checkpoint: a footer of all row groups so far, after which the file could end.
 ///
 /// A checkpoint is about as long as the footer of the file will be, so that many of them in a file of many row groups
 /// cost much: with one after each row group, half as many footers' bytes as there are row groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum CheckpointEvery {
     /// After a row group, once 64 MiB were written since the last one, and so much that checkpoints are at most 1 % of
     /// the file, or the file has doubled: where row groups are so small that the footer is a large part of the file,
@@ -21,12 +22,14 @@ pub enum CheckpointEvery {
     /// become smaller than they would be.
     Bytes(u64),
     /// Once so much time has passed, when rows are written. The row group that is being filled is ended. There is no
-    /// clock in the background: a writer that gets no rows makes no checkpoint.
+    /// clock in the background: a writer that gets no rows makes no checkpoint. Nor does one in a build without the feature
+    /// `threads`, which has no clock at all.
     Time(Duration),
 }
 
 /// What the checkpoints of a file have cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CheckpointCost {
     /// How many there are.
     pub count: usize,
@@ -46,12 +49,6 @@ pub trait Durable: Write {
     /// wait for. By default it does nothing.
     fn sync_soon(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl Durable for File {
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_data()
     }
 }
 
@@ -109,7 +106,7 @@ pub(super) struct Schedule {
     /// How the file was when the last one ended.
     position: u64,
     row_groups: usize,
-    time: Instant,
+    time: Stopwatch,
     /// Bytes of the last one, if it had chunks, for each of them.
     bytes_of_chunk: u64,
 }
@@ -121,7 +118,7 @@ impl Schedule {
             cost: CheckpointCost::default(),
             position: 0,
             row_groups: 0,
-            time: Instant::now(),
+            time: Stopwatch::start(),
             bytes_of_chunk: BYTES_OF_CHUNK,
         }
     }
@@ -152,17 +149,16 @@ impl Schedule {
     /// Notes a checkpoint of so many bytes, begun at `start`, that ended at `position`.
     pub(super) fn done(
         &mut self,
-        start: Instant,
+        start: Stopwatch,
         len: u64,
         position: u64,
         row_groups: usize,
         columns: usize,
     ) {
-        let now = Instant::now();
         self.cost.bytes += len;
         self.cost.count += 1;
-        self.cost.time += now - start;
-        (self.position, self.row_groups, self.time) = (position, row_groups, now);
+        self.cost.time += start.elapsed();
+        (self.position, self.row_groups, self.time) = (position, row_groups, Stopwatch::start());
         let chunks = row_groups as u64 * columns as u64;
         self.bytes_of_chunk = len.checked_div(chunks).unwrap_or(BYTES_OF_CHUNK);
     }
@@ -188,7 +184,7 @@ mod tests {
             if schedule.is_due(position, group, 20, 0) {
                 let len = 20 * 250 * group as u64;
                 position += len;
-                schedule.done(Instant::now(), len, position, group, 20);
+                schedule.done(Stopwatch::start(), len, position, group, 20);
             }
         }
         (schedule.cost.bytes as f64 / position as f64, schedule.cost.count)

@@ -1,24 +1,26 @@
 //! The bytes of a column chunk until they go into the file: in memory, in a temporary file, or still in the file that
 //! they are copied from.
 
-use super::spares::{BLOCK, Block, Spares};
+use super::buffer_pool::{BLOCK_BYTES, BufferPool, PooledBlock};
+use super::spill::Spill;
 use crate::source::Source;
-use marquetry_base::{Error, ErrorKind, Result};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use bytes::Bytes;
+use marquetry_base::{CancelToken, Error, Result};
+use std::collections::VecDeque;
+use std::io::Write;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Bytes in order, wherever each part of them is.
 #[derive(Debug, Default)]
 pub struct ChunkBytes {
-    parts: Vec<Part>,
+    parts: VecDeque<Part>,
     len: u64,
     held: usize,
 }
 
 enum Part {
-    Held(Block),
+    Held(PooledBlock),
     Spilled(Arc<Spill>, Range<u64>),
     Elsewhere(Arc<dyn Source>, Range<u64>),
 }
@@ -48,20 +50,20 @@ impl ChunkBytes {
     pub fn push(&mut self, bytes: Vec<u8>) {
         self.len += bytes.len() as u64;
         self.held += bytes.len();
-        self.parts.push(Part::Held(Block::of(bytes)));
+        self.parts.push_back(Part::Held(PooledBlock::of(bytes)));
     }
 
     /// Appends a copy of `bytes`, in memory that others have left.
-    pub(super) fn extend(&mut self, mut bytes: &[u8], spares: &Arc<Spares>) {
+    pub(super) fn extend(&mut self, mut bytes: &[u8], pool: &Arc<BufferPool>) {
         self.held += bytes.len();
         while !bytes.is_empty() {
-            let room = match self.parts.last_mut() {
-                Some(Part::Held(block)) if block.len() < BLOCK => block,
+            let room = match self.parts.back_mut() {
+                Some(Part::Held(block)) if block.len() < BLOCK_BYTES => block,
                 _ => {
                     // Of a short chunk the first block will be the last.
                     let is_first = self.parts.is_empty();
-                    let block = if is_first { Block::of(Vec::new()) } else { Block::full(spares) };
-                    self.parts.push(Part::Held(block));
+                    let block = if is_first { PooledBlock::of(Vec::new()) } else { PooledBlock::full(pool) };
+                    self.parts.push_back(Part::Held(block));
                     continue;
                 }
             };
@@ -74,22 +76,22 @@ impl ChunkBytes {
     /// Appends a page: what is before it, and the page. If that is long, its memory is taken and other memory given for it.
     ///
     /// PERF: a page that is no longer in the cache takes longer to copy than anything else that happens to it.
-    pub(super) fn push_page(&mut self, before: [&[u8]; 2], page: &mut Vec<u8>, spares: &Arc<Spares>) {
+    pub(super) fn push_page(&mut self, before: [&[u8]; 2], page: &mut Vec<u8>, pool: &Arc<BufferPool>) {
         // What is kept takes at most twice as much memory as it has bytes.
-        if page.len() < BLOCK.max(page.capacity() / 2) {
-            [before[0], before[1], page].into_iter().for_each(|bytes| self.extend(bytes, spares));
+        if page.len() < BLOCK_BYTES.max(page.capacity() / 2) {
+            [before[0], before[1], page].into_iter().for_each(|bytes| self.extend(bytes, pool));
             return;
         }
         self.push(before.concat());
         self.len += page.len() as u64;
         self.held += page.len();
-        self.parts.push(Part::Held(Block::page(page, spares)));
+        self.parts.push_back(Part::Held(PooledBlock::page(page, pool)));
     }
 
     /// Appends bytes of a file, which are read when they are written.
     pub fn push_from(&mut self, source: Arc<dyn Source>, range: Range<u64>) {
         self.len += range.end.saturating_sub(range.start);
-        self.parts.push(Part::Elsewhere(source, range));
+        self.parts.push_back(Part::Elsewhere(source, range));
     }
 
     /// Appends all of `other`.
@@ -99,7 +101,7 @@ impl ChunkBytes {
         self.parts.extend(other.parts);
     }
 
-    /// Moves what is in memory to a temporary file.
+    /// Moves what is in memory to where pages are spilled.
     pub fn spill_to(&mut self, spill: &Arc<Spill>) -> Result<()> {
         for part in &mut self.parts {
             if let Part::Held(block) = part {
@@ -111,20 +113,56 @@ impl ChunkBytes {
         Ok(())
     }
 
+    /// Takes the first bytes away: those in memory as they are, of others at most a megabyte, which is read. `None` if there
+    /// are no more.
+    pub fn take_piece(&mut self) -> Result<Option<Bytes>> {
+        let Some(part) = self.parts.pop_front() else { return Ok(None) };
+        let (piece, rest) = match part {
+            Part::Held(block) => {
+                self.held -= block.len();
+                (Bytes::from_owner(block), None)
+            }
+            Part::Spilled(spill, range) => {
+                let (first, rest) = cut(range);
+                let mut buffer = Vec::new();
+                spill.read(first, &mut buffer)?;
+                (buffer.into(), rest.map(|rest| Part::Spilled(spill, rest)))
+            }
+            Part::Elsewhere(source, range) => {
+                let (first, rest) = cut(range);
+                let bytes = source.read_at(first.start, (first.end - first.start) as usize)?;
+                (bytes, rest.map(|rest| Part::Elsewhere(source, rest)))
+            }
+        };
+        self.len -= piece.len() as u64;
+        if let Some(rest) = rest {
+            self.parts.push_front(rest);
+        }
+        Ok(Some(piece))
+    }
+
     /// Writes all bytes to `sink`.
     pub fn copy_to(&self, sink: &mut dyn Write) -> Result<()> {
+        self.copy_unless(&CancelToken::default(), sink)
+    }
+
+    /// [`copy_to`](Self::copy_to), piece by piece until it is cancelled.
+    pub(super) fn copy_unless(&self, cancel: &CancelToken, sink: &mut dyn Write) -> Result<()> {
         for part in &self.parts {
+            cancel.check()?;
             match part {
                 Part::Held(block) => sink.write_all(block).map_err(unwritten)?,
                 Part::Spilled(spill, range) => {
                     let mut buffer = Vec::new();
                     for piece in pieces(range) {
+                        cancel.check()?;
                         spill.read(piece, &mut buffer)?;
                         sink.write_all(&buffer).map_err(unwritten)?;
                     }
                 }
                 Part::Elsewhere(source, range) => {
                     for piece in pieces(range) {
+                        cancel.check()?;
                         let bytes = source.read_at(piece.start, (piece.end - piece.start) as usize)?;
                         sink.write_all(&bytes).map_err(unwritten)?;
                     }
@@ -133,6 +171,12 @@ impl ChunkBytes {
         }
         Ok(())
     }
+}
+
+/// What is copied first of the range, and what is left of it.
+fn cut(range: Range<u64>) -> (Range<u64>, Option<Range<u64>>) {
+    let middle = range.end.min(range.start.saturating_add(COPIED));
+    (range.start..middle, (middle < range.end).then_some(middle..range.end))
 }
 
 /// The range cut into what is copied at a time.
@@ -144,7 +188,7 @@ fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 /// The error of a sink that does not take bytes.
 #[cold]
 pub(super) fn unwritten(error: std::io::Error) -> Error {
-    Error::caused_by(ErrorKind::Io, "the file cannot be written", error)
+    Error::io("the file cannot be written", error)
 }
 
 impl std::fmt::Debug for Part {
@@ -154,43 +198,6 @@ impl std::fmt::Debug for Part {
             Part::Spilled(_, range) => write!(f, "Spilled({range:?})"),
             Part::Elsewhere(_, range) => write!(f, "Elsewhere({range:?})"),
         }
-    }
-}
-
-/// A temporary file for pages that memory has no room for. It has no name, so nothing of it stays behind.
-#[derive(Debug)]
-pub struct Spill {
-    /// The file, and how much is in it.
-    file: Mutex<(File, u64)>,
-}
-
-impl Spill {
-    /// An empty file in the system's folder for temporary files.
-    pub fn new() -> Result<Self> {
-        let file = tempfile::tempfile().map_err(|error| {
-            Error::caused_by(ErrorKind::Io, "no temporary file for finished pages", error)
-        })?;
-        Ok(Spill { file: Mutex::new((file, 0)) })
-    }
-
-    fn write(&self, bytes: &[u8]) -> Result<Range<u64>> {
-        let mut guard = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, end) = &mut *guard;
-        let start = *end;
-        file.seek(SeekFrom::Start(start)).and_then(|_| file.write_all(bytes)).map_err(|error| {
-            Error::caused_by(ErrorKind::Io, "finished pages cannot be written to a temporary file", error)
-        })?;
-        *end += bytes.len() as u64;
-        Ok(start..*end)
-    }
-
-    fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        let mut guard = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, _) = &mut *guard;
-        buffer.resize((range.end - range.start) as usize, 0);
-        file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(buffer)).map_err(|error| {
-            Error::caused_by(ErrorKind::Io, "finished pages cannot be read from a temporary file", error)
-        })
     }
 }
 
@@ -204,35 +211,35 @@ mod tests {
 
     #[test]
     fn blocks_are_filled_and_used_again() {
-        let spares = Spares::new(true);
-        let all: Vec<u8> = (0..3 * BLOCK + 7).map(|i| (i / 3) as u8).collect();
+        let pool = BufferPool::new(true);
+        let all: Vec<u8> = (0..3 * BLOCK_BYTES + 7).map(|i| (i / 3) as u8).collect();
         for _ in 0..2 {
             let mut chunk = ChunkBytes::new();
-            all.chunks(70_001).for_each(|bytes| chunk.extend(bytes, &spares));
+            all.chunks(70_001).for_each(|bytes| chunk.extend(bytes, &pool));
             let mut out = Vec::new();
             chunk.copy_to(&mut out).unwrap();
             assert!(out == all);
             assert_eq!((chunk.len(), chunk.held(), chunk.parts.len()), (all.len() as u64, all.len(), 4));
             drop(chunk);
-            assert_eq!(spares.blocks(), 3);
+            assert_eq!(pool.blocks(), 3);
         }
         let mut short = ChunkBytes::new();
-        short.extend(&all[..100], &spares);
-        assert_eq!(spares.blocks(), 3);
+        short.extend(&all[..100], &pool);
+        assert_eq!(pool.blocks(), 3);
     }
 
     #[test]
     fn long_pages_leave_their_memory() {
-        let spares = Spares::new(true);
-        let mut page = vec![5; BLOCK];
-        for len in [BLOCK, BLOCK - 1, BLOCK + 9, 2 * BLOCK] {
+        let pool = BufferPool::new(true);
+        let mut page = vec![5; BLOCK_BYTES];
+        for len in [BLOCK_BYTES, BLOCK_BYTES - 1, BLOCK_BYTES + 9, 2 * BLOCK_BYTES] {
             let mut chunk = ChunkBytes::new();
             let mut expected = Vec::new();
             for number in 0..3 {
                 page.clear();
                 page.resize(len, number);
                 expected.extend([&b"head"[..], b"er", &page].concat());
-                chunk.push_page([b"head", b"er"], &mut page, &spares);
+                chunk.push_page([b"head", b"er"], &mut page, &pool);
             }
             let mut out = Vec::new();
             chunk.copy_to(&mut out).unwrap();
@@ -240,10 +247,10 @@ mod tests {
             assert_eq!((chunk.len(), chunk.held()), (out.len() as u64, out.len()));
         }
         // Where little of it is used, it stays.
-        let mut page = Vec::with_capacity(3 * BLOCK);
-        page.resize(BLOCK, 1);
-        ChunkBytes::new().push_page([&[], &[]], &mut page, &spares);
-        assert_eq!(page.capacity(), 3 * BLOCK);
+        let mut page = Vec::with_capacity(3 * BLOCK_BYTES);
+        page.resize(BLOCK_BYTES, 1);
+        ChunkBytes::new().push_page([&[], &[]], &mut page, &pool);
+        assert_eq!(page.capacity(), 3 * BLOCK_BYTES);
     }
 
     #[test]
@@ -262,5 +269,13 @@ mod tests {
         assert_eq!(out.len() as u64, chunk.len());
         assert_eq!(out[..4], [1, 1, 1, 0]);
         assert_eq!(out[out.len() - 5..], [4, b'2', b'3', b'4', 9]);
+        // Taken away piece by piece they are the same.
+        let mut taken = Vec::new();
+        while let Some(piece) = chunk.take_piece().unwrap() {
+            assert!(!piece.is_empty() && piece.len() as u64 <= COPIED);
+            taken.extend_from_slice(&piece);
+        }
+        assert!(taken == out);
+        assert_eq!((chunk.len(), chunk.held()), (0, 0));
     }
 }

@@ -1,24 +1,26 @@
 //! One column of one row group: shredded rows in, a finished chunk out.
 //!
 //! ```text
-//! sampling ──► interned ──► direct          Auto: from a sample, and again as the dictionary grows
-//!          └─────────────► direct
+//! sampling ──► dictionary ──► encoding          Auto: from a sample, and again as the dictionary grows
+//!          └───────────────► encoding
 //! ```
 
-use super::choose::{self, Choice, FIRST_LOOK, LATER, Measured, PLAIN, RLE_DICTIONARY};
-use super::chunk_bytes::Spill;
-use super::direct::{Column, Direct};
-use super::file::EncodedChunk;
-use super::interned::Interned;
+use super::dictionary_writer::DictionaryWriter;
+use super::encoded_chunk::EncodedChunk;
+use super::encoding_selection::{
+    self, DictionaryEstimate, EncodingDecision, FIRST_LOOK, LATER, PLAIN, RLE_DICTIONARY,
+};
 use super::levels::{HeldLevels, Levels};
 use super::pages::Pages;
-use super::settings::{ColumnSettings, EncodingChoice};
-use super::values_seen::ValuesSeen;
+use super::settings::{ColumnSettings, EncodingPolicy};
+use super::spill::Spill;
+use super::value_observers::ValueObservers;
+use super::value_writer::{ValueWriter, WriteContext};
 use super::workspace::Workspace;
 use crate::logical_type::LogicalType;
 use crate::nesting::{ColumnValues, ShreddedColumn};
 use crate::schema::Leaf;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, Stopwatch};
 use marquetry_encoding::{PhysicalType, Shape, Values, dictionary};
 use std::sync::Arc;
 
@@ -28,30 +30,30 @@ pub struct ColumnWriter {
     settings: ColumnSettings,
     pages: Pages,
     state: State,
-    choice: Choice,
-    seen: ValuesSeen,
+    choice: EncodingDecision,
+    seen: ValueObservers,
 }
 
 enum State {
     /// Values are held until there are enough of them to choose.
-    Sampling { held: Held },
+    Sampling { held: SampleBuffer },
     /// The dictionary; when it will next be asked whether it pays; what was found when it was asked last.
-    Interned { interned: Interned, next_look: usize, measured: Option<Measured> },
+    Dictionary { dictionary_writer: DictionaryWriter, next_look: usize, measured: Option<DictionaryEstimate> },
     /// The encoding is settled. The dictionary is of the pages before, if there are any.
-    Direct { direct: Direct, before: Option<Interned> },
+    Encoding { value_writer: ValueWriter, before: Option<DictionaryWriter> },
 }
 
 /// Values and levels as they came.
-struct Held {
+struct SampleBuffer {
     values: Values,
     levels: HeldLevels,
     /// Bytes of the values.
     bytes: usize,
 }
 
-impl Held {
+impl SampleBuffer {
     fn new(shape: Shape) -> Self {
-        Held { values: shape.empty(), levels: HeldLevels::default(), bytes: 0 }
+        SampleBuffer { values: shape.empty(), levels: HeldLevels::default(), bytes: 0 }
     }
 
     fn push(&mut self, levels: Levels<'_>, entries: usize, present: &ColumnValues) -> Result<()> {
@@ -79,23 +81,26 @@ impl ColumnWriter {
         let pages = Pages::new(leaf, settings);
         let shape = leaf.physical().shape();
         let is_boolean = leaf.physical() == PhysicalType::Boolean;
-        let interned =
-            || State::Interned { interned: Interned::new(shape), next_look: FIRST_LOOK, measured: None };
-        let direct = |code| Direct::new(code, leaf, &pages);
-        let (state, reason) = match settings.encoding {
-            EncodingChoice::FixedLenBytes(RLE_DICTIONARY) if !is_boolean => (interned(), "asked for"),
-            EncodingChoice::DictionaryOr(code) if !is_boolean => {
-                // If it is not legal, this is known now and not when the dictionary is full.
-                direct(code)?;
-                (interned(), "asked for")
-            }
-            EncodingChoice::FixedLenBytes(code) | EncodingChoice::DictionaryOr(code) => {
-                (State::Direct { direct: direct(code)?, before: None }, "asked for")
-            }
-            EncodingChoice::Auto { .. } => (State::Sampling { held: Held::new(shape) }, ""),
+        let dictionary_writer = || State::Dictionary {
+            dictionary_writer: DictionaryWriter::new(shape),
+            next_look: FIRST_LOOK,
+            measured: None,
         };
-        let choice = Choice { reason, candidates: Vec::new() };
-        let seen = ValuesSeen::new(leaf, settings);
+        let value_writer = |code| ValueWriter::new(code, leaf, &pages);
+        let (state, reason) = match settings.encoding {
+            EncodingPolicy::Only(RLE_DICTIONARY) if !is_boolean => (dictionary_writer(), "asked for"),
+            EncodingPolicy::DictionaryOr(code) if !is_boolean => {
+                // If it is not legal, this is known now and not when the dictionary is full.
+                value_writer(code)?;
+                (dictionary_writer(), "asked for")
+            }
+            EncodingPolicy::Only(code) | EncodingPolicy::DictionaryOr(code) => {
+                (State::Encoding { value_writer: value_writer(code)?, before: None }, "asked for")
+            }
+            EncodingPolicy::Auto { .. } => (State::Sampling { held: SampleBuffer::new(shape) }, ""),
+        };
+        let choice = EncodingDecision { reason, candidates: Vec::new() };
+        let seen = ValueObservers::new(leaf, settings);
         Ok(ColumnWriter { leaf: leaf.clone(), settings: settings.clone(), pages, state, choice, seen })
     }
 
@@ -110,6 +115,7 @@ impl ColumnWriter {
     }
 
     fn write_rows(&mut self, rows: &ShreddedColumn, workspace: &mut Workspace) -> Result<()> {
+        self.settings.cancel.check()?;
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
         let shape = match &rows.values {
             ColumnValues::Values(values) => values.shape(),
@@ -128,11 +134,15 @@ impl ColumnWriter {
                 return self.write_rows(rows, workspace);
             }
             (State::Sampling { held }, present) => held.push(levels, rows.entries, present)?,
-            (State::Interned { interned, .. }, present) => {
-                interned.write(levels, 0..rows.entries, present, &workspace.spares)?
+            (State::Dictionary { dictionary_writer, .. }, present) => {
+                if let (ColumnValues::Keys { dictionary, .. }, true) = (present, settings.whole_dictionaries)
+                {
+                    dictionary_writer.begin_with(dictionary)?;
+                }
+                dictionary_writer.write(levels, 0..rows.entries, present, &workspace.pool)?
             }
-            (State::Direct { direct, .. }, present) => {
-                let mut column = Column { leaf, settings, pages, workspace };
+            (State::Encoding { value_writer, .. }, present) => {
+                let mut column = WriteContext { leaf, settings, pages, workspace };
                 let looked_up;
                 let values = match present {
                     ColumnValues::Values(values) => values,
@@ -144,14 +154,14 @@ impl ColumnWriter {
                     }
                 };
                 seen.note(values);
-                direct.write(levels, 0..rows.entries, values, &mut column)?;
+                value_writer.write(levels, 0..rows.entries, values, &mut column)?;
             }
         }
-        self.look(workspace)
+        self.choose_if_due(workspace)
     }
 
     /// Chooses, or chooses again, if it is time.
-    fn look(&mut self, workspace: &mut Workspace) -> Result<()> {
+    fn choose_if_due(&mut self, workspace: &mut Workspace) -> Result<()> {
         match &mut self.state {
             State::Sampling { held } => {
                 let is_enough = held.values.len() >= FIRST_LOOK
@@ -159,27 +169,28 @@ impl ColumnWriter {
                     || held.bytes >= MOST_HELD;
                 if is_enough { self.choose(true, workspace) } else { Ok(()) }
             }
-            State::Interned { interned, next_look, measured } => {
-                let is_full = interned.page_bytes() > self.settings.dictionary_page_bytes;
-                let is_time = interned.len() >= *next_look;
+            State::Dictionary { dictionary_writer, next_look, measured } => {
+                let is_full = dictionary_writer.page_bytes() > self.settings.dictionary_page_bytes;
+                let is_time = dictionary_writer.len() >= *next_look;
                 match (is_full, is_time, self.settings.encoding) {
-                    (true, _, EncodingChoice::DictionaryOr(code)) => {
+                    (true, _, EncodingPolicy::DictionaryOr(code)) => {
                         self.leave_dictionary(code, true, workspace)
                     }
-                    (_, true, EncodingChoice::FixedLenBytes(_) | EncodingChoice::DictionaryOr(_)) => {
+                    (_, true, EncodingPolicy::Only(_) | EncodingPolicy::DictionaryOr(_)) => {
                         *next_look *= LATER;
-                        *measured = Some(interned.view().measure(false, &self.settings, workspace)?);
+                        *measured =
+                            Some(dictionary_writer.view().measure(false, &self.settings, workspace)?);
                         Ok(())
                     }
-                    (true, _, EncodingChoice::Auto { .. }) => self.reconsider(When::Full, workspace),
-                    (false, true, EncodingChoice::Auto { .. }) if !interned.is_committed => {
+                    (true, _, EncodingPolicy::Auto { .. }) => self.reconsider(Trigger::Full, workspace),
+                    (false, true, EncodingPolicy::Auto { .. }) if !dictionary_writer.is_committed => {
                         *next_look *= LATER;
-                        self.reconsider(When::Growing, workspace)
+                        self.reconsider(Trigger::Growing, workspace)
                     }
                     _ => Ok(()),
                 }
             }
-            State::Direct { .. } => Ok(()),
+            State::Encoding { .. } => Ok(()),
         }
     }
 
@@ -188,69 +199,71 @@ impl ColumnWriter {
         let State::Sampling { held } = &self.state else { return Ok(()) };
         if held.values.is_empty() {
             self.choice.reason = "no values";
-            return self.begin_direct(PLAIN, workspace);
+            return self.begin_encoding(PLAIN, workspace);
         }
         let ColumnWriter { leaf, settings, .. } = self;
-        let sample = choose::sample_of(&held.values, leaf.physical())?;
-        let tried = choose::try_all(&sample, leaf.physical(), settings, workspace)?;
+        let sample = encoding_selection::sample_of(&held.values, leaf.physical())?;
+        let tried = encoding_selection::measure_candidates(&sample, leaf.physical(), settings, workspace)?;
         let best = tried[0];
-        self.choice = Choice { reason: SMALLEST, candidates: tried };
+        self.choice = EncodingDecision { reason: SMALLEST, candidates: tried };
         if !may_have_dictionary(leaf, settings) {
-            return self.begin_direct(best.code, workspace);
+            return self.begin_encoding(best.code, workspace);
         }
-        let mut interned = Interned::new(held.values.shape());
-        interned.write_values(
+        let mut dictionary_writer = DictionaryWriter::new(held.values.shape());
+        dictionary_writer.write_values(
             held.levels.levels(leaf),
             0..held.levels.entries,
             &held.values,
-            &workspace.spares,
+            &workspace.pool,
         )?;
-        let measured = interned.view().measure(is_growing, settings, workspace)?;
+        let measured = dictionary_writer.view().measure(is_growing, settings, workspace)?;
         let now = measured.now();
         self.choice.candidates.push(now);
         let pays = match is_growing {
             true => measured.may_beat(&best, settings),
-            false => choose::is_better(&now, &best),
+            false => encoding_selection::is_better(&now, &best),
         };
-        if !pays || interned.page_bytes() > settings.dictionary_page_bytes {
-            interned.leave(&workspace.spares);
-            return self.begin_direct(best.code, workspace);
+        if !pays || dictionary_writer.page_bytes() > settings.dictionary_page_bytes {
+            dictionary_writer.discard(&workspace.pool);
+            return self.begin_encoding(best.code, workspace);
         }
         let next_look = LATER * FIRST_LOOK;
-        self.state = State::Interned { interned, next_look, measured: Some(measured) };
+        self.state = State::Dictionary { dictionary_writer, next_look, measured: Some(measured) };
         Ok(())
     }
 
     /// Whether the dictionary still pays.
-    fn reconsider(&mut self, when: When, workspace: &mut Workspace) -> Result<()> {
-        let State::Interned { interned, measured, .. } = &mut self.state else { return Ok(()) };
-        if interned.len() == 0 {
+    fn reconsider(&mut self, when: Trigger, workspace: &mut Workspace) -> Result<()> {
+        let State::Dictionary { dictionary_writer, measured, .. } = &mut self.state else { return Ok(()) };
+        if dictionary_writer.len() == 0 {
             // All values have their pages. If there will be more, they are as those before were.
             let best = self.choice.candidates.iter().find(|tried| tried.code != RLE_DICTIONARY);
             let code = best.map_or(PLAIN, |best| best.code);
             return match when {
-                When::Full => self.leave_dictionary(code, true, workspace),
-                When::Growing | When::Complete => Ok(()),
+                Trigger::Full => self.leave_dictionary(code, true, workspace),
+                Trigger::Growing | Trigger::Complete => Ok(()),
             };
         }
-        if let (When::Complete, Some(measured), Some(best)) =
+        if let (Trigger::Complete, Some(measured), Some(best)) =
             (when, &measured, self.choice.candidates.first())
-            && measured.is_about(interned.dictionary().len())
-            && choose::is_better(&measured.now(), best)
+            && measured.is_about(dictionary_writer.dictionary().len())
+            && encoding_selection::is_better(&measured.now(), best)
         {
             return Ok(());
         }
-        let is_growing = when == When::Growing;
-        let sample = interned.view().sample(self.leaf.physical())?;
-        let tried = choose::try_all(&sample, self.leaf.physical(), &self.settings, workspace)?;
+        let is_growing = when == Trigger::Growing;
+        let sample = dictionary_writer.view().sample(self.leaf.physical())?;
+        let tried =
+            encoding_selection::measure_candidates(&sample, self.leaf.physical(), &self.settings, workspace)?;
         let best = tried[0];
-        let found = *measured.insert(interned.view().measure(is_growing, &self.settings, workspace)?);
+        let found =
+            *measured.insert(dictionary_writer.view().measure(is_growing, &self.settings, workspace)?);
         let now = found.now();
-        let committed = interned.is_committed;
-        self.choice = Choice { reason: SMALLEST, candidates: tried };
+        let committed = dictionary_writer.is_committed;
+        self.choice = EncodingDecision { reason: SMALLEST, candidates: tried };
         self.choice.candidates.push(now);
         match when {
-            When::Full => {
+            Trigger::Full => {
                 // QUIRK: fastparquet reads nulls from pages that follow, in another encoding, those of a dictionary. So all
                 // pages of the chunk are alike, unless some have left for the temporary file.
                 if committed {
@@ -258,58 +271,67 @@ impl ColumnWriter {
                 }
                 self.leave_dictionary(best.code, committed, workspace)
             }
-            When::Growing if found.may_beat(&best, &self.settings) => Ok(()),
-            When::Complete if choose::is_better(&now, &best) => Ok(()),
-            When::Growing | When::Complete => self.leave_dictionary(best.code, false, workspace),
+            Trigger::Growing if found.may_beat(&best, &self.settings) => Ok(()),
+            Trigger::Complete if encoding_selection::is_better(&now, &best) => Ok(()),
+            Trigger::Growing | Trigger::Complete => self.leave_dictionary(best.code, false, workspace),
         }
     }
 
     fn begin_dictionary(&mut self, workspace: &Workspace) -> Result<()> {
         let State::Sampling { held } = &self.state else { return Ok(()) };
-        let mut interned = Interned::new(held.values.shape());
-        interned.write_values(
+        let mut dictionary_writer = DictionaryWriter::new(held.values.shape());
+        dictionary_writer.write_values(
             held.levels.levels(&self.leaf),
             0..held.levels.entries,
             &held.values,
-            &workspace.spares,
+            &workspace.pool,
         )?;
         self.choice.reason = "the input has a dictionary";
-        self.state = State::Interned { interned, next_look: FIRST_LOOK, measured: None };
+        self.state = State::Dictionary { dictionary_writer, next_look: FIRST_LOOK, measured: None };
         Ok(())
     }
 
     /// Ends sampling with an encoding that is not a dictionary.
-    fn begin_direct(&mut self, code: i32, workspace: &mut Workspace) -> Result<()> {
-        let mut direct = Direct::new(code, &self.leaf, &self.pages)?;
+    fn begin_encoding(&mut self, code: i32, workspace: &mut Workspace) -> Result<()> {
+        let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages)?;
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
         if let State::Sampling { held } = state {
-            let mut column = Column { leaf, settings, pages, workspace };
+            let mut column = WriteContext { leaf, settings, pages, workspace };
             seen.note(&held.values);
-            direct.write(held.levels.levels(leaf), 0..held.levels.entries, &held.values, &mut column)?;
+            value_writer.write(
+                held.levels.levels(leaf),
+                0..held.levels.entries,
+                &held.values,
+                &mut column,
+            )?;
         }
-        self.state = State::Direct { direct, before: None };
+        self.state = State::Encoding { value_writer, before: None };
         Ok(())
     }
 
     /// Goes on without the dictionary. What is held becomes pages of indices if `keep`, else it is encoded anew.
     fn leave_dictionary(&mut self, code: i32, keep: bool, workspace: &mut Workspace) -> Result<()> {
-        let mut direct = Direct::new(code, &self.leaf, &self.pages)?;
-        let placeholder = State::Sampling { held: Held::new(self.leaf.physical().shape()) };
-        let State::Interned { mut interned, .. } = std::mem::replace(&mut self.state, placeholder) else {
+        let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages)?;
+        let placeholder = State::Sampling { held: SampleBuffer::new(self.leaf.physical().shape()) };
+        let State::Dictionary { mut dictionary_writer, .. } = std::mem::replace(&mut self.state, placeholder)
+        else {
             return Ok(());
         };
+        if !dictionary_writer.dictionary().is_empty() {
+            workspace.counters.dictionary_given_up();
+        }
         let ColumnWriter { leaf, settings, pages, seen, .. } = self;
-        let mut column = Column { leaf, settings, pages, workspace };
+        let mut column = WriteContext { leaf, settings, pages, workspace };
         let before = if keep {
-            interned.write_pages(&mut column)?;
-            seen.note(interned.dictionary());
-            Some(interned)
+            dictionary_writer.write_pages(&mut column)?;
+            seen.note(dictionary_writer.dictionary());
+            Some(dictionary_writer)
         } else {
-            seen.note(interned.dictionary());
-            interned.rewrite(&mut direct, &mut column)?;
+            seen.note(dictionary_writer.dictionary());
+            dictionary_writer.rewrite(&mut value_writer, &mut column)?;
             None
         };
-        self.state = State::Direct { direct, before };
+        self.state = State::Encoding { value_writer, before };
         Ok(())
     }
 
@@ -317,17 +339,17 @@ impl ColumnWriter {
     pub fn estimated_size(&self) -> u64 {
         let open = match &self.state {
             State::Sampling { held } => held.bytes + held.levels.size(),
-            State::Interned { interned, measured, .. } => {
-                let page_bytes = interned.page_bytes();
+            State::Dictionary { dictionary_writer, measured, .. } => {
+                let page_bytes = dictionary_writer.page_bytes();
                 let values = match measured {
-                    Some(measured) => measured.size(interned.len(), page_bytes) as usize,
-                    None => page_bytes + interned.index_bytes(),
+                    Some(measured) => measured.size(dictionary_writer.len(), page_bytes) as usize,
+                    None => page_bytes + dictionary_writer.index_bytes(),
                 };
-                values + interned.level_bytes()
+                values + dictionary_writer.level_bytes()
             }
-            State::Direct { direct, before } => {
-                let page = direct.size() as f64 * self.pages.ratio();
-                page as usize + before.as_ref().map_or(0, Interned::page_bytes)
+            State::Encoding { value_writer, before } => {
+                let page = value_writer.size() as f64 * self.pages.ratio();
+                page as usize + before.as_ref().map_or(0, DictionaryWriter::page_bytes)
             }
         };
         self.pages.len() + open as u64
@@ -337,8 +359,10 @@ impl ColumnWriter {
     pub fn memory_size(&self) -> usize {
         let open = match &self.state {
             State::Sampling { held } => held.memory(),
-            State::Interned { interned, .. } => interned.memory(),
-            State::Direct { direct, before } => direct.memory() + before.as_ref().map_or(0, Interned::memory),
+            State::Dictionary { dictionary_writer, .. } => dictionary_writer.memory(),
+            State::Encoding { value_writer, before } => {
+                value_writer.memory() + before.as_ref().map_or(0, DictionaryWriter::memory)
+            }
         };
         self.pages.held() + open + self.seen.memory()
     }
@@ -353,50 +377,55 @@ impl ColumnWriter {
             self.choose(true, workspace)?;
         }
         let ColumnWriter { leaf, settings, pages, state, .. } = self;
-        let mut column = Column { leaf, settings, pages, workspace };
-        if let State::Interned { interned, .. } = state {
-            interned.write_pages(&mut column)?;
+        let mut column = WriteContext { leaf, settings, pages, workspace };
+        if let State::Dictionary { dictionary_writer, .. } = state {
+            dictionary_writer.write_pages(&mut column)?;
         }
-        self.pages.spill_to(spill)
+        let (start, held) = (Stopwatch::start(), self.pages.held());
+        self.pages.spill_to(spill)?;
+        workspace.counters.spilled(held, start);
+        Ok(())
     }
 
     /// The finished chunk, and how its encoding was chosen.
-    pub fn close(self, workspace: &mut Workspace) -> Result<(EncodedChunk, Choice)> {
+    pub fn close(self, workspace: &mut Workspace) -> Result<(EncodedChunk, EncodingDecision)> {
         let column = self.leaf.dotted().clone();
         self.finish(workspace).map_err(|error| error.in_column(column))
     }
 
-    fn finish(mut self, workspace: &mut Workspace) -> Result<(EncodedChunk, Choice)> {
+    fn finish(mut self, workspace: &mut Workspace) -> Result<(EncodedChunk, EncodingDecision)> {
         if matches!(self.state, State::Sampling { .. }) {
             self.choose(false, workspace)?;
-        } else if let State::Interned { interned, .. } = &self.state
-            && !interned.is_committed
+        } else if let State::Dictionary { dictionary_writer, .. } = &self.state
+            && !dictionary_writer.is_committed
         {
-            let is_empty = interned.dictionary().is_empty();
+            let is_empty = dictionary_writer.dictionary().is_empty();
             match self.settings.encoding {
-                EncodingChoice::Auto { .. } if is_empty => self.leave_dictionary(PLAIN, false, workspace)?,
-                EncodingChoice::Auto { .. } => self.reconsider(When::Complete, workspace)?,
-                EncodingChoice::DictionaryOr(code) if is_empty => {
+                EncodingPolicy::Auto { .. } if is_empty => self.leave_dictionary(PLAIN, false, workspace)?,
+                EncodingPolicy::Auto { .. } => self.reconsider(Trigger::Complete, workspace)?,
+                EncodingPolicy::DictionaryOr(code) if is_empty => {
                     self.leave_dictionary(code, false, workspace)?
                 }
-                EncodingChoice::DictionaryOr(_) | EncodingChoice::FixedLenBytes(_) => {}
+                EncodingPolicy::DictionaryOr(_) | EncodingPolicy::Only(_) => {}
             }
         }
         let ColumnWriter { leaf, settings, mut pages, state, choice, mut seen } = self;
-        let mut column = Column { leaf: &leaf, settings: &settings, pages: &mut pages, workspace };
+        let mut column = WriteContext { leaf: &leaf, settings: &settings, pages: &mut pages, workspace };
         let mut distinct = None;
         match state {
             State::Sampling { .. } => {}
-            State::Interned { mut interned, .. } => {
-                interned.write_pages(&mut column)?;
-                seen.note(interned.dictionary());
-                let dictionary = interned.finish(&mut column)?;
-                distinct = is_equal_by_bits(&leaf).then(|| dictionary.values().len() as u64);
+            State::Dictionary { mut dictionary_writer, .. } => {
+                dictionary_writer.write_pages(&mut column)?;
+                seen.note(dictionary_writer.dictionary());
+                let dictionary = dictionary_writer.finish(&mut column)?;
+                let counts = settings.distinct_counts && !settings.whole_dictionaries;
+                let is_known = counts && is_equal_by_bits(&leaf);
+                distinct = is_known.then(|| dictionary.values().len() as u64);
             }
-            State::Direct { mut direct, before } => {
-                direct.end_page(&mut column)?;
-                if let Some(interned) = before {
-                    interned.finish(&mut column)?;
+            State::Encoding { mut value_writer, before } => {
+                value_writer.end_page(&mut column)?;
+                if let Some(dictionary_writer) = before {
+                    dictionary_writer.finish(&mut column)?;
                 }
             }
         }
@@ -421,9 +450,9 @@ impl std::fmt::Debug for ColumnWriter {
     }
 }
 
-/// When a dictionary is reconsidered.
+/// Trigger a dictionary is reconsidered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
+enum Trigger {
     /// More values will come.
     Growing,
     /// It ends here in any case.
@@ -444,7 +473,7 @@ fn is_equal_by_bits(leaf: &Leaf) -> bool {
 }
 
 fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
-    leaf.physical() != PhysicalType::Boolean && settings.encoding == EncodingChoice::Auto { dictionary: true }
+    leaf.physical() != PhysicalType::Boolean && settings.encoding == EncodingPolicy::Auto { dictionary: true }
 }
 
 const SMALLEST: &str = "smallest of a sample";

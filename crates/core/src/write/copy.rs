@@ -8,28 +8,29 @@
 //! Encoded values are never touched. Statistics, indexes and bloom filters are carried over, as far as they hold
 //! in a file that has another name under `created_by`.
 
-mod beside;
+mod page_indexes;
+mod pages;
 mod recompress;
 mod trust;
-mod walk;
 
 use super::chunk_bytes::ChunkBytes;
-use super::file::EncodedChunk;
+use super::encoded_chunk::EncodedChunk;
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page::{ChecksumTrust, plain_pages_are_believed};
 use crate::prune::bounds_are_believed;
 use crate::source::Source;
-use beside::Indexes;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_format as format;
+use page_indexes::Indexes;
+use pages::{CopiedPages, PageCopyPlan, copy_pages};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use walk::{Task, Walked, walk};
 
 /// What a copy changes.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct CopySettings {
     /// The codec and its level that pages are to have. Pages that have the codec stay as they are, unless there is a
     /// level. `None` keeps the codec, but for LZO and the deprecated LZ4, which are only read.
@@ -43,6 +44,43 @@ pub struct CopySettings {
     pub verify_checksums: bool,
     /// What pages may cost.
     pub limits: Arc<Limits>,
+}
+
+impl CopySettings {
+    /// Sets [`codec`](Self::codec).
+    #[must_use]
+    pub fn with_codec(mut self, codec: Option<(Codec, Option<i32>)>) -> Self {
+        self.codec = codec;
+        self
+    }
+
+    /// Sets [`checksums`](Self::checksums).
+    #[must_use]
+    pub fn with_checksums(mut self, checksums: bool) -> Self {
+        self.checksums = checksums;
+        self
+    }
+
+    /// Sets [`offset_index`](Self::offset_index).
+    #[must_use]
+    pub fn with_offset_index(mut self, offset_index: bool) -> Self {
+        self.offset_index = offset_index;
+        self
+    }
+
+    /// Sets [`verify_checksums`](Self::verify_checksums).
+    #[must_use]
+    pub fn with_verify_checksums(mut self, verify_checksums: bool) -> Self {
+        self.verify_checksums = verify_checksums;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
+        self.limits = limits;
+        self
+    }
 }
 
 impl Default for CopySettings {
@@ -60,6 +98,7 @@ impl Default for CopySettings {
 
 /// A chunk on its way into another file, and what was done to it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CopiedChunk {
     /// The chunk.
     pub chunk: EncodedChunk,
@@ -75,7 +114,9 @@ pub struct CopiedChunk {
 
 /// Copies the chunk of a column in a row group of `source`, whose footer is `metadata`.
 ///
-/// Fails if the chunk is encrypted or in another file, if it is not where the footer says, if it has fewer rows than
+/// Of an encrypted chunk for which there is a key the pages are decrypted.
+///
+/// Fails if the chunk is encrypted and there is no key, or in another file, if it is not where the footer says, if it has fewer rows than
 /// its row group, or if a page that must be looked at is damaged. The error has the column and the row group.
 ///
 /// # Panics
@@ -95,7 +136,7 @@ pub fn copy_chunk(
 }
 
 /// Takes the bounds of a chunk and its pages away, where the file that it goes to orders values in another way.
-pub fn forget_bounds(chunk: &mut EncodedChunk) {
+pub fn drop_bounds(chunk: &mut EncodedChunk) {
     chunk.column_index = None;
     if let Some(statistics) = &mut chunk.metadata.statistics {
         (statistics.min_value, statistics.max_value) = (None, None);
@@ -119,17 +160,19 @@ impl Origin<'_> {
         let mut indexes = Indexes::read(&**self.source, self.chunk, &settings.limits, &mut notes)?;
         let target = self.target(settings)?;
         let Some(codec) = Codec::from_code(self.chunk.compression().0) else {
+            self.refuse_encrypted()?;
             notes.push("pages of an unknown codec are copied without a look at them".into());
             let range = self.declared()?;
             return self.whole(range, indexes, notes, settings);
         };
         let trust = ChecksumTrust::of_writer(self.created_by);
-        let task = Task {
+        let task = PageCopyPlan {
             recompress: target.map(|(to, level)| (codec, to, level)),
             checksums: settings.checksums,
             verify: settings.verify_checksums,
             // A writer's wrong checksums are excused by its name, which the new file does not have.
             reseal: trust == ChecksumTrust::Disbelieved,
+            decrypt: self.chunk.is_encrypted(),
             mark_compressed: codec != Codec::Uncompressed && !plain_pages_are_believed(self.created_by),
             rows: self.rows,
             count_rows: settings.offset_index,
@@ -142,23 +185,21 @@ impl Origin<'_> {
         {
             return self.whole(range, indexes, notes, settings);
         }
-        let walked = match walk(self.source, self.chunk, &task, indexes.offset.as_ref())? {
-            Some(walked) => walked,
+        let pages = match copy_pages(self.source, self.chunk, &task, indexes.offset.as_ref())? {
+            Some(pages) => pages,
             None => {
                 notes.push("an offset index that does not fit the pages".into());
                 (indexes.offset, indexes.column) = (None, None);
-                let again = walk(self.source, self.chunk, &task, None)?;
+                let again = copy_pages(self.source, self.chunk, &task, None)?;
                 again.ok_or_else(|| Error::corrupt("the pages are in no order"))?
             }
         };
-        self.finish(walked, target.map(|(to, _)| to), indexes, notes, settings)
+        self.finish(pages, target.map(|(to, _)| to), indexes, notes, settings)
     }
 
     fn check(&self) -> Result<()> {
         let chunk = self.chunk;
-        if chunk.is_encrypted() {
-            return Err(Error::encrypted("the column is encrypted, and no key was given"));
-        }
+        chunk.decryptor()?;
         if let Some(path) = chunk.elsewhere() {
             return Err(Error::unsupported(format!("the pages are in another file, {path}")));
         }
@@ -171,6 +212,14 @@ impl Origin<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// What is encrypted cannot be copied without a look at it.
+    fn refuse_encrypted(&self) -> Result<()> {
+        match self.chunk.is_encrypted() {
+            true => Err(Error::unsupported("encrypted pages of an unknown codec")),
+            false => Ok(()),
+        }
     }
 
     /// The codec that the pages must get; `None` if they stay as they are.
@@ -238,7 +287,7 @@ impl Origin<'_> {
     /// The chunk as it was made page by page.
     fn finish(
         &self,
-        walked: Walked,
+        pages: CopiedPages,
         codec: Option<Codec>,
         indexes: Indexes,
         mut notes: Vec<Cow<'static, str>>,
@@ -248,33 +297,33 @@ impl Origin<'_> {
         if let Some(codec) = codec {
             metadata.codec = format::CompressionCodec(codec.code());
         }
-        metadata.num_values = i64::try_from(walked.values).map_err(|_| Error::corrupt("too many values"))?;
-        metadata.total_compressed_size = walked.bytes.len() as i64;
-        metadata.total_uncompressed_size = walked.uncompressed;
-        metadata.data_page_offset = walked.first_data.unwrap_or(0) as i64;
-        metadata.dictionary_page_offset = walked.dictionary.map(|at| at as i64);
+        metadata.num_values = i64::try_from(pages.values).map_err(|_| Error::corrupt("too many values"))?;
+        metadata.total_compressed_size = pages.bytes.len() as i64;
+        metadata.total_uncompressed_size = pages.uncompressed;
+        metadata.data_page_offset = pages.first_data.unwrap_or(0) as i64;
+        metadata.dictionary_page_offset = pages.dictionary.map(|at| at as i64);
         metadata.index_page_offset = None;
-        if walked.dropped > 0 {
+        if pages.dropped > 0 {
             notes.push("pages that are neither data nor dictionaries".into());
         }
         let had_index = indexes.offset.is_some();
-        let offset_index = walked.offset_index(indexes.offset, settings.offset_index);
-        if offset_index.is_none() && settings.offset_index && walked.data_pages() > 0 {
+        let offset_index = pages.offset_index(indexes.offset, settings.offset_index);
+        if offset_index.is_none() && settings.offset_index && pages.data_pages() > 0 {
             notes.push(
                 "no offset index: rows go on from page to page, or are not as many as in the row group"
                     .into(),
             );
         }
         let column_index = indexes.column.filter(|index| {
-            index.null_pages.len() == walked.data_pages() && (had_index || offset_index.is_some())
+            index.null_pages.len() == pages.data_pages() && (had_index || offset_index.is_some())
         });
         let chunk =
-            EncodedChunk { bytes: walked.bytes, metadata, column_index, offset_index, bloom_filter: None };
+            EncodedChunk { bytes: pages.bytes, metadata, column_index, offset_index, bloom_filter: None };
         let copied = CopiedChunk {
             chunk,
-            pages_kept: Some(walked.kept),
-            pages_sealed: walked.sealed,
-            pages_recompressed: walked.recompressed,
+            pages_kept: Some(pages.kept),
+            pages_sealed: pages.sealed,
+            pages_recompressed: pages.recompressed,
             notes,
         };
         self.with_the_rest(copied, settings)
@@ -282,7 +331,8 @@ impl Origin<'_> {
 
     /// Adds the bloom filter, and takes away what must not be believed under another name.
     fn with_the_rest(&self, mut copied: CopiedChunk, settings: &CopySettings) -> Result<CopiedChunk> {
-        let filter = beside::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;
+        let filter =
+            page_indexes::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;
         copied.chunk.bloom_filter = filter;
         if !bounds_are_believed(self.created_by, self.chunk.leaf())
             && let Some(statistics) = &mut copied.chunk.metadata.statistics
@@ -290,7 +340,7 @@ impl Origin<'_> {
         {
             copied.notes.push("bounds that readers do not take from this writer".into());
             (statistics.min, statistics.max) = (None, None);
-            forget_bounds(&mut copied.chunk);
+            drop_bounds(&mut copied.chunk);
         }
         Ok(copied)
     }

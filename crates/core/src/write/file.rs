@@ -8,53 +8,33 @@
 //! column indexes, offset indexes
 //! footer, its length, PAR1
 //! ```
+//!
+//! Of an encrypted file each of these is [encrypted](super::file_encryptor) as it gets its place, and the magic is PARE unless its
+//! footer is only signed.
 
-use super::checkpoint::{CheckpointCost, CheckpointEvery, Durable, Schedule};
+use super::byte_queue::ByteQueue;
+use super::checkpoint::{CheckpointCost, Durable, Schedule};
 use super::chunk_bytes::{ChunkBytes, unwritten};
+use super::chunk_encryptor::ChunkEncryptor;
+use super::encoded_chunk::{EncodedChunk, check_chunks};
+use super::file_encryptor::FileEncryptor;
+use super::file_settings::FileSettings;
 use crate::checkpoint::frame;
 use crate::metadata::ParquetMetaData;
+use crate::metrics::WriteCounters;
 use crate::page::plain_pages_are_believed;
-use marquetry_base::{Error, ErrorKind, Limits, Result};
+use crate::schema::Schema;
+use bytes::Bytes;
+use marquetry_base::{CancelToken, Error, ErrorKind, Limits, Result, Stopwatch};
+use marquetry_crypto::ModuleType;
 use marquetry_format as format;
 use std::io::{self, Write};
-use std::time::Instant;
-
-/// What is said about a file as a whole.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct FileSettings {
-    /// The writer's name.
-    pub created_by: Option<String>,
-    /// How bounds are ordered, one for each column.
-    pub column_orders: Option<Vec<format::ColumnOrder>>,
-    /// Key-value metadata.
-    pub key_values: Vec<format::KeyValue>,
-    /// Whether bloom filters are all before the footer, and not each behind its row group.
-    pub filters_at_end: bool,
-    /// Whether offset indexes are left out.
-    pub leave_out_offset_index: bool,
-    /// When checkpoints are left in the file.
-    pub checkpoint_every: Option<CheckpointEvery>,
-}
-
-/// A column chunk that is ready to go into a file. All offsets in it count from its first byte.
-#[derive(Debug)]
-pub struct EncodedChunk {
-    /// Its pages.
-    pub bytes: ChunkBytes,
-    /// What the footer says of it.
-    pub metadata: format::ColumnMetaData,
-    /// The bounds of its pages.
-    pub column_index: Option<format::ColumnIndex>,
-    /// The places of its pages.
-    pub offset_index: Option<format::OffsetIndex>,
-    /// Its bloom filter: header and bits.
-    pub bloom_filter: Option<Vec<u8>>,
-}
+use std::sync::Arc;
 
 /// Writes a file front to back.
 ///
-/// After an error nothing more can be written: what the sink has by then is no Parquet file, for it lacks a footer. Its
-/// checkpoints are whole, and [found](crate::checkpoint::find_last_checkpoint).
+/// After an error of the sink, or a panic in it, nothing more can be written: what the sink has by then is no Parquet file,
+/// for it lacks a footer. Its checkpoints are whole, and [found](crate::checkpoint::find_last_checkpoint).
 #[derive(Debug)]
 pub struct FileWriter<W> {
     pub(super) sink: W,
@@ -62,7 +42,10 @@ pub struct FileWriter<W> {
     /// The number that the footer has for the format's version.
     pub(super) version: i32,
     pub(super) schema: Vec<format::SchemaElement>,
+    /// The same as a tree: chunks are held against its columns.
+    pub(super) tree: Schema,
     pub(super) settings: FileSettings,
+    pub(super) encryptor: Option<FileEncryptor>,
     pub(super) row_groups: Vec<format::RowGroup>,
     /// The indexes of each chunk of each row group; they go before the footer.
     pub(super) indexes: Vec<Vec<Indexes>>,
@@ -71,9 +54,15 @@ pub struct FileWriter<W> {
     pub(super) sync: fn(&mut W) -> io::Result<()>,
     /// Begins to, while the next row group is made.
     pub(super) sync_soon: fn(&mut W) -> io::Result<()>,
+    /// Takes the bytes of a chunk.
+    pub(super) take: fn(&CancelToken, &mut W, ChunkBytes) -> Result<()>,
+    /// How many bytes the sink itself holds in memory.
+    pub(super) held: fn(&W) -> usize,
     /// Whether there is a file before it that must not be lost: its new end is written when all before that is safe.
     pub(super) grows: bool,
     pub(super) failed: bool,
+    pub(super) is_finished: bool,
+    pub(super) counters: Arc<WriteCounters>,
 }
 
 #[derive(Debug, Default)]
@@ -83,9 +72,21 @@ pub(super) struct Indexes {
     bloom_filter: Option<Vec<u8>>,
 }
 
+impl FileWriter<ByteQueue> {
+    /// As [`new`](Self::new), into a queue: pages are moved there, wherever they are.
+    pub fn new_queued(schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
+        let mut writer = FileWriter::new(ByteQueue::default(), schema, settings)?;
+        writer.take = |cancel, queue, bytes| cancel.check().and_then(|()| queue.take_chunk(bytes));
+        writer.held = ByteQueue::held;
+        Ok(writer)
+    }
+}
+
 impl<W: Write> FileWriter<W> {
     /// Begins a file of this schema, whose first element is the root. Checkpoints are flushed, which for most sinks does
     /// not mean that they survive a crash of the machine: see [`new_durable`](Self::new_durable).
+    ///
+    /// Fails if the elements are no schema, if the file cannot be encrypted as it is to be, or if the sink fails.
     pub fn new(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
         Self::begin(sink, schema, settings, W::flush, |_| Ok(()))
     }
@@ -105,11 +106,19 @@ impl<W: Write> FileWriter<W> {
         sync: fn(&mut W) -> io::Result<()>,
         sync_soon: fn(&mut W) -> io::Result<()>,
     ) -> Result<Self> {
+        let tree = tree_of(&schema)?;
+        let encryptor = match settings.encryption.clone() {
+            Some(_) if settings.checkpoint_every.is_some() => return Err(no_checkpoints()),
+            Some(encryption) => Some(FileEncryptor::new(encryption, &tree)?),
+            None => None,
+        };
         let mut writer = FileWriter {
             sink,
             position: 0,
             // SPEC: FileMetaData.version: writers should write 1.
-            version: 1,
+            version: settings.format_version.unwrap_or(1),
+            tree,
+            encryptor,
             schema,
             schedule: Schedule::new(settings.checkpoint_every),
             settings,
@@ -117,11 +126,20 @@ impl<W: Write> FileWriter<W> {
             indexes: Vec::new(),
             sync,
             sync_soon,
+            take: |cancel, sink, bytes| bytes.copy_unless(cancel, sink),
+            held: |_| 0,
             grows: false,
             failed: false,
+            is_finished: false,
+            counters: Arc::default(),
         };
-        writer.write(&format::PAR1)?;
+        let magic = writer.magic();
+        writer.write(&magic)?;
         Ok(writer)
+    }
+
+    fn magic(&self) -> [u8; 4] {
+        self.encryptor.as_ref().map_or(format::PAR1, FileEncryptor::magic)
     }
 
     /// How many bytes were written.
@@ -144,9 +162,24 @@ impl<W: Write> FileWriter<W> {
         &mut self.sink
     }
 
-    /// Gives the file up, as it is, without a footer.
+    /// Gives the sink back: with a file if it is [finished](Self::finish_in_place), else with what there is of one.
     pub fn into_sink(self) -> W {
         self.sink
+    }
+
+    /// Where what is written is counted.
+    pub fn counters(&self) -> &Arc<WriteCounters> {
+        &self.counters
+    }
+
+    /// Whether the file has its end.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// How many bytes the sink itself holds in memory, if it is a [`ByteQueue`]; else 0.
+    pub fn sink_memory(&self) -> usize {
+        (self.held)(&self.sink)
     }
 
     /// Adds to the file's key-value metadata.
@@ -155,6 +188,9 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Appends a row group of `num_rows` rows: one chunk for each column, in the order of the schema's leaves.
+    ///
+    /// Fails, before the first byte is written, if there is not one chunk for each column, or one is of another column, of
+    /// another physical type, or of another number of rows.
     pub fn write_row_group(
         &mut self,
         num_rows: u64,
@@ -169,14 +205,26 @@ impl<W: Write> FileWriter<W> {
             ));
         }
         let ordinal = self.row_groups.len();
-        let place = |error: Error, column: &[String]| error.in_row_group(ordinal).in_column(column.join("."));
-        let start = self.position;
+        check_chunks(&self.tree, num_rows, &chunks).map_err(|error| error.in_row_group(ordinal))?;
+        if let Some(encryptor) = &self.encryptor {
+            encryptor.check_ordinals(ordinal, &chunks)?;
+        }
+        self.guarded(|writer| writer.append_row_group(num_rows, chunks, sorting_columns))
+    }
+
+    fn append_row_group(
+        &mut self,
+        num_rows: u64,
+        chunks: Vec<EncodedChunk>,
+        sorting_columns: Option<Vec<format::SortingColumn>>,
+    ) -> Result<()> {
+        let (ordinal, start) = (self.row_groups.len(), self.position);
         let (mut columns, mut indexes) = (Vec::new(), Vec::new());
-        for chunk in chunks {
+        for (number, mut chunk) in chunks.into_iter().enumerate() {
             let offset = self.position;
-            let done = chunk.bytes.copy_to(&mut self.sink);
-            self.note(done).map_err(|error| place(error, &chunk.metadata.path_in_schema))?;
-            self.position += chunk.bytes.len();
+            self.append_pages(&mut chunk, ordinal, number).map_err(|error| {
+                error.in_row_group(ordinal).in_column(self.tree.column(number).dotted().clone())
+            })?;
             columns.push(placed(chunk.metadata, offset));
             indexes.push(Indexes {
                 column: chunk.column_index,
@@ -185,7 +233,7 @@ impl<W: Write> FileWriter<W> {
             });
         }
         if !self.settings.filters_at_end {
-            self.write_bloom_filters(&mut columns, &mut indexes)?;
+            self.write_bloom_filters(ordinal, &mut columns, &mut indexes)?;
         }
         let total = |size: fn(&format::ColumnMetaData) -> i64| {
             columns.iter().filter_map(|column| column.meta_data.as_ref()).map(size).sum::<i64>()
@@ -201,11 +249,37 @@ impl<W: Write> FileWriter<W> {
         };
         self.row_groups.push(row_group);
         self.indexes.push(indexes);
-        if self.schedule.every.is_some() {
-            let begun = (self.sync_soon)(&mut self.sink).map_err(unwritten);
-            self.note(begun)?;
+        self.counters.row_group(num_rows);
+        match self.schedule.every.is_some() {
+            true => (self.sync_soon)(&mut self.sink).map_err(unwritten),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Writes the pages of a chunk, encrypted if its column is.
+    fn append_pages(&mut self, chunk: &mut EncodedChunk, row_group: usize, column: usize) -> Result<()> {
+        let bytes = std::mem::take(&mut chunk.bytes);
+        let (cancel, sink, take) = (&self.settings.cancel, &mut self.sink, self.take);
+        let position = &mut self.position;
+        let counters = &self.counters;
+        let mut append = |bytes: ChunkBytes| -> Result<()> {
+            let (len, begun) = (bytes.len(), Stopwatch::start());
+            take(cancel, sink, bytes)?;
+            *position += len;
+            counters.written(len, begun);
+            Ok(())
+        };
+        let leaf = self.tree.column(column);
+        match self.encryptor.as_ref().and_then(|all| all.chunk(leaf, row_group, column)) {
+            None => append(bytes),
+            Some(encryptor) => {
+                encryptor.pages(bytes, &mut chunk.metadata, chunk.offset_index.as_mut(), |page| {
+                    let mut bytes = ChunkBytes::new();
+                    bytes.push(page);
+                    append(bytes)
+                })
+            }
+        }
     }
 
     /// Whether [`FileSettings::checkpoint_every`] asks for a checkpoint behind the last row group. `filling` are the
@@ -224,9 +298,14 @@ impl<W: Write> FileWriter<W> {
     /// does not refer to these bytes.
     ///
     /// Once this has returned, the rows before it are found whatever happens to the writer.
+    ///
+    /// Fails of an encrypted file: nobody could tell a checkpoint of it from another.
     pub fn write_checkpoint(&mut self) -> Result<()> {
         self.check()?;
-        let start = Instant::now();
+        if self.encryptor.is_some() {
+            return Err(no_checkpoints());
+        }
+        let start = Stopwatch::start();
         let thrift = self.take_thrift();
         let footer = bytes_of(&thrift);
         self.put_thrift(thrift);
@@ -249,26 +328,48 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes the indexes and the footer, flushes, and gives the sink back.
     pub fn finish(mut self) -> Result<(W, ParquetMetaData)> {
+        let metadata = self.finish_in_place()?;
+        Ok((self.sink, metadata))
+    }
+
+    /// As [`finish`](Self::finish); the sink can be [had](Self::into_sink) whether that fails or not. Nothing more can be
+    /// written.
+    pub fn finish_in_place(&mut self) -> Result<ParquetMetaData> {
+        self.finish_if(|| Ok(()))
+    }
+
+    /// The same; `is_wanted` is asked last of all, before the eight bytes that make the footer one. When it fails, they are not
+    /// written. Where a file grows, nothing fails once they are safe.
+    pub(crate) fn finish_if(&mut self, is_wanted: impl FnOnce() -> Result<()>) -> Result<ParquetMetaData> {
         self.check()?;
+        // Until all of it is written.
+        self.failed = true;
         self.write_indexes()?;
         let start = self.position;
         let thrift = self.take_thrift();
-        let footer = bytes_of(&thrift);
+        let plain = Bytes::from(bytes_of(&thrift));
+        let footer = match &self.encryptor {
+            Some(encryptor) => encryptor.footer(thrift.clone(), &self.tree)?.into(),
+            None => plain.clone(),
+        };
+        self.put_thrift(thrift);
         let len = u32::try_from(footer.len()).map_err(|_| too_long("footer"))?;
+        // What readers would refuse is no end of a file.
+        let metadata = ParquetMetaData::written(plain, &Limits::default())?.with_data_end(start);
         self.write(&footer)?;
         if self.grows {
             self.make_safe()?;
         }
+        is_wanted()?;
         let [a, b, c, d] = len.to_le_bytes();
-        let [p, q, r, s] = format::PAR1;
+        let [p, q, r, s] = self.magic();
         self.write(&[a, b, c, d, p, q, r, s])?;
-        if self.grows {
-            self.make_safe()?;
+        match self.grows {
+            true => self.make_safe()?,
+            false => self.sink.flush().map_err(unwritten)?,
         }
-        let done = self.sink.flush().map_err(unwritten);
-        self.note(done)?;
-        let metadata = ParquetMetaData::written(footer, &Limits::default())?;
-        Ok((self.sink, metadata.with_data_end(start)))
+        (self.failed, self.is_finished) = (false, true);
+        Ok(metadata)
     }
 
     /// The footer; what it is made of is moved there, for row groups may be many.
@@ -295,19 +396,26 @@ impl<W: Write> FileWriter<W> {
     }
 
     pub(super) fn make_safe(&mut self) -> Result<()> {
-        let done = (self.sync)(&mut self.sink).map_err(unwritten);
-        self.note(done)
+        let start = Stopwatch::start();
+        self.guarded(|writer| (writer.sync)(&mut writer.sink).map_err(unwritten))?;
+        self.counters.synced(start);
+        Ok(())
     }
 
     /// Writes the bloom filters of some chunks, and forgets them.
     fn write_bloom_filters(
         &mut self,
+        row_group: usize,
         columns: &mut [format::ColumnChunk],
         indexes: &mut [Indexes],
     ) -> Result<()> {
-        for (column, indexes) in columns.iter_mut().zip(indexes) {
+        for (number, (column, indexes)) in columns.iter_mut().zip(indexes).enumerate() {
             let (Some(filter), Some(meta)) = (indexes.bloom_filter.take(), &mut column.meta_data) else {
                 continue;
+            };
+            let filter = match self.encryptor_of(row_group, number) {
+                Some(encryptor) => encryptor.bloom_filter(&filter)?,
+                None => filter,
             };
             meta.bloom_filter_offset = Some(self.position as i64);
             meta.bloom_filter_length = Some(length(filter.len())?);
@@ -320,53 +428,96 @@ impl<W: Write> FileWriter<W> {
     fn write_indexes(&mut self) -> Result<()> {
         let mut row_groups = std::mem::take(&mut self.row_groups);
         let mut indexes = std::mem::take(&mut self.indexes);
-        for (row_group, indexes) in row_groups.iter_mut().zip(&mut indexes) {
-            self.write_bloom_filters(&mut row_group.columns, indexes)?;
+        for (number, (row_group, indexes)) in row_groups.iter_mut().zip(&mut indexes).enumerate() {
+            self.write_bloom_filters(number, &mut row_group.columns, indexes)?;
         }
-        let chunks = || indexes.iter().flatten();
-        for (column, indexes) in row_groups.iter_mut().flat_map(|group| &mut group.columns).zip(chunks()) {
+        for (place, column, indexes) in each_chunk(&mut row_groups, &indexes) {
             let Some(index) = &indexes.column else { continue };
-            let (offset, len) = self.write_index(|w| index.write(w))?;
+            let (offset, len) = self.write_index(place, ModuleType::ColumnIndex, |w| index.write(w))?;
             (column.column_index_offset, column.column_index_length) = (Some(offset), Some(len));
         }
-        for (column, indexes) in row_groups.iter_mut().flat_map(|group| &mut group.columns).zip(chunks()) {
+        for (place, column, indexes) in each_chunk(&mut row_groups, &indexes) {
             let Some(index) = indexes.offset.as_ref().filter(|_| !self.settings.leave_out_offset_index)
             else {
                 continue;
             };
-            let (offset, len) = self.write_index(|w| index.write(w))?;
+            let (offset, len) = self.write_index(place, ModuleType::OffsetIndex, |w| index.write(w))?;
             (column.offset_index_offset, column.offset_index_length) = (Some(offset), Some(len));
         }
         self.row_groups = row_groups;
         Ok(())
     }
 
-    fn write_index(&mut self, write: impl FnOnce(&mut format::Writer)) -> Result<(i64, i32)> {
+    /// Writes an index of the chunk at this place, row group and column.
+    fn write_index(
+        &mut self,
+        place: (usize, usize),
+        module: ModuleType,
+        write: impl FnOnce(&mut format::Writer),
+    ) -> Result<(i64, i32)> {
         let mut index = format::Writer::new();
         write(&mut index);
         let (index, offset) = (index.finish(), self.position as i64);
+        let index = match self.encryptor_of(place.0, place.1) {
+            Some(encryptor) => encryptor.module(module, &index)?,
+            None => index,
+        };
         self.write(&index)?;
         Ok((offset, length(index.len())?))
     }
 
+    fn encryptor_of(&self, row_group: usize, column: usize) -> Option<ChunkEncryptor<'_>> {
+        self.encryptor.as_ref()?.chunk(self.tree.column(column), row_group, column)
+    }
+
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let done = self.sink.write_all(bytes).map_err(unwritten);
-        self.note(done)?;
+        let start = Stopwatch::start();
+        self.guarded(|writer| writer.sink.write_all(bytes).map_err(unwritten))?;
         self.position += bytes.len() as u64;
+        self.counters.written(bytes.len() as u64, start);
         Ok(())
     }
 
-    fn note<T>(&mut self, done: Result<T>) -> Result<T> {
-        self.failed |= done.is_err();
+    /// Does something after which, if it fails or panics, the file cannot be finished.
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let failed = std::mem::replace(&mut self.failed, true);
+        let done = work(self);
+        self.failed = failed || done.is_err();
         done
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        match self.failed {
-            true => Err(Error::new(ErrorKind::Io, "writing failed before; the file cannot be finished")),
-            false => Ok(()),
+        match (self.failed, self.is_finished) {
+            (true, _) => Err(Error::new(ErrorKind::Io, "writing failed before; the file cannot be finished")),
+            (false, true) => Err(Error::argument("the file is finished")),
+            (false, false) => Ok(()),
         }
     }
+}
+
+/// All chunks with their row group and column, and their indexes.
+fn each_chunk<'a>(
+    row_groups: &'a mut [format::RowGroup],
+    indexes: &'a [Vec<Indexes>],
+) -> impl Iterator<Item = ((usize, usize), &'a mut format::ColumnChunk, &'a Indexes)> {
+    row_groups.iter_mut().zip(indexes).enumerate().flat_map(|(row_group, (group, indexes))| {
+        let columns = group.columns.iter_mut().zip(indexes).enumerate();
+        columns.map(move |(column, (chunk, indexes))| ((row_group, column), chunk, indexes))
+    })
+}
+
+#[cold]
+fn no_checkpoints() -> Error {
+    Error::unsupported("checkpoints in an encrypted file")
+}
+
+/// The tree of a schema that is written: it may be larger than what is read from others.
+pub(super) fn tree_of(schema: &[format::SchemaElement]) -> Result<Schema> {
+    let limits = Limits::default()
+        .with_schema_nodes(usize::MAX)
+        .with_schema_path_bytes(usize::MAX)
+        .with_schema_depth(usize::MAX);
+    Schema::from_thrift(schema, &limits)
 }
 
 fn bytes_of(thrift: &format::FileMetaData) -> Vec<u8> {

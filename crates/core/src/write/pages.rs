@@ -6,9 +6,10 @@
 //! V2:  header | rep levels | def levels | compressed( values ), or the values as they are if they do not shrink
 //! ```
 
-use super::chunk_bytes::{ChunkBytes, Spill};
+use super::chunk_bytes::ChunkBytes;
 use super::levels::Levels;
 use super::settings::{ColumnSettings, PageVersion, StatisticsLevel};
+use super::spill::Spill;
 use super::workspace::Workspace;
 use crate::schema::{Leaf, physical_type};
 use crate::sort_order::SortOrder;
@@ -136,6 +137,7 @@ impl Pages {
         settings: &ColumnSettings,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        settings.cancel.check()?;
         let number = self.count();
         self.write_page(levels, entries, values, settings, workspace).map_err(|error| error.in_page(number))
     }
@@ -204,7 +206,8 @@ impl Pages {
                 is_compressed
             }
         };
-        header.uncompressed_page_size = page_size(head.len() + body.len())?;
+        let uncompressed = head.len() + body.len();
+        header.uncompressed_page_size = page_size(uncompressed)?;
         let tail = if is_compressed { &mut stored } else { &mut body };
         let header = self.finish_header(header, [&head, tail], settings)?;
         self.offset_index.page_locations.push(format::PageLocation {
@@ -213,7 +216,8 @@ impl Pages {
             compressed_page_size: page_size(header.len() + head.len() + tail.len())?,
             first_row_index: self.chunk.counts.rows() as i64,
         });
-        self.data_pages.push_page([&header, &head], tail, &workspace.spares);
+        workspace.counters.page(uncompressed, head.len() + tail.len());
+        self.data_pages.push_page([&header, &head], tail, &workspace.pool);
         (workspace.head, workspace.body, workspace.stored) = (head, body, stored);
         self.note_page(&values, &counts, settings);
         Ok(())
@@ -275,7 +279,9 @@ impl Pages {
         };
         let mut page = ChunkBytes::new();
         let header = self.finish_header(header, [&[], &stored], settings)?;
-        page.push_page([&header, &[]], &mut stored, &workspace.spares);
+        workspace.counters.page(body.len(), stored.len());
+        workspace.counters.dictionary();
+        page.push_page([&header, &[]], &mut stored, &workspace.pool);
         workspace.stored = stored;
         self.dictionary_page = Some(page);
         self.count_encoding(format::PageType::DICTIONARY_PAGE, format::Encoding::PLAIN);

@@ -18,14 +18,17 @@ mod setters;
 
 pub use choices::{
     BloomFilterPosition, BloomFilterProperties, BloomFilterPropertiesBuilder, DEFAULT_BLOOM_FILTER_FPP,
-    EnabledStatistics, WriterVersion,
+    EnabledStatistics, StoredForms, WriterVersion,
 };
 pub use compression::{BrotliLevel, Compression, DEFAULT_COMPRESSION, GzipLevel, ZstdLevel};
 pub use encoding::Encoding;
 pub use marquetry_format::{KeyValue, SortingColumn};
 pub use selector::{ColumnPath, TypeSelector};
 
+use super::spill::ChosenStore;
 use super::{CheckpointEvery, Compat};
+use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
+use marquetry_crypto::FileEncryptionProperties;
 use rules::Rule;
 use std::sync::Arc;
 
@@ -55,19 +58,28 @@ pub struct WriterProperties {
     bloom_filter_position: BloomFilterPosition,
     offset_index_disabled: bool,
     coerce_types: bool,
+    stored_forms: StoredForms,
+    format_version: i32,
     compat: Compat,
     page_checksums: bool,
     arrow_schema: bool,
     threads: usize,
     memory_limit: Option<usize>,
+    memory: MemoryBudget,
+    spill_store: ChosenStore,
     checkpoint_every: Option<CheckpointEvery>,
+    file_encryption: Option<Arc<FileEncryptionProperties>>,
     total_order: bool,
+    distinct_counts: bool,
+    whole_dictionaries: bool,
     created_by: String,
     key_value_metadata: Option<Vec<KeyValue>>,
     column_key_values: Vec<(ColumnPath, KeyValue)>,
     sorting_columns: Option<Vec<SortingColumn>>,
     column_index_truncate_length: Option<usize>,
     statistics_truncate_length: Option<usize>,
+    cancel: CancelToken,
+    executor: SharedExecutor,
 }
 
 /// Makes [`WriterProperties`].
@@ -138,19 +150,28 @@ impl Default for WriterProperties {
             bloom_filter_position: BloomFilterPosition::default(),
             offset_index_disabled: false,
             coerce_types: false,
+            stored_forms: StoredForms::default(),
+            format_version: 1,
             compat: Compat::default(),
             page_checksums: true,
             arrow_schema: true,
             threads: 1,
             memory_limit: None,
+            memory: MemoryBudget::default(),
+            spill_store: ChosenStore::default(),
             checkpoint_every: None,
+            file_encryption: None,
             total_order: false,
+            distinct_counts: true,
+            whole_dictionaries: false,
             created_by: created_by(),
             key_value_metadata: None,
             column_key_values: Vec::new(),
             sorting_columns: None,
             column_index_truncate_length: DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
             statistics_truncate_length: DEFAULT_STATISTICS_TRUNCATE_LENGTH,
+            cancel: CancelToken::default(),
+            executor: SharedExecutor::default(),
         }
     }
 }

@@ -1,18 +1,20 @@
 //! How one column is written: every choice made, nothing left to look up.
 
+use marquetry_base::CancelToken;
 use marquetry_codec::Codec;
 use marquetry_format::KeyValue;
 
 /// How one column is written.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ColumnSettings {
     /// How pages are compressed.
     pub codec: Codec,
     /// The codec's level; `None` is the codec's own default.
     pub level: Option<i32>,
     /// How values are encoded.
-    pub encoding: EncodingChoice,
-    /// Which encodings [`EncodingChoice::Auto`] may take.
+    pub encoding: EncodingPolicy,
+    /// Which encodings [`EncodingPolicy::Auto`] may take.
     pub compat: Compat,
     /// The dictionary is given up once its page would have more bytes.
     pub dictionary_page_bytes: usize,
@@ -36,27 +38,197 @@ pub struct ColumnSettings {
     pub bloom: Option<BloomSettings>,
     /// Whether floats are ordered as IEEE 754 totalOrder instead of TYPE_ORDER.
     pub total_order: bool,
+    /// Whether the number of different values is in the statistics where it is known.
+    pub distinct_counts: bool,
+    /// Whether the dictionary that values come with is stored as it is.
+    pub whole_dictionaries: bool,
     /// Key-value metadata of the chunk.
     pub key_values: Vec<KeyValue>,
+    /// Stops writing: looked at before each page.
+    pub cancel: CancelToken,
+}
+
+/// What [`WriterProperties`](super::WriterProperties) make of a column that nothing is said of.
+impl Default for ColumnSettings {
+    fn default() -> Self {
+        ColumnSettings {
+            codec: Codec::Zstd,
+            level: Some(1),
+            encoding: EncodingPolicy::Auto { dictionary: true },
+            compat: Compat::default(),
+            dictionary_page_bytes: 4 << 20,
+            page_bytes: 1 << 20,
+            page_rows: 20_000,
+            page_version: PageVersion::default(),
+            checksums: true,
+            statistics: StatisticsLevel::default(),
+            statistics_truncate: Some(64),
+            index_truncate: Some(64),
+            page_header_statistics: false,
+            bloom: None,
+            total_order: false,
+            distinct_counts: true,
+            whole_dictionaries: false,
+            key_values: Vec::new(),
+            cancel: CancelToken::default(),
+        }
+    }
+}
+
+impl ColumnSettings {
+    /// Sets [`cancel`](Self::cancel).
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Sets [`codec`](Self::codec).
+    #[must_use]
+    pub fn with_codec(mut self, codec: Codec) -> Self {
+        self.codec = codec;
+        self
+    }
+
+    /// Sets [`level`](Self::level).
+    #[must_use]
+    pub fn with_level(mut self, level: Option<i32>) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets [`encoding`](Self::encoding).
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: EncodingPolicy) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// Sets [`compat`](Self::compat).
+    #[must_use]
+    pub fn with_compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
+    /// Sets [`dictionary_page_bytes`](Self::dictionary_page_bytes).
+    #[must_use]
+    pub fn with_dictionary_page_bytes(mut self, dictionary_page_bytes: usize) -> Self {
+        self.dictionary_page_bytes = dictionary_page_bytes;
+        self
+    }
+
+    /// Sets [`page_bytes`](Self::page_bytes).
+    #[must_use]
+    pub fn with_page_bytes(mut self, page_bytes: usize) -> Self {
+        self.page_bytes = page_bytes;
+        self
+    }
+
+    /// Sets [`page_rows`](Self::page_rows).
+    #[must_use]
+    pub fn with_page_rows(mut self, page_rows: usize) -> Self {
+        self.page_rows = page_rows;
+        self
+    }
+
+    /// Sets [`page_version`](Self::page_version).
+    #[must_use]
+    pub fn with_page_version(mut self, page_version: PageVersion) -> Self {
+        self.page_version = page_version;
+        self
+    }
+
+    /// Sets [`checksums`](Self::checksums).
+    #[must_use]
+    pub fn with_checksums(mut self, checksums: bool) -> Self {
+        self.checksums = checksums;
+        self
+    }
+
+    /// Sets [`statistics`](Self::statistics).
+    #[must_use]
+    pub fn with_statistics(mut self, statistics: StatisticsLevel) -> Self {
+        self.statistics = statistics;
+        self
+    }
+
+    /// Sets [`statistics_truncate`](Self::statistics_truncate).
+    #[must_use]
+    pub fn with_statistics_truncate(mut self, statistics_truncate: Option<usize>) -> Self {
+        self.statistics_truncate = statistics_truncate;
+        self
+    }
+
+    /// Sets [`index_truncate`](Self::index_truncate).
+    #[must_use]
+    pub fn with_index_truncate(mut self, index_truncate: Option<usize>) -> Self {
+        self.index_truncate = index_truncate;
+        self
+    }
+
+    /// Sets [`page_header_statistics`](Self::page_header_statistics).
+    #[must_use]
+    pub fn with_page_header_statistics(mut self, page_header_statistics: bool) -> Self {
+        self.page_header_statistics = page_header_statistics;
+        self
+    }
+
+    /// Sets [`bloom`](Self::bloom).
+    #[must_use]
+    pub fn with_bloom(mut self, bloom: Option<BloomSettings>) -> Self {
+        self.bloom = bloom;
+        self
+    }
+
+    /// Sets [`distinct_counts`](Self::distinct_counts).
+    #[must_use]
+    pub fn with_distinct_counts(mut self, distinct_counts: bool) -> Self {
+        self.distinct_counts = distinct_counts;
+        self
+    }
+
+    /// Sets [`whole_dictionaries`](Self::whole_dictionaries).
+    #[must_use]
+    pub fn with_whole_dictionaries(mut self, whole_dictionaries: bool) -> Self {
+        self.whole_dictionaries = whole_dictionaries;
+        self
+    }
+
+    /// Sets [`total_order`](Self::total_order).
+    #[must_use]
+    pub fn with_total_order(mut self, total_order: bool) -> Self {
+        self.total_order = total_order;
+        self
+    }
+
+    /// Sets [`key_values`](Self::key_values).
+    #[must_use]
+    pub fn with_key_values(mut self, key_values: Vec<KeyValue>) -> Self {
+        self.key_values = key_values;
+        self
+    }
 }
 
 /// How the encoding of values is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EncodingChoice {
+#[non_exhaustive]
+pub enum EncodingPolicy {
     /// By encoding a sample with each encoding that is legal and allowed.
     Auto {
         /// Whether a dictionary may be among them.
         dictionary: bool,
     },
     /// Always this one, by its code in the registry of encodings.
-    FixedLenBytes(i32),
+    Only(i32),
     /// A dictionary, until its page is larger than [`ColumnSettings::dictionary_page_bytes`]; the encoding of this code
     /// from there on.
     DictionaryOr(i32),
 }
 
-/// Which readers must be able to read what [`EncodingChoice::Auto`] chooses.
+/// Which readers must be able to read what [`EncodingPolicy::Auto`] chooses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compat {
     /// All readers of the last ten years: PLAIN and dictionaries, and SNAPPY unless another codec is asked for.
     Maximum,
@@ -70,6 +242,7 @@ pub enum Compat {
 
 /// The header of data pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PageVersion {
     /// Levels and values compressed together. All readers take it.
     #[default]
@@ -80,6 +253,7 @@ pub enum PageVersion {
 
 /// What is bounded and counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum StatisticsLevel {
     /// Nothing.
     None,

@@ -1,10 +1,11 @@
 //! What one worker needs for any column, and reuses from page to page.
 
+use super::buffer_pool::BufferPool;
 use super::settings::ColumnSettings;
-use super::spares::Spares;
-use marquetry_base::Result;
+use crate::metrics::WriteCounters;
+use marquetry_base::{Result, Stopwatch};
 use marquetry_codec::{Codec, Compressor};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Codec states and buffers. PERF: making a codec's state costs more than compressing a page with it, and buffers are as
 /// large as pages, so there is one of each for a worker and not for a column.
@@ -17,25 +18,54 @@ pub struct Workspace {
     pub(super) body: Vec<u8>,
     /// The same after compression.
     pub(super) stored: Vec<u8>,
-    pub(super) spares: Arc<Spares>,
+    pub(super) pool: Arc<BufferPool>,
+    pub(super) counters: Arc<WriteCounters>,
 }
 
 impl Workspace {
     /// Nothing is made before its first use.
     pub fn new() -> Self {
-        Workspace::with(&Spares::new(true))
+        Workspace::with(&BufferPool::new(true), &Arc::default())
+    }
+
+    /// The same, which is counted in `counters`.
+    pub fn counted_by(counters: &Arc<WriteCounters>) -> Self {
+        Workspace::with(&BufferPool::new(true), counters)
     }
 
     /// One for each of `n` workers, at least one. Memory that one column has no more use for goes to the next of any
-    /// worker; without `keeps_memory` it is given back, which takes longer.
-    pub fn several(n: usize, keeps_memory: bool) -> Vec<Self> {
-        let spares = Spares::new(keeps_memory);
-        (0..n.max(1)).map(|_| Workspace::with(&spares)).collect()
+    /// worker; without `keeps_memory` it is given back, which takes longer. What they do is counted in `counters`.
+    pub fn several(n: usize, keeps_memory: bool, counters: &Arc<WriteCounters>) -> Vec<Self> {
+        let pool = BufferPool::new(keeps_memory);
+        (0..n.max(1)).map(|_| Workspace::with(&pool, counters)).collect()
     }
 
-    fn with(spares: &Arc<Spares>) -> Self {
+    fn with(pool: &Arc<BufferPool>, counters: &Arc<WriteCounters>) -> Self {
         let [head, body, stored] = Default::default();
-        Workspace { compressors: Vec::new(), head, body, stored, spares: spares.clone() }
+        let (pool, counters) = (pool.clone(), counters.clone());
+        Workspace { compressors: Vec::new(), head, body, stored, pool, counters }
+    }
+
+    /// Where what it does is counted.
+    pub fn counters(&self) -> &Arc<WriteCounters> {
+        &self.counters
+    }
+
+    /// How many bytes these workspaces of one writer keep: buffers of pages, and memory that waits for the next row group. What
+    /// compressors keep is not known.
+    pub fn memory_size(workspaces: &[Workspace]) -> usize {
+        let buffers = |workspace: &Workspace| {
+            let Workspace { head, body, stored, .. } = workspace;
+            head.capacity() + body.capacity() + stored.capacity()
+        };
+        let pool = workspaces.first().map_or(0, |workspace| workspace.pool.memory_size());
+        pool + workspaces.iter().map(buffers).sum::<usize>()
+    }
+
+    /// Gives back what it keeps, compressors too.
+    pub fn shrink(&mut self) {
+        self.pool.shrink();
+        *self = Workspace::with(&self.pool, &self.counters);
     }
 
     /// Appends the compressed form of `input` to `output`.
@@ -45,6 +75,7 @@ impl Workspace {
         input: &[u8],
         output: &mut Vec<u8>,
     ) -> Result<()> {
+        let start = Stopwatch::start();
         let wanted = (settings.codec, settings.level);
         let known = self.compressors.iter().position(|(codec, level, _)| (*codec, *level) == wanted);
         let at = match known {
@@ -55,12 +86,57 @@ impl Workspace {
                 self.compressors.len() - 1
             }
         };
-        self.compressors[at].2.compress(input, output)
+        self.compressors[at].2.compress(input, output)?;
+        self.counters.compressed(start);
+        Ok(())
     }
 }
 
 impl Default for Workspace {
     fn default() -> Self {
         Workspace::new()
+    }
+}
+
+/// Workspaces for any number of workers that come and go: there are as many as were in use at one time. Memory that one
+/// column has no more use for goes to the next of any worker.
+///
+/// ```
+/// use marquetry_core::metrics::WriteCounters;
+/// use marquetry_core::write::WorkspacePool;
+/// use std::sync::Arc;
+///
+/// let pool = WorkspacePool::new(true, &Arc::<WriteCounters>::default());
+/// let answer = pool.with(|_workspace| 42);
+/// assert_eq!(answer, 42);
+/// ```
+#[derive(Debug)]
+pub struct WorkspacePool {
+    buffers: Arc<BufferPool>,
+    counters: Arc<WriteCounters>,
+    free: Mutex<Vec<Workspace>>,
+}
+
+impl WorkspacePool {
+    /// Nothing is made before its first use. Without `keeps_memory`, memory that a column has no more use for is given back,
+    /// which takes longer. What is done is counted in `counters`.
+    pub fn new(keeps_memory: bool, counters: &Arc<WriteCounters>) -> Self {
+        let (buffers, counters) = (BufferPool::new(keeps_memory), counters.clone());
+        WorkspacePool { buffers, counters, free: Mutex::default() }
+    }
+
+    /// Where what is done is counted.
+    pub fn counters(&self) -> &Arc<WriteCounters> {
+        &self.counters
+    }
+
+    /// Does `work` with a workspace that nobody else has meanwhile.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Workspace) -> R) -> R {
+        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = free().pop();
+        let mut workspace = found.unwrap_or_else(|| Workspace::with(&self.buffers, &self.counters));
+        let done = work(&mut workspace);
+        free().push(workspace);
+        done
     }
 }

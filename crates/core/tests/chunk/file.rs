@@ -7,7 +7,7 @@ use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
+use marquetry_core::page::{PageBuffers, PageOptions, PageReader};
 use marquetry_core::read::{self, ColumnBatch, ColumnReader, ReadTarget};
 use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
@@ -152,11 +152,9 @@ pub(crate) fn target(metadata: &ParquetMetaData, want_keys: bool) -> ReadTarget 
 }
 
 fn options(metadata: &ParquetMetaData, reading: &Reading) -> PageOptions {
-    PageOptions {
-        limits: Arc::new(reading.limits.clone()),
-        verify_checksums: reading.verify,
-        trust: ChecksumTrust::of_writer(metadata.created_by()),
-    }
+    PageOptions::for_writer(metadata.created_by())
+        .with_limits(Arc::new(reading.limits.clone()))
+        .with_checksum_verification(reading.verify)
 }
 
 /// A footer's bytes.

@@ -70,6 +70,37 @@ fn errors_say_what_would_do() {
     assert_eq!(bind("price = 'five'").unwrap_err().place().column.as_deref(), Some("price"));
 }
 
+#[test]
+fn a_name_with_dots_is_no_path() {
+    let bound = |schema: &str, text: &str| {
+        Predicate::parse(text)
+            .unwrap()
+            .bind(&Schema::parse(schema).unwrap())
+            .map(|bound| bound.leaves().to_vec())
+    };
+    const BOTH: &str = "message m { required int32 a.b; required group a { required int32 b; } }";
+    assert_eq!(bound(BOTH, "\"a.b\" = 1").unwrap(), [0]);
+    assert_eq!(bound(BOTH, "a.b = 1").unwrap(), [1]);
+    assert_eq!(bound(BOTH, "\"a\".\"b\" = 1").unwrap(), [1]);
+    assert_eq!(bound(BOTH, "a.b < \"a.b\"").unwrap(), [0, 1]);
+    // Where no field has the path, it may be a name.
+    const NAME: &str = "message m { required int32 a.b; required group c.d { required int32 e; } }";
+    assert_eq!(bound(NAME, "a.b = 1").unwrap(), [0]);
+    assert_eq!(bound(NAME, "c.d.e = 1 and \"c.d\".e = 1").unwrap(), [1]);
+    assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().starts_with("no column \"c.d.e\""));
+    const PATH: &str = "message m { required group a { required int32 b; } required int32 \"; }";
+    assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().starts_with("no column \"a.b\""));
+    assert_eq!(bound(PATH, "\"\"\"\" = 1").unwrap(), [1]);
+    // Two of one path.
+    const TWICE: &str =
+        "message m { required int32 a.b; required int32 a.b; required group a { required int32 b; } }";
+    assert!(bound(TWICE, "\"a.b\" = 1").unwrap_err().message().contains("several columns have this name"));
+    assert_eq!(bound(TWICE, "a.b = 1").unwrap(), [2]);
+    let lists = "message m { optional group a.b (LIST) { repeated group list { optional int32 element; } } required group a { required int32 b; } }";
+    assert_eq!(bound(lists, "any(\"a.b\") = 1").unwrap(), [0]);
+    assert_eq!(bound(lists, "\"a.b\" is null or a.b = 1").unwrap(), [0, 1]);
+}
+
 /// Which of some values are wanted.
 fn wanted(text: &str, values: Values) -> Vec<bool> {
     let bound = bind(text).unwrap();

@@ -108,7 +108,7 @@ fn broken_indexes_are_passed_over() {
             file[from + random.below(to - from)] = random.below(256) as u8;
         }
         let file = Bytes::from(file);
-        let options = PruneOptions { statistics: false, dictionaries: false, ..PruneOptions::default() };
+        let options = PruneOptions::default().with_statistics(false).with_dictionaries(false);
         for row_group in 0..sample.row_groups.len() {
             let mut report = PruneReport::default();
             let kept =
@@ -172,7 +172,7 @@ fn a_source_that_fails_is_an_error() {
         let sample = Sample::new(seed);
         let ask = Ask::random(&mut Random(seed), &sample.columns, 0);
         let bound = ask.predicate(&sample.columns).bind(sample.metadata.schema()).unwrap();
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             let mut report = PruneReport::default();
             let source = Broken(sample.file.clone());
             let kept = prune_row_group(

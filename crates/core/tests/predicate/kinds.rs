@@ -1,7 +1,7 @@
 //! Columns of all types, their values, and literals for them, each with what it means.
 
 use crate::data::Random;
-use marquetry_core::logical_type::moment::Moment;
+use marquetry_base::datetime_text::Moment;
 use marquetry_core::predicate::{Literal, Number};
 use std::cmp::Ordering;
 

@@ -15,7 +15,7 @@ use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Schema;
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::write::{
-    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingChoice, FileSettings, FileWriter,
+    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingPolicy, FileSettings, FileWriter,
     PageVersion, StatisticsLevel, Workspace,
 };
 use marquetry_encoding::{PhysicalType, Values};
@@ -94,7 +94,7 @@ impl Sample {
         let orders = schema.columns().iter().zip(&settings);
         let orders =
             orders.map(|(leaf, settings)| SortOrder::for_writing(leaf, settings.total_order).1).collect();
-        let file_settings = FileSettings { column_orders: Some(orders), ..FileSettings::default() };
+        let file_settings = FileSettings::default().with_column_orders(Some(orders));
         let mut file = FileWriter::new(Vec::new(), schema.to_thrift(), file_settings).unwrap();
         let mut row_groups = Vec::new();
         let mut workspace = Workspace::default();
@@ -140,7 +140,7 @@ pub(crate) fn read(
     let layout = if want_keys { ValueLayout::Indices } else { ValueLayout::Native };
     let target = ReadTarget::new(metadata.schema().column(column), field, column, layout);
     let options =
-        PageOptions { limits: Arc::default(), verify_checksums: false, trust: ChecksumTrust::Believed };
+        PageOptions::for_writer(None).with_checksum_verification(false).with_trust(ChecksumTrust::Believed);
     let rows = metadata.row_group(row_group).num_rows() as usize;
     ColumnReader::new(source.clone(), metadata.clone(), &[row_group], column, target, options).read(rows)
 }
@@ -202,31 +202,30 @@ fn values(physical: PhysicalType, stored: &[&[u8]]) -> Values {
 
 fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
     let has_dictionary = physical != PhysicalType::Boolean;
-    ColumnSettings {
-        codec: random.pick(&[Codec::Uncompressed, Codec::Snappy]),
-        level: None,
-        encoding: match random.below(3) {
-            0 => EncodingChoice::FixedLenBytes(0),
-            1 if has_dictionary => EncodingChoice::DictionaryOr(0),
-            _ => EncodingChoice::Auto { dictionary: has_dictionary },
-        },
-        compat: random.pick(&[Compat::Modern, Compat::Latest]),
-        dictionary_page_bytes: random.pick(&[50, 1 << 20]),
-        page_bytes: 1 << 20,
-        page_rows: random.pick(&[1, 7, 20, 1_000]),
-        page_version: random.pick(&[PageVersion::V1, PageVersion::V2]),
-        checksums: random.one_in(2),
-        statistics: random.pick(&[
+    ColumnSettings::default()
+        .with_codec(random.pick(&[Codec::Uncompressed, Codec::Snappy]))
+        .with_level(None)
+        .with_encoding(match random.below(3) {
+            0 => EncodingPolicy::Only(0),
+            1 if has_dictionary => EncodingPolicy::DictionaryOr(0),
+            _ => EncodingPolicy::Auto { dictionary: has_dictionary },
+        })
+        .with_compat(random.pick(&[Compat::Modern, Compat::Latest]))
+        .with_dictionary_page_bytes(random.pick(&[50, 1 << 20]))
+        .with_page_bytes(1 << 20)
+        .with_page_rows(random.pick(&[1, 7, 20, 1_000]))
+        .with_page_version(random.pick(&[PageVersion::V1, PageVersion::V2]))
+        .with_checksums(random.one_in(2))
+        .with_statistics(random.pick(&[
             StatisticsLevel::None,
             StatisticsLevel::Chunk,
             StatisticsLevel::Page,
             StatisticsLevel::Page,
-        ]),
-        statistics_truncate: random.pick(&[None, Some(5)]),
-        index_truncate: random.pick(&[None, Some(5)]),
-        page_header_statistics: false,
-        bloom: random.one_in(2).then_some(BloomSettings { ndv: None, fpp: 0.05 }),
-        total_order: random.one_in(2),
-        key_values: Vec::new(),
-    }
+        ]))
+        .with_statistics_truncate(random.pick(&[None, Some(5)]))
+        .with_index_truncate(random.pick(&[None, Some(5)]))
+        .with_page_header_statistics(false)
+        .with_bloom(random.one_in(2).then_some(BloomSettings { ndv: None, fpp: 0.05 }))
+        .with_total_order(random.one_in(2))
+        .with_key_values(Vec::new())
 }

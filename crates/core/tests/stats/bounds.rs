@@ -51,12 +51,38 @@ pub(crate) fn column() -> impl Strategy<Value = (SortOrder, Values)> {
         fixed(SortOrder::Float16, 2),
         fixed(SortOrder::TotalFloat16, 2),
         fixed(SortOrder::Int96, 12),
+        int96(),
         (0usize..20).prop_flat_map(move |width| fixed(SortOrder::FixedLenBytes, width)),
         (0usize..20).prop_flat_map(move |width| fixed(SortOrder::Decimal, width)),
         strings(SortOrder::Bytes),
         strings(SortOrder::Decimal),
         strings(SortOrder::Undefined),
     ]
+}
+
+/// Times within their day, but for one in some of them.
+fn int96() -> impl Strategy<Value = (SortOrder, Values)> {
+    let time = (0..NANOS_PER_DAY, any::<i32>());
+    (proptest::collection::vec(time, 0..20), prop::option::of(NANOS_PER_DAY..)).prop_map(
+        |(mut times, odd)| {
+            if let (Some(last), Some(odd)) = (times.last_mut(), odd) {
+                last.0 = odd;
+            }
+            let mut values = FixedLenBytes::new(12);
+            times.iter().for_each(|(nanos, day)| {
+                values.push(&[&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat())
+            });
+            (SortOrder::Int96, Values::Fixed(values))
+        },
+    )
+}
+
+const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+
+/// Whether INT96 values are all times within their day: others have no bounds.
+pub(crate) fn are_within_days(values: &[Vec<u8>]) -> bool {
+    let nanos = |value: &Vec<u8>| i64::from_le_bytes(value[..8].try_into().unwrap());
+    values.iter().all(|value| (0..NANOS_PER_DAY).contains(&nanos(value)))
 }
 
 /// All values, PLAIN.
@@ -69,7 +95,7 @@ fn naive(order: SortOrder, values: &[Vec<u8>]) -> (Option<Vec<u8>>, Option<Vec<u
     let (nans, numbers): (Vec<_>, Vec<_>) = values.iter().partition(|value| order.is_nan(value));
     let bounding = if order.is_total() && numbers.is_empty() { nans.clone() } else { numbers };
     let compare = |a: &&&Vec<u8>, b: &&&Vec<u8>| order.total().compare(a, b).unwrap();
-    let defined = order != SortOrder::Undefined;
+    let defined = order != SortOrder::Undefined && (order != SortOrder::Int96 || are_within_days(values));
     let bound = |sign: u8, found: Option<&&Vec<u8>>| {
         found.map(|found| {
             let mut bound = shortest(order, found.to_vec());

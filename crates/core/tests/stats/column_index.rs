@@ -1,6 +1,6 @@
 //! The column index of pages.
 
-use crate::bounds::{column, plain};
+use crate::bounds::{are_within_days, column, plain};
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::statistics::{ColumnIndexBuilder, LevelHistogram, MinMaxStats, PageStatistics};
 use marquetry_encoding::{StringViews, Values};
@@ -153,6 +153,7 @@ proptest! {
         let all = plain(&values);
         let is_nan_page = |page: &Range<usize>| all[page.clone()].iter().all(|value| order.is_nan(value));
         let impossible = order == SortOrder::Undefined
+            || order == SortOrder::Int96 && !are_within_days(&all)
             || pages.is_empty()
             || !order.is_total() && pages.iter().any(is_nan_page);
         let found = index(order, &values, &pages, truncate);

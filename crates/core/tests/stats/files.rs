@@ -5,7 +5,7 @@ use marquetry_base::Limits;
 use marquetry_core::io::{LocalFile, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::page::{ChecksumTrust, PageOptions};
+use marquetry_core::page::PageOptions;
 use marquetry_core::page_index::read_column_index;
 use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Leaf;
@@ -72,11 +72,7 @@ fn chunk(
     if column.uncompressed_size() > LARGE || column.is_encrypted() {
         return None;
     }
-    let options = PageOptions {
-        limits: Arc::default(),
-        verify_checksums: false,
-        trust: ChecksumTrust::of_writer(metadata.created_by()),
-    };
+    let options = PageOptions::for_writer(metadata.created_by()).with_checksum_verification(false);
     let mut reader = ColumnReader::new(source.clone(), metadata.clone(), &[row_group], i, target, options);
     let batch = reader.read(rows).ok()?;
     let mut values = leaf.physical().shape().empty();

@@ -259,6 +259,13 @@ impl Part<'_> {
         if order == SortOrder::Undefined {
             return None;
         }
+        // Nanoseconds of other days have no bounds.
+        let nanos = |cell: &Vec<u8>| i64::from_le_bytes(cell[..8].try_into().unwrap());
+        if order == SortOrder::Int96
+            && !self.cells().all(|cell| (0..86_400_000_000_000).contains(&nanos(&cell)))
+        {
+            return None;
+        }
         let numbers: Vec<_> = self.cells().filter(|cell| !order.is_nan(cell)).collect();
         let of = match numbers.is_empty() && order.is_total() {
             true => self.cells().collect(),

@@ -5,7 +5,7 @@ use crate::sample::{flat, flat_blocks, flat_leaf, plain_settings};
 use marquetry_codec::Codec;
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::write::{
-    Choice, ColumnSettings, ColumnWriter, Compat, EncodedChunk, EncodingChoice, Workspace,
+    ColumnSettings, ColumnWriter, Compat, EncodedChunk, EncodingDecision, EncodingPolicy, Workspace,
 };
 use marquetry_encoding::{Bitmap, PhysicalType, StringViews, Values, registry};
 use marquetry_format::Repetition;
@@ -26,7 +26,7 @@ fn written(
     physical: PhysicalType,
     settings: &ColumnSettings,
     blocks: &[ShreddedColumn],
-) -> (EncodedChunk, Choice, u64) {
+) -> (EncodedChunk, EncodingDecision, u64) {
     let leaf = flat_leaf(physical, Repetition::OPTIONAL);
     let workspace = &mut Workspace::new();
     let mut writer = ColumnWriter::new(&leaf, settings).unwrap();
@@ -55,7 +55,7 @@ fn strings(n: usize, string: impl Fn(usize) -> String) -> Values {
 
 #[test]
 fn typical_columns_get_what_suits_them() {
-    let settings = ColumnSettings { compat: Compat::Latest, ..plain_settings() };
+    let settings = plain_settings().with_compat(Compat::Latest);
     let random = &mut Random(1);
     let n = 100_000;
     let sorted = Values::W64((0..n).map(|i| 1_700_000_000_000 + i * 1000 + (i * i) % 700).collect());
@@ -69,7 +69,7 @@ fn typical_columns_get_what_suits_them() {
     let unique = strings(n as usize, |i| format!("{:016x}", unique[i]));
     assert!(!chosen(PhysicalType::ByteArray, &settings, &unique).1);
     for compat in [Compat::Maximum, Compat::Modern] {
-        let settings = ColumnSettings { compat, ..settings.clone() };
+        let settings = settings.clone().with_compat(compat);
         assert_eq!(chosen(PhysicalType::Int64, &settings, &sorted), (vec![PLAIN], false));
     }
 }
@@ -100,12 +100,10 @@ fn columns_of_nothing() {
         rep: vec![],
         values: ColumnValues::Values(values),
     };
-    for encoding in [
-        EncodingChoice::Auto { dictionary: true },
-        EncodingChoice::DictionaryOr(0),
-        EncodingChoice::FixedLenBytes(0),
-    ] {
-        let settings = ColumnSettings { encoding, ..plain_settings() };
+    for encoding in
+        [EncodingPolicy::Auto { dictionary: true }, EncodingPolicy::DictionaryOr(0), EncodingPolicy::Only(0)]
+    {
+        let settings = plain_settings().with_encoding(encoding);
         let mut blocks = [nulls(3_000_000, Values::W32(vec![]))];
         let (chunk, _, _) = written(PhysicalType::Int32, &settings, &blocks);
         blocks[0].def = DefinitionLevels::Null;
@@ -151,10 +149,8 @@ fn what_does_not_belong_together_is_refused() {
     );
     let def = DefinitionLevels::Levels(vec![1, 1]);
     assert!(error(&settings, ShreddedColumn { def, ..good.clone() }).contains("not those of whole rows"));
-    for encoding in
-        [EncodingChoice::FixedLenBytes(2), EncodingChoice::FixedLenBytes(7), EncodingChoice::DictionaryOr(8)]
-    {
-        let settings = ColumnSettings { encoding, ..settings.clone() };
+    for encoding in [EncodingPolicy::Only(2), EncodingPolicy::Only(7), EncodingPolicy::DictionaryOr(8)] {
+        let settings = settings.clone().with_encoding(encoding);
         assert!(error(&settings, good.clone()).contains("is not for INT32"));
     }
     let keys = ColumnValues::Keys { keys: vec![0, 1, 9], dictionary: Arc::new(Values::W32(vec![5, 6])) };
@@ -280,7 +276,11 @@ fn nothing_else_would_have_been_much_smaller() {
         for (codec, level) in [(Codec::Uncompressed, None), (Codec::Snappy, None), (Codec::Zstd, Some(1))] {
             for compat in [Compat::Modern, Compat::Latest] {
                 let size = |encoding| {
-                    let settings = ColumnSettings { codec, level, encoding, compat, ..plain_settings() };
+                    let settings = plain_settings()
+                        .with_codec(codec)
+                        .with_level(level)
+                        .with_encoding(encoding)
+                        .with_compat(compat);
                     let start = busy();
                     let (chunk, choice, estimate) = written(physical, &settings, &blocks);
                     (chunk, choice, estimate, busy() - start)
@@ -290,15 +290,15 @@ fn nothing_else_would_have_been_much_smaller() {
                     .map(|code| {
                         // A dictionary may not be larger than it may be.
                         let encoding = match code {
-                            RLE_DICTIONARY => EncodingChoice::DictionaryOr(PLAIN),
-                            code => EncodingChoice::FixedLenBytes(code),
+                            RLE_DICTIONARY => EncodingPolicy::DictionaryOr(PLAIN),
+                            code => EncodingPolicy::Only(code),
                         };
                         let (chunk, _, _, time) = size(encoding);
                         (code, chunk.bytes.len(), time)
                     })
                     .collect();
                 let best = fixed.iter().min_by_key(|(_, len, _)| *len).unwrap();
-                let (chunk, choice, estimate, time) = size(EncodingChoice::Auto { dictionary: true });
+                let (chunk, choice, estimate, time) = size(EncodingPolicy::Auto { dictionary: true });
                 let len = chunk.bytes.len();
                 let own = chunk.metadata.encoding_stats.unwrap()[0].encoding.0;
                 let same = fixed.iter().find(|(code, _, _)| *code == own).unwrap().2;
@@ -335,7 +335,7 @@ fn how_long_it_takes() {
         }
         let blocks = flat_blocks(&values);
         for (codec, level) in [(Codec::Uncompressed, None), (Codec::Snappy, None), (Codec::Zstd, Some(1))] {
-            let settings = ColumnSettings { codec, level, ..plain_settings() };
+            let settings = plain_settings().with_codec(codec).with_level(level);
             let time = |settings: &ColumnSettings| {
                 let runs = (0..10).map(|_| {
                     let start = busy();
@@ -345,8 +345,8 @@ fn how_long_it_takes() {
                 runs.fold((Duration::ZERO, 0), |all, (time, code)| (all.0 + time, code))
             };
             let (auto, code) = time(&settings);
-            let encoding = EncodingChoice::FixedLenBytes(code);
-            let (fixed, _) = time(&ColumnSettings { encoding, ..settings });
+            let encoding = EncodingPolicy::Only(code);
+            let (fixed, _) = time(&settings.with_encoding(encoding));
             let [auto, fixed] = [auto, fixed].map(|time| time.as_secs_f64() * 1e2);
             if name != "comments" {
                 // Its dictionary gets too large.

@@ -5,7 +5,7 @@ use marquetry_base::Limits;
 use marquetry_codec::Codec;
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::Schema;
-use marquetry_core::write::{ColumnSettings, ColumnWriter, EncodingChoice, Spill, Workspace};
+use marquetry_core::write::{ColumnWriter, EncodingPolicy, Spill, Workspace};
 use marquetry_encoding::{PhysicalType, StringViews, Values};
 use marquetry_format::Repetition;
 use std::sync::Arc;
@@ -20,13 +20,11 @@ fn pages_of_strings_of_very_different_lengths() {
         let string = |i: usize| if i % 100 < 20 { vec![i as u8; 1 << 20] } else { vec![i as u8; 5] };
         flat(Values::Bytes((0..n).map(string).collect::<StringViews>()))
     };
-    for encoding in [
-        EncodingChoice::FixedLenBytes(0),
-        EncodingChoice::FixedLenBytes(6),
-        EncodingChoice::Auto { dictionary: true },
-    ] {
+    for encoding in
+        [EncodingPolicy::Only(0), EncodingPolicy::Only(6), EncodingPolicy::Auto { dictionary: true }]
+    {
         let settings =
-            ColumnSettings { codec: Codec::Uncompressed, level: None, encoding, ..plain_settings() };
+            plain_settings().with_codec(Codec::Uncompressed).with_level(None).with_encoding(encoding);
         let workspace = &mut Workspace::new();
         let mut writer =
             ColumnWriter::new(&flat_leaf(PhysicalType::ByteArray, Repetition::REQUIRED), &settings).unwrap();
@@ -43,14 +41,12 @@ fn pages_of_strings_of_very_different_lengths() {
 fn spilling_keeps_memory_small() {
     let random = &mut Random(5);
     for distinct in [100, usize::MAX] {
-        for encoding in [EncodingChoice::Auto { dictionary: true }, EncodingChoice::DictionaryOr(0)] {
-            let settings = ColumnSettings {
-                codec: Codec::Uncompressed,
-                level: None,
-                encoding,
-                dictionary_page_bytes: 1 << 20,
-                ..plain_settings()
-            };
+        for encoding in [EncodingPolicy::Auto { dictionary: true }, EncodingPolicy::DictionaryOr(0)] {
+            let settings = plain_settings()
+                .with_codec(Codec::Uncompressed)
+                .with_level(None)
+                .with_encoding(encoding)
+                .with_dictionary_page_bytes(1 << 20);
             let leaf = flat_leaf(PhysicalType::ByteArray, Repetition::REQUIRED);
             let (workspace, spill) = (&mut Workspace::new(), Arc::new(Spill::new().unwrap()));
             let mut writer = ColumnWriter::new(&leaf, &settings).unwrap();
@@ -88,12 +84,10 @@ fn a_row_of_a_million_elements() {
         rep,
         values: ColumnValues::Values(values),
     };
-    for encoding in [
-        EncodingChoice::FixedLenBytes(0),
-        EncodingChoice::FixedLenBytes(8),
-        EncodingChoice::Auto { dictionary: true },
-    ] {
-        let settings = ColumnSettings { encoding, page_bytes: 10, ..plain_settings() };
+    for encoding in
+        [EncodingPolicy::Only(0), EncodingPolicy::Only(8), EncodingPolicy::Auto { dictionary: true }]
+    {
+        let settings = plain_settings().with_encoding(encoding).with_page_bytes(10);
         let workspace = &mut Workspace::new();
         let mut writer = ColumnWriter::new(&leaf, &settings).unwrap();
         writer.write(&block, workspace).unwrap();

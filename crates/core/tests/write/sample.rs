@@ -9,7 +9,7 @@ use marquetry_codec::Codec;
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::write::{
-    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingChoice, FileSettings, FileWriter,
+    BloomSettings, ColumnSettings, ColumnWriter, Compat, EncodingPolicy, FileSettings, FileWriter,
     PageVersion, Spill, StatisticsLevel, Workspace,
 };
 use marquetry_encoding::{PhysicalType, Values, registry};
@@ -29,24 +29,23 @@ pub(crate) struct Sample {
 }
 
 pub(crate) fn plain_settings() -> ColumnSettings {
-    ColumnSettings {
-        codec: Codec::Zstd,
-        level: Some(1),
-        encoding: EncodingChoice::Auto { dictionary: true },
-        compat: Compat::Modern,
-        dictionary_page_bytes: 4 << 20,
-        page_bytes: 1 << 20,
-        page_rows: 20_000,
-        page_version: PageVersion::V1,
-        checksums: true,
-        statistics: StatisticsLevel::Page,
-        statistics_truncate: Some(64),
-        index_truncate: Some(64),
-        page_header_statistics: false,
-        bloom: None,
-        total_order: false,
-        key_values: Vec::new(),
-    }
+    ColumnSettings::default()
+        .with_codec(Codec::Zstd)
+        .with_level(Some(1))
+        .with_encoding(EncodingPolicy::Auto { dictionary: true })
+        .with_compat(Compat::Modern)
+        .with_dictionary_page_bytes(4 << 20)
+        .with_page_bytes(1 << 20)
+        .with_page_rows(20_000)
+        .with_page_version(PageVersion::V1)
+        .with_checksums(true)
+        .with_statistics(StatisticsLevel::Page)
+        .with_statistics_truncate(Some(64))
+        .with_index_truncate(Some(64))
+        .with_page_header_statistics(false)
+        .with_bloom(None)
+        .with_total_order(false)
+        .with_key_values(Vec::new())
 }
 
 impl Sample {
@@ -211,33 +210,34 @@ fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
         .collect();
     let no_dictionary: Vec<i32> = legal.iter().copied().filter(|code| *code != 8).collect();
     let encoding = match random.below(5) {
-        0 => EncodingChoice::FixedLenBytes(random.pick(&legal)),
-        1 => EncodingChoice::DictionaryOr(random.pick(&no_dictionary)),
-        2 => EncodingChoice::Auto { dictionary: false },
-        _ => EncodingChoice::Auto { dictionary: true },
+        0 => EncodingPolicy::Only(random.pick(&legal)),
+        1 => EncodingPolicy::DictionaryOr(random.pick(&no_dictionary)),
+        2 => EncodingPolicy::Auto { dictionary: false },
+        _ => EncodingPolicy::Auto { dictionary: true },
     };
     let codecs = [Codec::Uncompressed, Codec::Snappy, Codec::Gzip, Codec::Brotli, Codec::Zstd, Codec::Lz4Raw];
-    ColumnSettings {
-        codec: random.pick(&codecs),
-        level: None,
-        encoding,
-        compat: random.pick(&[Compat::Maximum, Compat::Modern, Compat::Latest]),
-        dictionary_page_bytes: random.pick(&[1, 50, 400, 4_000, 100_000, 1 << 20]),
-        page_bytes: random.pick(&[1, 30, 300, 5_000, 100_000, usize::MAX]),
-        page_rows: random.pick(&[1, 7, 100, 5_000, 20_000, usize::MAX]),
-        page_version: random.pick(&[PageVersion::V1, PageVersion::V2]),
-        checksums: random.one_in(2),
-        statistics: random.pick(&[
+    ColumnSettings::default()
+        .with_codec(random.pick(&codecs))
+        .with_level(None)
+        .with_encoding(encoding)
+        .with_compat(random.pick(&[Compat::Maximum, Compat::Modern, Compat::Latest]))
+        .with_dictionary_page_bytes(random.pick(&[1, 50, 400, 4_000, 100_000, 1 << 20]))
+        .with_page_bytes(random.pick(&[1, 30, 300, 5_000, 100_000, usize::MAX]))
+        .with_page_rows(random.pick(&[1, 7, 100, 5_000, 20_000, usize::MAX]))
+        .with_page_version(random.pick(&[PageVersion::V1, PageVersion::V2]))
+        .with_checksums(random.one_in(2))
+        .with_statistics(random.pick(&[
             StatisticsLevel::None,
             StatisticsLevel::Chunk,
             StatisticsLevel::Page,
             StatisticsLevel::Page,
-        ]),
-        statistics_truncate: random.pick(&[None, Some(5)]),
-        index_truncate: random.pick(&[None, Some(5)]),
-        page_header_statistics: random.one_in(3),
-        bloom: random.one_in(3).then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
-        total_order: random.one_in(3),
-        key_values: Vec::new(),
-    }
+        ]))
+        .with_statistics_truncate(random.pick(&[None, Some(5)]))
+        .with_index_truncate(random.pick(&[None, Some(5)]))
+        .with_page_header_statistics(random.one_in(3))
+        .with_bloom(
+            random.one_in(3).then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
+        )
+        .with_total_order(random.one_in(3))
+        .with_key_values(Vec::new())
 }

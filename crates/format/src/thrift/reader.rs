@@ -1,8 +1,8 @@
 //! Reading the compact protocol from a slice, without trusting a length in it.
 
+use super::thrift_string::ThriftString;
 use super::wire::Wire;
 use marquetry_base::{ByteCursor, Error, Limits, Result};
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// Reads Thrift values front to back.
@@ -217,17 +217,9 @@ impl<'a> Reader<'a> {
         self.cursor.take(usize::try_from(len).unwrap_or(usize::MAX))
     }
 
-    /// Text. What is not UTF-8 is replaced: a bad byte in a name must not make a file unreadable.
-    pub fn string(&mut self) -> Result<String> {
-        self.text().map(Cow::into_owned)
-    }
-
-    /// [`string`](Self::string), borrowed from the input where it is UTF-8.
-    #[inline]
-    pub fn text(&mut self) -> Result<Cow<'a, str>> {
-        let bytes = self.binary()?;
-        // The check alone is faster than the search for what to replace.
-        Ok(str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
+    /// A string. What is not UTF-8 is kept: a bad byte in a name must not make a file unreadable, nor be lost.
+    pub fn string(&mut self) -> Result<ThriftString> {
+        self.binary().map(ThriftString::from_bytes)
     }
 
     /// Adds a field that is missing, or present but of no use, to an error.

@@ -22,7 +22,7 @@ fn wide() -> impl Strategy<Value = FileMetaData> {
                     let mut chunk = chunk.clone();
                     if let Some(meta) = &mut chunk.meta_data {
                         meta.data_page_offset = meta.data_page_offset.wrapping_add(i * i64::from(*by));
-                        meta.path_in_schema.push("x".repeat(*by as usize % 200));
+                        meta.path_in_schema.push("x".repeat(*by as usize % 200).into());
                     }
                     chunk
                 };
@@ -42,8 +42,7 @@ fn read<'a>(footer: &LazyFooter, bytes: &'a [u8], group: usize, number: usize) -
 fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
     // As bytes, in which the NaN that damage makes of a bound equals itself.
     assert_eq!(written(|w| view.to_chunk().unwrap().write(w)), written(|w| chunk.write(w)), "{chunk:?}");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert_eq!(view.file_path().map(text), chunk.file_path);
+    assert_eq!(view.file_path().map(ThriftString::from_bytes), chunk.file_path);
     assert_eq!(view.offset_index_offset(), chunk.offset_index_offset);
     assert_eq!(view.offset_index_length(), chunk.offset_index_length);
     assert_eq!(view.column_index_offset(), chunk.column_index_offset);
@@ -61,7 +60,10 @@ fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
     assert_eq!(view.bloom_filter_length(), meta.bloom_filter_length);
     assert_eq!(view.encodings().iter().collect::<Vec<_>>(), meta.encodings);
     assert_eq!(view.encodings().len(), meta.encodings.len());
-    assert_eq!(view.path_in_schema().iter().map(text).collect::<Vec<_>>(), meta.path_in_schema);
+    assert_eq!(
+        view.path_in_schema().iter().map(ThriftString::from_bytes).collect::<Vec<_>>(),
+        meta.path_in_schema
+    );
     assert_eq!(view.encoding_stats().map(|stats| stats.iter().collect::<Vec<_>>()), meta.encoding_stats);
     assert_eq!(view.statistics().map(|statistics| statistics.map(<[u8]>::to_vec)), meta.statistics);
     let sizes = view.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect()));
@@ -126,7 +128,7 @@ proptest! {
 #[test]
 fn a_chunk_fails_when_it_is_asked_for() {
     let chunk = |name: &str| {
-        let path_in_schema = vec![name.to_owned()];
+        let path_in_schema = vec![name.into()];
         let meta = ColumnMetaData { path_in_schema, codec: CompressionCodec(5), ..ColumnMetaData::default() };
         ColumnChunk { meta_data: Some(meta), ..ColumnChunk::default() }
     };

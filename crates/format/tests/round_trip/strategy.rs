@@ -21,6 +21,14 @@ fn text() -> impl Strategy<Value = String> {
     "\\PC{0,20}"
 }
 
+/// Mostly UTF-8, as it should be.
+fn string() -> impl Strategy<Value = ThriftString> {
+    prop_oneof![
+        3 => text().prop_map(ThriftString::from),
+        1 => vec(any::<u8>(), 0..20).prop_map(|bytes| ThriftString::from_bytes(&bytes)),
+    ]
+}
+
 fn unit() -> impl Strategy<Value = TimeUnit> {
     prop_oneof![
         Just(TimeUnit::Millis),
@@ -66,7 +74,7 @@ pub(crate) fn schema_element() -> impl Strategy<Value = SchemaElement> {
         of(code()),
         optional(),
         of(code()),
-        text(),
+        string(),
         optional(),
         of(code()),
         optional(),
@@ -91,7 +99,7 @@ pub(crate) fn schema_element() -> impl Strategy<Value = SchemaElement> {
                     type_: type_.map(Type),
                     type_length,
                     repetition_type: repetition.map(Repetition),
-                    name: name.into(),
+                    name,
                     num_children,
                     converted_type: converted.map(ConvertedType),
                     scale,
@@ -155,7 +163,7 @@ fn geospatial_statistics() -> impl Strategy<Value = GeospatialStatistics> {
 }
 
 fn key_value() -> impl Strategy<Value = KeyValue> {
-    (text(), of(text())).prop_map(|(key, value)| KeyValue { key, value })
+    (string(), of(string())).prop_map(|(key, value)| KeyValue { key, value })
 }
 
 fn page_encoding_stats() -> impl Strategy<Value = PageEncodingStats> {
@@ -168,7 +176,7 @@ fn page_encoding_stats() -> impl Strategy<Value = PageEncodingStats> {
 
 fn column_metadata() -> impl Strategy<Value = ColumnMetaData> {
     (
-        (code(), vec(code(), 0..20), vec(text(), 0..4), code(), number(), number(), number()),
+        (code(), vec(code(), 0..20), vec(string(), 0..4), code(), number(), number(), number()),
         (of(vec(key_value(), 0..3)), number(), of(number()), of(number())),
         (of(statistics()), of(vec(page_encoding_stats(), 0..3)), of(number()), of(any::<i32>())),
         (of(size_statistics()), of(geospatial_statistics())),
@@ -212,7 +220,7 @@ fn column_metadata() -> impl Strategy<Value = ColumnMetaData> {
 fn crypto_metadata() -> impl Strategy<Value = ColumnCryptoMetaData> {
     prop_oneof![
         Just(ColumnCryptoMetaData::FooterKey),
-        (vec(text(), 0..3), of(bytes())).prop_map(|(path_in_schema, key_metadata)| {
+        (vec(string(), 0..3), of(bytes())).prop_map(|(path_in_schema, key_metadata)| {
             ColumnCryptoMetaData::ColumnKey(EncryptionWithColumnKey { path_in_schema, key_metadata })
         }),
         (3..i16::MAX).prop_map(ColumnCryptoMetaData::Unknown),
@@ -221,7 +229,7 @@ fn crypto_metadata() -> impl Strategy<Value = ColumnCryptoMetaData> {
 
 pub(crate) fn column_chunk() -> impl Strategy<Value = ColumnChunk> {
     (
-        (of(text()), number(), of(column_metadata()), of(number()), of(any::<i32>())),
+        (of(string()), number(), of(column_metadata()), of(number()), of(any::<i32>())),
         (of(number()), of(any::<i32>()), of(crypto_metadata()), of(bytes())),
     )
         .prop_map(
@@ -300,7 +308,7 @@ pub(crate) fn file_metadata() -> impl Strategy<Value = FileMetaData> {
         number(),
         vec(row_group(), 0..3),
         of(vec(key_value(), 0..3)),
-        of(text()),
+        of(string()),
         of(vec(column_order(), 0..20)),
         of(encryption_algorithm()),
         of(bytes()),

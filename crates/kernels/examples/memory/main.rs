@@ -1,4 +1,4 @@
-//! What memory costs on Linux: `cargo run --release -p marquetry-kernels --example memory [FILE]`.
+//! What memory costs on Linux: `cargo run --profile dist -p marquetry-kernels --example memory [FILE]`.
 //!
 //! Without a file: copies within each cache, pages that are touched for the first time, and blocks that are allocated,
 //! filled and freed. With one: mapping it against reading it, from the page cache.

@@ -384,13 +384,14 @@ fn values(random: &mut Random, data_type: &DataType, n: usize, nulls: Option<Nul
 }
 
 /// A value that the type may have and that can be stored: seconds are stored as milliseconds, decimals keep to their
-/// digits.
+/// digits, intervals have no negative parts.
 fn word_of(random: &mut Random, data_type: &DataType) -> i64 {
     let word = random.word();
     match data_type {
         DataType::Time32(TimeUnit::Second) => word.rem_euclid(86_400),
         DataType::Time32(_) => word.rem_euclid(86_400_000),
         DataType::Timestamp(TimeUnit::Second, _) => word / 1000,
+        DataType::Interval(_) => word & 0x7fff_ffff_7fff_ffff,
         DataType::Decimal32(precision, _)
         | DataType::Decimal64(precision, _)
         | DataType::Decimal128(precision, _) => word % 10i64.pow(u32::from(*precision).min(18)),

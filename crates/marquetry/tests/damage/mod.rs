@@ -183,11 +183,8 @@ pub(crate) fn pages(file: &Bytes, indexed: &Bytes) -> Vec<Page> {
         let group_rows = first..first + row_group.num_rows();
         first = group_rows.end;
         for (column, leaf) in metadata.schema().columns().iter().enumerate() {
-            let options = PageOptions {
-                limits: limits.clone(),
-                verify_checksums: true,
-                trust: ChecksumTrust::Believed,
-            };
+            let options =
+                PageOptions::for_writer(None).with_limits(limits.clone()).with_trust(ChecksumTrust::Believed);
             let chunk = row_group.column(column).unwrap();
             let mut walk =
                 PageReader::new(Arc::new(file.clone()), chunk, options, PageBuffers::default()).unwrap();

@@ -3,7 +3,7 @@
 use crate::server::{Faults, Server};
 use marquetry_base::ErrorKind;
 use marquetry_core::source::Source;
-use marquetry_object_store::Stores;
+use marquetry_object_store::StoreRegistry;
 use std::time::{Duration, Instant};
 
 fn bytes() -> Vec<u8> {
@@ -25,7 +25,7 @@ fn has_no_secrets(text: &str) {
 #[test]
 fn an_endless_error_is_cut_and_shows_no_secrets() {
     let server = Server::start(bytes(), Faults { forbids: true, ..Faults::default() });
-    let error = Stores::new().unwrap().open(&with_secrets(&server.url())).err().unwrap();
+    let error = StoreRegistry::new().unwrap().open(&with_secrets(&server.url())).err().unwrap();
     let text = format!("{error} {error:?}");
     assert!(error.to_string().contains("403"), "{error}");
     assert!(error.to_string().len() < 1000, "{}", error.to_string().len());
@@ -36,7 +36,7 @@ fn an_endless_error_is_cut_and_shows_no_secrets() {
 
 #[test]
 fn errors_show_no_secrets() {
-    let stores = Stores::new().unwrap().with_patience(Duration::from_millis(300));
+    let stores = StoreRegistry::new().unwrap().with_patience(Duration::from_millis(300));
     for faults in [
         Faults { busy: Some((0, usize::MAX)), ..Faults::default() },
         Faults { knows_no_ranges: true, ..Faults::default() },
@@ -56,7 +56,7 @@ fn errors_show_no_secrets() {
 #[test]
 fn more_than_was_asked_for_is_an_error() {
     let server = Server::start(vec![7; 64 << 20], Faults { gives_more: true, ..Faults::default() });
-    let file = Stores::new().unwrap().open(&server.url()).unwrap();
+    let file = StoreRegistry::new().unwrap().open(&server.url()).unwrap();
     let error = file.read_at(0, 10).unwrap_err();
     assert!(error.to_string().contains("10 bytes asked for, and the store gives more"), "{error}");
 }
@@ -66,7 +66,7 @@ fn more_than_was_asked_for_is_an_error() {
 fn time_runs_only_while_nothing_comes() {
     let pieces = Some((100_000, Duration::from_millis(100)));
     let server = Server::start(bytes(), Faults { pieces, ..Faults::default() });
-    let stores = Stores::new().unwrap().with_patience(Duration::from_millis(400));
+    let stores = StoreRegistry::new().unwrap().with_patience(Duration::from_millis(400));
     let start = Instant::now();
     let file = stores.open(&server.url()).unwrap();
     assert_eq!(file.read_at(0, 1 << 20).unwrap(), &bytes()[..]);
@@ -76,7 +76,7 @@ fn time_runs_only_while_nothing_comes() {
 #[test]
 fn silence_is_a_timeout() {
     let server = Server::start(bytes(), Faults { silent: Some((1, usize::MAX)), ..Faults::default() });
-    let stores = Stores::new().unwrap().with_patience(Duration::from_millis(500));
+    let stores = StoreRegistry::new().unwrap().with_patience(Duration::from_millis(500));
     let file = stores.open(&server.url()).unwrap();
     let start = Instant::now();
     let error = file.read_at(0, 10).unwrap_err();
@@ -90,7 +90,7 @@ fn answers_that_break_off_are_taken_up() {
     for has_no_tags in [false, true] {
         let cut = Some((1, 4));
         let server = Server::start(bytes(), Faults { cut, has_no_tags, ..Faults::default() });
-        let file = Stores::new().unwrap().open(&server.url()).unwrap();
+        let file = StoreRegistry::new().unwrap().open(&server.url()).unwrap();
         server.take_answers();
         assert_eq!(file.read_at(0, 800_000).unwrap(), &bytes()[..800_000]);
         let given: usize = server.take_answers().iter().map(|answer| answer.bytes).sum();
@@ -108,7 +108,7 @@ fn servers_may_leave_headers_out() {
         Faults { knows_no_suffix: true, ..hides },
     ] {
         let server = Server::start(bytes(), faults);
-        let file = Stores::new().unwrap().open(&server.url()).unwrap();
+        let file = StoreRegistry::new().unwrap().open(&server.url()).unwrap();
         assert_eq!(file.len(), 1 << 20);
         assert_eq!(file.read_at(5000, 1000).unwrap(), &bytes()[5000..6000]);
     }
@@ -118,7 +118,7 @@ fn servers_may_leave_headers_out() {
 #[test]
 fn a_server_that_knows_neither_head_nor_ranges() {
     let neither = Faults { knows_no_head: true, knows_no_ranges: true, ..Faults::default() };
-    let error = Stores::new().unwrap().open(&Server::start(bytes(), neither).url()).err().unwrap();
+    let error = StoreRegistry::new().unwrap().open(&Server::start(bytes(), neither).url()).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("Range request not supported"), "{error}");
 }
@@ -133,16 +133,16 @@ fn a_file_is_read_and_dropped_anywhere_in_a_runtime() {
         let runtime = builder.enable_all().build().unwrap();
         let opened = url.clone();
         let read = runtime.block_on(async move {
-            // Stores are dropped here, on a thread that runs tasks.
-            let file = Stores::new().unwrap().open(&opened).unwrap();
+            // StoreRegistry are dropped here, on a thread that runs tasks.
+            let file = StoreRegistry::new().unwrap().open(&opened).unwrap();
             let read = tokio::task::spawn_blocking(move || file.read_at(100, 10).unwrap());
-            let there = Stores::new().unwrap().open(&opened).unwrap();
+            let there = StoreRegistry::new().unwrap().open(&opened).unwrap();
             assert_eq!(there.read_at(0, 5).unwrap(), &bytes()[..5]);
             read.await.unwrap()
         });
         assert_eq!(read, &bytes()[100..110]);
         let _entered = runtime.enter();
-        let file = Stores::new().unwrap().open(&url).unwrap();
+        let file = StoreRegistry::new().unwrap().open(&url).unwrap();
         assert_eq!(file.read_at(7, 3).unwrap(), &bytes()[7..10]);
     }
 }

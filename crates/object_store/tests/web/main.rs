@@ -14,7 +14,7 @@ use marquetry_core::write::WriterProperties;
 use marquetry_object_store::object_store::http::HttpBuilder;
 use marquetry_object_store::object_store::path::Path;
 use marquetry_object_store::object_store::{BackoffConfig, ClientOptions, RetryConfig};
-use marquetry_object_store::{ObjectFile, Stores};
+use marquetry_object_store::{ObjectFile, StoreRegistry};
 use server::{Faults, Server};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ fn file() -> Vec<u8> {
 
 /// A file of a store that retries quickly.
 fn object(server: &Server) -> ObjectFile {
-    let _ = Stores::new().unwrap();
+    let _ = StoreRegistry::new().unwrap();
     let (least, most) = (Duration::from_millis(1), Duration::from_millis(5));
     let backoff = BackoffConfig { init_backoff: least, max_backoff: most, base: 2. };
     let retry = RetryConfig { backoff, max_retries: 3, retry_timeout: Duration::from_secs(20) };
@@ -54,7 +54,7 @@ fn streamed(server: &Server) -> Result<Vec<RecordBatch>, Error> {
         let builder = ParquetRecordBatchStreamBuilder::new(object).await?;
         builder
             .with_batch_size(50_000)
-            .with_request_cost(CoalesceOptions { gap: 0, largest: 100_000 })
+            .with_request_cost(CoalesceOptions::new(0, 100_000))
             .build()?
             .try_collect()
             .await
@@ -121,7 +121,7 @@ fn servers_without_ranges_are_refused() {
 
 #[test]
 fn who_does_not_wait_reads_by_url() {
-    let stores = Stores::new().unwrap();
+    let stores = StoreRegistry::new().unwrap();
     let file = file();
     let server = Server::start(file.clone(), Faults::default());
     let source: Arc<dyn Source> = Arc::new(stores.open(&server.url()).unwrap());
@@ -134,11 +134,11 @@ fn who_does_not_wait_reads_by_url() {
     // All row groups of the column together.
     assert_eq!(server.take_answers().len(), 1);
     // What is announced is fetched once, and together.
-    source.will_read(&[]).unwrap();
-    source.will_read(&[1000..2000, 5000..6000, 100_000..100_100, 5_000_000_000..6_000_000_000]).unwrap();
+    source.prefetch(&[]).unwrap();
+    source.prefetch(&[1000..2000, 5000..6000, 100_000..100_100, 5_000_000_000..6_000_000_000]).unwrap();
     assert_eq!(server.take_answers().iter().map(|answer| answer.bytes).collect::<Vec<_>>(), [99_100]);
     assert_eq!(source.read_at(5500, 500).unwrap(), &file[5500..6000]);
-    source.will_read(&[5000..5500, 5500..6000]).unwrap();
+    source.prefetch(&[5000..5500, 5500..6000]).unwrap();
     assert_eq!(source.read_at(5000, 1000).unwrap(), &file[5000..6000]);
     assert_eq!(server.take_answers(), []);
     assert_eq!(source.read_at(1000, 10).unwrap(), &file[1000..1010]);
@@ -157,12 +157,12 @@ fn ranges_are_fetched_at_the_same_time() {
     let latency = Duration::from_millis(200);
     let file: Vec<u8> = (0..24u32 << 20).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
     let server = Server::start(file.clone(), Faults { latency, ..Faults::default() });
-    let source = Stores::new().unwrap().open(&server.url()).unwrap();
+    let source = StoreRegistry::new().unwrap().open(&server.url()).unwrap();
     server.take_answers();
     server.take_rounds();
     let ranges: Vec<_> = (0..12u64).map(|i| i << 20..(i << 20) + 1000).collect();
     let start = Instant::now();
-    source.will_read(&ranges).unwrap();
+    source.prefetch(&ranges).unwrap();
     let all = start.elapsed();
     assert_eq!((server.take_answers().len(), server.take_rounds()), (12, 1));
     for range in &ranges {

@@ -113,15 +113,14 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
     };
     let mut parts = ChunkBytes::new();
     parts.push(bytes);
-    EncodedChunk { bytes: parts, metadata, column_index: None, offset_index: None, bloom_filter: None }
+    EncodedChunk::new(parts, metadata)
 }
 
 /// The values of each column in each row group, nulls and levels included, as text.
 pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
     let source: Arc<dyn Source> = Arc::new(bytes.clone());
     let metadata = read_metadata(&*source, &Limits::default())?.metadata;
-    let options =
-        PageOptions { limits: Arc::default(), verify_checksums: true, trust: ChecksumTrust::Disbelieved };
+    let options = PageOptions::for_writer(None).with_trust(ChecksumTrust::Disbelieved);
     let column = |group: usize, i: usize| -> Result<String> {
         let chunk = metadata.row_group(group).column(i)?;
         let leaf = chunk.leaf();

@@ -242,6 +242,6 @@ impl ColumnShape {
         };
         let mut parts = ChunkBytes::new();
         parts.push(bytes);
-        EncodedChunk { bytes: parts, metadata, column_index: None, offset_index: None, bloom_filter: None }
+        EncodedChunk::new(parts, metadata)
     }
 }

@@ -39,7 +39,9 @@ pub(crate) fn schema() -> Vec<Case> {
     let mut twice = Make::ints();
     twice.schema = vec![root(2), twice.schema[1].clone(), twice.schema[1].clone()];
     twice.columns.push((Column::ints(0..10), vec!["x".into()]));
+    let no_bytes = Column::flat(PhysicalType::FixedLenByteArray(0), &[None; 10], true);
     vec![
+        ("schema-length", Make::flat(no_bytes, Layout::default()).good().finish()),
         ("schema-tree", ints(|field| field.type_ = Some(Type::FIXED_LEN_BYTE_ARRAY))),
         ("schema-repetition", ints(|field| field.repetition_type = None)),
         ("schema-annotation", ints(|field| field.converted_type = Some(ConvertedType::UTF8))),

@@ -5,6 +5,7 @@ mod chunk;
 
 mod corpus;
 mod damage;
+mod encryption_rules;
 mod file_rules;
 mod make;
 mod rules;
@@ -17,7 +18,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn report(bytes: &Bytes, level: Level) -> Report {
-    let options = VerifyOptions { level, threads: 1, ..VerifyOptions::default() };
+    let names_key = |bytes: &[u8]| bytes == encryption_rules::KEY_METADATA;
+    let has_key = bytes.windows(encryption_rules::KEY_METADATA.len()).any(names_key);
+    let decryption = has_key.then(encryption_rules::keys);
+    let options = VerifyOptions { level, decryption, threads: 1, ..VerifyOptions::default() };
     verify(Arc::new(bytes.clone()), &options).unwrap()
 }
 

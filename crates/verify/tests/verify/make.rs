@@ -101,7 +101,7 @@ impl Make {
             let row_group = file.metadata.row_groups.len() - 1;
             let meta = file.chunk(row_group);
             meta.total_uncompressed_size = plain;
-            meta.path_in_schema = path.clone();
+            meta.path_in_schema = path.iter().map(|name| name.as_str().into()).collect();
             meta.encodings = vec![Encoding(self.layout.encoding), Encoding::PLAIN, Encoding::RLE];
             file.metadata.row_groups[row_group].total_byte_size = plain;
             all.push(pages);

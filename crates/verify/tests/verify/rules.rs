@@ -2,7 +2,7 @@
 
 use crate::chunk::file::footer;
 use crate::make::Make;
-use crate::{broken, file_rules, found_at_each_level, report, value_rules};
+use crate::{broken, encryption_rules, file_rules, found_at_each_level, report, value_rules};
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
 use marquetry_format::{FooterTail, Statistics, parse_metadata};
@@ -13,6 +13,7 @@ use std::sync::Arc;
 fn cases() -> Vec<file_rules::Case> {
     [
         file_rules::footer(),
+        encryption_rules::encryption(),
         file_rules::schema(),
         file_rules::nesting(),
         file_rules::chunk(),

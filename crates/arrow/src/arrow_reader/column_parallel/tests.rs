@@ -173,7 +173,8 @@ fn only_what_is_too_much_for_one_thread_is_divided() {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file(1000, written)).unwrap();
         let metadata = builder.metadata().clone();
         let reader = builder.build().unwrap();
-        plan_columns(&reader.roots, &metadata, BatchGrid { skip, rows: 1000, size: 100 }, threads, 0)
+        let batches = BatchGrid { skip, rows: 1000, size: 100 };
+        plan_columns(&reader.roots, &metadata, ColumnPlan { batches, threads, pages: 0, ahead: None })
     };
     let readers = |schedules: Vec<ColumnSchedule>| {
         schedules.iter().map(|schedule| schedule.readers).collect::<Vec<_>>()

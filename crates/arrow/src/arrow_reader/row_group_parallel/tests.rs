@@ -9,11 +9,11 @@ use crate::arrow_writer::ArrowWriter;
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use arrow_schema::{DataType, Field};
 use bytes::Bytes;
+use marquetry_base::ThreadPool;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
 use proptest::prelude::*;
-use std::sync::Arc;
 
 const ROWS: usize = 600;
 
@@ -75,6 +75,8 @@ fn reader(file: &Bytes, choice: &Choice) -> Result<FilteredReader> {
         offset: 0,
         selection: selectors.map(RowSelection::from),
         predicate: choice.most.map(bind).transpose()?,
+        counters: Arc::default(),
+        is_part: false,
     };
     let source: Arc<dyn Source> = Arc::new(file.clone());
     FilteredReader::new(&source, &read.metadata, read.whole(), &read.options, wanted, Vec::new())
@@ -92,12 +94,22 @@ fn read(mut next: impl FnMut() -> Result<Option<RecordBatch>>) -> (Vec<RecordBat
     }
 }
 
+fn executor() -> Arc<dyn Executor> {
+    Arc::new(ThreadPool::new("test"))
+}
+
 /// Compares several threads with one; whether it failed.
 fn check(file: &Bytes, choice: &Choice, threads: usize, in_flight: usize) -> bool {
     let Ok(mut alone) = reader(file, choice) else { return true };
     let expected = read(|| alone.next());
     let others = (1..threads).map(|_| reader(file, choice).unwrap()).collect();
-    let mut groups = RowGroupParallelReader::new(reader(file, choice).unwrap(), others, in_flight);
+    let mut groups = RowGroupParallelReader::new(
+        reader(file, choice).unwrap(),
+        others,
+        in_flight,
+        executor(),
+        CancelToken::new(),
+    );
     assert_eq!(groups.schema(), alone.schema());
     let found = read(|| groups.next());
     let rows = |(batches, error): &(Vec<RecordBatch>, Option<String>)| {
@@ -139,7 +151,13 @@ fn a_read_may_be_left_in_the_middle() {
     let choice = Choice { batch_size: 16, row_groups: (0..9).collect(), most: None, selection: None };
     for batches in [0, 1, 7] {
         let others = (0..2).map(|_| reader(&file(), &choice).unwrap()).collect();
-        let mut groups = RowGroupParallelReader::new(reader(&file(), &choice).unwrap(), others, 1);
+        let mut groups = RowGroupParallelReader::new(
+            reader(&file(), &choice).unwrap(),
+            others,
+            1,
+            executor(),
+            CancelToken::new(),
+        );
         (0..batches)
             .for_each(|i| assert_eq!(groups.next().unwrap().unwrap().num_rows(), [16, 16, 16, 16, 6][i % 5]));
     }

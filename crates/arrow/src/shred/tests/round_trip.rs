@@ -194,10 +194,10 @@ fn whole(data_type: &DataType, n: usize, nullable: bool, random: &mut Random) ->
             primitive::<DurationMillisecondType>(data_type, n, nulls, || random.next() as i64 / 100)
         }
         Interval(IntervalUnit::YearMonth) => {
-            primitive::<IntervalYearMonthType>(data_type, n, nulls, || random.next() as i32)
+            primitive::<IntervalYearMonthType>(data_type, n, nulls, || random.next() as i32 & i32::MAX)
         }
         Interval(IntervalUnit::DayTime) => primitive::<IntervalDayTimeType>(data_type, n, nulls, || {
-            IntervalDayTime::new(random.next() as i32 / 2, random.next() as i32 / 2)
+            IntervalDayTime::new(random.next() as i32 & i32::MAX, random.next() as i32 & i32::MAX)
         }),
         Interval(IntervalUnit::MonthDayNano) => {
             primitive::<IntervalMonthDayNanoType>(data_type, n, nulls, || {

@@ -1,7 +1,7 @@
 //! What each part of a predicate rules out by itself, by each stage; and where one rules out nothing, why.
 
 use super::matching::Matching;
-use crate::table::{Table, percent};
+use crate::text_table::{TextTable, percent};
 use marquetry::errors::Error;
 use marquetry::file::metadata::ColumnChunk;
 use marquetry::predicate::BoundPredicate;
@@ -57,7 +57,7 @@ fn of_part(matching: &Matching, part: &BoundPredicate) -> Result<Part, Error> {
     // What a footer claims may be more than can be counted.
     let rows = metadata.row_groups().fold(0u64, |rows, group| rows.saturating_add(group.num_rows()));
     let mut stages = [Share { rows, why_all: None }; 4];
-    for (share, stage) in stages.iter_mut().zip(Stage::ALL) {
+    for (share, &stage) in stages.iter_mut().zip(Stage::ALL) {
         let (options, report) = (PruneOptions::only(stage), &mut PruneReport::default());
         share.rows = 0;
         for row_group in 0..metadata.num_row_groups() {
@@ -84,6 +84,7 @@ fn is_there(matching: &Matching, part: &BoundPredicate, stage: Stage) -> bool {
         Stage::BloomFilters => chunk.bloom_filter_offset().is_some(),
         Stage::Dictionaries => chunk.dictionary_page_offset().is_some(),
         Stage::PageIndex => chunk.column_index_range().is_some() && chunk.offset_index_range().is_some(),
+        _ => false,
     };
     let mut groups = matching.metadata.row_groups();
     groups.any(|group| part.leaves().iter().any(|leaf| group.column(*leaf).is_ok_and(has)))
@@ -123,9 +124,9 @@ pub(super) fn json(parts: &[Part]) -> Vec<Value> {
 }
 
 /// What is left of all rows by each part and stage.
-pub(super) fn table(parts: &[Part]) -> Table {
-    let headings = Stage::ALL.map(Stage::name);
-    let mut table = Table::new(&[&["rows left by"][..], &headings].concat());
+pub(super) fn table(parts: &[Part]) -> TextTable {
+    let headings: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
+    let mut table = TextTable::new(&[&["rows left by"][..], &headings].concat());
     for part in parts {
         let share = |share: &Share| match share.why_all {
             Some(why) => why.text().to_owned(),

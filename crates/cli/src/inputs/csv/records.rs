@@ -1,18 +1,26 @@
 //! The records of CSV text, as `csv-core` understands them with its defaults.
 //!
-//! A record ends with LF, CR or both; empty lines are no records, unless records have one cell: then they are an empty one. A cell that begins with a quote goes on to the next quote
-//! that is not doubled; what stands between that and the end of the cell belongs to it as it is. Quotes anywhere else mean
-//! nothing.
+//! A record ends with LF, CR or both; empty lines are no records, unless records have one cell: then they are an empty one.
+//! A cell that begins with a quote goes on to the next quote that is not doubled; what stands between that and the end of
+//! the cell belongs to it as it is. Quotes anywhere else mean nothing. Lines that begin with the mark of comments, if there
+//! is one, are no records.
 
 use super::super::texts::{Records, Span};
 use super::super::words::{eight_of, zero_bytes};
-use memchr::{memchr, memrchr2};
+use crate::args::Ragged;
+use memchr::{memchr, memchr2, memchr3, memrchr2};
 
-/// What stands between cells and around them.
+/// How records and cells are told apart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dialect {
+    /// What stands between cells.
     pub(super) delimiter: u8,
+    /// What stands around them.
     pub(super) quote: u8,
+    /// What lines begin with that are no records.
+    pub(super) comment: Option<u8>,
+    /// What becomes of records that have not as many cells as the others.
+    pub(super) ragged: Ragged,
 }
 
 /// A record that is not as the others are. `record` is its number in the chunk, from 0.
@@ -33,6 +41,9 @@ impl Dialect {
     }
 
     fn last_break(self, bytes: &[u8]) -> Option<usize> {
+        if self.comment.is_some() {
+            return self.last_break_among_comments(bytes);
+        }
         let mut last = None;
         let mut outside = 0;
         let mut at = 0;
@@ -51,6 +62,50 @@ impl Dialect {
             outside = at;
         }
         record_break(&bytes[outside..]).map(|end| outside + end).or(last)
+    }
+
+    /// The same where lines may be comments, in which quotes mean nothing; a record must be before the end.
+    fn last_break_among_comments(self, bytes: &[u8]) -> Option<usize> {
+        let (mut at, mut last) = (0, None);
+        while at < bytes.len() {
+            if self.is_comment(bytes, at) {
+                let Some(end) = memchr2(b'\n', b'\r', &bytes[at..]) else { return last };
+                at += end + 1;
+                continue;
+            }
+            let start = at;
+            let end = loop {
+                let Some(found) = memchr3(b'\n', b'\r', self.quote, &bytes[at..]) else { return last };
+                let mark = at + found;
+                at = mark + 1;
+                if bytes[mark] != self.quote {
+                    break mark;
+                }
+                if self.begins_cell(bytes, mark) {
+                    match self.closing_quote(bytes, mark + 1) {
+                        Some(closing) if closing + 1 < bytes.len() => at = closing + 1,
+                        _ => return last,
+                    }
+                }
+            };
+            if end > start || last.is_some() {
+                last = Some(at);
+            }
+        }
+        last
+    }
+
+    /// Whether the line that begins at `at` is a comment.
+    pub(super) fn is_comment(self, bytes: &[u8], at: usize) -> bool {
+        self.comment.is_some_and(|comment| bytes.get(at) == Some(&comment))
+    }
+
+    /// The place behind the comments that begin at `at`.
+    pub(super) fn behind_comments(self, bytes: &[u8], mut at: usize) -> usize {
+        while self.is_comment(bytes, at) {
+            at = memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1);
+        }
+        at
     }
 
     /// Whether a quote at `at` outside of quotes begins a quoted cell.
@@ -74,7 +129,7 @@ impl Dialect {
         let mut splitter = Splitter::new(self, bytes, usize::MAX);
         splitter.most_records = 1;
         // What is wrong with it will be found when it is read.
-        let _ = splitter.split();
+        let _: Result<usize, BadRecord> = splitter.split();
         let Records { spans, unescaped } = splitter.records;
         let cell = |span: Span| {
             let (start, end) = (span.start as usize, span.end as usize);
@@ -84,6 +139,31 @@ impl Dialect {
             }
         };
         spans.into_iter().map(cell).collect()
+    }
+
+    /// Where the record of this number, from 0, begins: as far as those before it can be told apart.
+    pub(super) fn record_start(self, bytes: &[u8], columns: usize, record: usize) -> usize {
+        let dialect = Dialect { ragged: Ragged::Truncate, ..self };
+        let mut splitter = Splitter::new(dialect, bytes, columns);
+        splitter.most_records = record;
+        let mut at = if record == 0 { 0 } else { splitter.split().unwrap_or(0) };
+        loop {
+            let begun = at;
+            at = self.behind_comments(bytes, at);
+            let is_rest_of_end = at > 0 && bytes[at - 1] == b'\r' && bytes.get(at) == Some(&b'\n');
+            let is_blank = columns != 1 && bytes.get(at).is_some_and(|byte| is_terminator(*byte));
+            at += usize::from(is_rest_of_end || is_blank);
+            if at == begun {
+                return at;
+            }
+        }
+    }
+
+    /// How many cells all records in `bytes` have; `None` if they have not the same number, or there are none.
+    pub(super) fn common_width(self, bytes: &[u8]) -> Option<usize> {
+        let width = self.first_record(bytes).len();
+        let mut splitter = Splitter::new(Dialect { ragged: Ragged::Error, ..self }, bytes, width);
+        (width > 0 && splitter.split().is_ok()).then_some(width)
     }
 
     /// The cells of all records in `bytes`, which must have `columns` each, and fit in 32 bits.
@@ -98,6 +178,13 @@ impl Dialect {
 /// The byte behind the last end of a record.
 fn record_break(bytes: &[u8]) -> Option<usize> {
     memrchr2(b'\n', b'\r', bytes).map(|at| at + 1)
+}
+
+/// How many lines end in `bytes`: with LF, CR or both.
+pub(super) fn line_ends(bytes: &[u8]) -> u64 {
+    let line_feeds = memchr::memchr_iter(b'\n', bytes).count();
+    let is_lone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+    (line_feeds + memchr::memchr_iter(b'\r', bytes).filter(is_lone).count()) as u64
 }
 
 fn is_terminator(byte: u8) -> bool {
@@ -120,12 +207,14 @@ impl<'a> Splitter<'a> {
         Splitter { dialect, bytes, columns, most_records: usize::MAX, records, complete }
     }
 
-    fn split(&mut self) -> Result<(), BadRecord> {
-        let Dialect { delimiter, quote } = self.dialect;
+    /// Reads records up to the most that are wanted. Returns the place behind the last.
+    fn split(&mut self) -> Result<usize, BadRecord> {
+        let Dialect { delimiter, quote, .. } = self.dialect;
         // Carriage returns and quotes cost nothing where there are none.
         let or_line_feed = |byte: u8| memchr(byte, self.bytes).map_or(b'\n', |_| byte);
         let mut marks = Marks::new(self.bytes, [delimiter, b'\n', or_line_feed(b'\r'), or_line_feed(quote)]);
-        let mut start = 0;
+        let mut start = self.dialect.behind_comments(self.bytes, 0);
+        marks.go_to(start);
         while let Some(at) = marks.next() {
             let byte = self.bytes[at];
             if byte == quote {
@@ -135,9 +224,12 @@ impl<'a> Splitter<'a> {
                     match self.bytes.get(end) {
                         Some(byte) if *byte != delimiter => self.end_record()?,
                         Some(_) => {}
-                        None => return self.end_record(),
+                        None => return self.end_record().map(|()| end),
                     }
                     start = end + 1;
+                    if !self.is_in_record() {
+                        start = self.dialect.behind_comments(self.bytes, start);
+                    }
                     marks.go_to(start);
                 }
             } else if byte == delimiter {
@@ -151,16 +243,20 @@ impl<'a> Splitter<'a> {
                     self.end_record()?;
                 }
                 start = at + 1;
+                if self.dialect.is_comment(self.bytes, start) {
+                    start = self.dialect.behind_comments(self.bytes, start);
+                    marks.go_to(start);
+                }
             }
             if self.complete.0 == self.most_records {
-                return Ok(());
+                return Ok(start);
             }
         }
         if start < self.bytes.len() || self.is_in_record() {
             self.add(Span::new(start, self.bytes.len()))?;
             self.end_record()?;
         }
-        Ok(())
+        Ok(self.bytes.len())
     }
 
     fn is_in_record(&self) -> bool {
@@ -170,7 +266,12 @@ impl<'a> Splitter<'a> {
     #[inline]
     fn add(&mut self, span: Span) -> Result<(), BadRecord> {
         if self.records.spans.len() - self.complete.1 >= self.columns {
-            return Err(BadRecord::WrongCount { record: self.complete.0, cells: None });
+            return match self.dialect.ragged {
+                Ragged::Truncate => Ok(()),
+                Ragged::Error | Ragged::Null => {
+                    Err(BadRecord::WrongCount { record: self.complete.0, cells: None })
+                }
+            };
         }
         self.records.spans.push(span);
         Ok(())
@@ -180,6 +281,11 @@ impl<'a> Splitter<'a> {
     fn end_record(&mut self) -> Result<(), BadRecord> {
         let cells = self.records.spans.len() - self.complete.1;
         if cells != self.columns && self.columns != usize::MAX {
+            if self.dialect.ragged != Ragged::Error {
+                self.records.spans.resize(self.complete.1 + self.columns, Span::MISSING);
+                self.complete = (self.complete.0 + 1, self.records.spans.len());
+                return Ok(());
+            }
             return Err(BadRecord::WrongCount { record: self.complete.0, cells: Some(cells) });
         }
         self.complete = (self.complete.0 + 1, self.records.spans.len());
@@ -188,7 +294,7 @@ impl<'a> Splitter<'a> {
 
     /// The text of the cell whose opening quote is at `open`, and the place of the delimiter or the terminator behind it.
     fn quoted(&mut self, open: usize) -> Result<(Span, usize), BadRecord> {
-        let Dialect { delimiter, quote } = self.dialect;
+        let Dialect { delimiter, quote, .. } = self.dialect;
         let start = open + 1;
         let unclosed = BadRecord::Unclosed { record: self.complete.0 };
         let closing = start + memchr(quote, &self.bytes[start..]).ok_or(unclosed)?;

@@ -45,6 +45,7 @@ impl PageDecoder {
         scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
+        self.cancel.check()?;
         out.check_room(kept, target, scratch.batch_bytes)?;
         let n = block.len();
         self.left -= n;

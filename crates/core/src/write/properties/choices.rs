@@ -7,6 +7,7 @@ use std::str::FromStr;
 /// Which page headers are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[expect(non_camel_case_types)]
+#[non_exhaustive]
 pub enum WriterVersion {
     /// Data pages V1: all readers take them.
     #[default]
@@ -17,6 +18,7 @@ pub enum WriterVersion {
 
 /// What is bounded and counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum EnabledStatistics {
     /// Nothing.
     None,
@@ -27,8 +29,55 @@ pub enum EnabledStatistics {
     Page,
 }
 
+/// What Arrow types are stored as where there is a choice. Default: what this library reads and writes best, and other readers
+/// take as well; the others are for readers that know nothing else.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct StoredForms {
+    /// Timestamps are INT96: days and nanoseconds, deprecated, without bounds. Default false: INT64.
+    pub int96_timestamps: bool,
+    /// Decimals are FIXED_LEN_BYTE_ARRAY, whatever their precision. Default false: INT32 and INT64 up to 18 digits.
+    pub fixed_decimals: bool,
+    /// The elements of lists have the name that their Arrow field has, and entries of maps too. Default false: `element`, `key` and
+    /// `value`, as the format wants it.
+    pub arrow_item_names: bool,
+    /// Times of day are marked as those of UTC. Default false.
+    pub utc_times: bool,
+}
+
+impl StoredForms {
+    /// Whether timestamps are INT96.
+    #[must_use]
+    pub fn with_int96_timestamps(mut self, int96_timestamps: bool) -> Self {
+        self.int96_timestamps = int96_timestamps;
+        self
+    }
+
+    /// Whether all decimals are FIXED_LEN_BYTE_ARRAY.
+    #[must_use]
+    pub fn with_fixed_decimals(mut self, fixed_decimals: bool) -> Self {
+        self.fixed_decimals = fixed_decimals;
+        self
+    }
+
+    /// Whether parts of lists and maps have the names that Arrow gives them.
+    #[must_use]
+    pub fn with_arrow_item_names(mut self, arrow_item_names: bool) -> Self {
+        self.arrow_item_names = arrow_item_names;
+        self
+    }
+
+    /// Whether times of day are those of UTC.
+    #[must_use]
+    pub fn with_utc_times(mut self, utc_times: bool) -> Self {
+        self.utc_times = utc_times;
+        self
+    }
+}
+
 /// Where bloom filters stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum BloomFilterPosition {
     /// Behind their row group: they need not be kept in memory.
     AfterRowGroup,

@@ -1,12 +1,30 @@
 //! The settings of the file as a whole.
 
 use super::{
-    BloomFilterPosition, CheckpointEvery, ColumnPath, Compat, WriterPropertiesBuilder, WriterVersion,
+    BloomFilterPosition, CheckpointEvery, ColumnPath, Compat, StoredForms, WriterPropertiesBuilder,
+    WriterVersion,
 };
+use crate::write::spill::ChosenStore;
+use crate::write::spill_folder::SpillFolder;
+use crate::write::spill_store::SpillStore;
+use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
+use marquetry_crypto::FileEncryptionProperties;
 use marquetry_format::{KeyValue, SortingColumn};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// # For the file
 impl WriterPropertiesBuilder {
+    /// How the file is encrypted. Default: not at all.
+    ///
+    /// Checkpoints cannot be asked for at the same time. The error comes when a writer is made, as does that for a key of a column
+    /// that there is not.
+    #[must_use]
+    pub fn with_file_encryption_properties(mut self, value: Arc<FileEncryptionProperties>) -> Self {
+        self.properties.file_encryption = Some(value);
+        self
+    }
+
     /// Which page headers are written. Default [`WriterVersion::PARQUET_1_0`].
     #[must_use]
     pub fn set_writer_version(mut self, value: WriterVersion) -> Self {
@@ -59,6 +77,20 @@ impl WriterPropertiesBuilder {
         self
     }
 
+    /// What Arrow types are stored as where there is a choice.
+    #[must_use]
+    pub fn set_stored_forms(mut self, value: StoredForms) -> Self {
+        self.properties.stored_forms = value;
+        self
+    }
+
+    /// The number that the footer has for the format's version, which decides nothing: 1 or 2. Default 1, as the format wants it.
+    #[must_use]
+    pub fn set_format_version(mut self, value: i32) -> Self {
+        self.properties.format_version = value;
+        self
+    }
+
     /// Which readers must be able to read what [`Encoding::Auto`](super::Encoding::Auto) chooses. Default [`Compat::Modern`].
     #[must_use]
     pub fn set_compat(mut self, value: Compat) -> Self {
@@ -82,18 +114,101 @@ impl WriterPropertiesBuilder {
     }
 
     /// How many threads encode and compress columns. Default 1: none are started. The file is the same whatever the
-    /// number.
+    /// number. In a build without the feature `threads` the caller's thread does all.
     #[must_use]
     pub fn set_threads(mut self, value: usize) -> Self {
         self.properties.threads = value;
         self
     }
 
+    /// What has the [threads](Self::set_threads) besides the caller's. Default: a pool of our own, which lives as long as the writer;
+    /// none is started for one thread.
+    ///
+    /// ```
+    /// use marquetry_base::SharedExecutor;
+    /// use marquetry_core::write::WriterProperties;
+    /// # mod rayon { pub fn spawn(work: impl FnOnce() + Send + 'static) { std::thread::spawn(work); } }
+    /// let executor = SharedExecutor::new(|task| rayon::spawn(task));
+    /// let properties = WriterProperties::builder().set_threads(4).set_executor(executor.clone()).build();
+    /// assert_eq!(properties.executor(), &executor);
+    /// ```
+    #[must_use]
+    pub fn set_executor(mut self, value: SharedExecutor) -> Self {
+        self.properties.executor = value;
+        self
+    }
+
     /// Finished pages past so many bytes wait for the end of their row group in a temporary file. Default `None`: all
-    /// wait in memory.
+    /// wait in memory. See [`set_spill_dir`](Self::set_spill_dir).
+    ///
+    /// Batches that wait to be encoded are in it by their rows: a slice counts as its rows do, though it keeps the whole of the
+    /// buffers behind it until then, which are the caller's.
     #[must_use]
     pub fn set_memory_limit(mut self, value: Option<usize>) -> Self {
         self.properties.memory_limit = value;
+        self
+    }
+
+    /// What the writer holds is taken from this budget, which other writers and readers may share: pages, dictionaries, rows whose
+    /// encoding is not chosen yet. Default: one without a bound.
+    ///
+    /// Whenever columns have taken rows, the budget is asked for what they hold by then. If it has not as much, or if that is more
+    /// than it has left for others, pages wait [elsewhere](Self::set_spill_store), as they do past the
+    /// [memory limit](Self::set_memory_limit). So all who share a budget come to have the same of it. If it has not even enough for
+    /// what cannot wait elsewhere, writing fails with [`ErrorKind::Memory`](marquetry_base::ErrorKind::Memory). Batches that wait to
+    /// be encoded are the caller's, and not in it.
+    ///
+    /// ```
+    /// use marquetry_base::MemoryBudget;
+    /// use marquetry_core::write::WriterProperties;
+    /// // For all files that a query writes.
+    /// let memory = MemoryBudget::new(256 << 20);
+    /// let properties = WriterProperties::builder().set_memory(memory.clone()).build();
+    /// assert_eq!(properties.memory(), &memory);
+    /// ```
+    #[must_use]
+    pub fn set_memory(mut self, value: MemoryBudget) -> Self {
+        self.properties.memory = value;
+        self
+    }
+
+    /// Stops the writer, with [`ErrorKind::Cancelled`](marquetry_base::ErrorKind::Cancelled), at the next block of rows, page or
+    /// piece of a copied chunk once it is cancelled. The file cannot be finished then. Default: a token that never is.
+    ///
+    /// ```
+    /// use marquetry_base::CancelToken;
+    /// use marquetry_core::write::WriterProperties;
+    /// let token = CancelToken::new();
+    /// let properties = WriterProperties::builder().set_cancel_token(token.clone()).build();
+    /// token.cancel();
+    /// assert!(properties.cancel_token().is_cancelled());
+    /// ```
+    #[must_use]
+    pub fn set_cancel_token(mut self, value: CancelToken) -> Self {
+        self.properties.cancel = value;
+        self
+    }
+
+    /// The folder of temporary files for pages past the [memory limit](Self::set_memory_limit). Default: the system's,
+    /// [`std::env::temp_dir`], which on many systems is in memory itself and saves none; name a folder on a disk there,
+    /// such as `/var/tmp`. The files have no name, so that nothing stays behind.
+    ///
+    /// ```
+    /// use marquetry_core::write::WriterProperties;
+    /// let properties =
+    ///     WriterProperties::builder().set_memory_limit(Some(64 << 20)).set_spill_dir("/var/tmp").build();
+    /// assert!(properties.spill_store().is_some());
+    /// ```
+    #[must_use]
+    pub fn set_spill_dir(self, folder: impl Into<PathBuf>) -> Self {
+        self.set_spill_store(Some(Arc::new(SpillFolder::new(folder))))
+    }
+
+    /// Where pages past the [memory limit](Self::set_memory_limit) wait. Default `None`: files in the system's folder for
+    /// temporary files. Properties with the same store are equal, those with one that is alike are not.
+    #[must_use]
+    pub fn set_spill_store(mut self, store: Option<Arc<dyn SpillStore>>) -> Self {
+        self.properties.spill_store = ChosenStore(store);
         self
     }
 
@@ -115,6 +230,23 @@ impl WriterPropertiesBuilder {
     #[must_use]
     pub fn set_total_order(mut self, value: bool) -> Self {
         self.properties.total_order = value;
+        self
+    }
+
+    /// Whether the dictionary of the first dictionary array of a column chunk is stored as it is: all its values in their order,
+    /// those included that no row has; where the column is stored with a dictionary, as it is with
+    /// [`Encoding::RLE_DICTIONARY`](super::Encoding::RLE_DICTIONARY). Readers that bring dictionaries back then have the order of ordered ones. Such chunks have no
+    /// distinct counts. Default `false`: what rows have, in the order in which it comes.
+    #[must_use]
+    pub fn set_whole_dictionaries(mut self, value: bool) -> Self {
+        self.properties.whole_dictionaries = value;
+        self
+    }
+
+    /// Whether column chunks whose values are all in a dictionary say how many different ones they have. Default `true`.
+    #[must_use]
+    pub fn set_distinct_counts(mut self, value: bool) -> Self {
+        self.properties.distinct_counts = value;
         self
     }
 

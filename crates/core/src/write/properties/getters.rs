@@ -5,12 +5,21 @@ use super::selector::{ColumnPath, Selector, Subject};
 use super::{
     BloomFilterPosition, BloomFilterProperties, CheckpointEvery, Compat, Compression,
     DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE,
-    EnabledStatistics, Encoding, WriterProperties, WriterVersion,
+    EnabledStatistics, Encoding, StoredForms, WriterProperties, WriterVersion,
 };
+use crate::write::spill_store::SpillStore;
+use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
+use marquetry_crypto::FileEncryptionProperties;
 use marquetry_format::{KeyValue, SortingColumn};
+use std::sync::Arc;
 
 /// # Of the file
 impl WriterProperties {
+    /// How the file is encrypted; `None` if it is not.
+    pub fn file_encryption_properties(&self) -> Option<&Arc<FileEncryptionProperties>> {
+        self.file_encryption.as_ref()
+    }
+
     /// Which page headers are written.
     pub fn writer_version(&self) -> WriterVersion {
         self.writer_version
@@ -48,6 +57,16 @@ impl WriterProperties {
         self.coerce_types
     }
 
+    /// What Arrow types are stored as where there is a choice.
+    pub fn stored_forms(&self) -> StoredForms {
+        self.stored_forms
+    }
+
+    /// The number that the footer has for the format's version.
+    pub fn format_version(&self) -> i32 {
+        self.format_version
+    }
+
     /// Which readers must be able to read what [`Encoding::Auto`] chooses.
     pub fn compat(&self) -> Compat {
         self.compat
@@ -69,9 +88,34 @@ impl WriterProperties {
         self.threads
     }
 
+    /// What has the threads besides the caller's.
+    pub fn executor(&self) -> &SharedExecutor {
+        &self.executor
+    }
+
     /// Finished pages past so many bytes wait for the end of their row group in a temporary file.
     pub fn memory_limit(&self) -> Option<usize> {
         self.memory_limit
+    }
+
+    /// What the writer's memory is taken from.
+    pub fn memory(&self) -> &MemoryBudget {
+        &self.memory
+    }
+
+    /// Whether memory has a bound, of its own or shared with others.
+    pub fn is_memory_bounded(&self) -> bool {
+        self.memory_limit.is_some() || self.memory.is_bounded()
+    }
+
+    /// What stops the writer.
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// Where pages past the memory limit wait; `None` is the system's folder for temporary files.
+    pub fn spill_store(&self) -> Option<&Arc<dyn SpillStore>> {
+        self.spill_store.0.as_ref()
     }
 
     /// Whether, and how often, the writer leaves a checkpoint in the file.
@@ -82,6 +126,16 @@ impl WriterProperties {
     /// Whether floats are ordered by IEEE 754 totalOrder, not by the older TYPE_ORDER that more readers know.
     pub fn total_order(&self) -> bool {
         self.total_order
+    }
+
+    /// Whether a dictionary array's dictionary is stored as it is.
+    pub fn whole_dictionaries(&self) -> bool {
+        self.whole_dictionaries
+    }
+
+    /// Whether column chunks whose values are all in a dictionary say how many different ones they have.
+    pub fn distinct_counts(&self) -> bool {
+        self.distinct_counts
     }
 
     /// Who wrote the file.

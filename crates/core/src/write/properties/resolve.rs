@@ -9,7 +9,7 @@ use super::{
 };
 use crate::logical_type::LogicalType;
 use crate::schema::{Leaf, Schema, unknown_column};
-use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingChoice};
+use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingPolicy};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{PhysicalType, registry};
 
@@ -20,7 +20,7 @@ impl WriterProperties {
     /// column: an encoding that its type may not have, or that is deprecated; a page of no bytes or no rows; a false
     /// positive probability that is not between 0 and 1.
     pub fn column_settings(&self, leaf: &Leaf) -> Result<ColumnSettings> {
-        let path = leaf.path_in_schema();
+        let path: Vec<String> = leaf.path().iter().map(|name| name.as_ref().to_owned()).collect();
         let subject = Subject { parts: &path, dotted: leaf.dotted(), leaf: Some(leaf) };
         let mut settings = self
             .settings(Asked::of(&self.rules, &subject), leaf.physical())
@@ -61,7 +61,10 @@ impl WriterProperties {
             page_header_statistics: asked.page_header_statistics.unwrap_or(false),
             bloom: asked.bloom().map(bloom).transpose()?,
             total_order: self.total_order,
+            distinct_counts: self.distinct_counts,
+            whole_dictionaries: self.whole_dictionaries,
             key_values: Vec::new(),
+            cancel: self.cancel.clone(),
         })
     }
 
@@ -122,10 +125,10 @@ fn encoding_choice(
     encoding: Option<Encoding>,
     dictionary: Option<bool>,
     physical: PhysicalType,
-) -> Result<EncodingChoice> {
+) -> Result<EncodingPolicy> {
     let has_dictionary = physical != PhysicalType::Boolean && dictionary != Some(false);
     let code = match encoding.unwrap_or_default() {
-        Encoding::Auto => return Ok(EncodingChoice::Auto { dictionary: has_dictionary }),
+        Encoding::Auto => return Ok(EncodingPolicy::Auto { dictionary: has_dictionary }),
         deprecated @ (Encoding::PLAIN_DICTIONARY | Encoding::BIT_PACKED) => {
             let instead = match deprecated {
                 Encoding::PLAIN_DICTIONARY => "; its name is now RLE_DICTIONARY",
@@ -149,9 +152,9 @@ fn encoding_choice(
         )));
     }
     match encoding {
-        Some(Encoding::RLE_DICTIONARY) => Ok(EncodingChoice::DictionaryOr(PLAIN)),
-        _ if has_dictionary && dictionary == Some(true) => Ok(EncodingChoice::DictionaryOr(row.code)),
-        _ => Ok(EncodingChoice::FixedLenBytes(row.code)),
+        Some(Encoding::RLE_DICTIONARY) => Ok(EncodingPolicy::DictionaryOr(PLAIN)),
+        _ if has_dictionary && dictionary == Some(true) => Ok(EncodingPolicy::DictionaryOr(row.code)),
+        _ => Ok(EncodingPolicy::Only(row.code)),
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-const COMMAS: Dialect = Dialect { delimiter: b',', quote: b'"' };
+const COMMAS: Dialect = Dialect { delimiter: b',', quote: b'"', comment: None, ragged: Ragged::Error };
 
 /// The records as `csv-core` tells them apart.
 fn by_csv_core(bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
@@ -112,4 +112,44 @@ fn a_cell_that_is_quoted_may_be_longer_than_what_is_there() {
     assert_eq!(COMMAS.record_end(b"\"a\n\""), None);
     assert_eq!(COMMAS.record_end(b"\n\n"), None);
     assert_eq!(COMMAS.record_end(b"a\"\nb\n"), Some(5));
+}
+
+#[test]
+fn comments_are_no_records() {
+    let comments = Dialect { comment: Some(b'#'), ..COMMAS };
+    let shown = |text: &str, columns: usize| -> Vec<String> {
+        let records = comments.records(text.as_bytes(), columns).unwrap();
+        let cells = cells(text.as_bytes(), &records);
+        cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
+    };
+    let text = "# one, \"\na,b\n# \"two\n#three\r\n\"#c\",\"d\n#\"\n#, end";
+    assert_eq!(shown(text, 2), ["a", "b", "#c", "d\n#"]);
+    assert_eq!(shown("x\r\n#\r\ny\n", 1), ["x", "y"]);
+    assert_eq!(comments.first_record(text.as_bytes()), [b"a", b"b"]);
+    assert_eq!(comments.record_start(text.as_bytes(), 2, 0), 9);
+    assert_eq!(comments.record_start(text.as_bytes(), 2, 1), text.find("\"#c").unwrap());
+    // However much of the text is there, it is cut behind a record.
+    for size in 0..=text.len() {
+        match comments.record_end(&text.as_bytes()[..size]) {
+            Some(end) => assert!([13, 28, 39].contains(&end), "{size}: {end}"),
+            None => assert!(size < 13, "{size}"),
+        }
+    }
+}
+
+#[test]
+fn records_with_other_numbers_of_cells() {
+    let count = |ragged, text: &str| {
+        let records = Dialect { ragged, ..COMMAS }.records(text.as_bytes(), 2);
+        records.map(|records| {
+            let missing = records.spans.iter().filter(|span| **span == Span::MISSING).count();
+            (records.spans.len(), missing)
+        })
+    };
+    assert_eq!(count(Ragged::Null, "a,b\nc\n\"d\"\n"), Ok((6, 2)));
+    assert_eq!(count(Ragged::Null, "a,b\nc,d,e\n"), Err(BadRecord::WrongCount { record: 1, cells: None }));
+    assert_eq!(count(Ragged::Truncate, "a,b\nc,d,\"e\",f\ng"), Ok((6, 1)));
+    assert_eq!(line_ends(b"a\nb\r\nc\rd\r"), 4);
+    assert_eq!(COMMAS.record_start(b"a,b\r\n\r\nc,d", 2, 1), 7);
+    assert_eq!(COMMAS.record_start(b"a\n\nb", 1, 1), 2);
 }

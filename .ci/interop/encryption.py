@@ -1,0 +1,219 @@
+"""Encrypted files: pyarrow and DuckDB read ours, and we read theirs.
+
+pyarrow has keys directly where all is under one key, and by its layer for key management for columns: a toy KMS, whose wrapped keys
+are the keys themselves in base64, gives both sides the same ones. DuckDB's dialect is read and written on request.
+
+Alone: encryption.py COMMAND
+"""
+
+import base64
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
+
+KEYS = {16: b"0123456789012345", 24: b"012345678901234567890123", 32: b"01234567890123456789012345678901"}
+OTHER = {16: b"1234567890123450", 24: b"123456789012345678901230", 32: b"12345678901234567890123456789012"}
+ALGORITHMS = ["AES_GCM_V1", "AES_GCM_CTR_V1"]
+ROWS = 1000
+
+
+def table():
+    return pa.table(
+        {
+            "id": pa.array(range(ROWS), pa.int64()),
+            "name": pa.array([None if i % 7 == 3 else f"name {i % 13}" for i in range(ROWS)]),
+            "price": pa.array([i * 0.25 for i in range(ROWS)], pa.float64()),
+            "tags": pa.array([list(range(i % 4)) for i in range(ROWS)], pa.list_(pa.int32())),
+        }
+    )
+
+
+def text(key):
+    return "base64:" + base64.b64encode(key).decode()
+
+
+class Tool:
+    """The command, with keys in the environment."""
+
+    def __init__(self, cli, folder):
+        self.cli, self.folder = cli, folder
+
+    def run(self, *args, keys=None, encrypt=None):
+        env = dict(os.environ, READ=json.dumps(keys), WRITE=json.dumps(encrypt))
+        args = [*args, *(["--key-env", "READ"] if keys else []), *(["--encrypt-env", "WRITE"] if encrypt else [])]
+        done = subprocess.run([self.cli, *map(str, args)], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, f"{' '.join(map(str, args))}: {done.stderr}"
+        return done.stdout
+
+    def read(self, path, keys, *args):
+        out = os.path.join(self.folder, "read.arrow")
+        self.run("convert", path, out, "--overwrite", *args, keys=keys)
+        with pa.OSFile(out) as file:
+            return pa.ipc.open_file(file).read_all()
+
+    def write(self, table, path, encrypt, *args):
+        plain = os.path.join(self.folder, "plain.parquet")
+        pq.write_table(table, plain)
+        self.run("convert", plain, path, "--overwrite", *args, encrypt=encrypt)
+
+
+def same(found, expected):
+    found = found.select(expected.column_names).cast(expected.schema)
+    assert found.equals(expected), "other values"
+
+
+class Kms(pe.KmsClient):
+    """Wraps by base64, and remembers which data keys there were."""
+
+    seen = {}
+
+    def __init__(self, _):
+        pe.KmsClient.__init__(self)
+
+    def wrap_key(self, key_bytes, master_key_identifier):
+        Kms.seen.setdefault(master_key_identifier, []).append(bytes(key_bytes))
+        return base64.b64encode(key_bytes)
+
+    def unwrap_key(self, wrapped_key, master_key_identifier):
+        return base64.b64decode(wrapped_key)
+
+
+def factory():
+    return pe.CryptoFactory(Kms)
+
+
+def material(master, key, is_footer):
+    """Key metadata as pyarrow's layer writes it."""
+    out = {"keyMaterialType": "PKMT1", "internalStorage": True, "isFooterKey": is_footer, "masterKeyID": master}
+    out |= {"kmsInstanceID": "DEFAULT", "kmsInstanceURL": "DEFAULT"} if is_footer else {}
+    return json.dumps(out | {"doubleWrapping": False, "wrappedDEK": base64.b64encode(key).decode()})
+
+
+def direct(tool, folder):
+    """One key for all."""
+    expected = table()
+    choices = itertools.product(ALGORITHMS, KEYS, [False, True], [None, b"prefix"])
+    for number, (algorithm, bits, plain, prefix) in enumerate(choices):
+        version, codec = ("1.0", "2.0")[number % 2], ("snappy", "zstd", "none")[number % 3]
+        name = f"direct {algorithm} {8 * bits} bits, plain footer {plain}, prefix {prefix}, V{version} {codec}"
+        path = os.path.join(folder, "direct.parquet")
+
+        def theirs():
+            writing = pe.create_encryption_properties(
+                KEYS[bits], aad_prefix=prefix, encryption_algorithm=algorithm, plaintext_footer=plain
+            )
+            pq.write_table(
+                expected,
+                path,
+                encryption_properties=writing,
+                compression=codec,
+                data_page_version=version,
+                write_page_index=True,
+                row_group_size=400,
+            )
+            same(tool.read(path, {"footer_key": text(KEYS[bits])}), expected)
+
+        def ours():
+            encrypt = {"footer_key": text(KEYS[bits]), "algorithm": algorithm, "plaintext_footer": plain}
+            encrypt |= {"aad_prefix": text(prefix)} if prefix else {}
+            tool.write(expected, path, encrypt, "--page-version", version[0], "--compression", codec)
+            reading = pe.create_decryption_properties(KEYS[bits], aad_prefix=prefix)
+            same(pq.read_table(path, decryption_properties=reading), expected)
+
+        yield name + ", theirs", theirs
+        yield name + ", ours", ours
+
+
+def columns(tool, folder):
+    """Keys of columns, by the layer for key management."""
+    expected = table()
+    for algorithm, bits, plain in itertools.product(ALGORITHMS, KEYS, [False, True]):
+        name = f"columns {algorithm} {8 * bits} bits, plain footer {plain}"
+        path = os.path.join(folder, "columns.parquet")
+        connection = pe.KmsConnectionConfig()
+
+        def theirs():
+            Kms.seen.clear()
+            config = pe.EncryptionConfiguration(
+                footer_key="kf",
+                column_keys={"kn": ["name"], "kt": ["tags.list.element"]},
+                encryption_algorithm=algorithm,
+                plaintext_footer=plain,
+                double_wrapping=False,
+                data_key_length_bits=8 * bits,
+            )
+            writing = factory().file_encryption_properties(connection, config)
+            pq.write_table(expected, path, encryption_properties=writing, write_page_index=True)
+            keys = {"footer_key": text(Kms.seen["kf"][0])}
+            keys["column_keys"] = {"name": text(Kms.seen["kn"][0]), "tags.list.element": text(Kms.seen["kt"][0])}
+            same(tool.read(path, keys), expected)
+
+        def ours():
+            encrypt = {
+                "footer_key": text(KEYS[bits]),
+                "footer_key_metadata": material("kf", KEYS[bits], True),
+                "column_keys": {"name": {"key": text(OTHER[bits]), "metadata": material("kn", OTHER[bits], False)}},
+                "algorithm": algorithm,
+                "plaintext_footer": plain,
+            }
+            tool.write(expected, path, encrypt)
+            reading = factory().file_decryption_properties(connection)
+            same(pq.read_table(path, decryption_properties=reading), expected)
+
+        yield name + ", theirs", theirs
+        yield name + ", ours", ours
+
+
+def dialect(tool, folder):
+    """DuckDB's."""
+    expected = table()
+    path = os.path.join(folder, "duckdb.parquet")
+    for bits, key in KEYS.items():
+        connection = duckdb.connect()
+        # What it has without an extension is not random enough for it to write with.
+        connection.execute("SET force_mbedtls_unsafe = 'true'")
+        connection.execute(f"PRAGMA add_parquet_key('k', '{key.decode()}')")
+
+        def theirs():
+            connection.register("t", expected)
+            connection.execute(f"COPY t TO '{path}' (FORMAT parquet, ENCRYPTION_CONFIG {{footer_key: 'k'}})")
+            same(tool.read(path, {"footer_key": text(key)}, "--encryption-dialect", "duckdb"), expected)
+
+        def ours():
+            tool.write(expected, path, {"footer_key": text(key), "dialect": "duckdb"})
+            query = f"SELECT * FROM read_parquet('{path}', encryption_config = {{footer_key: 'k'}})"
+            same(connection.execute(query).to_arrow_table(), expected)
+
+        yield f"DuckDB {8 * bits} bits, theirs", theirs
+        yield f"DuckDB {8 * bits} bits, ours", ours
+
+
+def check(cli):
+    """(peer, case, failure) for each case; `None` if nothing is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        tool = Tool(cli, folder)
+        # `dialect` is what DuckDB's dialect has to pass, once it is finished: DuckDB counts the length of pages in another way.
+        peers = {"pyarrow": [direct, columns]}
+        for peer, parts in peers.items():
+            for name, case in itertools.chain.from_iterable(part(tool, folder) for part in parts):
+                failure = None
+                try:
+                    case()
+                except Exception as error:  # noqa: BLE001
+                    failure = f"{type(error).__name__}: {str(error)[:300]}"
+                yield peer, {"file": name, "part": "encryption"}, failure
+
+
+if __name__ == "__main__":
+    results = list(check(sys.argv[1]))
+    wrong = [f"{case['file']}: {failure}" for _, case, failure in results if failure]
+    print(f"encryption: {len(results)} cases, {len(wrong)} wrong", *wrong, sep="\n")
+    sys.exit(bool(wrong))

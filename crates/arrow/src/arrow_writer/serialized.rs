@@ -1,0 +1,363 @@
+//! A file whose column chunks are made elsewhere, by the names of the `parquet` crate.
+
+use super::column_chunk::ArrowColumnChunk;
+use super::held_memory::HeldMemory;
+use marquetry_base::{Error, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::metrics::{WriteCounters, WriteMetrics};
+use marquetry_core::schema::Schema;
+use marquetry_core::source::Source;
+use marquetry_core::write::copy::{CopySettings, copy_chunk, drop_bounds};
+use marquetry_core::write::{
+    CheckpointCost, EncodedChunk, EncodingDecision, FileWriter, KeyValue, SortingColumn,
+};
+use marquetry_format::{ColumnOrder, RowGroup};
+use std::io::Write;
+use std::sync::Arc;
+
+/// A file that takes finished column chunks: what [`ArrowWriter`](super::ArrowWriter) has below itself. It comes from
+/// [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer); an example is at
+/// [`ArrowColumnWriter`](super::ArrowColumnWriter).
+///
+/// The file is complete once [`close`](Self::close) has returned. After an error nothing more can be written.
+#[must_use = "the file is complete once the writer is closed"]
+pub struct SerializedFileWriter<W: Write + Send> {
+    file: FileWriter<W>,
+    schema: Arc<Schema>,
+    orders: Vec<ColumnOrder>,
+    sorting: Option<Vec<SortingColumn>>,
+    /// Rows before the last checkpoint.
+    safe_rows: u64,
+    /// For each column, how the encoding of its latest chunk was chosen.
+    decisions: Vec<EncodingDecision>,
+    failed: bool,
+}
+
+impl<W: Write + Send> SerializedFileWriter<W> {
+    pub(super) fn new(
+        file: FileWriter<W>,
+        schema: Arc<Schema>,
+        orders: Vec<ColumnOrder>,
+        sorting: Option<Vec<SortingColumn>>,
+    ) -> Self {
+        let decisions = vec![EncodingDecision::default(); schema.columns().len()];
+        SerializedFileWriter { file, schema, orders, sorting, safe_rows: 0, decisions, failed: false }
+    }
+
+    /// The Parquet schema of the file.
+    pub fn parquet_schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Begins a row group. Its chunks are written when it is [closed](SerializedRowGroupWriter::close); dropped before
+    /// that, it leaves the file as it was.
+    pub fn next_row_group(&mut self) -> Result<SerializedRowGroupWriter<'_, W>> {
+        self.check_usable()?;
+        let (chunks, decisions, memory) = Default::default();
+        Ok(SerializedRowGroupWriter { file: self, rows: None, chunks, decisions, memory })
+    }
+
+    /// Appends a row group of these chunks: one for each column, in the order of the schema's leaves. A checkpoint follows, if
+    /// the properties have one due.
+    ///
+    /// Fails, and writes nothing, if there is a chunk too few or too many, or one of another column, or the chunks differ in
+    /// their number of rows.
+    pub fn append_row_group(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
+        let mut row_group = self.next_row_group()?;
+        chunks.into_iter().try_for_each(|chunk| row_group.append_column(chunk))?;
+        row_group.close().map(drop)
+    }
+
+    /// Appends a row group of another file without decoding it: pages are copied as they are, statistics, indexes and
+    /// bloom filters go with them as far as they can be trusted. `metadata` is the footer of `source`, `row_group` a number
+    /// in it.
+    ///
+    /// Fails if the other file has another schema, or its columns in another order; if a chunk is encrypted, or damaged where
+    /// it has to be looked at; and if there is no such row group.
+    ///
+    /// ```
+    /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// use marquetry_core::source::Source;
+    /// use std::sync::Arc;
+    ///
+    /// let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+    /// writer.write(&batch)?;
+    /// let (old, footer) = writer.into_parts()?;
+    ///
+    /// let source: Arc<dyn Source> = Arc::new(bytes::Bytes::from(old));
+    /// let (mut file, _) = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?.into_serialized_writer()?;
+    /// file.append_copied(&source, &footer, 0)?;
+    /// file.append_copied(&source, &footer, 0)?;
+    /// assert_eq!(file.close()?.num_rows(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_copied(
+        &mut self,
+        source: &Arc<dyn Source>,
+        metadata: &ParquetMetaData,
+        row_group: usize,
+    ) -> Result<()> {
+        self.check_usable()?;
+        if row_group >= metadata.num_row_groups() {
+            let message = format!("no row group {row_group}, there are {}", metadata.num_row_groups());
+            return Err(Error::argument(message));
+        }
+        self.check_schema(metadata.schema())?;
+        let group = metadata.row_group(row_group);
+        let theirs = metadata.column_orders();
+        let settings = CopySettings::default();
+        let mut chunks = Vec::with_capacity(self.orders.len());
+        for (column, order) in self.orders.iter().enumerate() {
+            let mut chunk = copy_chunk(source, metadata, row_group, column, &settings)?.chunk;
+            if theirs.and_then(|theirs| theirs.get(column)) != Some(order) {
+                drop_bounds(&mut chunk);
+            }
+            chunks.push(chunk);
+        }
+        let sorting = Some(group.sorting_columns().to_vec());
+        self.write_row_group(group.num_rows(), chunks, sorting)?;
+        self.checkpoint_if_due()
+    }
+
+    fn check_schema(&self, other: &Schema) -> Result<()> {
+        let (ours, theirs) = (self.schema.columns(), other.columns());
+        if ours.len() != theirs.len() {
+            let message = format!("a row group of {} columns for a file of {}", theirs.len(), ours.len());
+            return Err(Error::argument(message));
+        }
+        match ours.iter().zip(theirs).find(|(ours, theirs)| ours != theirs) {
+            Some((ours, theirs)) => {
+                let message =
+                    format!("column {} of another file is not this one, or not alike", theirs.dotted());
+                Err(Error::argument(message).in_column(ours.dotted().clone()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn write_row_group(
+        &mut self,
+        rows: u64,
+        chunks: Vec<EncodedChunk>,
+        sorting: Option<Vec<SortingColumn>>,
+    ) -> Result<()> {
+        self.failed = true;
+        self.file.write_row_group(rows, chunks, sorting)?;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Whether a checkpoint is due, if `filling` bytes of a row group could be ended for it.
+    pub(super) fn is_checkpoint_due(&self, filling: u64) -> bool {
+        self.file.is_checkpoint_due(filling)
+    }
+
+    /// Whether the row group that is being filled is to be ended for a checkpoint that is due.
+    pub(super) fn ends_row_groups_for_checkpoints(&self) -> bool {
+        self.file.ends_row_groups_for_checkpoints()
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<()> {
+        if self.is_checkpoint_due(0) { self.checkpoint() } else { Ok(()) }
+    }
+
+    /// Leaves a checkpoint, whatever the properties say: all row groups so far are found again, come what may.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        self.check_usable()?;
+        self.failed = true;
+        self.file.write_checkpoint()?;
+        self.safe_rows = self.file.row_groups().iter().map(|group| group.num_rows as u64).sum();
+        self.failed = false;
+        Ok(())
+    }
+
+    /// How many rows are before the last checkpoint.
+    pub fn checkpointed_rows(&self) -> u64 {
+        self.safe_rows
+    }
+
+    /// What checkpoints have cost so far.
+    pub fn checkpoint_cost(&self) -> CheckpointCost {
+        self.file.checkpoints()
+    }
+
+    /// Adds a pair to the file's key-value metadata.
+    pub fn append_key_value_metadata(&mut self, pair: KeyValue) {
+        self.file.add_key_value(pair);
+    }
+
+    /// The row groups that are in the sink.
+    pub fn flushed_row_groups(&self) -> &[RowGroup] {
+        self.file.row_groups()
+    }
+
+    /// How many bytes were given to the sink.
+    pub fn bytes_written(&self) -> u64 {
+        self.file.position()
+    }
+
+    /// For each column, how the encoding of its latest chunk was chosen.
+    pub fn decisions(&self) -> &[EncodingDecision] {
+        &self.decisions
+    }
+
+    /// What the bytes go into.
+    pub fn inner(&self) -> &W {
+        self.file.sink()
+    }
+
+    #[cfg(feature = "async")]
+    pub(super) fn sink_mut(&mut self) -> &mut W {
+        self.file.sink_mut()
+    }
+
+    /// How many bytes the sink itself holds in memory, if it is a queue.
+    pub(super) fn sink_memory(&self) -> usize {
+        self.file.sink_memory()
+    }
+
+    /// What writing has cost so far, that of column writers included.
+    pub fn metrics(&self) -> WriteMetrics {
+        self.counters().snapshot()
+    }
+
+    /// Where that is counted: for who asks when the writer is gone.
+    pub fn counters(&self) -> &Arc<WriteCounters> {
+        self.file.counters()
+    }
+
+    /// Whether the file has its end.
+    pub fn is_finished(&self) -> bool {
+        self.file.is_finished()
+    }
+
+    /// Writes the indexes and the footer, and says what the footer says.
+    pub fn close(mut self) -> Result<ParquetMetaData> {
+        self.finish()
+    }
+
+    /// As [`close`](Self::close), for a file that is asked something afterwards: the sink can be [had](Self::into_sink) whether
+    /// that fails or not. Nothing more can be written.
+    pub fn finish(&mut self) -> Result<ParquetMetaData> {
+        self.check_usable()?;
+        self.failed = true;
+        let metadata = self.file.finish_in_place()?;
+        self.failed = false;
+        Ok(metadata)
+    }
+
+    /// As [`close`](Self::close), but gives the sink back as well.
+    pub fn into_parts(mut self) -> Result<(W, ParquetMetaData)> {
+        let metadata = self.finish()?;
+        Ok((self.into_sink(), metadata))
+    }
+
+    /// As [`close`](Self::close), but gives the sink back. With an error it is lost: who wants it then
+    /// [finishes](Self::finish) the file first, and takes the [sink](Self::into_sink).
+    pub fn into_inner(self) -> Result<W> {
+        self.into_parts().map(|(sink, _)| sink)
+    }
+
+    /// Gives the sink back: with the file if it is [finished](Self::finish), else with what there is of one.
+    pub fn into_sink(self) -> W {
+        self.file.into_sink()
+    }
+
+    pub(super) fn check_usable(&self) -> Result<()> {
+        match (self.failed, self.is_finished()) {
+            (true, _) => Err(Error::argument("writing failed before; the file cannot be finished")),
+            (false, true) => Err(Error::argument("the file is finished")),
+            (false, false) => Ok(()),
+        }
+    }
+}
+
+impl<W: Write + Send> std::fmt::Debug for SerializedFileWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SerializedFileWriter")
+            .field("row_groups", &self.file.row_groups().len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A row group that gets its chunks, in the order of the schema's leaves.
+#[must_use = "a row group is written when it is closed"]
+pub struct SerializedRowGroupWriter<'a, W: Write + Send> {
+    file: &'a mut SerializedFileWriter<W>,
+    /// Of its first chunk.
+    rows: Option<u64>,
+    chunks: Vec<EncodedChunk>,
+    decisions: Vec<EncodingDecision>,
+    /// That of the chunks, until they are in the file.
+    memory: Vec<HeldMemory>,
+}
+
+impl<W: Write + Send> SerializedRowGroupWriter<'_, W> {
+    /// Takes the chunk of the next column.
+    ///
+    /// Fails if all columns are there, the chunk is of another column, or has not as many rows as those before it.
+    pub fn append_column(&mut self, chunk: ArrowColumnChunk) -> Result<()> {
+        let row_group = self.file.file.row_groups().len();
+        let Some(leaf) = self.file.schema.columns().get(self.chunks.len()) else {
+            let message = format!("a chunk too many: the file has {} columns", self.chunks.len());
+            return Err(Error::argument(message).in_row_group(row_group));
+        };
+        let place = |message: String| {
+            Err(Error::argument(message).in_column(leaf.dotted().clone()).in_row_group(row_group))
+        };
+        if chunk.metadata().path_in_schema != leaf.path_in_schema() {
+            return place("the chunk is of another column".to_owned());
+        }
+        let rows = chunk.rows();
+        match self.rows {
+            Some(before) if before != rows => {
+                return place(format!("{rows} rows, the chunks before have {before}"));
+            }
+            _ => self.rows = Some(rows),
+        }
+        let (chunk, decision, memory) = chunk.into_all();
+        self.chunks.push(chunk);
+        self.decisions.push(decision);
+        self.memory.extend(memory);
+        Ok(())
+    }
+
+    /// Writes the row group, and a checkpoint if the properties have one due; one without rows leaves no trace. Returns what the footer will say of the last row group that
+    /// was written, if there is any.
+    ///
+    /// Fails if the chunk of a column is missing: nothing is written then.
+    pub fn close(self) -> Result<Option<RowGroup>> {
+        let SerializedRowGroupWriter { file, rows, chunks, decisions, memory } = self;
+        let wanted = file.schema.columns().len();
+        if chunks.len() < wanted {
+            let message = format!("{} chunks for a file of {wanted} columns", chunks.len());
+            return Err(Error::argument(message).in_row_group(file.file.row_groups().len()));
+        }
+        let rows = rows.unwrap_or(0);
+        if rows > 0 {
+            file.write_row_group(rows, chunks, file.sorting.clone())?;
+            drop(memory);
+            file.decisions = decisions;
+            file.checkpoint_if_due()?;
+        }
+        Ok(file.file.row_groups().last().cloned())
+    }
+}
+
+impl ArrowColumnChunk {
+    /// Puts it into a row group, as [`SerializedRowGroupWriter::append_column`] does.
+    pub fn append_to_row_group<W: Write + Send>(
+        self,
+        row_group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<()> {
+        row_group.append_column(self)
+    }
+}
+
+impl<W: Write + Send> std::fmt::Debug for SerializedRowGroupWriter<'_, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SerializedRowGroupWriter").field("chunks", &self.chunks.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! Files of this machine: resolves paths to them, which are files, directories, patterns, and summary files.
+
+use super::data_file::DataFile;
+use super::listing::{is_left_behind, is_passed_over, retain_parquet};
+use super::summary::{self, Part};
+use super::table::Dataset;
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_core::io::{DirectoryChain, LocalFile, read_metadata};
+use marquetry_core::metadata::ParquetMetaData;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+impl Dataset {
+    /// The files that these paths mean, see [the module](super). None is opened but summaries.
+    ///
+    /// Fails if a directory cannot be read, if a path means no file, and if a summary is none, names a file outside of
+    /// its directory, or one that does not exist.
+    pub fn open<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
+        let paths: Vec<P> = paths.into_iter().collect();
+        let mut files = Vec::new();
+        for path in &paths {
+            let path = path.as_ref();
+            let in_file = |error: Error| error.in_file(path.display().to_string());
+            let may_be_summary = paths.len() == 1 && path.is_file() || path.ends_with("_metadata");
+            let parts = if may_be_summary { summary_parts(path).map_err(in_file)? } else { None };
+            match parts {
+                Some(parts) => files.extend(parts),
+                None => {
+                    let found = files_at(path).map_err(in_file)?;
+                    files.extend(found.into_iter().map(|path| DataFile::new(path, None)));
+                }
+            }
+        }
+        Dataset::new(files, Arc::new(|path| Ok(Arc::new(LocalFile::open(path)?))))
+    }
+}
+
+/// The files of a summary; `None` if the file is none.
+fn summary_parts(path: &Path) -> Result<Option<Vec<DataFile>>> {
+    let source = LocalFile::open(path)?;
+    let metadata = match read_metadata(&source, &Default::default()) {
+        Ok(footer) => footer.metadata,
+        // Keys come with the options, later. Nobody encrypts a summary.
+        Err(error) if error.kind() == ErrorKind::Key => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !summary::is_summary(&metadata) {
+        return Ok(None);
+    }
+    let parts = summary_files(path, &metadata)?.into_iter();
+    Ok(Some(parts.map(|part| DataFile::new(part.path, Some(part.groups))).collect()))
+}
+
+/// The files of the summary at `path` on a disk, in the order in which it names them.
+fn summary_files(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    summary::parts_at(metadata, |named| resolve(directory, named))
+}
+
+/// The file on a disk at a path that a footer has, which must be below the summary's directory with links followed.
+fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
+    let relative: PathBuf = summary::inside(named)?.into_iter().collect();
+    let path = directory.join(relative);
+    let real = |path: &Path| {
+        fs::canonicalize(path).map_err(|error| Error::io(format!("cannot find {}", path.display()), error))
+    };
+    match real(&path)?.starts_with(real(directory)?) {
+        true => Ok(path),
+        false => Err(summary::outside(named)),
+    }
+}
+
+/// The files that a path means. A directory means the Parquet files below it, a pattern with `*`, `?` or `[` the files it
+/// fits, if no file has that very name. Sorted, each directory's parts by name.
+fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
+    if path.is_dir() {
+        return directory(path);
+    }
+    if !is_pattern(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let text = path.to_str().ok_or_else(|| Error::argument("a pattern that is not UTF-8"))?;
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
+    let paths =
+        glob::glob_with(text, options).map_err(|error| Error::argument(format!("wrong pattern: {error}")))?;
+    let is_literal = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let literal = path.components().take_while(is_literal).count();
+    let mut found = Vec::new();
+    for path in paths {
+        let path = path.map_err(|error| {
+            let path = error.path().to_path_buf();
+            unread(&path, error.into())
+        })?;
+        match path.is_dir() {
+            _ if is_left_behind(&path, literal, text) => {}
+            // `**` gives the files in it by itself.
+            true if text.contains("**") => {}
+            true => found.extend(directory(&path)?),
+            false => found.push(path),
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::new(ErrorKind::NotFound, "no file has such a name"));
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// Whether the path is meant as a pattern: files may have such characters in their names.
+fn is_pattern(path: &Path) -> bool {
+    path.to_str().is_some_and(|name| name.contains(['*', '?', '['])) && !path.exists()
+}
+
+/// The Parquet files below a directory: those whose names end in `.parquet`, `.parq` or `.pq`, or all if there is none.
+fn directory(path: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    walk(path, &mut DirectoryChain::default(), &mut found)?;
+    retain_parquet(&mut found, |path| path);
+    if found.is_empty() {
+        return Err(Error::new(ErrorKind::NotFound, "no Parquet file is in the directory"));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn walk(path: &Path, above: &mut DirectoryChain, found: &mut Vec<PathBuf>) -> Result<()> {
+    if !above.enter(path).map_err(|error| unread(path, error))? {
+        return Ok(());
+    }
+    for entry in fs::read_dir(path).map_err(|error| unread(path, error))? {
+        let entry = entry.map_err(|error| unread(path, error))?;
+        let (name, path) = (entry.file_name(), entry.path());
+        match path.is_dir() {
+            _ if is_passed_over(&name.to_string_lossy()) => {}
+            true => walk(&path, above, found)?,
+            false => found.push(path),
+        }
+    }
+    above.leave();
+    Ok(())
+}
+
+fn unread(path: &Path, error: std::io::Error) -> Error {
+    Error::io("cannot be listed", error).in_file(path.display().to_string())
+}

@@ -1,0 +1,226 @@
+//! A `value` and its `typed_value`: of the column itself, of a field of a shredded object, of the elements of a shredded array.
+
+use super::bytes::{Bytes, bytes_of};
+use super::typed::Primitive;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_schema::DataType;
+use marquetry_base::{Error, Result};
+use marquetry_variant::{Value, Variant, Writer};
+
+/// Where a value is.
+#[derive(Debug)]
+pub(super) struct Group<'a> {
+    /// The struct around both. Its nulls count: some writers have optional groups where required ones are due.
+    array: &'a StructArray,
+    value: Option<Bytes<'a>>,
+    typed: Option<Typed<'a>>,
+}
+
+#[derive(Debug)]
+enum Typed<'a> {
+    Primitive(Primitive<'a>),
+    /// Fields are in the order of their names.
+    Object {
+        array: &'a StructArray,
+        fields: Vec<(&'a str, Group<'a>)>,
+    },
+    Array {
+        lists: Lists<'a>,
+        element: Box<Group<'a>>,
+    },
+}
+
+/// Lists of whatever layout.
+#[derive(Debug)]
+struct Lists<'a> {
+    array: &'a dyn Array,
+    spans: Spans<'a>,
+}
+
+#[derive(Debug)]
+enum Spans<'a> {
+    Offsets(&'a [i32]),
+    LargeOffsets(&'a [i64]),
+    Views(&'a [i32], &'a [i32]),
+    LargeViews(&'a [i64], &'a [i64]),
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn new(array: &'a StructArray) -> Result<Self> {
+        let value = array.column_by_name("value").map(|value| {
+            bytes_of(value)
+                .ok_or_else(|| Error::argument(format!("a VARIANT whose value is of {}", value.data_type())))
+        });
+        let typed = array.column_by_name("typed_value").map(Typed::new).transpose()?;
+        if value.is_none() && typed.is_none() {
+            return Err(Error::argument("a VARIANT with neither value nor typed_value"));
+        }
+        Ok(Group { array, value: value.transpose()?, typed })
+    }
+
+    pub(super) fn is_shredded(&self) -> bool {
+        self.typed.is_some()
+    }
+
+    /// The bytes in `value`, if nothing of the row stands elsewhere.
+    #[inline]
+    pub(super) fn only_value(&self, row: usize) -> Option<&'a [u8]> {
+        match &self.typed {
+            Some(typed) if !typed.is_null(row) => None,
+            _ => self.bytes(row),
+        }
+    }
+
+    #[inline]
+    fn bytes(&self, row: usize) -> Option<&'a [u8]> {
+        let value = self.value.as_ref().filter(|value| !value.is_null(row) && !self.array.is_null(row))?;
+        Some(value.value(row))
+    }
+
+    /// Whether there is a value.
+    fn is_present(&self, row: usize) -> bool {
+        let typed = || self.typed.as_ref().is_some_and(|typed| !typed.is_null(row));
+        !self.array.is_null(row) && (self.bytes(row).is_some() || typed())
+    }
+
+    /// Writes the value, and says whether there is one.
+    pub(super) fn write(&self, row: usize, metadata: &'a [u8], writer: &mut Writer) -> Result<bool> {
+        let value = self.bytes(row).map(|bytes| Variant::new(metadata, bytes)).transpose()?;
+        let typed = self.typed.as_ref().filter(|typed| !self.array.is_null(row) && !typed.is_null(row));
+        match (value, typed) {
+            (None, None) => return Ok(false),
+            (Some(value), None) => writer.copy(value)?,
+            (value, Some(Typed::Object { fields, .. })) => {
+                write_object(fields, row, value, metadata, writer)?
+            }
+            (Some(_), Some(_)) => {
+                return Err(Error::corrupt(
+                    "a VARIANT that is no object stands in value and typed_value both",
+                ));
+            }
+            (None, Some(Typed::Primitive(primitive))) => writer.write(&primitive.value(row)?)?,
+            (None, Some(Typed::Array { lists, element })) => {
+                writer.begin_array()?;
+                for row in lists.elements(row) {
+                    // SPEC: elements cannot be missing; one that is reads as null.
+                    if !element.write(row, metadata, writer)? {
+                        writer.write(&Value::Null)?;
+                    }
+                }
+                writer.end()?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// An object of shredded fields, and of those that `value` has besides.
+fn write_object<'a>(
+    fields: &[(&str, Group<'a>)],
+    row: usize,
+    value: Option<Variant<'_>>,
+    metadata: &'a [u8],
+    writer: &mut Writer,
+) -> Result<()> {
+    writer.begin_object()?;
+    if let Some(value) = value {
+        let Value::Object(object) = value.value()? else {
+            return Err(Error::corrupt("a VARIANT that is no object has shredded fields"));
+        };
+        for field in object.iter() {
+            let (name, value) = field?;
+            if fields.binary_search_by_key(&name, |(shredded, _)| shredded).is_ok() {
+                return Err(Error::corrupt(format!(
+                    "the field {name} of a VARIANT is shredded, and in value, too"
+                )));
+            }
+            writer.field(name)?;
+            writer.copy(value)?;
+        }
+    }
+    for (name, group) in fields.iter().filter(|(_, group)| group.is_present(row)) {
+        writer.field(name)?;
+        group.write(row, metadata, writer)?;
+    }
+    writer.end()
+}
+
+impl<'a> Typed<'a> {
+    fn new(array: &'a ArrayRef) -> Result<Self> {
+        let element = |values: &'a ArrayRef| -> Result<Box<Group<'a>>> {
+            let group =
+                values.as_struct_opt().ok_or_else(|| not_a_group("the elements", values.data_type()))?;
+            Ok(Box::new(Group::new(group)?))
+        };
+        let lists = |spans| Lists { array, spans };
+        Ok(match array.data_type() {
+            DataType::Struct(fields) => {
+                let array = array.as_struct();
+                let fields = fields.iter().zip(array.columns()).map(|(field, column)| {
+                    let group = column.as_struct_opt();
+                    let group = group.ok_or_else(|| {
+                        not_a_group(&format!("the field {}", field.name()), column.data_type())
+                    })?;
+                    Ok((field.name().as_str(), Group::new(group)?))
+                });
+                let mut fields = fields.collect::<Result<Vec<_>>>()?;
+                fields.sort_unstable_by_key(|(name, _)| *name);
+                Typed::Object { array, fields }
+            }
+            DataType::List(_) => {
+                let array = array.as_list::<i32>();
+                Typed::Array {
+                    lists: lists(Spans::Offsets(array.value_offsets())),
+                    element: element(array.values())?,
+                }
+            }
+            DataType::LargeList(_) => {
+                let array = array.as_list::<i64>();
+                Typed::Array {
+                    lists: lists(Spans::LargeOffsets(array.value_offsets())),
+                    element: element(array.values())?,
+                }
+            }
+            DataType::ListView(_) => {
+                let array = array.as_list_view::<i32>();
+                let spans = Spans::Views(array.value_offsets(), array.value_sizes());
+                Typed::Array { lists: lists(spans), element: element(array.values())? }
+            }
+            DataType::LargeListView(_) => {
+                let array = array.as_list_view::<i64>();
+                let spans = Spans::LargeViews(array.value_offsets(), array.value_sizes());
+                Typed::Array { lists: lists(spans), element: element(array.values())? }
+            }
+            _ => Typed::Primitive(Primitive::new(array)?),
+        })
+    }
+
+    #[inline]
+    fn is_null(&self, row: usize) -> bool {
+        match self {
+            Typed::Primitive(primitive) => primitive.is_null(row),
+            Typed::Object { array, .. } => array.is_null(row),
+            Typed::Array { lists, .. } => lists.array.is_null(row),
+        }
+    }
+}
+
+#[cold]
+fn not_a_group(what: &str, data_type: &DataType) -> Error {
+    Error::argument(format!(
+        "{what} of a shredded VARIANT: a struct of value and typed_value is wanted, not {data_type}"
+    ))
+}
+
+impl Lists<'_> {
+    /// The elements of a list. Arrow has offsets that are not negative and within the elements.
+    fn elements(&self, row: usize) -> std::ops::Range<usize> {
+        match &self.spans {
+            Spans::Offsets(offsets) => offsets[row] as usize..offsets[row + 1] as usize,
+            Spans::LargeOffsets(offsets) => offsets[row] as usize..offsets[row + 1] as usize,
+            Spans::Views(offsets, sizes) => offsets[row] as usize..(offsets[row] + sizes[row]) as usize,
+            Spans::LargeViews(offsets, sizes) => offsets[row] as usize..(offsets[row] + sizes[row]) as usize,
+        }
+    }
+}

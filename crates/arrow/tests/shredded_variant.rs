@@ -1,0 +1,125 @@
+//! The format's test files of shredded variants: each row is what the file beside it says, or the error is there. They stand
+//! beside the repository, or where `MARQUETRY_CORPUS` says; without them this passes and says so.
+
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use marquetry_arrow::variant::VariantColumn;
+use marquetry_base::Result;
+use marquetry_variant::{Metadata, Variant};
+use std::path::{Path, PathBuf};
+
+fn folder() -> Option<PathBuf> {
+    let shared = std::env::var_os("MARQUETRY_CORPUS").map(PathBuf::from);
+    let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
+    let folder = shared.unwrap_or(beside).join("parquet-testing/shredded_variant");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(std::env::var_os("CI").is_none(), "{} is not there", folder.display());
+    eprintln!("{} is not there: nothing was tested", folder.display());
+    None
+}
+
+/// Metadata and value of each row; `None` where the row is NULL.
+type Rows = Vec<Option<(Vec<u8>, Vec<u8>)>>;
+
+/// The rows of the column `var`, read row by row; `unshredded` has to give the same.
+fn rows(file: &Path) -> Result<Rows> {
+    let bytes = Bytes::from(std::fs::read(file).unwrap());
+    let mut all = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(bytes)?.build()? {
+        let batch = batch.map_err(|error| marquetry_base::Error::argument(error.to_string()))?;
+        let array = batch.column_by_name("var").unwrap();
+        let column = VariantColumn::try_new(array)?;
+        let mut reader = column.reader();
+        let before = all.len();
+        for row in 0..column.len() {
+            let variant = reader.get(row)?;
+            variant.map_or(Ok(()), |variant| variant.validate())?;
+            all.push(
+                variant.map(|variant| (variant.metadata().as_bytes().to_vec(), variant.bytes().to_vec())),
+            );
+        }
+        let unshredded = column.unshredded()?;
+        let again = VariantColumn::try_new(&unshredded)?;
+        assert!(again.is_unshredded());
+        let mut reader = again.reader();
+        for (row, expected) in all[before..].iter().enumerate() {
+            match (reader.get(row)?, expected) {
+                (Some(found), Some((metadata, value))) => {
+                    assert!(found.is_same(&Variant::new(metadata, value)?)?);
+                }
+                (found, expected) => assert_eq!(found.is_none(), expected.is_none()),
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A file of metadata and value, one behind the other: the metadata tells where it ends.
+fn expected(file: &Path) -> (Vec<u8>, Vec<u8>) {
+    let bytes = std::fs::read(file).unwrap();
+    let metadata = (3..=bytes.len()).find(|end| {
+        let metadata = Metadata::new(&bytes[..*end]);
+        metadata.is_ok_and(|metadata| metadata.validate().is_ok())
+            && Variant::new(&bytes[..*end], &bytes[*end..]).is_ok()
+    });
+    let end = metadata.unwrap_or_else(|| panic!("{} has no metadata", file.display()));
+    (bytes[..end].to_vec(), bytes[end..].to_vec())
+}
+
+#[test]
+fn each_case_is_what_it_says() {
+    let Some(folder) = folder() else { return };
+    let cases: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("cases.json")).unwrap()).unwrap();
+    let (mut right, mut refused) = (0, 0);
+    for case in cases.as_array().unwrap() {
+        let Some(name) = case["parquet_file"].as_str() else { continue };
+        let found = rows(&folder.join(name));
+        if case.get("error_message").is_some() {
+            assert!(found.is_err(), "{name} is read, though {}", case["error_message"]);
+            refused += 1;
+            continue;
+        }
+        // Of files that are not legal either an error or the shredded value is right.
+        if name.contains("INVALID") && found.is_err() {
+            refused += 1;
+            continue;
+        }
+        let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let files: Vec<Option<&str>> = match case["variant_files"].as_array() {
+            Some(files) => files.iter().map(serde_json::Value::as_str).collect(),
+            None => vec![case["variant_file"].as_str()],
+        };
+        assert_eq!(found.len(), files.len(), "{name}");
+        for (row, (found, file)) in found.iter().zip(files).enumerate() {
+            match (found, file) {
+                (None, None) => {}
+                (Some((metadata, value)), Some(file)) => {
+                    let (expected_metadata, expected_value) = expected(&folder.join(file));
+                    let expected = Variant::new(&expected_metadata, &expected_value).unwrap();
+                    let found = Variant::new(metadata, value).unwrap();
+                    assert!(
+                        found.is_same(&expected).unwrap(),
+                        "{name}, row {row}: {} is not {}",
+                        marquetry_variant::json::to_string(found).unwrap(),
+                        marquetry_variant::json::to_string(expected).unwrap()
+                    );
+                }
+                (found, file) => panic!("{name}, row {row}: {:?}, {file:?} expected", found.is_some()),
+            }
+        }
+        right += 1;
+    }
+    assert_eq!((right, refused), (129, 8));
+}
+
+#[test]
+fn nothing_else_is_taken_for_a_variant() {
+    let wrong = arrow_array::Int32Array::from(vec![1]);
+    assert!(VariantColumn::try_new(&wrong).is_err());
+    let empty = arrow_array::StructArray::new_empty_fields(1, None);
+    let error = VariantColumn::try_new(&empty).unwrap_err();
+    assert_eq!(error.message(), "a VARIANT without binary metadata");
+}

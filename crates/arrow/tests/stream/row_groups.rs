@@ -1,0 +1,189 @@
+//! Row groups that are handed out give what the stream does; a stream lets others have a turn, stops when it is cancelled, and
+//! counts what it does.
+
+use super::store::{Faults, Store};
+use super::{builder, collect, file, one, read, rows};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use futures::executor::block_on;
+use futures::{StreamExt, future::poll_immediate};
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, OnCorrupt};
+use marquetry_arrow::async_reader::{ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder};
+use marquetry_base::{CancelToken, ErrorKind, Limits, Result};
+use marquetry_core::predicate::Predicate;
+use proptest::prelude::*;
+
+/// The batches of row groups that other threads decode.
+fn by_row_group<T>(mut stream: ParquetRecordBatchStream<T>) -> Result<Vec<RecordBatch>> {
+    let schema = stream.schema().clone();
+    let mut threads = Vec::new();
+    block_on(async {
+        while let Some(mut reader) = stream.next_row_group().await? {
+            assert_eq!(reader.schema(), schema);
+            threads.push(std::thread::spawn(move || {
+                let known = reader.num_rows();
+                let batches: Vec<RecordBatch> =
+                    std::iter::from_fn(|| reader.next_batch()).collect::<Result<_>>()?;
+                let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
+                assert!(known.is_none_or(|known| known == rows && rows > 0), "{known:?}, {rows}");
+                Ok(batches)
+            }));
+        }
+        assert!(stream.next_row_group().await?.is_none());
+        Ok::<(), marquetry_base::Error>(())
+    })?;
+    let batches: Vec<Vec<RecordBatch>> =
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<_>>()?;
+    Ok(batches.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn row_groups_give_what_the_stream_does(
+        (count, group, page) in (1i64..3000, 1usize..900, prop_oneof![1usize..4, 1usize..400]),
+        (limit, offset) in (prop::option::of(0usize..3000), prop_oneof![Just(0), 0usize..3000]),
+        (batch, latency) in (prop_oneof![1usize..4, 1usize..1200], 0usize..3),
+        predicate in prop::option::of(prop_oneof![
+            Just("id between 300 and 1500"), Just("price < 500"), Just("name is null and id > 100")
+        ]),
+    ) {
+        let file = file(&rows(count), group, page);
+        let stream = || {
+            let store = Store::with(file.clone(), Faults { latency, ..Faults::default() });
+            let mut stream = block_on(ParquetRecordBatchStreamBuilder::new(store)).unwrap()
+                .with_batch_size(batch)
+                .with_offset(offset);
+            if let Some(limit) = limit {
+                stream = stream.with_limit(limit);
+            }
+            if let Some(predicate) = predicate {
+                stream = stream.with_predicate(Predicate::parse(predicate).unwrap());
+            }
+            stream.build().unwrap()
+        };
+        let schema = stream().schema().clone();
+        let expected = collect(stream()).unwrap();
+        let found = by_row_group(stream()).unwrap();
+        prop_assert_eq!(one(&schema, &found), one(&schema, &expected));
+    }
+}
+
+/// Where a list ends with its page, the next page is not looked at: nobody fetched it.
+#[test]
+fn a_row_group_needs_no_page_but_those_of_its_rows() {
+    let file = file(&rows(744), 744, 1);
+    let store = Store::with(file, Faults::default());
+    let stream = block_on(ParquetRecordBatchStreamBuilder::new(store)).unwrap();
+    let stream = stream.with_batch_size(1).with_predicate(Predicate::parse("price < 500").unwrap());
+    let found = by_row_group(stream.build().unwrap()).unwrap();
+    assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 101);
+}
+
+/// Batches of the stream, and row groups for others, in turn.
+#[test]
+fn a_stream_goes_on_after_a_row_group() {
+    let file = file(&rows(2000), 500, 100);
+    block_on(async {
+        let mut stream = ParquetRecordBatchStreamBuilder::new(file.clone()).await?.build()?;
+        let first = stream.next().await.unwrap()?;
+        let second = stream.next_row_group().await?.unwrap();
+        assert_eq!((second.row_group(), second.num_rows()), (1, Some(500)));
+        let third = stream.next().await.unwrap()?;
+        let [all] = [read(builder(&file).build()?)?];
+        let all = one(&all[0].schema(), &all);
+        assert_eq!((first, third), (all.slice(0, 500), all.slice(1000, 500)));
+        let second: Vec<RecordBatch> = second.map(|batch| batch.unwrap()).collect();
+        assert_eq!(one(&all.schema(), &second), all.slice(500, 500));
+        Ok::<(), marquetry_base::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_limit_of_rows_that_may_be_lost_is_the_streams_alone() {
+    let file = file(&rows(1000), 500, 100);
+    let options = ArrowReaderOptions::new().with_on_corrupt(OnCorrupt::SkipPage);
+    let builder = || {
+        let metadata = block_on(ArrowReaderMetadata::load_async(&file, options.clone())).unwrap();
+        ParquetRecordBatchStreamBuilder::new_with_metadata(file.clone(), metadata)
+    };
+    let mut limited = builder().with_limit(10).build().unwrap();
+    let error = block_on(limited.next_row_group()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    let all = by_row_group(builder().build().unwrap()).unwrap();
+    assert_eq!(all.iter().map(RecordBatch::num_rows).sum::<usize>(), 1000);
+}
+
+/// How often a stream of memory, which never waits for bytes, is pending.
+fn turns(yield_rows: usize) -> usize {
+    let file = file(&rows(3000), 1000, 100);
+    block_on(async {
+        let builder = ParquetRecordBatchStreamBuilder::new(file).await.unwrap();
+        let mut stream = builder.with_batch_size(100).with_yield_rows(yield_rows).build().unwrap();
+        let (mut turns, mut batches) = (0, 0);
+        while batches < 30 {
+            match poll_immediate(stream.next()).await {
+                Some(batch) => batches += batch.map_or(0, |batch| usize::from(batch.is_ok())),
+                None => turns += 1,
+            }
+        }
+        turns
+    })
+}
+
+#[test]
+fn others_have_a_turn_after_some_rows() {
+    assert_eq!((turns(usize::MAX), turns(0)), (0, 29));
+    assert!((5..=6).contains(&turns(499)), "{}", turns(499));
+}
+
+#[test]
+fn a_cancelled_stream_is_over() {
+    let (file, token) = (file(&rows(3000), 500, 100), CancelToken::new());
+    let limits = Limits::default().with_cancel(token.clone());
+    let options = ArrowReaderOptions::new().with_limits(limits);
+    for by_row_group in [false, true] {
+        let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });
+        let metadata = block_on(ArrowReaderMetadata::load_async(&file, options.clone())).unwrap();
+        let mut stream =
+            ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata).build().unwrap();
+        let error = block_on(async {
+            if by_row_group {
+                return stream.next_row_group().await.map(drop).unwrap_err();
+            }
+            assert!(stream.next().await.unwrap().is_ok());
+            token.cancel();
+            let error = stream.next().await.unwrap().unwrap_err();
+            assert!(stream.next().await.is_none());
+            error
+        });
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        drop(stream);
+        assert_eq!(store.running(), 0);
+    }
+}
+
+#[test]
+fn a_stream_counts_what_it_fetches_and_leaves_out() {
+    // More than is fetched with the footer.
+    let file = file(&rows(300_000), 100_000, 10_000);
+    let builder = || block_on(ParquetRecordBatchStreamBuilder::new(file.clone())).unwrap();
+    let mut stream = builder().build().unwrap();
+    block_on(async { while stream.next().await.is_some() {} });
+    let metrics = stream.metrics();
+    assert_eq!((metrics.rows, metrics.row_groups), (300_000, 3));
+    assert!(metrics.requests >= 1 && metrics.bytes_fetched > file.len() as u64 / 2, "{metrics:?}");
+    let predicate = Predicate::parse("id >= 150000 and id < 200000 and price < 1000").unwrap();
+    let mut stream = builder().with_predicate(predicate).build().unwrap();
+    let rows = block_on(async {
+        let mut rows = 0;
+        while let Some(batch) = stream.next().await {
+            rows += batch.unwrap().num_rows() as u64;
+        }
+        rows
+    });
+    let some = stream.metrics();
+    assert_eq!((some.rows, some.statistics.row_groups, some.statistics.rows), (rows, 2, 200_000));
+    assert_eq!((some.page_index.rows, some.filtered_rows), (50_000, 50_000 - rows), "{some:?}");
+    assert!(some.bytes_fetched < metrics.bytes_fetched, "{some:?}");
+}

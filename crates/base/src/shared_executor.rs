@@ -1,0 +1,54 @@
+//! The executor that options name.
+
+use crate::executor::{Executor, Task};
+use crate::thread_pool::ThreadPool;
+use crate::threads::Thread;
+use std::fmt;
+use std::sync::Arc;
+
+/// The executor that options name; by default threads of our own, which whatever uses them starts when it needs them, and ends.
+#[derive(Clone, Default)]
+pub struct SharedExecutor(Option<Arc<dyn Executor>>);
+
+impl SharedExecutor {
+    /// The threads of a host.
+    pub fn new(executor: impl Executor + 'static) -> Self {
+        SharedExecutor(Some(Arc::new(executor)))
+    }
+
+    /// The host's executor; a new pool of threads called `name` if there is none.
+    pub fn or_threads(&self, name: &'static str) -> Arc<dyn Executor> {
+        match &self.0 {
+            Some(executor) => executor.clone(),
+            None => Arc::new(ThreadPool::new(name)),
+        }
+    }
+}
+
+impl Executor for SharedExecutor {
+    /// Runs it on the host's threads, or on a new one.
+    fn spawn(&self, task: Task) {
+        match &self.0 {
+            Some(executor) => executor.spawn(task),
+            None => drop(Thread::spawn("marquetry", task)),
+        }
+    }
+}
+
+/// Equal are those that are clones of each other, and the defaults.
+impl PartialEq for SharedExecutor {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
+        }
+    }
+}
+
+impl Eq for SharedExecutor {}
+
+impl fmt::Debug for SharedExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "SharedExecutor(host)" } else { "SharedExecutor(threads)" })
+    }
+}

@@ -1,0 +1,34 @@
+//! What is wrong with parts of files: told when the rest has been.
+
+use crate::failure::{Failure, Outcome};
+use marquetry::errors::Error;
+use std::path::{Path, PathBuf};
+
+/// Errors of parts that do not hide the others.
+#[derive(Default)]
+pub(super) struct Damaged {
+    errors: Vec<(PathBuf, Error)>,
+    /// Those beyond [`MOST`].
+    more: u64,
+}
+
+impl Damaged {
+    pub(super) fn push(&mut self, path: &Path, error: Error) {
+        match self.errors.len() < MOST {
+            true => self.errors.push((path.to_owned(), error)),
+            false => self.more += 1,
+        }
+    }
+
+    pub(super) fn report(self, outcome: &mut Outcome) {
+        for (path, error) in self.errors {
+            outcome.report(Some(&path), &Failure::File(error));
+        }
+        if self.more > 0 {
+            outcome.report(None, &Failure::Check(format!("and {} more errors", self.more)));
+        }
+    }
+}
+
+/// Errors that are told one by one.
+const MOST: usize = 1_000;

@@ -1,0 +1,112 @@
+//! Columns without dictionaries and runs.
+//!
+//! The stored Arrow schema may make columns dictionaries or runs. Text formats know neither, nor do all readers of Arrow files:
+//! the values are read instead.
+
+use crate::memory::bounded_options;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors;
+use std::sync::Arc;
+
+/// The same file, its dictionary and run-end encoded columns read as their values.
+pub(crate) fn plain_columns(file: OpenFile) -> errors::Result<OpenFile> {
+    if !file.schema()?.fields().iter().any(|field| is_encoded(field.data_type())) {
+        return Ok(file);
+    }
+    // The schema of the reader: INT96 columns have the unit in it that holds their values.
+    let schema = match file.metadata().schema().columns().iter().any(is_int96) {
+        true => file.clone().batches()?.schema(),
+        false => file.schema()?,
+    };
+    let options = bounded_options().with_schema(plain_schema(&schema));
+    OpenFile::new(file.into_source()?, options)
+}
+
+/// Whether the column has timestamps whose unit is not in the file.
+pub(crate) fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
+    leaf.physical() == marquetry::internals::encoding::PhysicalType::Int96
+}
+
+/// The schema without dictionaries and runs.
+pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
+    Arc::new(Schema::new_with_metadata(fields(schema.fields()), schema.metadata().clone()))
+}
+
+/// The rows of a batch under its [`plain_schema`].
+pub(crate) fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns =
+        columns.map(|(column, field)| plain(column, field.data_type())).collect::<Result<_, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+}
+
+/// A column without dictionaries and runs.
+///
+/// QUIRK: `cast` of a dictionary to views forgets which of its values are null; to other layouts it does not.
+fn plain(column: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if !is_encoded(column.data_type()) {
+        return cast(column, to);
+    }
+    cast(&cast(column, &without_views(to))?, to)
+}
+
+/// The type with text and bytes in a layout without views.
+fn without_views(data_type: &DataType) -> DataType {
+    let below =
+        |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(without_views(field.data_type())));
+    match data_type {
+        DataType::Utf8View => DataType::LargeUtf8,
+        DataType::BinaryView => DataType::LargeBinary,
+        DataType::Struct(children) => DataType::Struct(children.iter().map(below).collect()),
+        DataType::List(element) => DataType::List(below(element)),
+        DataType::LargeList(element) => DataType::LargeList(below(element)),
+        DataType::ListView(element) => DataType::ListView(below(element)),
+        DataType::LargeListView(element) => DataType::LargeListView(below(element)),
+        DataType::FixedSizeList(element, n) => DataType::FixedSizeList(below(element), *n),
+        DataType::Map(entries, sorted) => DataType::Map(below(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+fn fields(fields: &Fields) -> Fields {
+    fields.iter().map(plain_field).collect()
+}
+
+fn plain_field(field: &FieldRef) -> FieldRef {
+    // Built anew: a field remembers that its dictionary is ordered.
+    let plain = Field::new(field.name(), plain_type(field.data_type()), field.is_nullable());
+    Arc::new(plain.with_metadata(field.metadata().clone()))
+}
+
+fn plain_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => plain_values(values),
+        DataType::RunEndEncoded(_, values) => plain_values(values.data_type()),
+        DataType::Struct(children) => DataType::Struct(fields(children)),
+        DataType::List(element) => DataType::List(plain_field(element)),
+        DataType::LargeList(element) => DataType::LargeList(plain_field(element)),
+        DataType::ListView(element) => DataType::ListView(plain_field(element)),
+        DataType::LargeListView(element) => DataType::LargeListView(plain_field(element)),
+        DataType::FixedSizeList(element, n) => DataType::FixedSizeList(plain_field(element), *n),
+        DataType::Map(entries, sorted) => DataType::Map(plain_field(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+/// The type of a dictionary's values: byte strings in the layout that all other columns have.
+fn plain_values(values: &DataType) -> DataType {
+    match values {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        other => plain_type(other),
+    }
+}
+
+fn is_encoded(data_type: &DataType) -> bool {
+    plain_type(data_type) != *data_type
+}

@@ -1,0 +1,139 @@
+//! An array of objects as one object a line.
+
+use std::io::{self, BufRead, Read};
+
+/// The elements of a JSON array, a line each, whatever lines they stand on. What an element is, is not checked.
+pub(super) struct ArrayLines {
+    from: Box<dyn BufRead + Send>,
+    lines: Vec<u8>,
+    /// How much of `lines` was given.
+    given: usize,
+    at: At,
+    /// Brackets and braces that are open inside of an element.
+    depth: usize,
+}
+
+/// Where in the array it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Start,
+    /// Where an element or the end must come; or, behind a comma, an element.
+    First,
+    Next,
+    Element,
+    String,
+    Escape,
+    End,
+}
+
+impl ArrayLines {
+    /// `from` begins with the array.
+    pub(super) fn new(from: Box<dyn BufRead + Send>) -> Self {
+        ArrayLines { from, lines: Vec::new(), given: 0, at: At::Start, depth: 0 }
+    }
+
+    fn next_lines(&mut self) -> io::Result<()> {
+        self.lines.clear();
+        self.given = 0;
+        let bytes = self.from.fill_buf()?;
+        if bytes.is_empty() && self.at != At::End {
+            return Err(broken("the array is not closed"));
+        }
+        for byte in bytes {
+            self.at = match (self.at, byte) {
+                (At::String, b'"') => At::Element,
+                (At::String, b'\\') => At::Escape,
+                (At::String | At::Escape, _) => At::String,
+                // Lines end with elements.
+                (At::Element, b'\n' | b'\r') => {
+                    self.lines.push(b' ');
+                    continue;
+                }
+                (at, b' ' | b'\t' | b'\n' | b'\r') if at != At::Element => continue,
+                (At::Start, b'[') => {
+                    self.at = At::First;
+                    continue;
+                }
+                (At::First, b']') => At::End,
+                (At::Element, b']') if self.depth == 0 => {
+                    self.lines.push(b'\n');
+                    self.at = At::End;
+                    continue;
+                }
+                (At::Element, b',') if self.depth == 0 => {
+                    self.lines.push(b'\n');
+                    self.at = At::Next;
+                    continue;
+                }
+                (At::First | At::Next, b',' | b']') => return Err(broken("a value is missing in the array")),
+                (At::Start | At::End, _) => return Err(broken("something else stands beside the array")),
+                (At::First | At::Next | At::Element, b'"') => At::String,
+                (At::First | At::Next | At::Element, byte) => {
+                    match byte {
+                        b'{' | b'[' => self.depth += 1,
+                        b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    At::Element
+                }
+            };
+            if self.at != At::End {
+                self.lines.push(*byte);
+            }
+        }
+        let read = bytes.len();
+        self.from.consume(read);
+        Ok(())
+    }
+}
+
+impl Read for ArrayLines {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.lines.len() {
+            if self.at == At::End && self.from.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.next_lines()?;
+        }
+        let rest = &self.lines[self.given..];
+        let n = rest.len().min(out.len());
+        out[..n].copy_from_slice(&rest[..n]);
+        self.given += n;
+        Ok(n)
+    }
+}
+
+fn broken(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufReader, Cursor};
+
+    fn lines(text: &str, buffer: usize) -> io::Result<String> {
+        let from = BufReader::with_capacity(buffer, Cursor::new(text.as_bytes().to_vec()));
+        let mut out = String::new();
+        ArrayLines::new(Box::new(from)).read_to_string(&mut out).map(|_| out)
+    }
+
+    #[test]
+    fn each_element_on_a_line() {
+        for buffer in [1, 2, 1 << 16] {
+            for (text, expected) in [
+                ("[]", ""),
+                (
+                    " [ {\"a\": [1, 2],\n \"b\": \"],\\\"[\"} ,{}\r\n]\n",
+                    "{\"a\": [1, 2],  \"b\": \"],\\\"[\"} \n{}  \n",
+                ),
+                ("[1,\"x\",[2],null]", "1\n\"x\"\n[2]\nnull\n"),
+            ] {
+                assert_eq!(lines(text, buffer).unwrap(), expected);
+            }
+            for wrong in ["[", "[{}", "[{},]", "[,{}]", "[{}] {}", "[{}]]", "[{\"a\":\"]", ""] {
+                assert!(lines(wrong, buffer).is_err(), "{wrong}");
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Keys of encrypted files: from a file or a variable of the environment, never from the command line, where all can see them.
+
+mod encrypt;
+mod key_text;
+
+pub(crate) use encrypt::EncryptArgs;
+
+use crate::failure::{Failure, line};
+use clap::{Args as ClapArgs, ValueEnum};
+use key_text::{bytes, each, wrong};
+use marquetry::arrow::arrow_reader::ArrowReaderOptions;
+use marquetry::errors::{Error, Result};
+use marquetry::file::encryption::{
+    EncryptionDialect, FileDecryptionProperties, KeyRetriever, shown_metadata,
+};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use zeroize::Zeroizing;
+
+/// The arguments of all commands that read.
+#[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Encrypted files")]
+pub(crate) struct KeyArgs {
+    /// Keys as JSON: {"footer_key": K, "column_keys": {"a.b": K}, "keys": {"key metadata": K}, "aad_prefix": K}, each part
+    /// optional, and K is hex:.., base64:.. or utf8:..
+    #[arg(long, global = true, value_name = "FILE.json", conflicts_with = "key_env")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// The same JSON in the environment variable of this name
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) key_env: Option<String>,
+    /// The AAD prefix of the file that is read: all bytes of this file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) aad_prefix_file: Option<PathBuf>,
+    /// By whose rules files are encrypted
+    #[arg(long, global = true, value_enum, value_name = "WHOSE", default_value_t = DialectArg::Parquet)]
+    pub(crate) encryption_dialect: DialectArg,
+}
+
+/// By whose rules a file is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectArg {
+    /// The format's
+    Parquet,
+    /// DuckDB's, not finished: DuckDB does not read what is written so, nor is what DuckDB writes read
+    Duckdb,
+}
+
+static KEYS: OnceLock<Arc<FileDecryptionProperties>> = OnceLock::new();
+
+/// The keys that were given.
+pub(crate) fn given() -> Option<&'static Arc<FileDecryptionProperties>> {
+    KEYS.get()
+}
+
+/// Options of reading, with the keys that were given.
+pub(crate) fn reader_options() -> ArrowReaderOptions {
+    match given() {
+        Some(keys) => ArrowReaderOptions::new().with_file_decryption_properties(keys.clone()),
+        None => ArrowReaderOptions::new(),
+    }
+}
+
+impl KeyArgs {
+    /// Reads the keys. To be called before any file is opened.
+    pub(crate) fn apply(&self) -> Result<(), Failure> {
+        self.key_file.iter().for_each(|path| warn_of_readers(path));
+        let Some(members) = key_text::object(self.key_file.as_deref(), self.key_env.as_deref())? else {
+            let asks = self.aad_prefix_file.is_some() || self.encryption_dialect != DialectArg::Parquet;
+            return match asks {
+                true => Err(Failure::Usage("encrypted files need --key-file or --key-env".to_owned())),
+                false => Ok(()),
+            };
+        };
+        let mut keys = KeyFile::parse(members)?;
+        if let Some(path) = &self.aad_prefix_file {
+            keys.aad_prefix = Some(key_text::read(path)?);
+        }
+        let _ = KEYS.set(keys.into_properties(self.encryption_dialect)?);
+        Ok(())
+    }
+}
+
+/// Says so if others than its owner can read a file of keys.
+fn warn_of_readers(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
+        if mode & 0o077 != 0 {
+            // There is nowhere left to say that this failed.
+            let _ =
+                writeln!(io::stderr(), "{}", line(Some(path), "others than its owner can read these keys"));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
+/// What is in a file of keys.
+#[derive(Default)]
+struct KeyFile {
+    footer_key: Option<Zeroizing<Vec<u8>>>,
+    column_keys: Vec<(String, Zeroizing<Vec<u8>>)>,
+    keys: BTreeMap<String, Zeroizing<Vec<u8>>>,
+    aad_prefix: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl KeyFile {
+    fn parse(members: Map<String, Value>) -> Result<Self> {
+        let mut keys = KeyFile::default();
+        for (name, value) in members {
+            match (name.as_str(), value) {
+                ("footer_key", value) => keys.footer_key = Some(bytes(&name, value)?),
+                ("aad_prefix", value) => keys.aad_prefix = Some(bytes(&name, value)?),
+                ("column_keys", Value::Object(columns)) => {
+                    keys.column_keys = each(columns).collect::<Result<_>>()?
+                }
+                ("keys", Value::Object(named)) => keys.keys = each(named).collect::<Result<_>>()?,
+                ("column_keys" | "keys", _) => return Err(wrong(&format!("{name} is no object"))),
+                _ => return Err(wrong(&format!("nothing is called {name:?}"))),
+            }
+        }
+        Ok(keys)
+    }
+
+    fn into_properties(mut self, dialect: DialectArg) -> Result<Arc<FileDecryptionProperties>> {
+        let taken = |bytes: &mut Zeroizing<Vec<u8>>| std::mem::take(&mut **bytes);
+        let mut builder = FileDecryptionProperties::with_key_retriever(Arc::new(NamedKeys(self.keys)));
+        if let Some(key) = &mut self.footer_key {
+            builder = builder.with_footer_key(taken(key));
+        }
+        for (column, key) in &mut self.column_keys {
+            builder = builder.with_column_key(column, taken(key));
+        }
+        if let Some(prefix) = &mut self.aad_prefix {
+            builder = builder.with_aad_prefix(taken(prefix));
+        }
+        let dialect = match dialect {
+            DialectArg::Parquet => EncryptionDialect::Parquet,
+            DialectArg::Duckdb => EncryptionDialect::DuckDb,
+        };
+        builder.with_dialect(dialect).build()
+    }
+}
+
+/// Keys by the key metadata that a file has of them.
+struct NamedKeys(BTreeMap<String, Zeroizing<Vec<u8>>>);
+
+impl KeyRetriever for NamedKeys {
+    fn retrieve_key(&self, key_metadata: &[u8]) -> Result<Vec<u8>> {
+        let key = str::from_utf8(key_metadata).ok().and_then(|name| self.0.get(name));
+        key.map(|key| key.to_vec())
+            .ok_or_else(|| Error::encrypted(format!("no key was given for {}", shown_metadata(key_metadata))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_written_in_three_ways() {
+        let text = r#"{"footer_key": "utf8:0123456789012345", "aad_prefix": "hex:00fF",
+                       "column_keys": {"a.b": "base64:MDEyMzQ1Njc4OTAxMjM0NQ=="}, "keys": {"kf": "utf8:x"}}"#;
+        let keys = KeyFile::parse(key_text::members(text).unwrap()).unwrap();
+        assert_eq!(keys.footer_key.as_deref().unwrap().as_slice(), b"0123456789012345");
+        assert_eq!(keys.column_keys[0].1.as_slice(), b"0123456789012345");
+        assert_eq!(keys.aad_prefix.as_deref().unwrap().as_slice(), [0, 255]);
+        assert_eq!(keys.keys["kf"].as_slice(), b"x");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_without_its_value() {
+        for (text, said) in [
+            ("sesame", "no JSON, line 1"),
+            ("[\"sesame\"]", "no JSON object"),
+            (r#"{"footer_key": "sesame"}"#, "footer_key begins with none of"),
+            (r#"{"footer_key": "hex:sesame"}"#, "footer_key is not what it begins with"),
+            (r#"{"footer_key": "base64:sesame!"}"#, "footer_key is not what it begins with"),
+            (r#"{"column_keys": {"a.b": "sesame"}}"#, "a.b begins with none of"),
+            (r#"{"column_keys": "sesame"}"#, "column_keys is no object"),
+            (r#"{"footer": "utf8:sesame"}"#, "nothing is called \"footer\""),
+        ] {
+            let error = key_text::members(text).and_then(KeyFile::parse).err().unwrap().to_string();
+            assert!(error.contains(said) && !error.contains("sesame"), "{error}");
+        }
+        let short =
+            key_text::members(r#"{"column_keys": {"a.b": "utf8:sesame"}}"#).and_then(KeyFile::parse).unwrap();
+        let error = short.into_properties(DialectArg::Parquet).unwrap_err().to_string();
+        assert_eq!(error, "argument: key of column a.b: a key of 6 bytes: AES has keys of 16, 24 and 32");
+    }
+}

@@ -1,0 +1,137 @@
+//! How what is written is encrypted.
+
+use super::key_text::{self, bytes, wrong};
+use crate::failure::Failure;
+use clap::Args as ClapArgs;
+use marquetry::errors::Result;
+use marquetry::file::encryption::{
+    EncryptionDialect, EncryptionPropertiesBuilder, FileEncryptionProperties, ParquetCipher,
+};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The arguments of commands that write Parquet.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Encrypting what is written")]
+pub(crate) struct EncryptArgs {
+    /// Encrypt with these keys, as JSON: {"footer_key": K, "column_keys": {"a.b": K}}; optional are "footer_key_metadata": "name",
+    /// "column_keys": {"a.b": {"key": K, "metadata": "name"}}, "complete_columns", "plaintext_footer", "store_aad_prefix": true or
+    /// false, "aad_prefix": K, "algorithm": "AES_GCM_V1" or "AES_GCM_CTR_V1", "dialect": "duckdb". K is hex:.., base64:.. or
+    /// utf8:..
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["encrypt_env", "decrypt"])]
+    pub(crate) encrypt_file: Option<PathBuf>,
+    /// The same JSON in the environment variable of this name
+    #[arg(long, value_name = "NAME", conflicts_with = "decrypt")]
+    pub(crate) encrypt_env: Option<String>,
+    /// Write what was encrypted in the open
+    #[arg(long)]
+    pub(crate) decrypt: bool,
+}
+
+impl EncryptArgs {
+    /// How the output is encrypted; `None` if it is not. What was encrypted, as it is where there are keys, is not written in the
+    /// open unless that is asked for.
+    pub(crate) fn properties(&self) -> Result<Option<Arc<FileEncryptionProperties>>, Failure> {
+        self.encrypt_file.iter().for_each(|path| super::warn_of_readers(path));
+        match key_text::object(self.encrypt_file.as_deref(), self.encrypt_env.as_deref())? {
+            Some(members) => Ok(Some(parse(members)?)),
+            None if self.decrypt || super::given().is_none() => Ok(None),
+            None => Err(Failure::Usage(
+                "the input is encrypted: say how the output is to be, with --encrypt-file or --encrypt-env, or --decrypt to write it \
+                 in the open"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+fn parse(mut members: Map<String, Value>) -> Result<Arc<FileEncryptionProperties>> {
+    let footer_key = members.remove("footer_key").ok_or_else(|| wrong("no footer_key"))?;
+    let mut footer_key = bytes("footer_key", footer_key)?;
+    let mut builder = FileEncryptionProperties::builder(std::mem::take(&mut *footer_key));
+    for (name, value) in members {
+        builder = set(builder, &name, value)?;
+    }
+    builder.build()
+}
+
+fn set(
+    builder: EncryptionPropertiesBuilder,
+    name: &str,
+    value: Value,
+) -> Result<EncryptionPropertiesBuilder> {
+    Ok(match (name, value) {
+        ("footer_key_metadata", Value::String(text)) => builder.with_footer_key_metadata(text.into_bytes()),
+        ("column_keys", Value::Object(columns)) => columns.into_iter().try_fold(builder, column_key)?,
+        ("complete_columns", Value::Bool(value)) => builder.with_complete_columns(value),
+        ("plaintext_footer", Value::Bool(value)) => builder.with_plaintext_footer(value),
+        ("store_aad_prefix", Value::Bool(value)) => builder.with_aad_prefix_storage(value),
+        ("aad_prefix", value) => builder.with_aad_prefix(bytes(name, value)?.to_vec()),
+        ("algorithm", Value::String(text)) if text == "AES_GCM_V1" => {
+            builder.with_cipher(ParquetCipher::AesGcmV1)
+        }
+        ("algorithm", Value::String(text)) if text == "AES_GCM_CTR_V1" => {
+            builder.with_cipher(ParquetCipher::AesGcmCtrV1)
+        }
+        ("dialect", Value::String(text)) if text == "duckdb" => {
+            builder.with_dialect(EncryptionDialect::DuckDb)
+        }
+        ("dialect", Value::String(text)) if text == "parquet" => builder,
+        _ => return Err(wrong(&format!("{name:?} is not known, or has another kind of value"))),
+    })
+}
+
+fn column_key(
+    builder: EncryptionPropertiesBuilder,
+    (column, value): (String, Value),
+) -> Result<EncryptionPropertiesBuilder> {
+    let Value::Object(mut named) = value else {
+        return Ok(builder.with_column_key(&column, std::mem::take(&mut *bytes(&column, value)?)));
+    };
+    let key = named.remove("key").ok_or_else(|| wrong(&format!("{column} has no key")))?;
+    let key = std::mem::take(&mut *bytes(&column, key)?);
+    match (named.remove("metadata"), named.is_empty()) {
+        (None, true) => Ok(builder.with_column_key(&column, key)),
+        (Some(Value::String(name)), true) => {
+            Ok(builder.with_column_key_and_metadata(&column, key, name.into_bytes()))
+        }
+        _ => Err(wrong(&format!("{column} has more than a key and a text of metadata"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_keys_become_properties() {
+        let text = r#"{"footer_key": "utf8:0123456789012345", "footer_key_metadata": "kf", "plaintext_footer": true,
+            "column_keys": {"a": "utf8:0123456789012346", "b.c": {"key": "utf8:0123456789012347", "metadata": "kc"}},
+            "algorithm": "AES_GCM_CTR_V1", "aad_prefix": "utf8:x", "store_aad_prefix": false}"#;
+        let properties = parse(key_text::members(text).unwrap()).unwrap();
+        assert!(properties.has_plaintext_footer() && !properties.stores_aad_prefix());
+        assert_eq!(properties.cipher(), ParquetCipher::AesGcmCtrV1);
+        assert_eq!(
+            (properties.footer_key_metadata(), properties.aad_prefix()),
+            (Some(&b"kf"[..]), Some(&b"x"[..]))
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_without_its_value() {
+        let error = |text: &str| key_text::members(text).and_then(parse).unwrap_err().to_string();
+        assert!(error("{}").contains("no footer_key"));
+        let with = |member: &str| error(&format!(r#"{{"footer_key": "utf8:0123456789012345", {member}}}"#));
+        for member in [
+            r#""algorithm": "sesame""#,
+            r#""plaintext_footer": "sesame""#,
+            r#""column_keys": {"a": "sesame"}"#,
+            r#""column_keys": {"a": {"key": "utf8:0123456789012345", "sesame": 1}}"#,
+            r#""column_keys": {"a": "utf8:sesame"}"#,
+        ] {
+            let error = with(member);
+            assert!(!error.contains("sesame") && !error.contains("0123"), "{error}");
+        }
+    }
+}

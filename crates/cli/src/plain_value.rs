@@ -1,0 +1,243 @@
+//! The values in statistics, indexes and dictionaries: bytes of a physical type, shown as what they mean.
+//!
+//! They look as values of rows do, see [`rows`](crate::rows).
+
+use crate::rows::scalar::{self, Form};
+use crate::rows::time;
+use crate::text_table::shortened;
+use arrow_array::ArrowPrimitiveType;
+use arrow_array::types::Float16Type;
+use arrow_buffer::i256;
+use arrow_schema::TimeUnit as ArrowUnit;
+use marquetry::internals::encoding::{PhysicalType, Values};
+use marquetry::schema::Leaf;
+use marquetry_core::logical_type::{LogicalType, TimeUnit};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::fmt::{self, Display, Formatter};
+
+/// A value in PLAIN encoding, byte strings without their length. Bytes that are no value of the column are shown as
+/// hexadecimal digits.
+pub(crate) fn json(bytes: &[u8], leaf: &Leaf) -> Value {
+    let mut text = String::new();
+    match write(bytes, leaf, &mut text) {
+        Some(Form::Bare) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Some(Form::Text) => Value::String(text),
+        None => {
+            text.clear();
+            scalar::hex(bytes, &mut text);
+            Value::String(text)
+        }
+    }
+}
+
+/// The values of a column, one after the other.
+pub(crate) fn all<'a>(values: &'a Values, leaf: &'a Leaf) -> impl Iterator<Item = ShownValue<'a>> + 'a {
+    (0..values.len()).map(move |i| match values {
+        Values::Bit(bits) => ShownValue::Whole(Value::Bool(bits.get(i))),
+        Values::W32(words) => ShownValue::Whole(json(&words[i].to_le_bytes(), leaf)),
+        Values::W64(words) => ShownValue::Whole(json(&words[i].to_le_bytes(), leaf)),
+        Values::Fixed(fixed) => ShownValue::new(fixed.get(i), leaf),
+        Values::Bytes(views) => ShownValue::new(views.get(i), leaf),
+        Values::Offsets(strings) => ShownValue::new(strings.get(i), leaf),
+    })
+}
+
+/// A value as JSON. A long one is made piece by piece while it is written.
+pub(crate) enum ShownValue<'a> {
+    Whole(Value),
+    /// Bytes that are shown as text, and how.
+    Long(&'a [u8], fn(&[u8], &mut String)),
+}
+
+impl<'a> ShownValue<'a> {
+    fn new(bytes: &'a [u8], leaf: &Leaf) -> Self {
+        if bytes.len() <= PIECE {
+            return ShownValue::Whole(json(bytes, leaf));
+        }
+        // Of what has another form, none is as long.
+        let is_hex = match leaf.logical() {
+            Some(
+                LogicalType::Geometry { .. } | LogicalType::Geography { .. } | LogicalType::Decimal { .. },
+            ) => true,
+            _ => leaf.physical() != PhysicalType::ByteArray,
+        };
+        let is_text = leaf.logical().is_some_and(LogicalType::is_text) && std::str::from_utf8(bytes).is_ok();
+        ShownValue::Long(
+            bytes,
+            match (is_hex, is_text) {
+                (true, _) => scalar::hex,
+                (_, true) => |piece, out| out.push_str(&String::from_utf8_lossy(piece)),
+                (_, false) => scalar::escaped,
+            },
+        )
+    }
+
+    /// As it stands in a cell of a table, at most `width` columns of a terminal wide.
+    pub(crate) fn cell(&self, width: usize) -> String {
+        match self {
+            ShownValue::Whole(value) => shortened(&cell(value), width),
+            ShownValue::Long(bytes, show) => {
+                let mut text = String::new();
+                show(pieces(bytes).next().unwrap_or_default(), &mut text);
+                text.push('…');
+                shortened(&text, width)
+            }
+        }
+    }
+}
+
+impl Display for ShownValue<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ShownValue::Whole(value) => f.write_str(&cell(value)),
+            ShownValue::Long(bytes, show) => {
+                let mut text = String::new();
+                pieces(bytes).try_for_each(|piece| {
+                    text.clear();
+                    show(piece, &mut text);
+                    f.write_str(&text)
+                })
+            }
+        }
+    }
+}
+
+impl Serialize for ShownValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            ShownValue::Whole(value) => value.serialize(serializer),
+            ShownValue::Long(..) => serializer.collect_str(self),
+        }
+    }
+}
+
+/// The bytes in pieces, none of which ends inside a character.
+fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let is_inside = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let end = PIECE.min(bytes.len());
+        let end = (end.saturating_sub(3)..=end).rev().find(|at| !is_inside(at)).unwrap_or(end);
+        let (piece, rest) = bytes.split_at(end);
+        bytes = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Bytes of values that are shown as a whole, and of the pieces of others.
+const PIECE: usize = 64 << 10;
+
+/// JSON as it stands in a cell of a table: text without quotes, nothing for null.
+pub(crate) fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Appends the value; `None` if the bytes are none.
+fn write(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match leaf.physical() {
+        PhysicalType::Boolean => match bytes {
+            [0] => out.push_str("false"),
+            [1] => out.push_str("true"),
+            _ => return None,
+        },
+        PhysicalType::Int32 => {
+            return integer(i64::from(i32::from_le_bytes(bytes.try_into().ok()?)), leaf, out);
+        }
+        PhysicalType::Int64 => return integer(i64::from_le_bytes(bytes.try_into().ok()?), leaf, out),
+        PhysicalType::Float => return Some(scalar::single(f32::from_le_bytes(bytes.try_into().ok()?), out)),
+        PhysicalType::Double => return Some(scalar::double(f64::from_le_bytes(bytes.try_into().ok()?), out)),
+        PhysicalType::Int96 => return int96(bytes, out),
+        PhysicalType::ByteArray => return byte_array(bytes, leaf, out),
+        PhysicalType::FixedLenByteArray(width) if width == bytes.len() => return fixed(bytes, leaf, out),
+        PhysicalType::FixedLenByteArray(_) => return None,
+    }
+    Some(Form::Bare)
+}
+
+fn integer(value: i64, leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match leaf.logical() {
+        Some(LogicalType::Date) => time::date(value, out),
+        Some(LogicalType::Time { unit, .. }) => time::time(value, arrow_unit(*unit), out),
+        Some(LogicalType::Timestamp { unit, utc }) => time::timestamp(value, arrow_unit(*unit), *utc, out),
+        Some(LogicalType::Decimal { scale, .. }) => {
+            return Some(scalar::decimal(&value.to_string(), *scale, out));
+        }
+        Some(LogicalType::Integer { signed: false, .. }) if leaf.physical() == PhysicalType::Int32 => {
+            out.push_str(&(value as u32).to_string());
+            return Some(Form::Bare);
+        }
+        Some(LogicalType::Integer { signed: false, .. }) => {
+            out.push_str(&(value as u64).to_string());
+            return Some(Form::Bare);
+        }
+        _ => {
+            out.push_str(&value.to_string());
+            return Some(Form::Bare);
+        }
+    }
+    Some(Form::Text)
+}
+
+fn byte_array(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match (leaf.logical(), std::str::from_utf8(bytes)) {
+        (Some(LogicalType::Decimal { scale, .. }), _) => return decimal(bytes, *scale, out),
+        (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => scalar::hex(bytes, out),
+        (Some(logical), Ok(text)) if logical.is_text() => out.push_str(text),
+        // A bound may be text that was cut off inside a character.
+        _ => scalar::escaped(bytes, out),
+    }
+    Some(Form::Text)
+}
+
+fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
+    match leaf.logical() {
+        Some(LogicalType::Decimal { scale, .. }) => return decimal(bytes, *scale, out),
+        Some(LogicalType::Float16) => {
+            let value = <Float16Type as ArrowPrimitiveType>::Native::from_bits(u16::from_le_bytes(
+                bytes.try_into().ok()?,
+            ));
+            return Some(scalar::single(value.to_f32(), out));
+        }
+        Some(LogicalType::Interval) => {
+            let part = |i: usize| Some(i64::from(u32::from_le_bytes(*bytes.get(i..)?.first_chunk()?)));
+            time::interval(part(0)?, part(4)?, part(8)? * 1_000_000, out);
+        }
+        Some(LogicalType::Uuid) => scalar::uuid(bytes, out),
+        _ => scalar::hex(bytes, out),
+    }
+    Some(Form::Text)
+}
+
+/// Nanoseconds of the day, then the Julian day.
+fn int96(bytes: &[u8], out: &mut String) -> Option<Form> {
+    let nanoseconds = i64::from_le_bytes(*bytes.first_chunk()?);
+    let day = i64::from(i32::from_le_bytes(bytes.get(8..)?.try_into().ok()?)) - JULIAN_DAY_OF_EPOCH;
+    time::date(day + nanoseconds.div_euclid(NANOSECONDS_PER_DAY), out);
+    out.push('T');
+    time::time(nanoseconds.rem_euclid(NANOSECONDS_PER_DAY), ArrowUnit::Nanosecond, out);
+    Some(Form::Text)
+}
+
+/// A big-endian integer divided by ten to the power of `scale`; `None` if it has more than 32 bytes, or none.
+fn decimal(bytes: &[u8], scale: i32, out: &mut String) -> Option<Form> {
+    let first = *bytes.first()?;
+    let mut wide = [if first < 0x80 { 0 } else { 0xff }; 32];
+    let start = wide.len().checked_sub(bytes.len())?;
+    wide[start..].copy_from_slice(bytes);
+    Some(scalar::decimal(&i256::from_be_bytes(wide).to_string(), scale, out))
+}
+
+fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
+    match unit {
+        TimeUnit::Millis => ArrowUnit::Millisecond,
+        TimeUnit::Micros => ArrowUnit::Microsecond,
+        TimeUnit::Nanos => ArrowUnit::Nanosecond,
+    }
+}
+
+const JULIAN_DAY_OF_EPOCH: i64 = 2_440_588;
+const NANOSECONDS_PER_DAY: i64 = 86_400_000_000_000;

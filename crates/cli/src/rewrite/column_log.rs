@@ -1,0 +1,105 @@
+//! What was done to each column, and what was left behind.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::printable::printable;
+use marquetry_core::write::copy::CopiedChunk;
+use serde_json::{Value, json};
+
+/// What was done to a chunk.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ColumnAction {
+    /// Its bytes are those of the input.
+    Copied,
+    /// Its pages have new headers.
+    Sealed,
+    /// Its pages are compressed anew.
+    Recompressed,
+    /// Its values were decoded and encoded, for this reason.
+    Recoded(String),
+}
+
+impl ColumnAction {
+    pub(crate) fn of(copied: &CopiedChunk) -> Self {
+        match (copied.pages_recompressed, copied.pages_sealed) {
+            (0, 0) => ColumnAction::Copied,
+            (0, _) => ColumnAction::Sealed,
+            _ => ColumnAction::Recompressed,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            ColumnAction::Copied => "copied".to_owned(),
+            ColumnAction::Sealed => "copied, checksums added".to_owned(),
+            ColumnAction::Recompressed => "compressed again".to_owned(),
+            ColumnAction::Recoded(reason) => format!("encoded again: {reason}"),
+        }
+    }
+}
+
+/// What was done, and what should be known of it.
+pub(crate) struct ColumnLog {
+    /// For each column of the new file the action that changes most.
+    actions: Vec<Option<ColumnAction>>,
+    /// Each note once, with the places that it is about.
+    notes: Vec<(String, u64)>,
+}
+
+impl ColumnLog {
+    pub(crate) fn new(columns: usize) -> Self {
+        ColumnLog { actions: vec![None; columns], notes: Vec::new() }
+    }
+
+    /// Adds what was done to a chunk of a column.
+    pub(crate) fn action(&mut self, column: usize, action: ColumnAction) {
+        if let Some(most) = self.actions.get_mut(column) {
+            *most = most.take().max(Some(action));
+        }
+    }
+
+    /// Adds what happened to a copied chunk.
+    pub(crate) fn copied(&mut self, column: usize, copied: &CopiedChunk) {
+        self.action(column, ColumnAction::of(copied));
+        for note in &copied.notes {
+            self.note(&format!("left out of column chunks: {note}"));
+        }
+    }
+
+    pub(crate) fn note(&mut self, note: &str) {
+        match self.notes.iter_mut().find(|(known, _)| known == note) {
+            Some((_, count)) => *count += 1,
+            None => self.notes.push((note.to_owned(), 1)),
+        }
+    }
+
+    /// What was done to each column, in words.
+    pub(crate) fn actions(&self) -> Vec<String> {
+        self.actions
+            .iter()
+            .map(|action| action.as_ref().map(ColumnAction::text).unwrap_or_default())
+            .collect()
+    }
+
+    /// The notes.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let text = |(note, count): &(String, u64)| match count {
+            1 => note.clone(),
+            count => format!("{note} ({count} times)"),
+        };
+        self.notes.iter().map(text).collect()
+    }
+
+    /// The notes as a member of an object.
+    pub(crate) fn json(&self) -> Value {
+        json!(self.notes())
+    }
+
+    /// Writes the notes, one a line.
+    pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        for note in self.notes() {
+            output.line(format!("note: {}", printable(&note)))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! The Parquet file that is written, whole or not at all.
+
+use crate::failure::Failure;
+use marquetry::file::AtomicFile;
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::internals::format::{SchemaElement, SortingColumn};
+use marquetry::metrics::WriteCounters;
+use marquetry_base::Stopwatch;
+use marquetry_core::write::{EncodedChunk, FileSettings, FileWriter};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A Parquet file in the making. It appears under its name when it is finished.
+pub(crate) struct OutputFile {
+    path: PathBuf,
+    writer: FileWriter<AtomicFile>,
+}
+
+impl OutputFile {
+    pub(crate) fn create(
+        path: &Path,
+        schema: Vec<SchemaElement>,
+        settings: FileSettings,
+    ) -> Result<Self, Failure> {
+        let file = AtomicFile::create(path)?;
+        Ok(OutputFile { path: path.to_owned(), writer: FileWriter::new(file, schema, settings)? })
+    }
+
+    pub(crate) fn write_row_group(
+        &mut self,
+        rows: u64,
+        chunks: Vec<EncodedChunk>,
+        sorting: Option<Vec<SortingColumn>>,
+    ) -> Result<(), Failure> {
+        Ok(self.writer.write_row_group(rows, chunks, sorting)?)
+    }
+
+    /// Where what is written is counted.
+    pub(crate) fn counters(&self) -> &Arc<WriteCounters> {
+        self.writer.counters()
+    }
+
+    /// Puts the file under its name. Returns its footer and its size.
+    pub(crate) fn finish(self) -> Result<(ParquetMetaData, u64), Failure> {
+        let counters = self.writer.counters().clone();
+        let (file, metadata) = self.writer.finish()?;
+        let start = Stopwatch::start();
+        file.finish()?;
+        counters.synced(start);
+        let size = fs::metadata(&self.path).map_or(0, |metadata| metadata.len());
+        Ok((metadata, size))
+    }
+}

@@ -1,0 +1,46 @@
+//! What is said after the work: sizes and notes, or what went wrong.
+
+use super::ColumnLog;
+use crate::convert::{Before, SizeReport};
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use marquetry::file::metadata::ParquetMetaData;
+use serde_json::Value;
+use std::path::Path;
+
+/// Writes the bytes of each column before and after, and what was done to it. `path` is the new file.
+pub(crate) fn print_report(
+    path: &Path,
+    metadata: &ParquetMetaData,
+    size: u64,
+    before: &[u64],
+    log: &ColumnLog,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let leaves = metadata.schema().columns().iter().map(|leaf| leaf.dotted().clone());
+    let before = Before::InFile(leaves.zip(before.iter().copied()).collect());
+    let report = SizeReport::new(metadata, before, log.actions())?;
+    if output.is_json() {
+        let mut value = report.json(path, size);
+        if let Value::Object(members) = &mut value {
+            members.insert("notes".to_owned(), log.json());
+        }
+        return Ok(output.json(&value)?);
+    }
+    report.print(path, size, output)?;
+    log.print(output)
+}
+
+/// Reports a failure with the file that it is about, which is `path` if the error names none. Only what is no failure of
+/// a file comes back.
+pub(crate) fn report_failure(path: &Path, failure: Failure, outcome: &mut Outcome) -> Result<(), Failure> {
+    match &failure {
+        Failure::ClosedPipe => return Err(failure),
+        Failure::File(error) => match &error.place().file {
+            Some(file) => outcome.report(Some(Path::new(&**file)), &failure),
+            None => outcome.report(Some(path), &failure),
+        },
+        Failure::Usage(_) | Failure::Check(_) | Failure::Write(_) => outcome.report(None, &failure),
+    }
+    Ok(())
+}

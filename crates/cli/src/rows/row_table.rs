@@ -1,0 +1,127 @@
+//! Rows as tables of text.
+
+use super::column::Column;
+use crate::output::Output;
+use crate::printable::printable;
+use crate::text_table::{shortened, terminal_width, text_width};
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use marquetry::errors::Error;
+use std::io;
+
+/// Rows that will be shown together.
+pub(crate) struct RowTable {
+    names: Vec<String>,
+    /// Numbers stand at the right.
+    is_number: Vec<bool>,
+    rows: Vec<Vec<String>>,
+    /// Whether values are shortened and columns left out.
+    fit: bool,
+}
+
+impl RowTable {
+    /// No rows yet. With `full` nothing is shortened or left out.
+    pub(crate) fn new(schema: &Schema, full: bool) -> Self {
+        RowTable {
+            names: schema.fields().iter().map(|field| printable(field.name())).collect(),
+            is_number: schema.fields().iter().map(|field| is_number(field.data_type())).collect(),
+            rows: Vec::new(),
+            fit: !full,
+        }
+    }
+
+    /// Adds the rows of a batch.
+    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let columns = Column::of_batch(batch)?;
+        for row in 0..batch.num_rows() {
+            let cells = columns.iter().map(|column| {
+                let mut cell = String::new();
+                if column.is_null(row) {
+                    cell.push_str("null");
+                } else if self.fit {
+                    column.write_start(row, &mut cell);
+                } else {
+                    column.write_cell(row, &mut cell);
+                }
+                if self.fit { shortened(&printable(&cell), WIDEST) } else { cell }
+            });
+            let cells = cells.collect();
+            self.rows.push(cells);
+        }
+        Ok(())
+    }
+
+    /// Writes the table, and forgets the rows.
+    pub(crate) fn print(&mut self, output: &mut Output) -> io::Result<()> {
+        let (columns, widest) = match terminal_width() {
+            Some(width) if self.fit => self.fitting(width),
+            _ => (self.names.len(), usize::MAX),
+        };
+        let mut names: Vec<&str> = self.names[..columns].iter().map(String::as_str).collect();
+        let hidden = self.names.len() - columns;
+        if hidden > 0 {
+            names.push("…");
+        }
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(&names);
+        for column in (0..columns).filter(|column| self.is_number[*column]) {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for mut row in self.rows.drain(..) {
+            row.truncate(columns);
+            row.iter_mut().filter(|_| widest < WIDEST).for_each(|cell| *cell = shortened(cell, widest));
+            row.extend((hidden > 0).then(|| "…".to_owned()));
+            table.add_row(row.iter().map(|cell| printable(cell)));
+        }
+        for line in table.lines() {
+            output.line(line.trim_end())?;
+        }
+        if hidden > 0 {
+            let columns = if hidden == 1 { "column" } else { "columns" };
+            output.line(format!(
+                "and {hidden} more {columns}: choose with --columns, or show all with --full"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// How many columns are shown, and how wide their values may be: narrower ones where all columns then fit.
+    fn fitting(&self, width: usize) -> (usize, usize) {
+        let fits_all = |widest: &usize| self.columns_within(width, *widest) == self.names.len();
+        let widest = [WIDEST, 40, 30, NARROWEST].into_iter().find(fits_all).unwrap_or(NARROWEST);
+        (self.columns_within(width, widest), widest)
+    }
+
+    /// How many columns fit beside each other; at least one.
+    fn columns_within(&self, width: usize, most: usize) -> usize {
+        let mut used = 1;
+        let mut fitting = 0;
+        for (column, name) in self.names.iter().enumerate() {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let widest = cells.map(|cell| text_width(cell, most)).max().unwrap_or(0);
+            used += widest.max(text_width(name, width)) + PADDING;
+            // The last column needs no room for the mark of those that are hidden.
+            let reserve = if column + 1 < self.names.len() { 1 + PADDING } else { 0 };
+            if used + reserve > width {
+                break;
+            }
+            fitting = column + 1;
+        }
+        fitting.max(1).min(self.names.len())
+    }
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_numeric()
+}
+
+/// Longer values are shortened.
+const WIDEST: usize = 60;
+/// Rather than shortening values further, columns are left out.
+const NARROWEST: usize = 24;
+/// Two spaces and a line for each column.
+const PADDING: usize = 3;

@@ -1,0 +1,34 @@
+//! VARIANT values as JSON.
+
+use arrow_array::Array;
+use marquetry::errors::Error;
+use marquetry::variant::{VariantColumn, json};
+
+/// The JSON of each row of a column: a damaged variant is an error before any of its rows is written.
+pub(super) struct Variants {
+    /// One text behind the other.
+    texts: String,
+    /// Where the text of each row ends.
+    ends: Vec<usize>,
+}
+
+impl Variants {
+    pub(super) fn new(array: &dyn Array) -> Result<Self, Error> {
+        let column = VariantColumn::try_new(array)?;
+        let mut reader = column.reader();
+        let (mut texts, mut ends) = (String::new(), Vec::with_capacity(column.len()));
+        for row in 0..column.len() {
+            if let Some(variant) = reader.get(row)? {
+                json::write_to(variant, &mut texts)?;
+            }
+            ends.push(texts.len());
+        }
+        Ok(Variants { texts, ends })
+    }
+
+    /// The text of a row; empty if that is NULL.
+    pub(super) fn json(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.texts[start..self.ends[row]]
+    }
+}

@@ -1,0 +1,109 @@
+//! What is typed after `--sort-by`: columns with commas between, each with words about its order behind colons.
+
+use marquetry_base::{quote_name, unquote};
+use std::str::FromStr;
+
+/// A column as it is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SortColumn {
+    /// The name in double quotes, without them.
+    quoted: Option<String>,
+    /// The text, or what stands behind the quotes.
+    rest: String,
+}
+
+/// Several columns, the first counting most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SortColumns(pub(crate) Vec<SortColumn>);
+
+impl FromStr for SortColumns {
+    type Err = String;
+
+    /// Names with commas or colons stand in double quotes, quotes in them doubled.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut columns = Vec::new();
+        let mut left = Some(text);
+        while let Some(text) = left {
+            let text = text.trim_start();
+            let (quoted, behind) = match text.starts_with('"') {
+                true => {
+                    let (name, behind) = unquote(text, '"').ok_or("a quote is never closed")?;
+                    (Some(name), behind)
+                }
+                false => (None, text),
+            };
+            let (rest, more) = match behind.split_once(',') {
+                Some((rest, more)) => (rest, Some(more)),
+                None => (behind, None),
+            };
+            let rest = rest.trim_end().to_owned();
+            if quoted.is_some() && !rest.is_empty() && !rest.starts_with(':') {
+                return Err(format!(
+                    "{rest:?} stands behind a name in quotes: a colon or a comma is missing"
+                ));
+            }
+            columns.push(SortColumn { quoted, rest });
+            left = more;
+        }
+        Ok(SortColumns(columns))
+    }
+}
+
+impl SortColumn {
+    /// The name, and the words behind it. A column of a name that ends as a name with words does is told by `is_column`.
+    pub(super) fn parts(&self, is_column: impl Fn(&str) -> bool) -> (&str, Vec<&str>) {
+        if let Some(name) = &self.quoted {
+            return (name, self.rest.split(':').skip(1).collect());
+        }
+        let (mut name, mut words) = (self.rest.as_str(), Vec::new());
+        while let Some((rest, word)) = name.rsplit_once(':')
+            && !is_column(name)
+        {
+            words.insert(0, word);
+            name = rest;
+        }
+        (name, words)
+    }
+
+    /// The name, where it is not known which columns there are.
+    pub(crate) fn name(&self) -> &str {
+        let known = |name: &str| name.rsplit_once(':').is_none_or(|(_, word)| !WORDS.contains(&word));
+        self.parts(known).0
+    }
+
+    /// The text as it is shown in errors.
+    pub(super) fn text(&self) -> String {
+        match &self.quoted {
+            Some(name) => format!("{}{}", quote_name(name), self.rest),
+            None => self.rest.clone(),
+        }
+    }
+}
+
+const WORDS: [&str; 4] = ["asc", "desc", "nulls-first", "nulls-last"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_and_colons_stand_in_quotes() {
+        let SortColumns(columns) = r#"a:desc, "b,c":desc:nulls-first,"d:asc","e""f",g:h"#.parse().unwrap();
+        let parts: Vec<_> = columns.iter().map(|column| column.parts(|name| name == "g:h")).collect();
+        let expected = [
+            ("a", vec!["desc"]),
+            ("b,c", vec!["desc", "nulls-first"]),
+            ("d:asc", vec![]),
+            ("e\"f", vec![]),
+            ("g:h", vec![]),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!(
+            columns.iter().map(SortColumn::name).collect::<Vec<_>>(),
+            ["a", "b,c", "d:asc", "e\"f", "g:h"]
+        );
+        assert_eq!(columns[1].text(), r#""b,c":desc:nulls-first"#);
+        assert!(r#""a"#.parse::<SortColumns>().is_err());
+        assert!(r#""a"desc"#.parse::<SortColumns>().is_err());
+    }
+}

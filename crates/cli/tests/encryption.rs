@@ -1,0 +1,183 @@
+//! Encrypted files on the command line: keys from files and the environment, never among the arguments.
+
+mod command;
+
+use command::{everything, failure, success};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+const FOOTER: &str = "0123456789012345";
+const NAME: &str = "1234567890123450";
+
+/// A folder with keys for reading and writing, which only its owner can read.
+fn folder() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        only_for_owner(&path);
+    };
+    write(
+        "read.json",
+        format!(r#"{{"footer_key": "utf8:{FOOTER}", "column_keys": {{"name": "utf8:{NAME}"}}}}"#),
+    );
+    write("named.json", format!(r#"{{"keys": {{"kf": "utf8:{FOOTER}", "kn": "utf8:{NAME}"}}}}"#));
+    write("footer.json", format!(r#"{{"footer_key": "utf8:{FOOTER}"}}"#));
+    write("wrong.json", format!(r#"{{"footer_key": "utf8:{NAME}"}}"#));
+    write(
+        "write.json",
+        format!(
+            r#"{{"footer_key": "utf8:{FOOTER}", "footer_key_metadata": "kf", "complete_columns": true,
+                "column_keys": {{"name": {{"key": "utf8:{NAME}", "metadata": "kn"}}}}}}"#
+        ),
+    );
+    write(
+        "signed.json",
+        format!(
+            r#"{{"footer_key": "utf8:{FOOTER}", "footer_key_metadata": "kf", "plaintext_footer": true,
+                "column_keys": {{"name": {{"key": "utf8:{NAME}", "metadata": "kn"}}}}}}"#
+        ),
+    );
+    dir
+}
+
+fn only_for_owner(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
+fn at(dir: &TempDir, name: &str) -> String {
+    dir.path().join(name).to_str().unwrap().to_owned()
+}
+
+const WINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+
+#[test]
+fn files_are_encrypted_read_and_decrypted() {
+    let dir = folder();
+    let [file, again, plain] =
+        ["wines-enc.parquet", "again.parquet", "plain.parquet"].map(|name| at(&dir, name));
+    let [read, named, write, signed] =
+        ["read.json", "named.json", "write.json", "signed.json"].map(|name| at(&dir, name));
+    success(&["convert", WINES, &file, "--encrypt-file", &write]);
+    let rows = success(&["cat", WINES, "--format", "json"]);
+    assert_eq!(success(&["cat", &file, "--format", "json", "--key-file", &read]), rows);
+    assert_eq!(success(&["cat", &file, "--format", "json", "--key-file", &named]), rows);
+    assert_eq!(success(&["count", &file, "--key-file", &read]).trim(), "200");
+    success(&["verify", "--deep", &file, "--key-file", &read]);
+    success(&["pages", &file, "--key-file", &read]);
+    success(&["index", &file, "--key-file", &read]);
+    // Other keys: a signed footer, and most columns in the open.
+    success(&["rewrite", &file, &again, "--key-file", &read, "--encrypt-file", &signed]);
+    assert_eq!(success(&["cat", &again, "--format", "json", "--key-file", &read]), rows);
+    success(&["rewrite", &again, &plain, "--key-file", &read, "--decrypt"]);
+    assert_eq!(success(&["cat", &plain, "--format", "json"]), rows);
+    let both = at(&dir, "both.parquet");
+    success(&["merge", &file, &again, &both, "--key-file", &read, "--encrypt-file", &write]);
+    assert_eq!(success(&["count", &both, "--key-file", &read]).trim(), "400");
+    let name = ["--name", "part-{}.parquet"];
+    let split = ["split", &both, "--rows", "250", "--key-file", &read, "--encrypt-file", &write];
+    success(&[&split[..], &name].concat());
+    let parts =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path().to_str().unwrap().to_owned());
+    let parts: Vec<_> = parts.filter(|path| path.contains("/part-")).collect();
+    let rows = parts
+        .iter()
+        .map(|part| success(&["count", part, "--key-file", &read]).trim().parse::<u32>().unwrap());
+    assert_eq!((parts.len(), rows.sum::<u32>()), (2, 400));
+}
+
+/// What was encrypted is not written in the open by chance.
+#[test]
+fn nothing_is_decrypted_without_a_word() {
+    let dir = folder();
+    let [file, out, read, write] =
+        ["wines-enc.parquet", "out.parquet", "read.json", "write.json"].map(|name| at(&dir, name));
+    success(&["convert", WINES, &file, "--encrypt-file", &write]);
+    for command in [
+        vec!["rewrite", &file, &out],
+        vec!["merge", &file, &file, &out],
+        vec!["split", &file, "--rows", "100"],
+        vec!["convert", &file, &out],
+    ] {
+        let (code, errors) = failure(&[&command[..], &["--key-file", &read]].concat());
+        assert_eq!(code, 2, "{command:?}: {errors:?}");
+        assert!(errors.join(" ").contains("or --decrypt"), "{command:?}: {errors:?}");
+        assert!(!Path::new(&out).exists());
+    }
+    let copy = at(&dir, "copy.parquet");
+    fs::copy(WINES, &copy).unwrap();
+    let (code, errors) = failure(&["append", &copy, &file, "--key-file", &read]);
+    assert_ne!(code, 0, "{errors:?}");
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(WINES).unwrap());
+}
+
+#[test]
+fn what_is_encrypted_with_which_key_is_told() {
+    let dir = folder();
+    let [file, read, signed, write, footer, wrong] =
+        ["wines-enc.parquet", "read.json", "signed.json", "write.json", "footer.json", "wrong.json"]
+            .map(|name| at(&dir, name));
+    success(&["convert", WINES, &file, "--encrypt-file", &signed]);
+    let said = success(&["meta", &file]);
+    assert!(said.contains("encrypted    AES_GCM_V1, footer signed with the key \"kf\""), "{said}");
+    assert!(said.contains("encrypted \"kn\""), "{said}");
+    success(&["schema", &file]);
+    success(&["cat", &file, "--columns", "price,year"]);
+    let (_, errors) = failure(&["cat", &file]);
+    assert!(
+        errors.join(" ").contains("is encrypted with the key \"kn\", and no key was given"),
+        "{errors:?}"
+    );
+    success(&["meta", &file, "--key-file", &read]);
+
+    success(&["convert", WINES, &file, "--overwrite", "--encrypt-file", &write]);
+    for command in ["meta", "schema", "pages", "cat", "count"] {
+        let (_, errors) = failure(&[command, &file]);
+        assert!(
+            errors.join(" ").contains("is encrypted (PARE) with the key \"kf\""),
+            "{command}: {errors:?}"
+        );
+        let (_, errors) = failure(&[command, &file, "--key-file", &wrong]);
+        assert!(errors.join(" ").contains("a wrong key was given for the footer"), "{command}: {errors:?}");
+    }
+    let said = success(&["meta", &file, "--key-file", &footer]);
+    assert!(said.contains("AES_GCM_V1, footer encrypted with the key \"kf\""), "{said}");
+    assert!(said.contains("encrypted \"kn\""), "{said}");
+}
+
+/// Keys are in no output, whatever is wrong with them.
+#[test]
+fn keys_are_never_shown() {
+    let dir = folder();
+    let [file, write, wrong] = ["wines-enc.parquet", "write.json", "wrong.json"].map(|name| at(&dir, name));
+    success(&["convert", WINES, &file, "--encrypt-file", &write]);
+    let broken = at(&dir, "broken.json");
+    fs::write(
+        &broken,
+        format!("{{\"footer_key\": \"utf8:{FOOTER}\", \"column_keys\": {{\"name\": \"hex:{NAME}0\"}}"),
+    )
+    .unwrap();
+    for arguments in [
+        vec!["cat", &file, "--key-file", &wrong],
+        vec!["cat", &file, "--key-file", &broken],
+        vec!["meta", &file, "--key-file", &wrong, "--format", "json"],
+        vec!["rewrite", &file, &file, "--key-file", &wrong, "--encrypt-file", &broken],
+        vec!["verify", &file, "--key-file", &wrong],
+    ] {
+        let (code, said) = everything(&arguments);
+        assert_ne!(code, Some(0), "{arguments:?}: {said}");
+        assert!(!said.contains(&FOOTER[..10]) && !said.contains(&NAME[..10]), "{said}");
+    }
+    #[cfg(unix)]
+    {
+        let (_, said) = everything(&["schema", WINES, "--key-file", &broken]);
+        assert!(said.contains("others than its owner can read these keys"), "{said}");
+    }
+}

@@ -1,0 +1,44 @@
+//! `sql` hands over to `marquetry-sql`.
+#![cfg(unix)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::tempdir;
+
+/// The command in a folder where nothing else is.
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let copy = folder.join("marquetry");
+    if !copy.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_marquetry"), &copy).unwrap();
+    }
+    Command::new(copy).args(arguments).env("PATH", folder.join("bin")).output().unwrap()
+}
+
+#[test]
+fn where_the_program_is_not_there_a_sentence_says_how_to_get_it() {
+    let folder = tempdir().unwrap();
+    let output = run(folder.path(), &["sql", "select 1"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("cargo install --path crates/sql") && message.lines().count() == 1, "{message}");
+}
+
+#[test]
+fn all_arguments_are_those_of_the_program() {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("bin")).unwrap();
+    let program = folder.path().join("bin").join("marquetry-sql");
+    std::fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 7\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output =
+        run(folder.path(), &["sql", "--format", "csv", "select 'a b'", "--help", "--memory-limit=1"]);
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "--format|csv|select 'a b'|--help|--memory-limit=1|"
+    );
+    assert_eq!(output.status.code(), Some(7));
+    let output = run(folder.path(), &["--format", "json", "sql", "select 1"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("`sql` comes first"));
+    assert_eq!(output.status.code(), Some(2));
+}

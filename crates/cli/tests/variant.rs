@@ -1,0 +1,90 @@
+//! VARIANT in text: the JSON that it is, shredded or not.
+
+mod command;
+
+use arrow_array::{ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray, StructArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Schema};
+use command::{Folder, failure, success};
+use marquetry::variant::json;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A Parquet file with a column `v` that is shredded as int64: 34, null, "n/a" in `value`, a NULL, and an object; beside it `id`.
+fn file(folder: &Folder, damaged: bool) -> String {
+    let texts = [None, Some("null"), Some("\"n/a\""), None, Some(r#"{"b": [1.50, true], "a": "x,\"y\""}"#)];
+    let parsed = texts.map(|text| text.map(|text| json::parse(text).unwrap()));
+    let metadata = parsed.iter().map(|one| one.as_ref().map_or(&[1_u8, 0, 0][..], |(metadata, _)| metadata));
+    let mut values: Vec<Option<Vec<u8>>> =
+        parsed.iter().map(|one| one.as_ref().map(|(_, value)| value.clone())).collect();
+    if damaged {
+        values[2] = Some(vec![0xff]);
+    }
+    let field = |name: &str, data_type: DataType, nullable| Arc::new(Field::new(name, data_type, nullable));
+    let fields = vec![
+        field("metadata", DataType::Binary, false),
+        field("value", DataType::Binary, true),
+        field("typed_value", DataType::Int64, true),
+    ];
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(BinaryArray::from_iter_values(metadata)),
+        Arc::new(BinaryArray::from_iter(values.iter().map(|value| value.as_deref()))),
+        Arc::new(Int64Array::from(vec![Some(34), None, None, None, None])),
+    ];
+    let nulls = NullBuffer::from(vec![true, true, true, false, true]);
+    let variants = StructArray::new(fields.clone().into(), columns, Some(nulls));
+    let extension = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
+    let variant = Field::new("v", DataType::Struct(fields.into()), true).with_metadata(extension);
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false), variant]));
+    let ids = Arc::new(StringArray::from(vec!["a", "b", "c", "d", "e"]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![ids, Arc::new(variants)]).unwrap();
+    let path = folder.path(if damaged { "damaged.parquet" } else { "variants.parquet" });
+    let mut file = marquetry::create(&path, schema).unwrap();
+    file.write(&batch).unwrap();
+    file.close().unwrap();
+    path
+}
+
+#[test]
+fn variants_are_json_in_text() {
+    let folder = Folder::new("variants");
+    let path = file(&folder, false);
+    assert_eq!(
+        success(&["cat", &path, "--format", "json"]),
+        concat!(
+            r#"{"id":"a","v":34}"#,
+            "\n",
+            r#"{"id":"b","v":null}"#,
+            "\n",
+            r#"{"id":"c","v":"n/a"}"#,
+            "\n",
+            r#"{"id":"d","v":null}"#,
+            "\n",
+            r#"{"id":"e","v":{"a":"x,\"y\"","b":[1.50,true]}}"#,
+            "\n"
+        )
+    );
+    let csv = folder.path("out.csv");
+    success(&["convert", &path, &csv]);
+    assert_eq!(
+        std::fs::read_to_string(csv).unwrap(),
+        concat!(
+            "id,v\na,34\nb,null\nc,\"\"\"n/a\"\"\"\nd,\n",
+            r#"e,"{""a"":""x,\""y\"""",""b"":[1.50,true]}""#,
+            "\n"
+        )
+    );
+    assert!(success(&["head", &path]).contains(r#"{"a":"x,\"y\"","b":[1.50,true]}"#));
+    // The column itself stays as it is.
+    let copy = folder.path("copy.parquet");
+    success(&["convert", &path, &copy]);
+    assert!(success(&["schema", &copy]).contains("typed_value"));
+}
+
+#[test]
+fn a_damaged_variant_is_an_error() {
+    let folder = Folder::new("damaged_variants");
+    let (code, message) = failure(&["cat", &file(&folder, true), "--format", "json"]);
+    assert_eq!(code, 1);
+    assert!(message[0].contains("variant"), "{message:?}");
+}

@@ -1,0 +1,80 @@
+//! Decryption of what belongs to one column chunk.
+
+use marquetry_base::{Error, Result};
+use marquetry_crypto::{FileAad, ModuleCipher, ModuleType, ParquetCipher};
+use std::fmt;
+use std::sync::Arc;
+
+/// What opens the modules of a column chunk. Each reader has one of its own.
+#[derive(Clone)]
+pub(crate) struct ChunkDecryptor {
+    key: ModuleCipher,
+    aad: Arc<FileAad>,
+    cipher: ParquetCipher,
+    row_group: usize,
+    column: usize,
+}
+
+impl ChunkDecryptor {
+    pub(super) fn new(
+        key: ModuleCipher,
+        aad: Arc<FileAad>,
+        cipher: ParquetCipher,
+        row_group: usize,
+        column: usize,
+    ) -> Self {
+        ChunkDecryptor { key, aad, cipher, row_group, column }
+    }
+
+    /// Opens a module that the chunk has one of, an index or a part of the bloom filter.
+    pub(crate) fn open(&self, kind: ModuleType, module: &[u8]) -> Result<Vec<u8>> {
+        let aad = self.aad.column(kind, self.row_group, self.column)?;
+        let mut content = Vec::new();
+        match self.key.open_gcm(module, &aad, &mut content)? {
+            true => Ok(content),
+            false => Err(wrong_tag("its authentication tag is wrong")),
+        }
+    }
+
+    /// Opens the header of data page `page`, or of the dictionary page; whether it is that one.
+    pub(crate) fn open_header(
+        &self,
+        page: Option<usize>,
+        module: &[u8],
+        header: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let aad = self.page_aad(page, ModuleType::DataPageHeader, ModuleType::DictionaryPageHeader)?;
+        self.key.open_gcm(module, &aad, header)
+    }
+
+    /// Opens data page `page`, or the dictionary page.
+    pub(crate) fn open_page(&self, page: Option<usize>, module: &[u8], content: &mut Vec<u8>) -> Result<()> {
+        if self.cipher == ParquetCipher::AesGcmCtrV1 {
+            return self.key.open_ctr(module, content);
+        }
+        let aad = self.page_aad(page, ModuleType::DataPage, ModuleType::DictionaryPage)?;
+        match self.key.open_gcm(module, &aad, content)? {
+            true => Ok(()),
+            false => Err(wrong_tag("the page's authentication tag is wrong")),
+        }
+    }
+
+    fn page_aad(&self, page: Option<usize>, data: ModuleType, dictionary: ModuleType) -> Result<Vec<u8>> {
+        match page {
+            Some(page) => self.aad.page(data, self.row_group, self.column, page),
+            None => self.aad.column(dictionary, self.row_group, self.column),
+        }
+    }
+}
+
+/// The key is known to be right once column metadata or the footer were opened with it: what does not fit is damage.
+#[cold]
+pub(crate) fn wrong_tag(what: &str) -> Error {
+    Error::corrupt(format!("{what}: it was changed, or was written for another place"))
+}
+
+impl fmt::Debug for ChunkDecryptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChunkDecryptor(row group {}, column {})", self.row_group, self.column)
+    }
+}

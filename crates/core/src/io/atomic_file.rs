@@ -1,0 +1,223 @@
+//! Creating files so that under the final name there is the old file or the new one, and never a part of one.
+
+use super::background_sync::BackgroundSync;
+use super::temporary_file::{TemporaryFile, directory};
+use crate::write::Durable;
+use marquetry_base::{Error, ErrorKind, Result};
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that appears under its name when it is finished, and not before.
+///
+/// What is written goes into a hidden file in the same directory. [`finish`](Self::finish) brings it to the disk and
+/// renames it, which replaces a file of that name in one step. Dropped before that, or after an error, it leaves what
+/// was there. A process that is killed leaves the hidden file, `.NAME.PID-N.tmp`, and again what was there; one that is told
+/// of its end can call [`remove_unfinished_files`](super::remove_unfinished_files).
+///
+/// Once it was [synced](Durable::sync), which writers do at checkpoints, the hidden file is worth something by itself: it
+/// is then left where it is, if it is dropped unfinished, and errors name it. [`discard`](Self::discard) removes it.
+///
+/// A file that is replaced passes on its permissions, and nobody may read the hidden file who may not read the one that is
+/// replaced. It does not pass on its owner, its access control list, its extended attributes (an SELinux label is the
+/// directory's), or its other names: hard links keep the old file. If the name is a symbolic link, the file that it leads to
+/// is replaced, and the link stays. A relative path is one from the directory that the process was in at the beginning.
+///
+/// ```
+/// use marquetry_core::io::AtomicFile;
+/// use std::io::Write;
+///
+/// # let path = std::env::temp_dir().join(format!("marquetry-{}.txt", std::process::id()));
+/// let mut file = AtomicFile::create(&path)?;
+/// file.write_all(b"all of it")?;
+/// assert!(!path.exists());
+/// file.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"all of it");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "the file has its name once it is finished"]
+#[derive(Debug)]
+pub struct AtomicFile {
+    // INVARIANT: closed before `temporary` removes it, which some systems insist on; fields are dropped in order.
+    file: BufWriter<File>,
+    sync: BackgroundSync,
+    temporary: TemporaryFile,
+    /// The name that was asked for, for errors.
+    name: String,
+    /// What is replaced: the name, or what the link of that name leads to.
+    target: PathBuf,
+    failed: bool,
+}
+
+impl AtomicFile {
+    /// Begins a file that will be at `path`.
+    ///
+    /// Fails, naming the path, if the directory does not exist or may not be written to, or if `path` is there already
+    /// and is read-only or no regular file: a directory, a pipe, a device.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        AtomicFile::begin(path, &name).map_err(|error| error.in_file(name))
+    }
+
+    fn begin(path: &Path, name: &str) -> Result<Self> {
+        let cannot = |error| Error::io("cannot create the file", error);
+        let target = std::path::absolute(path).and_then(|path| behind_links(&path)).map_err(cannot)?;
+        let permissions = replaced_permissions(&target)?;
+        let (file, temporary) = TemporaryFile::create(&target, permissions.as_ref()).map_err(cannot)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions).map_err(cannot)?;
+        }
+        let file = BufWriter::with_capacity(BUFFER, file);
+        let (name, sync) = (name.to_owned(), BackgroundSync::default());
+        Ok(AtomicFile { file, sync, temporary, name, target, failed: false })
+    }
+
+    /// Puts the file under its name, once it is on the disk.
+    ///
+    /// Fails if anything that was written before could not be written, even if that error was passed over; what was
+    /// under the name stays there then.
+    pub fn finish(self) -> Result<()> {
+        let AtomicFile { file, mut sync, mut temporary, name, target, failed } = self;
+        let placed = |error: Error| error.in_file(name.as_str());
+        let left = temporary.left();
+        let cannot = |what, error| placed(Error::io(format!("cannot {what} file{left}"), error));
+        if failed {
+            let why = format!("not finished, as an earlier write failed{left}");
+            return Err(placed(Error::new(ErrorKind::Io, why)));
+        }
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let written = file.and_then(|file| sync.join().and_then(|()| file.sync_all()));
+        written.map_err(|error| cannot("write the", error))?;
+        temporary.rename(&target).map_err(|error| cannot("rename the finished", error))?;
+        sync_directory(directory(&target))
+            .map_err(|error| placed(Error::io("the file is written, its directory cannot be synced", error)))
+    }
+
+    /// Where the bytes are until the file has its name.
+    pub fn temporary_path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Gives the file up, and removes what was written, synced or not.
+    pub fn discard(self) {
+        let AtomicFile { file, sync, temporary, .. } = self;
+        drop((file, sync));
+        temporary.discard();
+    }
+
+    /// Keeps in mind that something is missing from the file, and names the file in the error.
+    fn watched<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        outcome.map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => {
+                self.failed = true;
+                io::Error::new(kind, format!("{error}, in file {}{}", self.name, self.temporary.left()))
+            }
+        })
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let outcome = self.file.write(bytes);
+        self.sync.written(*outcome.as_ref().unwrap_or(&0));
+        self.watched(outcome)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let outcome = self.file.write_all(bytes);
+        self.sync.written(bytes.len());
+        self.watched(outcome)
+    }
+
+    /// To the hidden file; the name has to wait for [`finish`](AtomicFile::finish).
+    fn flush(&mut self) -> io::Result<()> {
+        let outcome = self.file.flush();
+        self.watched(outcome)
+    }
+}
+
+impl Durable for AtomicFile {
+    /// Brings the hidden file to the disk, and its name the first time. From then on it stays if this is dropped.
+    fn sync(&mut self) -> io::Result<()> {
+        let outcome = self.sync.join().and_then(|()| self.file.sync());
+        self.watched(outcome)?;
+        if self.temporary.keep() {
+            let outcome = sync_directory(directory(self.temporary.path()));
+            self.watched(outcome)?;
+        }
+        Ok(())
+    }
+
+    /// Begins to bring the hidden file to the disk, if there is much of it that is not there.
+    fn sync_soon(&mut self) -> io::Result<()> {
+        if !self.sync.is_worth_it() {
+            return Ok(());
+        }
+        let outcome = self.file.flush().and_then(|()| self.sync.begin(self.file.get_ref()));
+        self.watched(outcome)
+    }
+}
+
+/// Pages are longer and pass it by; it gathers the short pieces between them.
+const BUFFER: usize = 64 << 10;
+/// As many as Linux follows.
+const MAX_LINKS: usize = 40;
+
+/// Where the symbolic links that begin at `path` end, whether there is a file or not.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => path = directory(&path).join(fs::read_link(&path)?),
+            _ => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// The permissions of the file that is to be replaced, if there is one. Fails if it must not be.
+fn replaced_permissions(target: &Path) -> Result<Option<Permissions>> {
+    let metadata = match fs::metadata(target) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("cannot create the file", error)),
+    };
+    let refused = |why| Err(Error::new(ErrorKind::Io, why));
+    if metadata.is_dir() {
+        return refused("is a directory, not a file");
+    }
+    if !metadata.is_file() {
+        return refused("is no regular file, and would be replaced by one");
+    }
+    // Renaming would not ask, unlike opening the file.
+    if metadata.permissions().readonly() {
+        return refused("is read-only, and would be replaced");
+    }
+    Ok(Some(metadata.permissions()))
+}
+
+/// Brings the rename to the disk.
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        // Not all file systems can, and not all directories that may be written to may be read.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+/// Other systems have no such thing.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! What makes the bytes of a local file safe.
+
+use crate::write::Durable;
+use std::fs::File;
+use std::io;
+
+impl Durable for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}

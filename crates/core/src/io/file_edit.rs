@@ -1,0 +1,302 @@
+//! Changing a local file, in place or as a copy that replaces it, so that a crash leaves the old file or the new one to be
+//! found.
+
+use super::file_identity::is_at;
+use super::local_file::regular;
+use super::unreferenced::unreferenced_bytes;
+use super::{AtomicFile, LocalFile, read_metadata};
+use crate::checkpoint::{Evidence, find_last_checkpoint};
+use crate::metadata::ParquetMetaData;
+use crate::source::Source;
+use crate::write::{Durable, EncodedChunk, FileWriter};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_format::{KeyValue, SortingColumn};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A finished file that is being changed.
+///
+/// What is new goes behind its last byte, and a new footer behind that; the old one stays, and so do the bytes that only
+/// it refers to. [`finish`](Self::finish) returns when the new footer is on the disk. After an error, and dropped before
+/// that, the file is cut to what it was.
+///
+/// If the process dies in between, the file has no footer at its end, so that readers refuse it; but the old footer is in
+/// it, and [`find_last_checkpoint`] finds it. Nothing of the old file is lost at any moment. Readers that have the old
+/// footer in memory can go on reading.
+///
+/// Opened by [`open_copy`](Self::open_copy), all of this happens to a copy beside the file, which takes its place in one
+/// step when it is finished: who opens the file meanwhile, and after a crash, finds the old one. That costs the time and
+/// the room of writing the whole file once more.
+///
+/// The file is locked against others who change it either way. The lock is advisory: others who write to it are not kept
+/// from it. Whoever puts another file under its name meanwhile is noticed, on Unix: the change fails then, for what it has
+/// made would be in a file that has no name, or replace what was not looked at.
+#[must_use = "nothing is changed until the edit is finished"]
+#[derive(Debug)]
+pub struct FileEdit {
+    /// `None` once it is finished or given up.
+    writer: Option<FileWriter<EditSink>>,
+    /// The open file, which has the lock.
+    file: File,
+    /// Whether `file` is what is written to.
+    is_in_place: bool,
+    metadata: ParquetMetaData,
+    len: u64,
+    /// Where it was opened, absolute.
+    path: PathBuf,
+    name: String,
+}
+
+/// What takes the bytes that come behind those of the file.
+#[derive(Debug)]
+enum EditSink {
+    InPlace(BufWriter<File>),
+    Copy(AtomicFile),
+}
+
+impl Write for EditSink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            EditSink::InPlace(file) => file.write(bytes),
+            EditSink::Copy(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            EditSink::InPlace(file) => file.flush(),
+            EditSink::Copy(file) => file.flush(),
+        }
+    }
+}
+
+impl Durable for EditSink {
+    fn sync(&mut self) -> io::Result<()> {
+        match self {
+            EditSink::InPlace(file) => file.sync(),
+            // Nobody looks at it before it is finished, and then it is brought to the disk.
+            EditSink::Copy(file) => file.flush(),
+        }
+    }
+}
+
+/// What an edit made of a file.
+#[derive(Debug, Clone)]
+pub struct Edited {
+    /// The new footer.
+    pub metadata: ParquetMetaData,
+    /// Bytes of the file.
+    pub len: u64,
+    /// Bytes that nothing refers to.
+    pub unreferenced: u64,
+}
+
+impl FileEdit {
+    /// Opens and locks the file at `path`.
+    ///
+    /// Fails, naming the file, if it cannot be written to, if another process changes it, if it is no Parquet file, or if
+    /// anything in it is encrypted. A file that an earlier change did not finish is refused as well; the error says
+    /// where it may be cut off.
+    pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
+        let name = path.as_ref().display().to_string();
+        Self::begin(path.as_ref(), &name, limits, true).map_err(|error| error.in_file(name))
+    }
+
+    /// Opens and locks the file at `path`, and copies it to a file beside it that is changed instead.
+    ///
+    /// Fails as [`open`](Self::open) does, and if there is no room for the copy.
+    pub fn open_copy(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
+        let name = path.as_ref().display().to_string();
+        Self::begin(path.as_ref(), &name, limits, false).map_err(|error| error.in_file(name))
+    }
+
+    fn begin(path: &Path, name: &str, limits: &Limits, is_in_place: bool) -> Result<Self> {
+        let path = std::path::absolute(path).map_err(cannot)?;
+        let mut file = open_locked(&path)?;
+        let source = LocalFile::new(file.try_clone().map_err(cannot)?)?;
+        let metadata = match read_metadata(&source, limits) {
+            Ok(read) => read.metadata,
+            Err(error) => return Err(unfinished(&source, limits).unwrap_or(error)),
+        };
+        let len = source.len();
+        let sink = match is_in_place {
+            true => {
+                file.seek(SeekFrom::Start(len)).map_err(cannot)?;
+                EditSink::InPlace(BufWriter::with_capacity(BUFFER, file.try_clone().map_err(cannot)?))
+            }
+            false => EditSink::Copy(copied(&path, file.try_clone().map_err(cannot)?)?),
+        };
+        let name = name.to_owned();
+        let mut edit = FileEdit { writer: None, file, path, is_in_place, metadata, len, name };
+        // From here on, dropping the edit cuts off what was written.
+        edit.writer = Some(FileWriter::append_to(sink, len, &edit.metadata).inspect_err(|_| edit.cut())?);
+        Ok(edit)
+    }
+
+    /// The footer that the file had when it was opened.
+    pub fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+
+    /// How many bytes the file had when it was opened.
+    #[expect(clippy::len_without_is_empty, reason = "a Parquet file is never empty")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// How many row groups there are now.
+    pub fn num_row_groups(&self) -> usize {
+        self.writer.as_ref().map_or(0, |writer| writer.row_groups().len())
+    }
+
+    /// Appends a row group, as [`FileWriter::write_row_group`] does.
+    pub fn write_row_group(
+        &mut self,
+        num_rows: u64,
+        chunks: Vec<EncodedChunk>,
+        sorting_columns: Option<Vec<SortingColumn>>,
+    ) -> Result<()> {
+        self.with(|writer| writer.write_row_group(num_rows, chunks, sorting_columns))
+    }
+
+    /// Gives a key of the file's metadata this value.
+    pub fn set_key_value(&mut self, pair: KeyValue) -> Result<()> {
+        self.with(|writer| {
+            writer.set_key_value(pair);
+            Ok(())
+        })
+    }
+
+    /// Takes a key out of the file's metadata. Returns whether it was there.
+    pub fn remove_key_value(&mut self, key: &str) -> Result<bool> {
+        self.with(|writer| Ok(writer.remove_key_value(key)))
+    }
+
+    /// Leaves a row group out of the new footer, numbered as the row groups are now.
+    pub fn drop_row_group(&mut self, index: usize) -> Result<()> {
+        self.with(|writer| writer.drop_row_group(index))
+    }
+
+    fn with<T>(&mut self, change: impl FnOnce(&mut FileWriter<EditSink>) -> Result<T>) -> Result<T> {
+        let changed = match &mut self.writer {
+            Some(writer) => change(writer),
+            None => Err(Error::argument("the change is finished")),
+        };
+        changed.map_err(|error| error.in_file(self.name.as_str()))
+    }
+
+    /// Writes the new footer, and returns when it is on the disk.
+    pub fn finish(mut self) -> Result<Edited> {
+        self.end().map_err(|error| error.in_file(self.name.as_str()))
+    }
+
+    fn end(&mut self) -> Result<Edited> {
+        let file = self.file.try_clone().map_err(cannot)?;
+        let mut writer = self.writer.take().ok_or_else(|| Error::argument("the change is finished"))?;
+        let is_wanted = || match is_at(&self.file, &self.path).map_err(cannot)? {
+            true => Ok(()),
+            false => Err(replaced()),
+        };
+        let metadata = match writer.finish_if(is_wanted) {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                // As when it is dropped.
+                drop(writer);
+                self.cut();
+                return Err(error);
+            }
+        };
+        let (len, sink) = (writer.position(), writer.into_sink());
+        // Once the new file is on the disk, readers may have it: from there on nothing fails.
+        let unreferenced = match sink {
+            EditSink::InPlace(_) => unreferenced_bytes(&LocalFile::of_len(file, len), &metadata),
+            EditSink::Copy(copy) => {
+                is_wanted()?;
+                copy.finish()?;
+                LocalFile::open(&self.path).map_or(0, |file| unreferenced_bytes(&file, &metadata))
+            }
+        };
+        Ok(Edited { metadata, len, unreferenced })
+    }
+
+    /// Makes the file what it was. If that fails, too, the old footer is found all the same.
+    fn cut(&self) {
+        if !self.is_in_place {
+            return;
+        }
+        let _ = self.file.set_len(self.len).and_then(|()| self.file.sync_all());
+    }
+}
+
+impl Drop for FileEdit {
+    fn drop(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            // What the buffer still has is written when it is dropped, and must not come after the cut.
+            drop(writer);
+            self.cut();
+        }
+    }
+}
+
+/// The file's bytes in a file beside it.
+fn copied(path: &Path, mut file: File) -> Result<AtomicFile> {
+    let mut copy = AtomicFile::create(path)?;
+    file.rewind()?;
+    let done = io::copy(&mut BufReader::with_capacity(COPIED_AT_ONCE, file), &mut copy);
+    done.map_err(|error| Error::io("cannot copy the file", error))?;
+    Ok(copy)
+}
+
+/// Opens and locks what is at `path`. What was replaced there between the two is not what was meant: then once more.
+fn open_locked(path: &Path) -> Result<File> {
+    for _ in 0..MAX_TRIES {
+        regular(&std::fs::metadata(path).map_err(cannot)?)?;
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::new(ErrorKind::Io, "another process is changing the file"));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(Error::io("cannot lock the file", error));
+            }
+        }
+        if is_at(&file, path).map_err(cannot)? {
+            return Ok(file);
+        }
+    }
+    Err(replaced())
+}
+
+#[cold]
+fn cannot(error: std::io::Error) -> Error {
+    Error::io("cannot open the file for a change", error)
+}
+
+#[cold]
+fn replaced() -> Error {
+    Error::new(
+        ErrorKind::Changed,
+        "was replaced by another file meanwhile: that one is there, unchanged; try again",
+    )
+}
+
+/// The error for a file whose end is an unfinished change, if it is one.
+fn unfinished(source: &dyn Source, limits: &Limits) -> Option<Error> {
+    let found = find_last_checkpoint(source, limits).ok().flatten()?;
+    let what = match found.evidence {
+        Evidence::Append => "an earlier change of the file was not finished: what it was",
+        _ => "the file was not finished: its last checkpoint",
+    };
+    Some(
+        Error::corrupt(format!("{what} is its first {} bytes, and recover brings it back", found.end))
+            .at(found.end),
+    )
+}
+
+/// Times that a file may be replaced while it is opened.
+const MAX_TRIES: usize = 100;
+/// As [`AtomicFile`](super::AtomicFile) has it.
+const BUFFER: usize = 64 << 10;
+const COPIED_AT_ONCE: usize = 1 << 20;

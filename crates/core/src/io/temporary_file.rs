@@ -1,0 +1,174 @@
+//! Hidden files beside those that they will become, and what becomes of them when the process is about to end.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A file that is removed when this is dropped, unless it was renamed, or has something to recover in it.
+#[derive(Debug)]
+pub(super) struct TemporaryFile {
+    /// Absolute, as the process may go to another directory meanwhile.
+    path: PathBuf,
+    /// Whether there is something in it that is worth keeping.
+    is_kept: bool,
+}
+
+/// The files of this process that are removed if it ends now.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The process's unfinished files are removed. As long as this is held, none is begun, and none takes its name: whoever tries
+/// waits.
+#[derive(Debug)]
+#[must_use = "files are begun again once it is dropped"]
+pub struct UnfinishedFilesRemoved(
+    #[expect(dead_code, reason = "held")] MutexGuard<'static, BTreeSet<PathBuf>>,
+);
+
+/// Removes the hidden files of all [`AtomicFile`](super::AtomicFile)s of this process that are not finished, for who ends the
+/// process without dropping them: a thread that was told of a signal. Those that were synced stay, as they do when they are
+/// dropped.
+///
+/// It waits for a lock, so that it is nothing for a signal handler itself. Hold on to what it returns until the process has
+/// ended; an `AtomicFile` that is dropped or finished on the same thread would wait for it for ever.
+///
+/// ```no_run
+/// # fn wait_for_signal() -> i32 { 15 }
+/// std::thread::spawn(|| {
+///     let signal = wait_for_signal();
+///     let _removed = marquetry_core::io::remove_unfinished_files();
+///     std::process::exit(128 + signal);
+/// });
+/// ```
+pub fn remove_unfinished_files() -> UnfinishedFilesRemoved {
+    let mut unfinished = unfinished();
+    for path in std::mem::take(&mut *unfinished) {
+        // There is nobody left to tell, and the file does no harm.
+        let _ = fs::remove_file(path);
+    }
+    UnfinishedFilesRemoved(unfinished)
+}
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl TemporaryFile {
+    /// A new hidden file beside `target`, an absolute path. Its name does not end as data files do: those who list the
+    /// directory pass it by. From its first moment on, nobody may read it who may not read the file with the permissions
+    /// `replaced`, which it is to replace.
+    pub(super) fn create(target: &Path, replaced: Option<&Permissions>) -> io::Result<(File, Self)> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Some(name) = target.file_name() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path ends in no file name"));
+        };
+        let name: String = name.to_string_lossy().chars().take(MAX_NAME_CHARS).collect();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if let Some(replaced) = replaced {
+            limit_mode(&mut options, replaced);
+        }
+        let mut unfinished = unfinished();
+        for _ in 0..MAX_TRIES {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = directory(target).join(format!(".{name}.{}-{number}.tmp", std::process::id()));
+            match options.open(&path) {
+                Ok(file) => {
+                    unfinished.insert(path.clone());
+                    return Ok((file, TemporaryFile { path, is_kept: false }));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file beside it"))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps the file from now on, whatever becomes of this. Returns whether it was not kept before.
+    pub(super) fn keep(&mut self) -> bool {
+        unfinished().remove(&self.path);
+        !std::mem::replace(&mut self.is_kept, true)
+    }
+
+    /// Removes the file.
+    pub(super) fn discard(self) {
+        unfinished().insert(self.path.clone());
+    }
+
+    /// Where there is something to recover, in words that end a message.
+    pub(super) fn left(&self) -> String {
+        match self.is_kept {
+            true => format!("; what was synced before is in {}", self.path.display()),
+            false => String::new(),
+        }
+    }
+
+    /// Gives the file its name.
+    pub(super) fn rename(&mut self, target: &Path) -> io::Result<()> {
+        let mut unfinished = unfinished();
+        fs::rename(&self.path, target)?;
+        unfinished.remove(&self.path);
+        Ok(())
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // Held until the file is gone: whoever ends the process meanwhile no longer knows of it.
+        let mut unfinished = unfinished();
+        if unfinished.remove(&self.path) {
+            // There is nobody left to tell, and the file does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The directory that a file is in.
+pub(super) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    }
+}
+
+#[cfg(unix)]
+fn limit_mode(options: &mut OpenOptions, replaced: &Permissions) {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    options.mode(replaced.mode() & 0o777);
+}
+
+/// Other systems have no modes.
+#[cfg(not(unix))]
+fn limit_mode(_: &mut OpenOptions, _: &Permissions) {}
+
+/// Names that others left behind, killed, and that had our process id.
+const MAX_TRIES: usize = 10_000;
+/// A name has at most 255 bytes, and something is put around this part of it.
+const MAX_NAME_CHARS: usize = 40;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_that_replaces_another_is_never_more_readable() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("f");
+        for mode in [0o600, 0o640, 0o400] {
+            let (file, temporary) =
+                TemporaryFile::create(&target, Some(&Permissions::from_mode(mode))).unwrap();
+            let seen = file.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(seen & !mode, 0, "{seen:o} for {mode:o}");
+            assert!(temporary.path().exists());
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}

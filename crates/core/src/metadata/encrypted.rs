@@ -1,0 +1,133 @@
+//! What of a footer's contents is encrypted, and how it is opened.
+
+use super::opened_chunks::OpenedChunks;
+use super::{ColumnChunk, ParquetMetaData, RowGroup};
+use crate::encryption::{ChunkDecryptor, FileDecryptor, FileEncryption, no_key};
+use crate::schema::Leaf;
+use marquetry_base::{Error, Limits, Result};
+use marquetry_crypto::{CTR_OVERHEAD, GCM_OVERHEAD};
+use marquetry_format as format;
+use std::sync::Arc;
+
+impl ParquetMetaData {
+    /// With what opens the parts that are encrypted.
+    pub(crate) fn with_decryptor(self, decryptor: FileDecryptor) -> Self {
+        let opened = OpenedChunks::new(self.outline.row_groups.iter().map(|group| group.num_columns()));
+        ParquetMetaData { decryptor: Some(Arc::new(decryptor)), opened, ..self }
+    }
+
+    /// How the file is encrypted; `None` if it is not.
+    pub fn encryption(&self) -> Option<FileEncryption<'_>> {
+        match &self.decryptor {
+            Some(decryptor) => Some(FileEncryption {
+                algorithm: decryptor.algorithm(),
+                footer_key_metadata: decryptor.footer_key_metadata(),
+                has_encrypted_footer: decryptor.has_encrypted_footer(),
+            }),
+            None => Some(FileEncryption {
+                algorithm: self.head().encryption_algorithm.as_ref()?,
+                footer_key_metadata: self.head().footer_signing_key_metadata.as_deref(),
+                has_encrypted_footer: false,
+            }),
+        }
+    }
+}
+
+impl<'a> RowGroup<'a> {
+    /// How the chunk at place `number` of the row group is encrypted; `None` if the footer does not say.
+    pub fn crypto_metadata_at(self, number: usize) -> Option<format::ColumnCryptoMetaData> {
+        let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
+        chunk.to_chunk().ok()?.crypto_metadata
+    }
+
+    /// Makes `chunk`, of which the footer has the metadata in encrypted form, one that has them plainly, if there is a key.
+    pub(super) fn open_chunk(
+        self,
+        place: usize,
+        leaf: &Leaf,
+        chunk: &mut format::ChunkView<'a>,
+    ) -> Result<()> {
+        let Some(decryptor) = &self.metadata.decryptor else { return Ok(()) };
+        let opened = self.metadata.opened.get(self.index, place, || {
+            let stored = chunk.to_chunk()?;
+            if let Some(format::ColumnCryptoMetaData::ColumnKey(own)) = &stored.crypto_metadata
+                && own.path_in_schema != leaf.path_in_schema()
+            {
+                let said = own.path_in_schema.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(".");
+                return Err(Error::corrupt(format!("the chunk is said to be encrypted as column {said}")));
+            }
+            let module = stored.encrypted_column_metadata.as_deref().unwrap_or_default();
+            let (crypto, limits) = (stored.crypto_metadata.as_ref(), Limits::default());
+            let bytes = decryptor.open_column_metadata(crypto, module, self.index, place, &limits)?;
+            let Some(bytes) = bytes else { return Ok(None) };
+            let meta = format::ColumnMetaData::read(&mut format::Reader::with_limits(&bytes, &limits))?;
+            Ok(Some(format::ColumnChunk { meta_data: Some(meta), encrypted_column_metadata: None, ..stored }))
+        })?;
+        if let Some(bytes) = opened {
+            *chunk = format::ChunkView::empty();
+            chunk.read(&mut format::Reader::new(bytes))?;
+        }
+        Ok(())
+    }
+}
+
+impl ColumnChunk<'_> {
+    /// Whether the pages are encrypted.
+    #[inline]
+    pub fn is_encrypted(self) -> bool {
+        let decryptor = &self.group.metadata.decryptor;
+        self.chunk.has_crypto_metadata() || decryptor.as_ref().is_some_and(|all| all.encrypts_all_chunks())
+    }
+
+    /// How many bytes encryption adds to each page, without its header; 0 if it is not encrypted, or nobody can tell.
+    pub fn page_overhead(self) -> usize {
+        let algorithm =
+            self.group.metadata.encryption().filter(|_| self.is_encrypted()).map(|file| file.algorithm);
+        match algorithm {
+            Some(format::EncryptionAlgorithm::AesGcmV1(_)) => GCM_OVERHEAD,
+            Some(format::EncryptionAlgorithm::AesGcmCtrV1(_)) => CTR_OVERHEAD,
+            Some(format::EncryptionAlgorithm::Unknown(_)) | None => 0,
+        }
+    }
+
+    /// How the column is encrypted, as the footer says; `None` if it says nothing.
+    pub fn crypto_metadata(self) -> Option<format::ColumnCryptoMetaData> {
+        self.chunk.has_crypto_metadata().then(|| self.chunk.to_chunk().ok()?.crypto_metadata).flatten()
+    }
+
+    /// Whether the footer is there for all to read.
+    pub fn has_plain_footer(self) -> bool {
+        self.group.metadata.encryption().is_none_or(|encryption| !encryption.has_encrypted_footer)
+    }
+
+    /// What of the chunk's metadata the footer has without encryption of their own.
+    pub fn stored_meta_data(self) -> Option<format::ColumnMetaData> {
+        self.group.chunk(self.place).ok()?.to_chunk().ok()?.meta_data
+    }
+
+    /// What opens pages and indexes; `None` if they are not encrypted. Fails if there is no key for them.
+    pub(crate) fn decryptor(self) -> Result<Option<ChunkDecryptor>> {
+        if !self.is_encrypted() {
+            return Ok(None);
+        }
+        match &self.group.metadata.decryptor {
+            Some(file) => file.chunk(self.crypto_metadata().as_ref(), self.group.index, self.place).map(Some),
+            None => Err(self.no_key()),
+        }
+    }
+
+    /// Whether the pages are encrypted, and there is no key for them.
+    pub fn lacks_key(self) -> bool {
+        self.is_encrypted() && self.decryptor().is_err()
+    }
+
+    #[cold]
+    pub(super) fn no_key(self) -> Error {
+        let crypto = self.crypto_metadata();
+        let metadata = match &crypto {
+            Some(format::ColumnCryptoMetaData::ColumnKey(own)) => own.key_metadata.as_deref(),
+            _ => self.group.metadata.encryption().and_then(|encryption| encryption.footer_key_metadata),
+        };
+        no_key("the column", metadata)
+    }
+}

@@ -1,0 +1,102 @@
+//! Changing a finished file: what is new goes behind its last byte, and the old footer stays as it is.
+//!
+//! ```text
+//! the file as it was, up to its PAR1 | marker | row groups | indexes | footer   synced
+//!                                                                   | length | PAR1   synced
+//! ```
+//!
+//! Until the last eight bytes are on the disk, the old footer is [the last one](crate::checkpoint::find_last_checkpoint),
+//! and cutting off what is behind it gives the old file back. From then on it is the new one. In between, readers who
+//! know nothing of this find no footer at all.
+
+use super::checkpoint::{Durable, Schedule};
+use super::file::{FileWriter, Indexes, tree_of};
+use super::file_settings::FileSettings;
+use crate::checkpoint::{APPEND_MAGIC, marker};
+use crate::metadata::ParquetMetaData;
+use marquetry_base::{Error, Result};
+use marquetry_format::{KeyValue, RowGroup};
+use std::sync::Arc;
+
+impl<W: Durable> FileWriter<W> {
+    /// Goes on with a file of `len` bytes that `metadata` is the footer of; `sink` takes what comes behind them. The name
+    /// of its writer stays, for it tells readers what to make of the old pages.
+    ///
+    /// Fails if anything in the file is encrypted, or the footer signed.
+    pub fn append_to(sink: W, len: u64, metadata: &ParquetMetaData) -> Result<Self> {
+        let thrift = metadata.to_thrift()?;
+        let mut chunks = thrift.row_groups.iter().flat_map(|group| &group.columns);
+        if metadata.encryption().is_some() || chunks.any(|chunk| chunk.crypto_metadata.is_some()) {
+            return Err(Error::unsupported(
+                "a file with encrypted columns, or a signed footer, is not changed",
+            ));
+        }
+        let no_new_indexes = |group: &RowGroup| group.columns.iter().map(|_| Indexes::default()).collect();
+        let settings = FileSettings {
+            created_by: thrift.created_by,
+            column_orders: thrift.column_orders,
+            key_values: thrift.key_value_metadata.unwrap_or_default(),
+            ..FileSettings::default()
+        };
+        let mut writer = FileWriter {
+            sink,
+            position: len,
+            version: thrift.version,
+            tree: tree_of(&thrift.schema)?,
+            schema: thrift.schema,
+            schedule: Schedule::new(None),
+            settings,
+            encryptor: None,
+            indexes: thrift.row_groups.iter().map(no_new_indexes).collect(),
+            row_groups: thrift.row_groups,
+            sync: W::sync,
+            sync_soon: W::sync_soon,
+            take: |cancel, sink, bytes| bytes.copy_unless(cancel, sink),
+            held: |_| 0,
+            grows: true,
+            failed: false,
+            is_finished: false,
+            counters: Arc::default(),
+        };
+        writer.write(&marker(APPEND_MAGIC, len))?;
+        // The marker must be there before anything behind it is.
+        writer.make_safe()?;
+        Ok(writer)
+    }
+
+    /// Gives a key of the file's metadata this value: in the place of the first pair that has the key, and of all others,
+    /// or behind the last pair.
+    pub fn set_key_value(&mut self, pair: KeyValue) {
+        let pairs = &mut self.settings.key_values;
+        match pairs.iter_mut().find(|old| old.key == pair.key) {
+            Some(first) => first.value = pair.value,
+            None => return pairs.push(pair),
+        }
+        let mut is_there = false;
+        pairs.retain(|old| old.key != pair.key || !std::mem::replace(&mut is_there, true));
+    }
+
+    /// Takes a key out of the file's metadata. Returns whether it was there.
+    pub fn remove_key_value(&mut self, key: &str) -> bool {
+        let pairs = &mut self.settings.key_values;
+        let before = pairs.len();
+        pairs.retain(|pair| pair.key != key);
+        pairs.len() < before
+    }
+
+    /// Leaves a row group out of the footer. Its bytes stay where they are. Those behind it get other numbers.
+    ///
+    /// Fails if there is none of this number.
+    pub fn drop_row_group(&mut self, index: usize) -> Result<()> {
+        let count = self.row_groups.len();
+        if index >= count {
+            return Err(Error::argument(format!("no row group {index}, there are {count}")));
+        }
+        self.row_groups.remove(index);
+        self.indexes.remove(index);
+        for (index, group) in self.row_groups.iter_mut().enumerate().skip(index) {
+            group.ordinal = group.ordinal.and_then(|_| i16::try_from(index).ok());
+        }
+        Ok(())
+    }
+}

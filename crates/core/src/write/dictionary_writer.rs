@@ -1,0 +1,276 @@
+//! A column that has a dictionary: the different values, and for each value its index. Pages are written when the chunk
+//! ends, or memory does, so that until then the dictionary can still be given up without a trace.
+
+use super::buffer_pool::BufferPool;
+use super::encoding_selection::{DictionarySample, RLE_DICTIONARY};
+use super::levels::{HeldLevels, Levels};
+use super::pages::PageValues;
+use super::settings::{ColumnSettings, StatisticsLevel};
+use super::value_writer::{ValueWriter, WriteContext};
+use crate::nesting::ColumnValues;
+use crate::sort_order::SortOrder;
+use crate::statistics::MinMaxStats;
+use marquetry_base::Result;
+use marquetry_encoding::dictionary::{self, Dictionary, DictionaryBuilder};
+use marquetry_encoding::{Shape, Values};
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Values as indices.
+pub(super) struct DictionaryWriter {
+    builder: DictionaryBuilder,
+    /// Of the values whose pages are not written yet.
+    indices: Vec<u32>,
+    levels: HeldLevels,
+    /// Whether data pages were written that need the dictionary.
+    pub(super) is_committed: bool,
+}
+
+impl DictionaryWriter {
+    pub(super) fn new(shape: Shape) -> Self {
+        DictionaryWriter {
+            builder: DictionaryBuilder::new(shape),
+            indices: Vec::new(),
+            levels: HeldLevels::default(),
+            is_committed: false,
+        }
+    }
+
+    /// How many values have no page yet.
+    pub(super) fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The different values so far.
+    pub(super) fn dictionary(&self) -> &Values {
+        self.builder.values()
+    }
+
+    /// Bytes of the dictionary page before compression.
+    pub(super) fn page_bytes(&self) -> usize {
+        self.builder.page_bytes()
+    }
+
+    /// Bytes in memory.
+    pub(super) fn memory(&self) -> usize {
+        self.builder.memory() + self.indices.len() * size_of::<u32>() + self.levels.memory()
+    }
+
+    /// Begins with all values of `dictionary`, unless there are values by now.
+    pub(super) fn begin_with(&mut self, dictionary: &Arc<Values>) -> Result<()> {
+        if !self.builder.is_empty() {
+            return Ok(());
+        }
+        let all: Vec<u32> = (0..dictionary.len() as u32).collect();
+        self.builder.intern_keys(&all, dictionary, &mut Vec::new())
+    }
+
+    /// Takes entries and their values.
+    pub(super) fn write(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &ColumnValues,
+        pool: &BufferPool,
+    ) -> Result<()> {
+        match values {
+            ColumnValues::Values(values) => self.write_values(levels, entries, values, pool),
+            ColumnValues::Keys { keys, dictionary } => {
+                self.make_room(pool);
+                self.builder.intern_keys(keys, dictionary, &mut self.indices)?;
+                self.levels.push(levels, entries);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes entries and their values.
+    pub(super) fn write_values(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &Values,
+        pool: &BufferPool,
+    ) -> Result<()> {
+        self.make_room(pool);
+        self.builder.intern(values, 0..values.len(), &mut self.indices)?;
+        self.levels.push(levels, entries);
+        Ok(())
+    }
+
+    fn make_room(&mut self, pool: &BufferPool) {
+        if self.indices.capacity() == 0 {
+            self.indices = pool.take_indices();
+        }
+    }
+
+    /// About as many bytes as the values that have no page yet will take, before compression.
+    pub(super) fn index_bytes(&self) -> usize {
+        self.indices.len() * dictionary::index_width(self.builder.len()) as usize / 8
+    }
+
+    /// About as many bytes as levels that have no page yet will take.
+    pub(super) fn level_bytes(&self) -> usize {
+        self.levels.size()
+    }
+
+    /// The values that have no page yet, for choosing.
+    pub(super) fn view(&self) -> DictionarySample<'_> {
+        let page_bytes = self.builder.page_bytes();
+        DictionarySample { page_bytes, dictionary: self.builder.values(), indices: &self.indices }
+    }
+
+    /// Writes all values that have no page yet in pages of another encoding.
+    pub(super) fn rewrite(self, value_writer: &mut ValueWriter, column: &mut WriteContext<'_>) -> Result<()> {
+        let levels = self.levels.levels(column.leaf);
+        let dictionary = self.builder.values();
+        let mut values = dictionary.shape().empty();
+        let (mut entry, mut value) = (0, 0);
+        while entry < self.levels.entries {
+            let end =
+                levels.row_from((entry + ENTRIES_PER_LOOK_UP).min(self.levels.entries), self.levels.entries);
+            let n = levels.values(entry..end);
+            values.clear();
+            dictionary::look_up(dictionary, &self.indices[value..value + n], &mut values)?;
+            value_writer.write(levels, entry..end, &values, column)?;
+            (entry, value) = (end, value + n);
+        }
+        self.discard(&column.workspace.pool);
+        Ok(())
+    }
+
+    /// Forgets everything.
+    pub(super) fn discard(self, pool: &BufferPool) {
+        pool.give_indices(self.indices);
+    }
+
+    /// Writes all values that have no page yet in pages of indices. The dictionary is needed from now on.
+    pub(super) fn write_pages(&mut self, column: &mut WriteContext<'_>) -> Result<()> {
+        self.is_committed |= self.levels.entries > 0;
+        let settings = column.settings;
+        let levels = self.levels.levels(column.leaf);
+        let mut page = PageOfIndices::new(self.builder.values(), column.pages.order());
+        let page_values = values_of_a_page(dictionary::index_width(self.builder.len()), settings);
+        let (mut entry, mut value, all) = (0, 0, self.levels.entries);
+        while entry < all {
+            let end = page_end(levels, entry, all, settings.page_rows, page_values);
+            let n = levels.values(entry..end);
+            page.write(levels, entry..end, &self.indices[value..value + n], column)?;
+            (entry, value) = (end, value + n);
+        }
+        column.workspace.pool.give_indices(take(&mut self.indices));
+        self.levels.clear();
+        Ok(())
+    }
+
+    /// Writes the dictionary page, if data pages need it; gives the dictionary back.
+    pub(super) fn finish(self, column: &mut WriteContext<'_>) -> Result<Dictionary> {
+        if !self.is_committed {
+            return Ok(self.builder.finish());
+        }
+        column.pages.write_dictionary(self.builder.values(), column.settings, column.workspace)?;
+        Ok(self.builder.finish())
+    }
+}
+
+/// Where the page that begins at `entry` ends: after at most so many rows and values, but a row at least.
+fn page_end(levels: Levels<'_>, entry: usize, all: usize, page_rows: usize, page_values: usize) -> usize {
+    if levels.max_rep == 0 {
+        return all.min(entry.saturating_add(page_rows.min(page_values).max(1)));
+    }
+    let (mut rows, mut end) = (0, entry);
+    while end < all {
+        let next = levels.row_from(end + 1, all);
+        if rows > 0 && (rows >= page_rows || next - entry > page_values) {
+            break;
+        }
+        (rows, end) = (rows + 1, next);
+    }
+    end
+}
+
+fn values_of_a_page(width: u32, settings: &ColumnSettings) -> usize {
+    settings.page_bytes.saturating_mul(8) / (width.max(1) as usize)
+}
+
+/// Pages of indices into one dictionary.
+struct PageOfIndices<'a> {
+    dictionary: &'a Values,
+    /// For each value of the dictionary 1 if the page has it, 0 if not. PERF: bytes are stored without being read; of
+    /// bits, the next index would wait for the word of the last.
+    used: Vec<u8>,
+    /// One bit for each value of the dictionary: whether it is NaN. Empty if none is.
+    nans: Vec<u64>,
+}
+
+impl<'a> PageOfIndices<'a> {
+    fn new(dictionary: &'a Values, order: SortOrder) -> Self {
+        let found = order.nans(dictionary);
+        let mut nans = if found.is_empty() { Vec::new() } else { vec![0; dictionary.len().div_ceil(64)] };
+        found.into_iter().for_each(|i| nans[i / 64] |= 1 << (i % 64));
+        PageOfIndices { dictionary, used: Vec::new(), nans }
+    }
+
+    fn write(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        indices: &[u32],
+        column: &mut WriteContext<'_>,
+    ) -> Result<()> {
+        let largest = indices.iter().copied().fold(0, u32::max);
+        // QUIRK: not every reader takes a width of 0, which is legal where all indices are 0; 1 costs nothing.
+        let width = dictionary::index_width(largest as usize + 1).max(1);
+        let mut bounds = MinMaxStats::new(column.pages.order());
+        if column.settings.statistics > StatisticsLevel::None {
+            self.bound(indices, &mut bounds);
+        }
+        let byte_array_bytes = match self.dictionary {
+            Values::Bytes(views) => {
+                // A view's low 32 bits are its length.
+                indices.iter().map(|&index| u64::from(views.views()[index as usize] as u32)).sum()
+            }
+            _ => 0,
+        };
+        let values = PageValues {
+            code: RLE_DICTIONARY,
+            encode: &mut |_, page| {
+                dictionary::encode_indices(indices, width, page);
+                Ok(())
+            },
+            bounds: &bounds,
+            len: indices.len(),
+            byte_array_bytes,
+        };
+        column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)
+    }
+
+    /// Bounds of the values that the indices name. PERF: where there are few different ones, each is looked at once.
+    fn bound(&mut self, indices: &[u32], bounds: &mut MinMaxStats) {
+        if self.dictionary.len() < indices.len() {
+            self.used.clear();
+            self.used.resize(self.dictionary.len(), 0);
+            for indices in indices.chunks(INDICES_PER_CHECK) {
+                indices.iter().for_each(|&index| self.used[index as usize] = 1);
+                // PERF: of a few values all have been seen soon.
+                if self.used.len() <= INDICES_PER_CHECK && !self.used.contains(&0) {
+                    break;
+                }
+            }
+            let used = self.used.iter().enumerate().filter(|(_, used)| **used != 0).map(|(i, _)| i);
+            bounds.update_at(self.dictionary, used);
+        } else {
+            bounds.update_at(self.dictionary, indices.iter().map(|&index| index as usize));
+        }
+        if !self.nans.is_empty() {
+            let is_nan = |&index: &u32| self.nans[index as usize / 64] >> (index % 64) & 1;
+            bounds.add_nans(indices.iter().map(is_nan).sum());
+        }
+    }
+}
+
+/// Indices that are marked between two looks whether any is missing.
+const INDICES_PER_CHECK: usize = 512;
+/// Entries that are looked up at a time when a dictionary is given up.
+const ENTRIES_PER_LOOK_UP: usize = 8192;

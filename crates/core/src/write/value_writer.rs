@@ -1,0 +1,140 @@
+//! A column whose encoding is settled: values go into the encoder at once, and a page is cut whenever it is full.
+
+use super::encoding_selection::{PLAIN_DICTIONARY, RLE_DICTIONARY};
+use super::levels::{HeldLevels, Levels};
+use super::pages::{PageValues, Pages};
+use super::settings::{ColumnSettings, StatisticsLevel};
+use super::workspace::Workspace;
+use crate::schema::Leaf;
+use crate::statistics::MinMaxStats;
+use marquetry_base::{Error, Result};
+use marquetry_encoding::{Encode, Shape, Values, registry};
+use std::ops::Range;
+
+/// The page that is being filled.
+pub(super) struct ValueWriter {
+    code: i32,
+    encoder: Box<dyn Encode>,
+    levels: HeldLevels,
+    bounds: MinMaxStats,
+    byte_array_bytes: u64,
+}
+
+impl ValueWriter {
+    pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages) -> Result<Self> {
+        // A dictionary is no business of single pages, see `DictionaryWriter`.
+        let row = registry::find(code)
+            .filter(|row| {
+                (row.supports)(leaf.physical()) && ![RLE_DICTIONARY, PLAIN_DICTIONARY].contains(&row.code)
+            })
+            .ok_or_else(|| Error::argument(format!("encoding {code} is not for {}", leaf.physical())))?;
+        Ok(ValueWriter {
+            code,
+            encoder: (row.encoder)(leaf.physical())?,
+            levels: HeldLevels::default(),
+            bounds: MinMaxStats::new(pages.order()),
+            byte_array_bytes: 0,
+        })
+    }
+
+    /// Bytes of the page so far.
+    pub(super) fn size(&self) -> usize {
+        self.encoder.size() + self.levels.size()
+    }
+
+    /// Bytes in memory.
+    pub(super) fn memory(&self) -> usize {
+        self.encoder.size() + self.levels.memory()
+    }
+
+    /// Takes the `entries`, which are whole rows, and their values.
+    pub(super) fn write(
+        &mut self,
+        levels: Levels<'_>,
+        entries: Range<usize>,
+        values: &Values,
+        column: &mut WriteContext<'_>,
+    ) -> Result<()> {
+        let settings = column.settings;
+        let (mut entry, mut value) = (entries.start, 0);
+        while entry < entries.end {
+            let room = settings.page_rows.saturating_sub(self.levels.rows).max(1);
+            // PERF: nulls that no value follows are one run, which takes next to nothing.
+            let is_tail = value == values.len() && (levels.max_def, levels.max_rep) == (1, 0);
+            let step = if is_tail { room } else { step(values, value, settings).min(room) };
+            let step = step.min(entries.end - entry);
+            let end = levels.row_from(entry + step, entries.end);
+            let n = levels.values(entry..end);
+            self.levels.push(levels, entry..end);
+            self.encoder.encode(values, value..value + n)?;
+            if settings.statistics > StatisticsLevel::None {
+                self.bounds.update(values, value..value + n);
+            }
+            if values.shape() == Shape::Bytes {
+                self.byte_array_bytes += values.data_bytes(value..value + n) as u64;
+            }
+            (entry, value) = (end, value + n);
+            if self.levels.rows >= settings.page_rows || self.size() >= settings.page_bytes {
+                self.end_page(column)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the page, unless it is empty.
+    pub(super) fn end_page(&mut self, column: &mut WriteContext<'_>) -> Result<()> {
+        if self.levels.entries == 0 {
+            return Ok(());
+        }
+        let values = PageValues {
+            code: self.code,
+            encode: &mut |head, body| match head {
+                Some(head) => self.encoder.finish_parts(head, body),
+                None => self.encoder.finish(body),
+            },
+            bounds: &self.bounds,
+            len: self.levels.values,
+            byte_array_bytes: self.byte_array_bytes,
+        };
+        let levels = self.levels.levels(column.leaf);
+        let entries = 0..self.levels.entries;
+        column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)?;
+        self.levels.clear();
+        self.bounds.clear();
+        self.byte_array_bytes = 0;
+        Ok(())
+    }
+}
+
+/// What the states of a column writer work on.
+pub(super) struct WriteContext<'a> {
+    pub(super) leaf: &'a Leaf,
+    pub(super) settings: &'a ColumnSettings,
+    pub(super) pages: &'a mut Pages,
+    pub(super) workspace: &'a mut Workspace,
+}
+
+/// Entries until the next look at the size of the page: so few that they do not make it much larger than it should be,
+/// if all of them are values from `first` on.
+fn step(values: &Values, first: usize, settings: &ColumnSettings) -> usize {
+    let most = settings.page_bytes / 16;
+    let Values::Bytes(_) = values else {
+        let width = match values.shape() {
+            Shape::W32 => 4,
+            Shape::W64 => 8,
+            Shape::Fixed(width) => width.max(1),
+            Shape::Bit | Shape::Bytes => 1,
+        };
+        return (most / width).clamp(1, STEP);
+    };
+    // Strings of one column may be of very different lengths.
+    let mut n = STEP;
+    while n > 1 && values.data_bytes(first..(first + n).min(values.len())) + 4 * n > most {
+        n /= 2;
+    }
+    n
+}
+
+/// Most entries between two looks at the size of the page. PERF: a block of 64-bit values and its levels fit in the
+/// first-level cache.
+const STEP: usize = 1024;

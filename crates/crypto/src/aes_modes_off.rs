@@ -1,0 +1,10 @@
+//! No ciphers: the feature `encryption` is off.
+
+use crate::block_modes::BlockModes;
+use crate::secret_key::SecretKey;
+use marquetry_base::{Error, Result};
+
+/// Fails.
+pub(crate) fn block_modes(_: &SecretKey) -> Result<Box<dyn BlockModes>> {
+    Err(Error::unsupported("this build has no encryption: its feature `encryption` is off"))
+}

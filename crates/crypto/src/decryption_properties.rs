@@ -1,0 +1,190 @@
+//! What a reader of an encrypted file knows: keys, or who finds them, and the AAD prefix.
+
+use crate::key_retriever::KeyRetriever;
+use crate::secret_key::SecretKey;
+use marquetry_base::{Error, Result};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Whose rules a file is encrypted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum EncryptionDialect {
+    /// The format's.
+    #[default]
+    Parquet,
+    /// DuckDB's: all is under the footer key, and modules have no additional data, so that nobody notices when they are swapped.
+    /// Not finished: the length that DuckDB gives for a page leaves out what encryption adds, so neither reads the other's pages yet.
+    DuckDb,
+}
+
+/// Keys of an encrypted file, and what else its reader must know.
+///
+/// Columns whose keys are missing cannot be read; all others can.
+///
+/// ```
+/// use marquetry_crypto::FileDecryptionProperties;
+/// let keys = FileDecryptionProperties::builder(b"0123456789012345".to_vec())
+///     .with_column_key("double_field", b"1234567890123450".to_vec())
+///     .with_aad_prefix(b"tester".to_vec())
+///     .build()?;
+/// assert!(!format!("{keys:?}").contains("0123456789012345"));
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct FileDecryptionProperties {
+    footer_key: Option<SecretKey>,
+    column_keys: BTreeMap<String, SecretKey>,
+    retriever: Option<Arc<dyn KeyRetriever>>,
+    aad_prefix: Option<Vec<u8>>,
+    verifies_signature: bool,
+    dialect: EncryptionDialect,
+}
+
+impl FileDecryptionProperties {
+    /// With this footer key, which columns without a key of their own are encrypted with as well.
+    pub fn builder(footer_key: Vec<u8>) -> DecryptionPropertiesBuilder {
+        DecryptionPropertiesBuilder::new(Some(footer_key), None)
+    }
+
+    /// With keys that are found by the key metadata in the file.
+    pub fn with_key_retriever(retriever: Arc<dyn KeyRetriever>) -> DecryptionPropertiesBuilder {
+        DecryptionPropertiesBuilder::new(None, Some(retriever))
+    }
+
+    /// The key of the footer, of this key metadata; `None` if there is none. Fails if the retriever does, or finds a key of a wrong
+    /// length.
+    pub fn footer_key(&self, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
+        match &self.footer_key {
+            Some(key) => Ok(Some(key.clone())),
+            None => self.retrieved(key_metadata),
+        }
+    }
+
+    /// The key of the column of this dotted path, and this key metadata; `None` if there is none. Fails as
+    /// [`footer_key`](Self::footer_key) does.
+    pub fn column_key(&self, column: &str, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
+        match self.column_keys.get(column) {
+            Some(key) => Ok(Some(key.clone())),
+            None => self.retrieved(key_metadata),
+        }
+    }
+
+    fn retrieved(&self, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
+        let (Some(retriever), Some(metadata)) = (&self.retriever, key_metadata) else { return Ok(None) };
+        retriever.retrieve_key(metadata).and_then(SecretKey::new).map(Some)
+    }
+
+    /// The AAD prefix that was given.
+    pub fn aad_prefix(&self) -> Option<&[u8]> {
+        self.aad_prefix.as_deref()
+    }
+
+    /// Whether the signature of plaintext footers is verified.
+    pub fn verifies_footer_signature(&self) -> bool {
+        self.verifies_signature
+    }
+
+    /// Whose rules the file is encrypted by.
+    pub fn dialect(&self) -> EncryptionDialect {
+        self.dialect
+    }
+}
+
+impl fmt::Debug for FileDecryptionProperties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileDecryptionProperties")
+            .field("footer_key", &self.footer_key)
+            .field("column_keys", &self.column_keys)
+            .field("retriever", &self.retriever.is_some())
+            .field("dialect", &self.dialect)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Collects what a reader of an encrypted file knows.
+pub struct DecryptionPropertiesBuilder {
+    footer_key: Option<Zeroizing<Vec<u8>>>,
+    column_keys: Vec<(String, Zeroizing<Vec<u8>>)>,
+    retriever: Option<Arc<dyn KeyRetriever>>,
+    aad_prefix: Option<Vec<u8>>,
+    verifies_signature: bool,
+    dialect: EncryptionDialect,
+}
+
+impl DecryptionPropertiesBuilder {
+    fn new(footer_key: Option<Vec<u8>>, retriever: Option<Arc<dyn KeyRetriever>>) -> Self {
+        DecryptionPropertiesBuilder {
+            footer_key: footer_key.map(Zeroizing::new),
+            column_keys: Vec::new(),
+            retriever,
+            aad_prefix: None,
+            verifies_signature: true,
+            dialect: EncryptionDialect::Parquet,
+        }
+    }
+
+    /// The footer key; one that is given outweighs the retriever.
+    #[must_use]
+    pub fn with_footer_key(mut self, key: Vec<u8>) -> Self {
+        self.footer_key = Some(Zeroizing::new(key));
+        self
+    }
+
+    /// The key of the column of this dotted path; one that is given outweighs the retriever.
+    #[must_use]
+    pub fn with_column_key(mut self, column: &str, key: Vec<u8>) -> Self {
+        self.column_keys.push((column.to_owned(), Zeroizing::new(key)));
+        self
+    }
+
+    /// Keys of several columns. Fails if there are not as many keys as columns.
+    pub fn with_column_keys(self, columns: Vec<&str>, keys: Vec<Vec<u8>>) -> Result<Self> {
+        if columns.len() != keys.len() {
+            return Err(Error::argument(format!("{} keys for {} columns", keys.len(), columns.len())));
+        }
+        Ok(columns.into_iter().zip(keys).fold(self, |this, (column, key)| this.with_column_key(column, key)))
+    }
+
+    /// The AAD prefix that the file must have. One that is stored in it must be the same.
+    #[must_use]
+    pub fn with_aad_prefix(mut self, aad_prefix: Vec<u8>) -> Self {
+        self.aad_prefix = Some(aad_prefix);
+        self
+    }
+
+    /// Does not hold plaintext footers against their signature, which needs the footer key.
+    #[must_use]
+    pub fn disable_footer_signature_verification(mut self) -> Self {
+        self.verifies_signature = false;
+        self
+    }
+
+    /// Whose rules the file is encrypted by. Default: the format's.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: EncryptionDialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Fails if a key has a wrong length; the error names the column, and nothing of the key.
+    pub fn build(self) -> Result<Arc<FileDecryptionProperties>> {
+        let key = |name: &str, bytes: &Zeroizing<Vec<u8>>| {
+            SecretKey::new(bytes.as_slice()).map_err(|error| error.with_context(name))
+        };
+        let footer_key = self.footer_key.as_ref().map(|bytes| key("footer key", bytes)).transpose()?;
+        let named = |(name, bytes): &(String, Zeroizing<Vec<u8>>)| {
+            Ok((name.clone(), key(&format!("key of column {name}"), bytes)?))
+        };
+        Ok(Arc::new(FileDecryptionProperties {
+            footer_key,
+            column_keys: self.column_keys.iter().map(named).collect::<Result<_>>()?,
+            retriever: self.retriever,
+            aad_prefix: self.aad_prefix,
+            verifies_signature: self.verifies_signature,
+            dialect: self.dialect,
+        }))
+    }
+}

@@ -1,0 +1,293 @@
+//! What a writer of an encrypted file decides: which columns are encrypted, and with which keys.
+
+use crate::decryption_properties::EncryptionDialect;
+use crate::encryption_key::EncryptionKey;
+use crate::random;
+use crate::secret_key::SecretKey;
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// How the modules of a file are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ParquetCipher {
+    /// AES_GCM_V1: all modules by AES-GCM.
+    #[default]
+    AesGcmV1,
+    /// AES_GCM_CTR_V1: pages by AES-CTR, which does not notice changes; all others by AES-GCM.
+    AesGcmCtrV1,
+}
+
+/// How a file is encrypted. Keys are prepared, and what they encrypt is counted, over all files that are written with clones of
+/// the same properties.
+///
+/// Without column keys all columns are encrypted with the footer key. With some, only these columns are encrypted, unless
+/// [complete columns](EncryptionPropertiesBuilder::with_complete_columns) are asked for.
+///
+/// ```
+/// use marquetry_crypto::FileEncryptionProperties;
+/// # #[cfg(feature = "encryption")] {
+/// let encryption = FileEncryptionProperties::builder(b"0123456789012345".to_vec())
+///     .with_footer_key_metadata(b"kf".to_vec())
+///     .with_column_key_and_metadata("salary", b"1234567890123450".to_vec(), b"kc1".to_vec())
+///     .with_plaintext_footer(true)
+///     .build()?;
+/// assert!(encryption.has_plaintext_footer());
+/// # }
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, PartialEq)]
+pub struct FileEncryptionProperties {
+    footer_key: Arc<EncryptionKey>,
+    footer_key_metadata: Option<Vec<u8>>,
+    columns: Vec<ColumnKey>,
+    has_complete_columns: bool,
+    has_plaintext_footer: bool,
+    aad_prefix: Option<Vec<u8>>,
+    stores_aad_prefix: bool,
+    cipher: ParquetCipher,
+    dialect: EncryptionDialect,
+}
+
+#[derive(Debug, PartialEq)]
+struct ColumnKey {
+    name: String,
+    key: Arc<EncryptionKey>,
+    metadata: Option<Vec<u8>>,
+}
+
+/// How a column is encrypted.
+#[derive(Debug, Clone, Copy)]
+pub enum ColumnEncryption<'a> {
+    /// It is not.
+    Plain,
+    /// With the footer key.
+    FooterKey,
+    /// With a key of its own, of which the file has this metadata.
+    ColumnKey(&'a Arc<EncryptionKey>, Option<&'a [u8]>),
+}
+
+impl FileEncryptionProperties {
+    /// With this footer key.
+    pub fn builder(footer_key: Vec<u8>) -> EncryptionPropertiesBuilder {
+        EncryptionPropertiesBuilder {
+            footer_key: Zeroizing::new(footer_key),
+            footer_key_metadata: None,
+            columns: Vec::new(),
+            has_complete_columns: false,
+            has_plaintext_footer: false,
+            aad_prefix: None,
+            stores_aad_prefix: true,
+            cipher: ParquetCipher::default(),
+            dialect: EncryptionDialect::Parquet,
+        }
+    }
+
+    /// The footer key.
+    pub fn footer_key(&self) -> &Arc<EncryptionKey> {
+        &self.footer_key
+    }
+
+    /// The metadata of the footer key.
+    pub fn footer_key_metadata(&self) -> Option<&[u8]> {
+        self.footer_key_metadata.as_deref()
+    }
+
+    /// How the column of this dotted path is encrypted.
+    pub fn column(&self, path: &str) -> ColumnEncryption<'_> {
+        match self.columns.iter().find(|column| is_at_or_below(path, &column.name)) {
+            Some(column) => ColumnEncryption::ColumnKey(&column.key, column.metadata.as_deref()),
+            None if self.columns.is_empty() || self.has_complete_columns => ColumnEncryption::FooterKey,
+            None => ColumnEncryption::Plain,
+        }
+    }
+
+    /// Fails if a column that has a key is none of those of these dotted paths.
+    pub fn check_columns<'a>(&self, paths: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        let missing = |column: &&ColumnKey| !paths.clone().any(|path| is_at_or_below(path, &column.name));
+        match self.columns.iter().find(missing) {
+            Some(column) => {
+                Err(Error::argument(format!("a key for column {}, which there is not", column.name)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the footer is signed, and not encrypted.
+    pub fn has_plaintext_footer(&self) -> bool {
+        self.has_plaintext_footer
+    }
+
+    /// The AAD prefix.
+    pub fn aad_prefix(&self) -> Option<&[u8]> {
+        self.aad_prefix.as_deref()
+    }
+
+    /// Whether the AAD prefix is stored in the file.
+    pub fn stores_aad_prefix(&self) -> bool {
+        self.stores_aad_prefix
+    }
+
+    /// How modules are encrypted.
+    pub fn cipher(&self) -> ParquetCipher {
+        self.cipher
+    }
+
+    /// Whose rules the file is encrypted by.
+    pub fn dialect(&self) -> EncryptionDialect {
+        self.dialect
+    }
+
+    /// A new identifier of a file. Fails if the system has no random bytes.
+    pub fn new_file_unique(&self) -> Result<[u8; 8]> {
+        let mut unique = [0; 8];
+        random::fill(&mut unique).map(|()| unique)
+    }
+}
+
+/// Whether the leaf at `path` is the column `name`, or one in it.
+fn is_at_or_below(path: &str, name: &str) -> bool {
+    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// A column's path, its key, and what the file says of the key.
+type NamedKey = (String, Zeroizing<Vec<u8>>, Option<Vec<u8>>);
+
+/// Collects how a file is to be encrypted.
+pub struct EncryptionPropertiesBuilder {
+    footer_key: Zeroizing<Vec<u8>>,
+    footer_key_metadata: Option<Vec<u8>>,
+    columns: Vec<NamedKey>,
+    has_complete_columns: bool,
+    has_plaintext_footer: bool,
+    aad_prefix: Option<Vec<u8>>,
+    stores_aad_prefix: bool,
+    cipher: ParquetCipher,
+    dialect: EncryptionDialect,
+}
+
+impl EncryptionPropertiesBuilder {
+    /// Whether the footer is only signed, so that readers without keys can read columns that are not encrypted. Default false.
+    #[must_use]
+    pub fn with_plaintext_footer(mut self, plaintext_footer: bool) -> Self {
+        self.has_plaintext_footer = plaintext_footer;
+        self
+    }
+
+    /// What the file says of its footer key: a name by which readers find it.
+    #[must_use]
+    pub fn with_footer_key_metadata(mut self, metadata: Vec<u8>) -> Self {
+        self.footer_key_metadata = Some(metadata);
+        self
+    }
+
+    /// The key of a column by its dotted path; of a group, of all columns in it.
+    #[must_use]
+    pub fn with_column_key(mut self, column: &str, key: Vec<u8>) -> Self {
+        self.columns.push((column.to_owned(), Zeroizing::new(key), None));
+        self
+    }
+
+    /// [`with_column_key`](Self::with_column_key), and what the file says of the key.
+    #[must_use]
+    pub fn with_column_key_and_metadata(mut self, column: &str, key: Vec<u8>, metadata: Vec<u8>) -> Self {
+        self.columns.push((column.to_owned(), Zeroizing::new(key), Some(metadata)));
+        self
+    }
+
+    /// Keys of several columns. Fails if there are not as many keys as columns.
+    pub fn with_column_keys(self, columns: Vec<&str>, keys: Vec<Vec<u8>>) -> Result<Self> {
+        if columns.len() != keys.len() {
+            return Err(Error::argument(format!("{} keys for {} columns", keys.len(), columns.len())));
+        }
+        Ok(columns.into_iter().zip(keys).fold(self, |this, (column, key)| this.with_column_key(column, key)))
+    }
+
+    /// Whether columns without a key of their own are encrypted with the footer key where others have one. Default false.
+    #[must_use]
+    pub fn with_complete_columns(mut self, complete: bool) -> Self {
+        self.has_complete_columns = complete;
+        self
+    }
+
+    /// What tells this file from others whose keys are the same, such as its name and version. Default none.
+    #[must_use]
+    pub fn with_aad_prefix(mut self, aad_prefix: Vec<u8>) -> Self {
+        self.aad_prefix = Some(aad_prefix);
+        self
+    }
+
+    /// Whether the AAD prefix is stored in the file; if not, readers must know it. Default true.
+    #[must_use]
+    pub fn with_aad_prefix_storage(mut self, stored: bool) -> Self {
+        self.stores_aad_prefix = stored;
+        self
+    }
+
+    /// How modules are encrypted. Default: all by AES-GCM.
+    #[must_use]
+    pub fn with_cipher(mut self, cipher: ParquetCipher) -> Self {
+        self.cipher = cipher;
+        self
+    }
+
+    /// Whose rules the file is encrypted by. Default: the format's.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: EncryptionDialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Fails if a key has a wrong length or is nothing but zeros, if a column has two, if the AAD prefix is empty, if the dialect
+    /// cannot have what is asked for, and if this build has no encryption. Errors have nothing of the keys.
+    pub fn build(self) -> Result<Arc<FileEncryptionProperties>> {
+        self.check()?;
+        let named = |name: String| move |error: Error| error.with_context(&name);
+        let footer_secret =
+            SecretKey::new(self.footer_key.as_slice()).map_err(named("footer key".to_owned()))?;
+        let footer_key = Arc::new(EncryptionKey::new(footer_secret).map_err(named("footer key".to_owned()))?);
+        let mut columns: Vec<ColumnKey> = Vec::new();
+        for (name, bytes, metadata) in self.columns {
+            let context = named(format!("key of column {name}"));
+            let secret = SecretKey::new(bytes.as_slice()).map_err(&context)?;
+            // What one key encrypts is counted in one place.
+            let known = columns.iter().map(|column| &column.key).chain([&footer_key]);
+            let key = match known.into_iter().find(|key| key.is(&secret)) {
+                Some(key) => key.clone(),
+                None => Arc::new(EncryptionKey::new(secret).map_err(&context)?),
+            };
+            columns.push(ColumnKey { name, key, metadata });
+        }
+        Ok(Arc::new(FileEncryptionProperties {
+            footer_key,
+            footer_key_metadata: self.footer_key_metadata,
+            columns,
+            has_complete_columns: self.has_complete_columns,
+            has_plaintext_footer: self.has_plaintext_footer,
+            aad_prefix: self.aad_prefix,
+            stores_aad_prefix: self.stores_aad_prefix,
+            cipher: self.cipher,
+            dialect: self.dialect,
+        }))
+    }
+
+    fn check(&self) -> Result<()> {
+        for (number, (name, ..)) in self.columns.iter().enumerate() {
+            let mut others = self.columns.iter().enumerate().filter(|(other, _)| *other != number);
+            if others.any(|(_, (other, ..))| is_at_or_below(name, other)) {
+                return Err(Error::argument(format!("two keys for column {name}")));
+            }
+        }
+        if self.aad_prefix.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::argument("an empty AAD prefix"));
+        }
+        let is_plain = !self.columns.is_empty() || self.has_plaintext_footer || self.aad_prefix.is_some();
+        if self.dialect == EncryptionDialect::DuckDb && (is_plain || self.cipher != ParquetCipher::AesGcmV1) {
+            return Err(Error::unsupported(
+                "DuckDB reads encrypted files of AES_GCM_V1 with an encrypted footer, everything under the footer key, and no AAD \
+                 prefix",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! Keys of which a key management service (KMS) has the master keys, as parquet-java and pyarrow do it.
+//!
+//! Each file has new data keys. They are wrapped, and stored in the key metadata as JSON of type PKMT1:
+//!
+//! ```text
+//! single wrapping    data key, wrapped by the KMS with the master key
+//! double wrapping    data key, wrapped here with a key encryption key, which the KMS has wrapped with the master key
+//! ```
+//!
+//! With double wrapping the KMS is asked once for a key encryption key and all files that it is used for. Material may also be in a
+//! file beside (external), which is only read.
+
+mod client;
+mod material;
+mod retriever;
+mod writer;
+
+pub use client::KmsClient;
+pub use retriever::KmsKeyRetriever;
+pub use writer::KeyManagement;

@@ -1,0 +1,26 @@
+//! Errors of Parquet files as DataFusion's.
+
+use datafusion::error::DataFusionError;
+use marquetry_base::{Error, ErrorKind};
+use object_store::path::Path;
+
+/// The error of a file, with its name.
+#[cold]
+pub(crate) fn of_file(error: Error, path: &Path) -> DataFusionError {
+    of(error.in_file(path.as_ref()))
+}
+
+/// An error that has its file's name, or has none.
+#[cold]
+pub(crate) fn of(error: Error) -> DataFusionError {
+    match error.kind() {
+        ErrorKind::Memory => DataFusionError::ResourcesExhausted(error.to_string()),
+        _ => DataFusionError::External(Box::new(error)),
+    }
+}
+
+/// A setting that cannot be followed.
+#[cold]
+pub(crate) fn refused(message: impl Into<String>) -> DataFusionError {
+    DataFusionError::Configuration(message.into())
+}

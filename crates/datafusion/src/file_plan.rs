@@ -1,0 +1,147 @@
+//! How one file is read for a query: its own columns and types, and what each filter becomes for them.
+
+use crate::columns::needed_paths;
+use crate::error::of_file;
+use crate::filter::{Filter, has_dynamic_filter};
+use crate::output::Output;
+use crate::predicate::Translator;
+use crate::schema::read_schema;
+use crate::wanted::Wanted;
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use datafusion::error::Result;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
+use datafusion::physical_expr::{PhysicalExpr, conjunction};
+use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
+use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry_core::predicate::{BoundPredicate, Predicate};
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
+use object_store::path::Path;
+use std::sync::Arc;
+
+/// A file, and what a query wants of it in the file's own terms.
+pub(crate) struct FilePlan {
+    pub(crate) footer: ArrowReaderMetadata,
+    pub(crate) path: Path,
+    pub(crate) batch_size: usize,
+    /// Most rows that are wanted, if all conditions are asked by the reader.
+    pub(crate) limit: Option<usize>,
+    pub(crate) asks_rows: bool,
+    /// The dotted paths of the columns that are read.
+    pub(crate) columns: Vec<String>,
+    /// What is known of wanted rows whatever else happens in the query.
+    fixed: Predicate,
+    /// Conditions that become other ones while the query runs.
+    dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    /// What has to be asked of rows that were read.
+    residual: Option<Arc<dyn PhysicalExpr>>,
+    projection: ProjectionExprs,
+    output_schema: SchemaRef,
+    read_as: SchemaRef,
+}
+
+impl FilePlan {
+    pub(crate) fn new(
+        footer: ArrowReaderMetadata,
+        options: &ArrowReaderOptions,
+        table: &SchemaRef,
+        adapters: &dyn PhysicalExprAdapterFactory,
+        wanted: Wanted,
+        path: &Path,
+    ) -> Result<Self> {
+        let footer = match read_schema(footer.schema(), table) {
+            Some(schema) => footer
+                .with_options(options.clone().with_schema(schema))
+                .map_err(|error| of_file(error, path))?,
+            None => footer,
+        };
+        let read_as = footer.schema().clone();
+        let adapter = adapters.create(table.clone(), read_as.clone())?;
+        let simplifier = PhysicalExprSimplifier::new(&read_as);
+        let adapt = |expr: Arc<dyn PhysicalExpr>| simplifier.simplify(adapter.rewrite(expr)?);
+        let projection = wanted.projection.try_map_exprs(adapt)?;
+        let filters =
+            wanted.filters.into_iter().map(|filter| Ok(Filter { expr: adapt(filter.expr)?, ..filter }));
+        let filters = filters.collect::<Result<Vec<_>>>()?;
+        let (mut fixed, mut dynamic, mut residual) = (Vec::new(), Vec::new(), Vec::new());
+        for Filter { expr, is_ours } in &filters {
+            if has_dynamic_filter(expr) {
+                dynamic.push(expr.clone());
+                continue;
+            }
+            let translated = translate(expr, &read_as, &footer);
+            let is_asked = translated.as_ref().is_some_and(|(_, is_exact)| *is_exact);
+            if *is_ours && !(is_asked && wanted.prunes && wanted.asks_rows) {
+                residual.push(expr.clone());
+            }
+            fixed.extend(translated.map(|(predicate, _)| predicate).filter(|_| wanted.prunes));
+        }
+        if !wanted.prunes {
+            dynamic.clear();
+        }
+        let is_all_ours = filters.iter().all(|filter| filter.is_ours) && residual.is_empty();
+        let read = projection.iter().map(|projected| &projected.expr).chain(&residual);
+        Ok(FilePlan {
+            columns: needed_paths(read, &read_as),
+            path: path.clone(),
+            batch_size: wanted.batch_size,
+            limit: wanted.limit.filter(|_| is_all_ours),
+            asks_rows: wanted.asks_rows,
+            fixed: Predicate::And(fixed),
+            dynamic,
+            residual: (!residual.is_empty()).then(|| conjunction(residual)),
+            projection,
+            output_schema: wanted.output_schema,
+            read_as,
+            footer,
+        })
+    }
+
+    /// The conditions that change, if there are any.
+    pub(crate) fn dynamic(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        (!self.dynamic.is_empty()).then(|| conjunction(self.dynamic.iter().cloned()))
+    }
+
+    /// What is known now of wanted rows; `None` if that is nothing.
+    pub(crate) fn predicate(&self) -> Result<Option<Predicate>> {
+        let mut all = match &self.fixed {
+            Predicate::And(all) => all.clone(),
+            one => vec![one.clone()],
+        };
+        for expr in &self.dynamic {
+            let now = snapshot_physical_expr(expr.clone())?;
+            let now = PhysicalExprSimplifier::new(&self.read_as).simplify(now)?;
+            all.extend(translate(&now, &self.read_as, &self.footer).map(|(predicate, _)| predicate));
+        }
+        Ok((!all.is_empty()).then_some(Predicate::And(all)))
+    }
+
+    /// Whether the statistics of a row group say that it has no row for which `predicate` is true.
+    pub(crate) fn is_ruled_out(&self, predicate: &BoundPredicate, row_group: usize) -> Result<bool> {
+        let options = PruneOptions::only(Stage::Statistics);
+        let (metadata, report) = (self.footer.metadata(), &mut PruneReport::default());
+        // The footer is all that is looked at.
+        let kept = prune_row_group(&Bytes::new(), metadata, row_group, predicate, &options, report);
+        Ok(kept.map_err(|error| of_file(error, &self.path))? == RowGroupMatch::None)
+    }
+
+    /// What becomes of batches that are read as `schema`.
+    pub(crate) fn output(&self, schema: &SchemaRef) -> Result<Output> {
+        Output::new(schema, self.residual.as_ref(), &self.projection, &self.output_schema)
+    }
+}
+
+/// What a filter becomes, and whether that says all that it says. `None` if that is nothing, or nothing that the file can be asked.
+fn translate(
+    expr: &Arc<dyn PhysicalExpr>,
+    read_as: &SchemaRef,
+    footer: &ArrowReaderMetadata,
+) -> Option<(Predicate, bool)> {
+    let schema = footer.parquet_schema();
+    let translated = Translator::of_file(read_as, schema).translate(expr);
+    let predicate = translated.predicate?;
+    predicate.bind(schema).ok()?;
+    Some((predicate, translated.is_exact))
+}

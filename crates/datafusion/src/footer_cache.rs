@@ -1,0 +1,81 @@
+//! Footers that a session keeps, by the version of their files.
+
+use crate::error::of_file;
+use crate::store_file::{StoreFile, tag};
+use datafusion::common::HashMap;
+use datafusion::error::Result;
+use datafusion::execution::cache::cache_manager::{CachedFileMetadataEntry, FileMetadata, FileMetadataCache};
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The footers of a session; without a session's cache none is kept.
+#[derive(Clone, Default)]
+pub(crate) struct FooterCache {
+    cache: Option<Arc<FileMetadataCache>>,
+}
+
+impl FooterCache {
+    pub(crate) fn new(cache: Arc<FileMetadataCache>) -> Self {
+        FooterCache { cache: Some(cache) }
+    }
+
+    /// The footer of a file: that which is kept, if the file is still the same, or the one that is read.
+    pub(crate) async fn footer(
+        &self,
+        file: &StoreFile,
+        options: &ArrowReaderOptions,
+    ) -> Result<ArrowReaderMetadata> {
+        let path = &file.meta().location;
+        if let Some(kept) = self.kept(file) {
+            return kept.with_options(options.clone()).map_err(|error| of_file(error, path));
+        }
+        let footer = ArrowReaderMetadata::load_async(file, options.clone()).await;
+        let footer = footer.map_err(|error| of_file(error, path))?;
+        if let (Some(cache), Some(version)) = (&self.cache, footer.file_version()) {
+            // What came with the footer are pages of this file, which others need the room for.
+            let kept = ArrowReaderMetadata::try_new(footer.metadata().clone(), options.clone());
+            let kept = kept.map_err(|error| of_file(error, path))?.with_file_version(version.clone());
+            let kept = KeptFooter { store: file.store_name(), tag: tag(file.meta()), footer: kept };
+            cache.put(path, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));
+        }
+        Ok(footer)
+    }
+
+    fn kept(&self, file: &StoreFile) -> Option<ArrowReaderMetadata> {
+        let entry = self.cache.as_ref()?.get(&file.meta().location)?;
+        // The cache's key is the path alone: another store may have the same one, another format the same file.
+        let kept = entry.file_metadata.as_any().downcast_ref::<KeptFooter>()?;
+        let is_same = entry.meta.size == file.meta().size
+            && kept.tag == tag(file.meta())
+            && kept.store == file.store_name();
+        is_same.then(|| kept.footer.clone())
+    }
+}
+
+/// A footer in the cache.
+struct KeptFooter {
+    store: String,
+    tag: String,
+    footer: ArrowReaderMetadata,
+}
+
+impl FileMetadata for KeptFooter {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn memory_size(&self) -> usize {
+        self.footer.memory_size()
+    }
+
+    fn extra_info(&self) -> HashMap<String, String> {
+        [("reader".to_owned(), "marquetry".to_owned())].into_iter().collect()
+    }
+}
+
+impl std::fmt::Debug for FooterCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FooterCache").field("is_kept", &self.cache.is_some()).finish()
+    }
+}

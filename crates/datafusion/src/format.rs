@@ -1,0 +1,180 @@
+//! The file format that DataFusion plans with.
+
+use crate::error::refused;
+use crate::footer_cache::FooterCache;
+use crate::options::FormatOptions;
+use crate::ordering::ordering;
+use crate::schema::{table_schema, without_metadata};
+use crate::sink::MarquetrySink;
+use crate::source::MarquetrySource;
+use crate::statistics::statistics;
+use crate::store_file::StoreFile;
+use arrow_schema::{Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::parsers::CompressionTypeVariant;
+use datafusion::common::{Statistics, internal_datafusion_err};
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::datasource::file_format::{FileFormat, FileMeta};
+use datafusion::datasource::physical_plan::{
+    FileScanConfig, FileScanConfigBuilder, FileSinkConfig, FileSource,
+};
+use datafusion::datasource::sink::DataSinkExec;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::Result;
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::physical_expr::{LexOrdering, LexRequirement};
+use datafusion::physical_plan::ExecutionPlan;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, OnCorrupt};
+use object_store::{ObjectMeta, ObjectStore};
+use std::sync::Arc;
+
+/// Parquet files, read and written by Marquetry.
+#[derive(Debug, Clone, Default)]
+pub struct MarquetryFormat {
+    options: Arc<FormatOptions>,
+}
+
+impl MarquetryFormat {
+    /// With these options.
+    pub fn new(options: FormatOptions) -> Self {
+        MarquetryFormat { options: Arc::new(options) }
+    }
+
+    /// The options.
+    pub fn options(&self) -> &FormatOptions {
+        &self.options
+    }
+
+    async fn footer(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        object: &ObjectMeta,
+    ) -> Result<ArrowReaderMetadata> {
+        let file = StoreFile::new(store.clone(), object.clone());
+        footers(state).footer(&file, &self.options.reader_options()?).await
+    }
+
+    fn statistics(&self, footer: &ArrowReaderMetadata, table: &SchemaRef) -> Statistics {
+        statistics(footer, table, self.options.on_corrupt != OnCorrupt::Fail)
+    }
+}
+
+fn footers(state: &dyn Session) -> FooterCache {
+    FooterCache::new(state.runtime_env().cache_manager.get_file_metadata_cache())
+}
+
+#[async_trait]
+impl FileFormat for MarquetryFormat {
+    fn get_ext(&self) -> String {
+        EXTENSION.to_owned()
+    }
+
+    fn get_ext_with_compression(&self, compression: &FileCompressionType) -> Result<String> {
+        match compression.get_variant() {
+            CompressionTypeVariant::UNCOMPRESSED => Ok(self.get_ext()),
+            _ => Err(refused(
+                "a Parquet file is not compressed as a whole: OPTIONS ('compression' ..) compresses its pages",
+            )),
+        }
+    }
+
+    fn compression_type(&self) -> Option<FileCompressionType> {
+        // So that a table of a folder has its *.parquet files, whatever name the format was asked for by.
+        Some(FileCompressionType::UNCOMPRESSED)
+    }
+
+    async fn infer_schema(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        objects: &[ObjectMeta],
+    ) -> Result<SchemaRef> {
+        let at_once = state.config_options().execution.meta_fetch_concurrency.get();
+        // One after the other in the order of their names: columns come in the order in which they are first seen.
+        let mut objects = objects.to_vec();
+        objects.sort_by(|a, b| a.location.cmp(&b.location));
+        let footers = objects.iter().map(|object| self.footer(state, store, object).boxed());
+        let footers: Vec<_> = footers.collect();
+        let footers: Vec<ArrowReaderMetadata> = stream::iter(footers).buffered(at_once).try_collect().await?;
+        let global = &self.options.parquet.global;
+        let schemas = footers.iter().map(|footer| match global.skip_metadata {
+            true => without_metadata(footer.schema()),
+            false => Schema::clone(footer.schema()),
+        });
+        Ok(Arc::new(table_schema(&Schema::try_merge(schemas)?, global)))
+    }
+
+    async fn infer_stats(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Statistics> {
+        Ok(self.statistics(&self.footer(state, store, object).await?, &table_schema))
+    }
+
+    async fn infer_ordering(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Option<LexOrdering>> {
+        Ok(ordering(&self.footer(state, store, object).await?, &table_schema))
+    }
+
+    async fn infer_stats_and_ordering(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<FileMeta> {
+        let footer = self.footer(state, store, object).await?;
+        let statistics = self.statistics(&footer, &table_schema);
+        Ok(FileMeta::new(statistics).with_ordering(ordering(&footer, &table_schema)))
+    }
+
+    async fn create_physical_plan(
+        &self,
+        state: &dyn Session,
+        conf: FileScanConfig,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.options.reader_options()?;
+        let source = conf.file_source().downcast_ref::<MarquetrySource>().cloned();
+        let source = source.ok_or_else(|| internal_datafusion_err!("the source is of another format"))?;
+        if !source.table_schema().virtual_columns().is_empty() {
+            return Err(refused(
+                "virtual columns are not read: a table has the columns of its files and of their paths",
+            ));
+        }
+        let source: Arc<dyn FileSource> = Arc::new(source.with_footers(footers(state)));
+        Ok(DataSourceExec::from_data_source(FileScanConfigBuilder::from(conf).with_source(source).build()))
+    }
+
+    async fn create_writer_physical_plan(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        _state: &dyn Session,
+        conf: FileSinkConfig,
+        order_requirements: Option<LexRequirement>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if conf.insert_op != InsertOp::Append {
+            return Err(refused("Parquet files are only added: a table of files is not overwritten"));
+        }
+        let sink = MarquetrySink::new(conf, self.options.clone(), order_requirements.as_ref())?;
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order_requirements)))
+    }
+
+    fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
+        Arc::new(MarquetrySource::new(table_schema, self.options.clone()))
+    }
+}
+
+/// The extension of files that are written, and of those that a table of a folder has.
+const EXTENSION: &str = "parquet";

@@ -1,0 +1,120 @@
+//! Parquet tables of [DataFusion](datafusion), read, pruned and written by Marquetry.
+//!
+//! ```
+//! use datafusion::prelude::SessionContext;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let ctx = SessionContext::new().enable_url_table();
+//! marquetry_datafusion::register(&ctx)?;
+//! let sql = format!("select country, count(*) from '{path}' where year > 2010 group by country");
+//! let batches = ctx.sql(&sql).await?.collect().await?;
+//! assert!(batches.iter().any(|batch| batch.num_rows() > 0));
+//! # Ok::<(), datafusion::error::DataFusionError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! DataFusion's own Parquet, its feature `parquet`, is not needed for that, nor is the crate `parquet`. With the feature, `register`
+//! takes its place; only `SessionContext::read_parquet` and its kin, which name it, stay with it.
+//!
+//! # What is read
+//! - The columns that a query needs, and of structs the fields that it needs.
+//! - Rows for which conditions are true. A condition that means the same to a file is asked while the file is read, and nobody asks
+//!   it again: comparisons with literals and between columns of one type, `IN`, `IS NULL`, `IS DISTINCT FROM`, `LIKE`,
+//!   `starts_with`, and what `AND`, `OR` and `NOT` make of these. Others rule out what they can. Floats are among these: DataFusion
+//!   orders them totally, with NaN above all numbers.
+//! - Not what statistics, bloom filters, dictionaries and page indexes rule out; nor files whose statistics do, before they are
+//!   opened; nor row groups that a sort with a limit or a join rules out while the query runs.
+//! - Footers once: the session's cache keeps them, by store, path, size and ETag or time of change.
+//!
+//! A file is read by several partitions: by row groups, and where it has fewer than 8 of them and an offset index, by rows.
+//! `count(*)`, `count(column)`, `min` and `max` come from footers where these are certain. The order that `sorting_columns` promise
+//! is the order of the scan, as far as bounds of row groups confirm it.
+//!
+//! # What is written
+//! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
+//! its file; where the statement fails, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
+//! table has nested columns.
+//!
+//! # Options
+//! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS ('NAME' ..)` of a
+//! statement, which has the last word. What cannot be followed is refused with a sentence, by the statement that would read or write.
+//!
+//! | reading | |
+//! |---|---|
+//! | `pushdown_filters` | true (what [`register`] sets): conditions are asked of rows while files are read. False: they only rule out row groups, by statistics, and files. `SET` acts on tables that are there, too |
+//! | `pruning` | false: nothing is ruled out without being read, no file and no row group |
+//! | `enable_page_index` | false: page indexes rule out nothing |
+//! | `skip_metadata` | true: the table's schema has no metadata of its files |
+//! | `metadata_size_hint` | how many bytes of the end of a file are asked for first, 64 KiB at least |
+//! | `schema_force_view_types` | true: text and bytes are views |
+//! | `binary_as_string` | true: bytes are read as text |
+//! | `coerce_int96` | the unit of INT96 timestamps; without it nanoseconds. A value that does not fit is an error |
+//! | `coerce_int96_tz` | their time zone; refused without `coerce_int96` |
+//! | `on_corrupt` | Marquetry's own: `fail`, or what to do where pages of the columns that a query reads are damaged: `skip_page`, `null_page`, `skip_row_group`. What was lost is counted as `rows_left_out` and `values_made_null`, and logged. Conditions are asked after reading then |
+//! | `bloom_filter_on_read` | false is refused: a bloom filter is read where that is cheaper than what it may spare |
+//! | `reorder_filters` | true is refused: conditions are asked in the order of what they cost anyway |
+//! | `force_filter_selections` | true is refused: how rows are chosen is decided for each row group |
+//! | `max_predicate_cache_size` | refused: there is no such cache |
+//! | `max_in_list_size` | another than 20 is refused: lists of any length rule out rows |
+//!
+//! | writing | |
+//! |---|---|
+//! | `compression`, `dictionary_enabled`, `statistics_enabled`, `encoding` | followed, and with `::column` behind the name for one column. `encoding` may be `auto`, which is what it is without the option: the smallest of all that fit, found by trying |
+//! | `bloom_filter_on_write`, `bloom_filter_fpp`, `bloom_filter_ndv` | followed; `bloom_filter_enabled::column`, `bloom_filter_fpp::column`, `bloom_filter_ndv::column` too |
+//! | `max_row_group_size`, `max_row_group_bytes`, `data_pagesize_limit`, `data_page_row_count_limit`, `dictionary_page_size_limit`, `write_batch_size` | followed |
+//! | `writer_version`, `skip_arrow_metadata`, `column_index_truncate_length`, `statistics_truncate_length`, `metadata::key` | followed |
+//! | `created_by` | followed, unless it is DataFusion's default: readers go by this name, and the file is Marquetry's |
+//! | `allow_single_file_parallelism` | true: the columns of a file are encoded on `target_partitions` threads; false: on one |
+//! | `maximum_parallel_row_group_writers` | another than 1 is refused |
+//! | `maximum_buffered_record_batches_per_stream` | another than 2 is refused: no batch waits in a queue |
+//! | `content_defined_chunking.enabled`, `content_defined_chunking.min_chunk_size`, `content_defined_chunking.max_chunk_size`, `content_defined_chunking.norm_level` | refused: not written |
+//! | `checkpoint_every` | refused: a store shows a file when it is whole |
+//! | `crypto.*` | refused, for reading too: encrypted files are neither read nor written |
+//!
+//! # Metrics
+//! `EXPLAIN ANALYZE` shows `bytes_scanned`, `metadata_load_time`, `files_ranges_pruned_statistics`, `row_groups_pruned_statistics`,
+//! `row_groups_pruned_bloom_filter`, `row_groups_pruned_dynamic_filter`, `page_index_rows_pruned`, `pushdown_rows_pruned`,
+//! `pushdown_rows_matched` and `row_pushdown_eval_time` as it does for DataFusion's own Parquet; and Marquetry's
+//! `row_groups_pruned_dictionary`, `requests`, `fetch_time`, `decompress_time`, `decode_time`, `pages_skipped`, `rows_left_out` and
+//! `values_made_null`.
+//!
+//! # What it does not do
+//! Plans are not serialised, so that they run in one process. Virtual columns and `file_row_index()` are not read. Buffers of reading
+//! are not counted by the session's memory pool; those of writing are.
+
+mod column_kind;
+mod columns;
+mod error;
+mod factory;
+mod file_plan;
+mod filter;
+mod footer_cache;
+mod format;
+mod literal;
+mod metrics;
+mod opener;
+mod options;
+mod ordering;
+mod output;
+mod pieces;
+mod predicate;
+mod register;
+mod scan;
+mod scan_spec;
+mod schema;
+mod sink;
+mod source;
+mod statistics;
+mod store_file;
+mod store_sink;
+mod wanted;
+mod writer_properties;
+
+pub use factory::MarquetryFormatFactory;
+pub use format::MarquetryFormat;
+pub use options::FormatOptions;
+pub use register::{register, register_builder};
+pub use sink::MarquetrySink;
+pub use source::MarquetrySource;

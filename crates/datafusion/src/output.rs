@@ -1,0 +1,54 @@
+//! What becomes of the batches of a file: conditions that only DataFusion can ask, and the columns that a query wants.
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::projection::{ProjectionExprs, Projector};
+use datafusion::physical_expr::utils::reassign_expr_columns;
+use datafusion::physical_plan::filter::batch_filter;
+use std::sync::Arc;
+
+/// Makes batches of a query of those of a file.
+pub(crate) struct Output {
+    residual: Option<Arc<dyn PhysicalExpr>>,
+    projector: Projector,
+    schema: SchemaRef,
+}
+
+impl Output {
+    /// Of batches that have the schema `read`.
+    pub(crate) fn new(
+        read: &SchemaRef,
+        residual: Option<&Arc<dyn PhysicalExpr>>,
+        projection: &ProjectionExprs,
+        schema: &SchemaRef,
+    ) -> Result<Self> {
+        let reassign = |expr: Arc<dyn PhysicalExpr>| reassign_expr_columns(expr, read);
+        let projection = projection.clone().try_map_exprs(reassign)?;
+        Ok(Output {
+            residual: residual.cloned().map(reassign).transpose()?,
+            projector: projection.make_projector(read)?,
+            schema: schema.clone(),
+        })
+    }
+
+    /// The wanted rows and columns; `None` if no row is wanted.
+    pub(crate) fn batch(&self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
+        let batch = match &self.residual {
+            Some(residual) => batch_filter(&batch, residual)?,
+            None => batch,
+        };
+        if batch.num_rows() == 0 {
+            return Ok(None);
+        }
+        let batch = self.projector.project_batch(&batch)?;
+        if batch.schema_ref() == &self.schema {
+            return Ok(Some(batch));
+        }
+        // Files may say less of a column than the table: whether it has nulls, and its metadata.
+        let (_, columns, rows) = batch.into_parts();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+    }
+}

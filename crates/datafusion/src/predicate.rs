@@ -1,0 +1,304 @@
+//! Filters of DataFusion as predicates of files.
+//!
+//! A filter becomes a predicate that is true of every row that the filter is true of. Where both have the same truth value of
+//! every row, the third one included, it is *exact*, and the filter need not be asked any more. Else the predicate only says which
+//! rows need not be read.
+//!
+//! | filter | predicate | |
+//! |---|---|---|
+//! | `column op literal`, `column op column`, `IN`, `IS [NOT] NULL`, `IS [NOT] DISTINCT FROM literal`, `BETWEEN` | the same | exact |
+//! | `LIKE` without a backslash, `starts_with`, `ends_with`, `contains` of text | the same | exact |
+//! | `AND`, `OR`, `NOT` of these | the same | exact |
+//! | comparisons of floats | or NaN, and both zeros: DataFusion orders floats totally | prunes |
+//! | `AND` with something else | what is known of the rest | prunes |
+//! | `CASE`, as joins of several partitions have it | any of its results | prunes |
+//! | anything else | none | |
+
+use crate::column_kind::{Kind, is_same_but_layout, is_text, kind_of, root_leaf, stores};
+use crate::literal::{is_nan, literal};
+use arrow_schema::Schema as ArrowSchema;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
+};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use marquetry_base::quote_name;
+use marquetry_core::predicate::{Column as NamedColumn, Comparison, Predicate, col};
+use marquetry_core::schema::Schema;
+use std::sync::Arc;
+
+/// What a filter became.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Translated {
+    /// True of every row that the filter is true of; `None` if that is all that is known: any row.
+    pub(crate) predicate: Option<Predicate>,
+    /// Whether it says all that the filter says.
+    pub(crate) is_exact: bool,
+}
+
+impl Translated {
+    const UNKNOWN: Translated = Translated { predicate: None, is_exact: false };
+
+    fn exact(predicate: Predicate) -> Self {
+        Translated { predicate: Some(predicate), is_exact: true }
+    }
+
+    fn weaker(predicate: Predicate) -> Self {
+        Translated { predicate: Some(predicate), is_exact: false }
+    }
+}
+
+/// Translates filters whose columns are those of a schema.
+pub(crate) struct Translator<'a> {
+    schema: &'a ArrowSchema,
+    /// The file that the columns are in; without it, that of a file which stores them as they are read.
+    file: Option<&'a Schema>,
+}
+
+/// A column that can be asked in a file.
+struct Asked<'a> {
+    path: NamedColumn,
+    data_type: &'a arrow_schema::DataType,
+    kind: Kind,
+}
+
+impl<'a> Translator<'a> {
+    /// For filters of a table, before there is a file.
+    pub(crate) fn of_table(schema: &'a ArrowSchema) -> Self {
+        Translator { schema, file: None }
+    }
+
+    /// For filters of a file, which is read as `schema`.
+    pub(crate) fn of_file(schema: &'a ArrowSchema, file: &'a Schema) -> Self {
+        Translator { schema, file: Some(file) }
+    }
+
+    pub(crate) fn translate(&self, expr: &Arc<dyn PhysicalExpr>) -> Translated {
+        if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
+            return self.binary(binary);
+        }
+        let translated = if let Some(literal) = expr.downcast_ref::<Literal>() {
+            constant(literal.value())
+        } else if let Some(not) = expr.downcast_ref::<NotExpr>() {
+            self.negated(not.arg())
+        } else if let Some(is_null) = expr.downcast_ref::<IsNullExpr>() {
+            self.is_null(is_null.arg()).map(Translated::exact)
+        } else if let Some(is_not_null) = expr.downcast_ref::<IsNotNullExpr>() {
+            self.is_null(is_not_null.arg()).map(|is_null| Translated::exact(!is_null))
+        } else if let Some(list) = expr.downcast_ref::<InListExpr>() {
+            self.in_list(list)
+        } else if let Some(like) = expr.downcast_ref::<LikeExpr>() {
+            self.like(like)
+        } else if let Some(function) = expr.downcast_ref::<ScalarFunctionExpr>() {
+            self.function(function)
+        } else if let Some(case) = expr.downcast_ref::<CaseExpr>() {
+            self.case(case)
+        } else {
+            self.boolean_column(expr)
+        };
+        translated.unwrap_or(Translated::UNKNOWN)
+    }
+
+    fn binary(&self, binary: &BinaryExpr) -> Translated {
+        let sides = || (self.translate(binary.left()), self.translate(binary.right()));
+        match binary.op() {
+            Operator::And => {
+                let (left, right) = sides();
+                let is_exact = left.is_exact && right.is_exact;
+                let predicate = match (left.predicate, right.predicate) {
+                    (Some(left), Some(right)) => Some(left.and(right)),
+                    (one, other) => one.or(other),
+                };
+                Translated { predicate, is_exact }
+            }
+            Operator::Or => {
+                let (left, right) = sides();
+                let is_exact = left.is_exact && right.is_exact;
+                let predicate = left.predicate.zip(right.predicate).map(|(left, right)| left.or(right));
+                Translated { predicate, is_exact }
+            }
+            operator => {
+                self.comparison(binary.left(), *operator, binary.right()).unwrap_or(Translated::UNKNOWN)
+            }
+        }
+    }
+
+    fn comparison(
+        &self,
+        left: &Arc<dyn PhysicalExpr>,
+        operator: Operator,
+        right: &Arc<dyn PhysicalExpr>,
+    ) -> Option<Translated> {
+        if let Some(value) = right.downcast_ref::<Literal>() {
+            return self.with_literal(self.asked(left)?, operator, value.value());
+        }
+        if let Some(value) = left.downcast_ref::<Literal>() {
+            return self.with_literal(self.asked(right)?, operator.swap()?, value.value());
+        }
+        let (left, right) = (self.asked(left)?, self.asked(right)?);
+        let is_same =
+            left.data_type == right.data_type && left.kind == Kind::Same && right.kind == Kind::Same;
+        let is = comparison(operator).filter(|_| is_same)?;
+        let Predicate::IsNull { column: right } = right.path.is_null() else { return None };
+        Some(Translated::exact(left.path.compare_column(is, right)))
+    }
+
+    fn with_literal(&self, asked: Asked<'_>, operator: Operator, value: &ScalarValue) -> Option<Translated> {
+        if !is_same_but_layout(asked.data_type, &value.data_type()) {
+            return None;
+        }
+        if asked.kind == Kind::Float {
+            return float_comparison(asked.path, comparison(operator)?, value);
+        }
+        let (path, literal) = (asked.path, literal(value)?);
+        Some(Translated::exact(match operator {
+            Operator::IsDistinctFrom => path.is_distinct_from_literal(literal),
+            Operator::IsNotDistinctFrom => !path.is_distinct_from_literal(literal),
+            operator => path.compare(comparison(operator)?, literal),
+        }))
+    }
+
+    fn negated(&self, of: &Arc<dyn PhysicalExpr>) -> Option<Translated> {
+        // What is more than the filter becomes less than its opposite.
+        let inner = self.translate(of);
+        inner.predicate.filter(|_| inner.is_exact).map(|inner| Translated::exact(!inner))
+    }
+
+    fn is_null(&self, of: &Arc<dyn PhysicalExpr>) -> Option<Predicate> {
+        self.asked(of).map(|asked| asked.path.is_null())
+    }
+
+    fn in_list(&self, list: &InListExpr) -> Option<Translated> {
+        let asked = self.asked(list.expr())?;
+        let mut values = Vec::with_capacity(list.len());
+        let mut has_nan = false;
+        for value in list.list() {
+            let value = value.downcast_ref::<Literal>()?.value();
+            if !value.is_null() && !is_same_but_layout(asked.data_type, &value.data_type()) {
+                return None;
+            }
+            has_nan |= is_nan(value);
+            values.push(literal(value)?);
+        }
+        match (asked.kind, list.negated()) {
+            (Kind::Same, false) => Some(Translated::exact(asked.path.is_in(values))),
+            (Kind::Same, true) => Some(Translated::exact(!asked.path.is_in(values))),
+            (Kind::Float, true) => None,
+            (Kind::Float, false) => {
+                let found = asked.path.clone().is_in(values);
+                Some(Translated::weaker(if has_nan { found.or(asked.path.is_nan()) } else { found }))
+            }
+        }
+    }
+
+    fn like(&self, like: &LikeExpr) -> Option<Translated> {
+        let asked = self.text(like.expr())?;
+        let pattern = text_of(like.pattern())?;
+        // What a backslash means at the end, and before other characters, is not the same everywhere.
+        if like.case_insensitive() || pattern.contains('\\') {
+            return None;
+        }
+        let found = asked.path.like(pattern);
+        Some(Translated::exact(if like.negated() { !found } else { found }))
+    }
+
+    fn function(&self, function: &ScalarFunctionExpr) -> Option<Translated> {
+        let [column, text] = function.args() else { return None };
+        let (asked, text) = (self.text(column)?, text_of(text)?);
+        Some(Translated::exact(match function.fun().name() {
+            "starts_with" => asked.path.starts_with(text),
+            "ends_with" => asked.path.ends_with(text),
+            "contains" => asked.path.contains(text),
+            _ => return None,
+        }))
+    }
+
+    /// Whatever is chosen, it is one of these.
+    fn case(&self, case: &CaseExpr) -> Option<Translated> {
+        let mut results = case.when_then_expr().iter().map(|(_, then)| then).chain(case.else_expr());
+        let mut any = Vec::new();
+        results.try_for_each(|result| {
+            any.push(self.translate(result).predicate?);
+            Some(())
+        })?;
+        Some(Translated::weaker(Predicate::Or(any)))
+    }
+
+    fn boolean_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Translated> {
+        let asked = self.asked(expr)?;
+        let is_boolean = *asked.data_type == arrow_schema::DataType::Boolean;
+        is_boolean.then(|| Translated::exact(asked.path.eq(true)))
+    }
+
+    fn text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked<'a>> {
+        self.asked(expr).filter(|asked| is_text(crate::column_kind::value_type(asked.data_type)))
+    }
+
+    /// The column that an expression is, if it can be asked in the file.
+    fn asked(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked<'a>> {
+        if let Some(cast) = expr.downcast_ref::<CastExpr>() {
+            let inner = self.asked(cast.expr())?;
+            return Some(inner).filter(|inner| is_same_but_layout(inner.data_type, cast.cast_type()));
+        }
+        let column = expr.downcast_ref::<Column>()?;
+        let field = self.schema.fields().get(column.index()).filter(|field| field.name() == column.name())?;
+        let data_type = field.data_type();
+        let kind = kind_of(data_type)?;
+        if let Some(file) = self.file {
+            root_leaf(file, column.name()).filter(|leaf| stores(leaf, data_type))?;
+        }
+        Some(Asked { path: col(quoted(column.name())), data_type, kind })
+    }
+}
+
+/// The path of the root field of this name.
+fn quoted(name: &str) -> String {
+    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_plain { name.to_owned() } else { quote_name(name) }
+}
+
+fn constant(value: &ScalarValue) -> Option<Translated> {
+    match value {
+        ScalarValue::Boolean(Some(true)) => Some(Translated::exact(Predicate::And(Vec::new()))),
+        ScalarValue::Boolean(Some(false)) => Some(Translated::exact(Predicate::Or(Vec::new()))),
+        // Never true, but its opposite neither.
+        ScalarValue::Boolean(None) | ScalarValue::Null => Some(Translated::weaker(Predicate::Or(Vec::new()))),
+        _ => None,
+    }
+}
+
+/// DataFusion has NaN at both ends, by its sign, and the negative zero before the positive one: all of these are kept.
+fn float_comparison(path: NamedColumn, is: Comparison, value: &ScalarValue) -> Option<Translated> {
+    let literal = literal(value)?;
+    let is_nan_wanted = path.clone().is_nan();
+    let near = match is {
+        _ if value.is_null() => return Some(Translated::weaker(Predicate::Or(Vec::new()))),
+        Comparison::Eq if is_nan(value) => return Some(Translated::weaker(is_nan_wanted)),
+        Comparison::Eq => return Some(Translated::weaker(path.eq(literal))),
+        _ if is_nan(value) => return None,
+        Comparison::Ne => return None,
+        Comparison::Lt | Comparison::Le => path.le(literal),
+        Comparison::Gt | Comparison::Ge => path.ge(literal),
+    };
+    Some(Translated::weaker(near.or(is_nan_wanted)))
+}
+
+fn comparison(operator: Operator) -> Option<Comparison> {
+    Some(match operator {
+        Operator::Eq => Comparison::Eq,
+        Operator::NotEq => Comparison::Ne,
+        Operator::Lt => Comparison::Lt,
+        Operator::LtEq => Comparison::Le,
+        Operator::Gt => Comparison::Gt,
+        Operator::GtEq => Comparison::Ge,
+        _ => return None,
+    })
+}
+
+fn text_of(expr: &Arc<dyn PhysicalExpr>) -> Option<String> {
+    match expr.downcast_ref::<Literal>()?.value() {
+        ScalarValue::Utf8(text) | ScalarValue::LargeUtf8(text) | ScalarValue::Utf8View(text) => text.clone(),
+        _ => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! Has a session read and write Parquet by Marquetry.
+
+use crate::factory::MarquetryFormatFactory;
+use datafusion::datasource::file_format::FileFormatFactory;
+use datafusion::datasource::provider::DefaultTableFactory;
+use datafusion::error::Result;
+use datafusion::execution::context::SessionContext;
+use datafusion::execution::session_state::SessionStateBuilder;
+use std::sync::Arc;
+
+/// From now on `ctx` reads and writes Parquet by Marquetry: tables that are `STORED AS PARQUET` or `STORED AS MARQUETRY`,
+/// `COPY .. TO`, `INSERT INTO`, and, where [URL tables](SessionContext::enable_url_table) are enabled,
+/// `SELECT .. FROM 'file.parquet'`.
+///
+/// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
+/// false for a session in which they only rule out row groups.
+///
+/// Tables that were made before keep the reader that they have. Fails if the session takes no format of these names.
+pub fn register(ctx: &SessionContext) -> Result<()> {
+    let state = ctx.state_ref();
+    let mut state = state.write();
+    for factory in factories() {
+        state.register_file_format(factory, true)?;
+    }
+    for name in NAMES {
+        state.table_factories_mut().insert(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
+    }
+    state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
+    Ok(())
+}
+
+/// [`register`] for a session that is still to be made. Call it before
+/// [`with_default_features`](SessionStateBuilder::with_default_features), which keeps what is there.
+///
+/// ```
+/// use datafusion::execution::session_state::SessionStateBuilder;
+/// use datafusion::prelude::SessionContext;
+/// let state = marquetry_datafusion::register_builder(SessionStateBuilder::new()).with_default_features().build();
+/// let ctx = SessionContext::new_with_state(state);
+/// # drop(ctx);
+/// ```
+#[must_use]
+pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder {
+    let mut formats = factories();
+    // The first of a name is the one that is taken.
+    formats.extend(builder.file_formats().take().unwrap_or_default());
+    let mut config = builder.config().take().unwrap_or_default();
+    config.options_mut().execution.parquet.pushdown_filters = true;
+    builder = builder.with_file_formats(formats).with_config(config);
+    for name in NAMES {
+        builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
+    }
+    builder
+}
+
+fn factories() -> Vec<Arc<dyn FileFormatFactory>> {
+    NAMES
+        .iter()
+        .map(|name| Arc::new(MarquetryFormatFactory::new(*name)) as Arc<dyn FileFormatFactory>)
+        .collect()
+}
+
+/// What the format is called in SQL, and as the extension of a file.
+const NAMES: [&str; 2] = ["parquet", "marquetry"];

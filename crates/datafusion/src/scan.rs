@@ -1,0 +1,193 @@
+//! Reads the pieces of a file, one behind the other.
+
+use crate::error::of_file;
+use crate::file_plan::FilePlan;
+use crate::metrics::ScanMetrics;
+use crate::output::Output;
+use crate::pieces::Piece;
+use crate::store_file::StoreFile;
+use arrow_array::RecordBatch;
+use datafusion::error::Result;
+use datafusion::physical_expr::DynamicFilterTracking;
+use datafusion::physical_optimizer::pruning::FilePruner;
+use futures::stream::BoxStream;
+use futures::{StreamExt, stream};
+use marquetry_arrow::arrow_reader::{ProjectionMask, RowSelection};
+use marquetry_arrow::async_reader::{ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder};
+use std::collections::VecDeque;
+
+/// A file that is read.
+///
+/// As long as a condition may still change, each row group has a reader of its own, which knows what is known by then; and what
+/// the condition rules out is not begun.
+pub(crate) struct Scan {
+    plan: FilePlan,
+    file: StoreFile,
+    pieces: VecDeque<Piece>,
+    open: Option<OpenReader>,
+    pruner: Option<FilePruner>,
+    watched: Option<DynamicFilterTracking>,
+    metrics: ScanMetrics,
+    /// How many rows may still be given.
+    left: usize,
+}
+
+/// A reader of some pieces. What it counted is added to the metrics when it is dropped, whatever the reason.
+struct OpenReader {
+    stream: ParquetRecordBatchStream<StoreFile>,
+    output: Output,
+    metrics: ScanMetrics,
+    asks_rows: bool,
+}
+
+impl Scan {
+    pub(crate) fn new(
+        plan: FilePlan,
+        file: StoreFile,
+        pieces: Vec<Piece>,
+        pruner: Option<FilePruner>,
+        metrics: ScanMetrics,
+    ) -> Self {
+        let watched = plan.dynamic().map(|dynamic| DynamicFilterTracking::classify(&dynamic));
+        let left = plan.limit.unwrap_or(usize::MAX);
+        Scan { plan, file, pieces: pieces.into(), open: None, pruner, watched, metrics, left }
+    }
+
+    pub(crate) fn into_stream(self) -> BoxStream<'static, Result<RecordBatch>> {
+        let step = |scan: Option<Scan>| async {
+            let mut scan = scan?;
+            match scan.next().await {
+                Ok(Some(batch)) => Some((Ok(batch), Some(scan))),
+                Ok(None) => None,
+                // After an error it is over.
+                Err(error) => Some((Err(error), None)),
+            }
+        };
+        stream::unfold(Some(self), step).boxed()
+    }
+
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let Some(open) = &mut self.open else {
+                match self.begin()? {
+                    true => continue,
+                    false => return Ok(None),
+                }
+            };
+            match open.stream.next().await {
+                Some(batch) => {
+                    let batch = batch.map_err(|error| of_file(error, &self.plan.path))?;
+                    if let Some(batch) = open.output.batch(batch)? {
+                        self.left = self.left.saturating_sub(batch.num_rows());
+                        return Ok(Some(batch));
+                    }
+                }
+                None => self.open = None,
+            }
+        }
+    }
+
+    /// Opens a reader of the next pieces: of all, unless a condition may still change. `false` if none is left.
+    fn begin(&mut self) -> Result<bool> {
+        if let Some(pruner) = &mut self.pruner
+            && pruner.is_watching()
+            && pruner.should_prune()?
+        {
+            self.metrics.row_groups_pruned_dynamic_filter.add(self.pieces.len());
+            self.pieces.clear();
+        }
+        let predicate = self.plan.predicate()?;
+        let bound = predicate.as_ref().map(|predicate| predicate.bind(self.plan.footer.parquet_schema()));
+        let bound = bound.transpose().map_err(|error| of_file(error, &self.plan.path))?;
+        let is_watching = self.is_watching();
+        // Where rows are asked, the reader looks at the statistics itself, and counts it.
+        if let Some(bound) = bound.filter(|_| is_watching || !self.plan.asks_rows) {
+            let before = self.pieces.len();
+            let mut kept = VecDeque::with_capacity(before);
+            for piece in std::mem::take(&mut self.pieces) {
+                if !self.plan.is_ruled_out(&bound, piece.row_group)? {
+                    kept.push_back(piece);
+                }
+            }
+            self.pieces = kept;
+            match is_watching {
+                true => self.metrics.row_groups_pruned_dynamic_filter.add(before - self.pieces.len()),
+                false => self.metrics.ruled_out(before - self.pieces.len()),
+            }
+        }
+        let now = if is_watching { 1 } else { self.pieces.len() };
+        let pieces: Vec<Piece> = self.pieces.drain(..now.min(self.pieces.len())).collect();
+        if pieces.is_empty() {
+            return Ok(false);
+        }
+        let mut builder =
+            ParquetRecordBatchStreamBuilder::new_with_metadata(self.file.clone(), self.plan.footer.clone())
+                .with_request_cost(self.file.cost())
+                .with_batch_size(self.plan.batch_size)
+                .with_row_groups(pieces.iter().map(|piece| piece.row_group).collect());
+        builder = match self.plan.columns.is_empty() {
+            true => {
+                builder.with_projection(ProjectionMask::none(self.plan.footer.parquet_schema().num_columns()))
+            }
+            false => builder
+                .with_columns(self.plan.columns.iter().map(String::as_str))
+                .map_err(|error| of_file(error, &self.plan.path))?,
+        };
+        if let Some(selection) = self.selection(&pieces) {
+            builder = builder.with_row_selection(selection);
+        }
+        if let Some(predicate) = predicate.filter(|_| self.plan.asks_rows) {
+            builder = builder.with_predicate(predicate);
+        }
+        if self.plan.limit.is_some() {
+            builder = builder.with_limit(self.left);
+        }
+        let stream = builder.build().map_err(|error| of_file(error, &self.plan.path))?;
+        let output = self.plan.output(stream.schema())?;
+        let (metrics, asks_rows) = (self.metrics.clone(), self.plan.asks_rows);
+        self.open = Some(OpenReader { stream, output, metrics, asks_rows });
+        Ok(true)
+    }
+
+    /// Whether some condition may still change.
+    fn is_watching(&mut self) -> bool {
+        let Some(DynamicFilterTracking::Watching(_)) = &self.watched else { return false };
+        // It may have come to its end since.
+        self.watched = self.plan.dynamic().map(|dynamic| DynamicFilterTracking::classify(&dynamic));
+        matches!(self.watched, Some(DynamicFilterTracking::Watching(_)))
+    }
+
+    /// The rows of the pieces' row groups, unless they are all.
+    fn selection(&self, pieces: &[Piece]) -> Option<RowSelection> {
+        let groups =
+            pieces.iter().map(|piece| self.plan.footer.metadata().row_group(piece.row_group).num_rows());
+        let groups: Vec<u64> = groups.collect();
+        if pieces.iter().zip(&groups).all(|(piece, rows)| piece.rows == (0..*rows)) {
+            return None;
+        }
+        let mut first = 0;
+        let mut ranges = Vec::with_capacity(pieces.len());
+        for (piece, rows) in pieces.iter().zip(&groups) {
+            // Rows of a file that was opened fit: a batch of them could not be made otherwise.
+            ranges.push((first + piece.rows.start) as usize..(first + piece.rows.end) as usize);
+            first += rows;
+        }
+        Some(RowSelection::from_consecutive_ranges(ranges.into_iter(), first as usize))
+    }
+}
+
+impl Drop for OpenReader {
+    fn drop(&mut self) {
+        self.metrics.add(&self.stream.metrics(), self.asks_rows);
+        let lost = self.stream.loss_report();
+        if !lost.is_empty() {
+            self.metrics.lost(lost.rows_left_out, lost.values_made_null);
+            for loss in &lost.losses {
+                log::warn!("{loss}");
+            }
+        }
+    }
+}

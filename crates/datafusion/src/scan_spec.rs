@@ -1,0 +1,23 @@
+//! What a scan reads: the part of a source that opening its files takes.
+
+use crate::filter::Filter;
+use crate::footer_cache::FooterCache;
+use crate::options::FormatOptions;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use std::sync::Arc;
+
+/// Columns, conditions and options of a scan.
+#[derive(Debug, Clone)]
+pub(crate) struct ScanSpec {
+    pub(crate) table_schema: TableSchema,
+    pub(crate) options: Arc<FormatOptions>,
+    pub(crate) footers: FooterCache,
+    pub(crate) filters: Vec<Filter>,
+    /// Whether filters are asked of rows here, or only rule out row groups.
+    pub(crate) asks_rows: bool,
+    pub(crate) projection: ProjectionExprs,
+    pub(crate) batch_size: usize,
+    pub(crate) metrics: ExecutionPlanMetricsSet,
+}

@@ -1,0 +1,284 @@
+//! Writes the rows of `COPY TO` and `INSERT INTO` as Parquet files.
+//!
+//! All files of a statement are written side by side, each by a task of its own, and none is completed before the last row of
+//! all is in its file: where a statement fails, no file has its final name.
+
+use crate::error::of_file;
+use crate::options::FormatOptions;
+use crate::store_sink::StoreSink;
+use crate::writer_properties::writer_properties;
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::common::runtime::{JoinSet, SpawnedTask};
+use datafusion::datasource::file_format::write::demux::DemuxedStreamReceiver;
+use datafusion::datasource::file_format::write::get_writer_schema;
+use datafusion::datasource::physical_plan::{FileSink, FileSinkConfig};
+use datafusion::datasource::sink::DataSink;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::LexRequirement;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::metrics::{
+    Count, ExecutionPlanMetricsSet, MetricBuilder, MetricCategory, MetricsSet, Time,
+};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
+use marquetry_arrow::async_writer::AsyncArrowWriter;
+use marquetry_core::write::{SortingColumn, WriterProperties};
+use object_store::ObjectStore;
+use object_store::path::Path;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::mpsc::Receiver;
+
+/// Writes Parquet files.
+#[derive(Debug)]
+pub struct MarquetrySink {
+    config: FileSinkConfig,
+    options: Arc<FormatOptions>,
+    sorting: Option<Vec<SortingColumn>>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl MarquetrySink {
+    /// A sink of files in this order, which is recorded as far as it is one of columns.
+    ///
+    /// Fails if an option of writing cannot be followed.
+    pub fn new(
+        config: FileSinkConfig,
+        options: Arc<FormatOptions>,
+        order: Option<&LexRequirement>,
+    ) -> Result<Self> {
+        // Before a row is computed.
+        writer_properties(&options, None, 1)?;
+        let sorting = order.and_then(|order| sorting_columns(order, &config));
+        Ok(MarquetrySink { config, options, sorting, metrics: ExecutionPlanMetricsSet::new() })
+    }
+}
+
+/// A file whose rows are all in it, and which nobody sees yet.
+struct WrittenFile {
+    path: Path,
+    writer: AsyncArrowWriter<StoreSink>,
+    rows: usize,
+}
+
+/// What all files of a statement have in common.
+#[derive(Clone)]
+struct Writing {
+    schema: SchemaRef,
+    properties: WriterProperties,
+    store: Arc<dyn ObjectStore>,
+    buffer: usize,
+    pool: Arc<dyn MemoryPool>,
+    elapsed_compute: Time,
+}
+
+impl Writing {
+    /// Writes all rows of a file; if that fails, what was sent of it is given up.
+    async fn write(self, path: Path, batches: Receiver<RecordBatch>) -> Result<WrittenFile> {
+        let named = |error| of_file(error, &path);
+        let sink = StoreSink::new(self.store.clone(), path.clone(), self.buffer);
+        let writer = AsyncArrowWriter::try_new(sink, self.schema.clone(), Some(self.properties.clone()));
+        let mut writer = writer.map_err(named)?.with_blocking_tasks(|task| {
+            Box::pin(async {
+                // A task that panics is an error of the writer.
+                drop(tokio::task::spawn_blocking(task).await);
+            })
+        });
+        match self.write_all(&mut writer, &path, batches).await {
+            Ok(rows) => Ok(WrittenFile { path, writer, rows }),
+            Err(error) => {
+                give_up_one(writer, &path).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn write_all(
+        &self,
+        writer: &mut AsyncArrowWriter<StoreSink>,
+        path: &Path,
+        mut batches: Receiver<RecordBatch>,
+    ) -> Result<usize> {
+        let named = |error| of_file(error, path);
+        let memory = MemoryConsumer::new(format!("MarquetrySink[{path}]")).register(&self.pool);
+        let mut rows = 0;
+        while let Some(batch) = batches.recv().await {
+            let start = Instant::now();
+            writer.write(&batch).await.map_err(named)?;
+            self.elapsed_compute.add_elapsed(start);
+            memory.try_resize(writer.memory_size())?;
+            rows += batch.num_rows();
+        }
+        // What is left is encoded while other files are still written.
+        let start = Instant::now();
+        writer.flush().await.map_err(named)?;
+        self.elapsed_compute.add_elapsed(start);
+        Ok(rows)
+    }
+}
+
+impl MarquetrySink {
+    fn writing(&self, context: &TaskContext, store: Arc<dyn ObjectStore>) -> Result<Writing> {
+        let session = context.session_config();
+        let threads = session.target_partitions();
+        Ok(Writing {
+            schema: writer_schema(&self.config),
+            properties: writer_properties(&self.options, self.sorting.clone(), threads)?,
+            store,
+            buffer: session.options().execution.objectstore_writer_buffer_size,
+            pool: context.memory_pool().clone(),
+            elapsed_compute: MetricBuilder::new(&self.metrics).elapsed_compute(0),
+        })
+    }
+
+    fn counter(&self, name: &'static str, category: MetricCategory) -> Count {
+        MetricBuilder::new(&self.metrics).with_category(category).global_counter(name)
+    }
+}
+
+#[async_trait]
+impl FileSink for MarquetrySink {
+    fn config(&self) -> &FileSinkConfig {
+        &self.config
+    }
+
+    async fn spawn_writer_tasks_and_join(
+        &self,
+        context: &Arc<TaskContext>,
+        demux_task: SpawnedTask<Result<()>>,
+        mut file_stream_rx: DemuxedStreamReceiver,
+        object_store: Arc<dyn ObjectStore>,
+    ) -> Result<u64> {
+        let writing = self.writing(context, object_store)?;
+        let mut tasks: JoinSet<Result<WrittenFile>> = JoinSet::new();
+        let mut files = Vec::new();
+        let mut failed: Option<DataFusionError> = None;
+        let mut is_open = true;
+        // Tasks are looked at while files still come: an error ends the statement at once.
+        while failed.is_none() && (is_open || !tasks.is_empty()) {
+            tokio::select! {
+                next = file_stream_rx.recv(), if is_open => match next {
+                    Some((path, batches)) => {
+                        tasks.spawn(writing.clone().write(path, batches));
+                    }
+                    None => is_open = false,
+                },
+                Some(written) = tasks.join_next() => match written {
+                    Ok(Ok(file)) => files.push(file),
+                    Ok(Err(error)) => failed = Some(error),
+                    Err(error) => failed = Some(DataFusionError::ExecutionJoin(Box::new(error))),
+                },
+            }
+        }
+        let mut demux_task = Some(demux_task);
+        if failed.is_none()
+            && let Some(task) = demux_task.take()
+        {
+            // The rows themselves may have been the error, which looks like their end from here.
+            failed = match task.join_unwind().await {
+                Ok(rows) => rows.err(),
+                Err(error) => Some(DataFusionError::ExecutionJoin(Box::new(error))),
+            };
+        }
+        if let Some(error) = failed {
+            // Then no more rows come, and all tasks end.
+            drop((demux_task, file_stream_rx));
+            while let Some(written) = tasks.join_next().await {
+                files.extend(written.ok().and_then(Result::ok));
+            }
+            give_up(files).await;
+            return Err(error);
+        }
+        self.complete(files).await
+    }
+}
+
+impl MarquetrySink {
+    /// Gives all files their names.
+    async fn complete(&self, files: Vec<WrittenFile>) -> Result<u64> {
+        let rows_written = self.counter("rows_written", MetricCategory::Rows);
+        let bytes_written = self.counter("bytes_written", MetricCategory::Bytes);
+        let mut files = files.into_iter();
+        while let Some(mut file) = files.next() {
+            if let Err(error) = file.writer.finish().await {
+                let error = of_file(error, &file.path);
+                give_up(std::iter::once(file).chain(files)).await;
+                return Err(error);
+            }
+            rows_written.add(file.rows);
+            bytes_written.add(usize::try_from(file.writer.bytes_written()).unwrap_or(usize::MAX));
+        }
+        Ok(rows_written.value() as u64)
+    }
+}
+
+/// Has the store forget what was sent of some files. The error that led here is the one to report.
+async fn give_up(files: impl IntoIterator<Item = WrittenFile>) {
+    for WrittenFile { path, writer, .. } in files {
+        give_up_one(writer, &path).await;
+    }
+}
+
+async fn give_up_one(writer: AsyncArrowWriter<StoreSink>, path: &Path) {
+    if let Err(error) = writer.abort().await {
+        log::warn!("{path} was given up, but the store keeps parts of it: {error}");
+    }
+}
+
+#[async_trait]
+impl DataSink for MarquetrySink {
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn schema(&self) -> &SchemaRef {
+        self.config.output_schema()
+    }
+
+    async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
+        FileSink::write_all(self, data, context).await
+    }
+}
+
+impl DisplayAs for MarquetrySink {
+    fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match t {
+            DisplayFormatType::TreeRender => writeln!(f, "MarquetrySink"),
+            _ => {
+                let paths = self.config.table_paths.iter().map(|path| path.as_str());
+                write!(f, "MarquetrySink(to=[{}])", paths.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+fn writer_schema(config: &FileSinkConfig) -> SchemaRef {
+    // Metadata of a session's schema says how it was read, not how it is to be written.
+    let schema = get_writer_schema(config);
+    Arc::new(Schema::new(schema.fields().clone()))
+}
+
+/// The order as the numbers of leaves: those keys before the first that is no column without nesting.
+fn sorting_columns(order: &LexRequirement, config: &FileSinkConfig) -> Option<Vec<SortingColumn>> {
+    let schema = get_writer_schema(config);
+    // Leaves are counted through all columns before.
+    if schema.fields().iter().any(|field| field.data_type().is_nested()) {
+        return None;
+    }
+    let mut sorting = Vec::new();
+    for requirement in order.iter() {
+        let Some(column) = requirement.expr.downcast_ref::<Column>() else { break };
+        let Some(options) = requirement.options else { break };
+        let Ok(index) = schema.index_of(column.name()) else { break };
+        sorting.push(SortingColumn {
+            column_idx: i32::try_from(index).ok()?,
+            descending: options.descending,
+            nulls_first: options.nulls_first,
+        });
+    }
+    (!sorting.is_empty()).then_some(sorting)
+}

@@ -1,0 +1,116 @@
+//! What a footer says of a file as a whole: for join orders, and for `count`, `min` and `max` that need no rows.
+//!
+//! A number or a bound is *exact* only where it is certain: bounds of byte strings only where the writer says that they occur, and
+//! bounds of floats never, since what they leave out is not the same everywhere.
+
+use crate::column_kind::{Kind, is_same_but_layout, kind_of, root_leaf, stores, value_type};
+use arrow_array::{Array, BooleanArray};
+use arrow_schema::{DataType, SchemaRef};
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
+use std::cmp::Ordering;
+
+/// The statistics of a file for the columns of a table. With `loses_rows` none of them is certain.
+pub(crate) fn statistics(footer: &ArrowReaderMetadata, table: &SchemaRef, loses_rows: bool) -> Statistics {
+    let metadata = footer.metadata();
+    let num_rows = Precision::Exact(usize::try_from(metadata.num_rows()).unwrap_or(usize::MAX));
+    let columns: Vec<ColumnStatistics> = table
+        .fields()
+        .iter()
+        .map(|field| of_column(footer, field.name(), field.data_type()).unwrap_or_default())
+        .collect();
+    let sizes = metadata.row_groups().map(|group| usize::try_from(group.total_byte_size()).unwrap_or(0));
+    let total_byte_size = Precision::Inexact(sizes.fold(0, usize::saturating_add));
+    let found = Statistics { num_rows, total_byte_size, column_statistics: columns };
+    if loses_rows { found.to_inexact() } else { found }
+}
+
+/// `None` if nothing is known.
+fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Option<ColumnStatistics> {
+    let leaf = root_leaf(footer.parquet_schema(), name);
+    let groups = || footer.metadata().row_groups();
+    let mut found = ColumnStatistics::new_unknown();
+    let leaf_number = footer
+        .parquet_schema()
+        .columns()
+        .iter()
+        .position(|column| leaf.is_some_and(|leaf| std::ptr::eq(leaf, column)))?;
+    let size: i64 =
+        groups().filter_map(|group| Some(group.column(leaf_number).ok()?.uncompressed_size())).sum();
+    found.byte_size = Precision::Inexact(usize::try_from(size).unwrap_or(0));
+    let known = footer.statistics(name).ok()?;
+    let nulls = known.row_group_null_counts(groups()).ok()?;
+    if nulls.null_count() == 0 {
+        let nulls: u64 = nulls.values().iter().sum();
+        found.null_count = Precision::Exact(usize::try_from(nulls).unwrap_or(usize::MAX));
+    }
+    // Bounds mean the same only where the values that are stored are those that are read.
+    let read_as = known.data_type();
+    if !leaf.is_some_and(|leaf| stores(leaf, read_as)) || !becomes(read_as, wanted) {
+        return Some(found);
+    }
+    let is_all_null = |group: usize| {
+        nulls.is_valid(group) && nulls.value(group) == footer.metadata().row_group(group).num_rows()
+    };
+    let side = |bounds: &dyn Array, exactness: &BooleanArray, wanted_order: Ordering| {
+        bound(bounds, exactness, wanted_order, &is_all_null).map_or(Precision::Absent, |(bound, is_exact)| {
+            match bound.cast_to(value_type(wanted)) {
+                Ok(bound) if is_exact => Precision::Exact(bound),
+                Ok(bound) => Precision::Inexact(bound),
+                Err(_) => Precision::Absent,
+            }
+        })
+    };
+    let (mins, maxes) = (known.row_group_mins(groups()).ok()?, known.row_group_maxes(groups()).ok()?);
+    let min_exact = known.row_group_is_min_value_exact(groups()).ok()?;
+    let max_exact = known.row_group_is_max_value_exact(groups()).ok()?;
+    found.min_value = side(&mins, &min_exact, Ordering::Less);
+    found.max_value = side(&maxes, &max_exact, Ordering::Greater);
+    Some(found)
+}
+
+/// The least or greatest of the bounds of all row groups with values, and whether it is a value that occurs.
+fn bound(
+    bounds: &dyn Array,
+    exactness: &BooleanArray,
+    wanted: Ordering,
+    is_all_null: &dyn Fn(usize) -> bool,
+) -> Option<(ScalarValue, bool)> {
+    let kind = kind_of(bounds.data_type())?;
+    let has_lengths = !bounds.data_type().is_primitive() && *bounds.data_type() != DataType::Boolean;
+    let mut found: Option<(ScalarValue, bool)> = None;
+    for group in (0..bounds.len()).filter(|group| !is_all_null(*group)) {
+        if bounds.is_null(group) {
+            return None;
+        }
+        let value = ScalarValue::try_from_array(bounds, group).ok()?;
+        // Bounds of fixed length are not cut; who writes none says nothing.
+        let said = exactness.is_valid(group).then(|| exactness.value(group));
+        let is_exact = kind == Kind::Same && said.unwrap_or(!has_lengths);
+        found = match found {
+            Some((so_far, was_exact)) => match value.partial_cmp(&so_far)? {
+                order if order == wanted => Some((value, is_exact)),
+                Ordering::Equal => Some((so_far, was_exact || is_exact)),
+                _ => Some((so_far, was_exact)),
+            },
+            None => Some((value, is_exact)),
+        };
+    }
+    found
+}
+
+/// Whether values of one type keep their order, and all of them, as another type.
+pub(crate) fn becomes(from: &DataType, to: &DataType) -> bool {
+    use DataType::*;
+    is_same_but_layout(from, to)
+        || matches!(
+            (value_type(from), value_type(to)),
+            (Int8, Int16 | Int32 | Int64)
+                | (Int16, Int32 | Int64)
+                | (Int32, Int64)
+                | (UInt8, UInt16 | UInt32 | UInt64 | Int16 | Int32 | Int64)
+                | (UInt16, UInt32 | UInt64 | Int32 | Int64)
+                | (UInt32, UInt64 | Int64)
+        )
+}

@@ -1,0 +1,171 @@
+//! One object of a session's store as a source of bytes.
+//!
+//! DataFusion has its stores from another version of the crate `object_store` than `marquetry-object-store`, so that this is its own
+//! reader: of one object whose size is known, through stores that repeat failed requests by themselves.
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use marquetry_arrow::async_reader::{AsyncSource, CoalesceOptions, FileVersion, Tail};
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_core::io::LocalFile;
+use marquetry_core::source::Source;
+use object_store::{GetOptions, GetRange, GetResultPayload, ObjectMeta, ObjectStore};
+use std::ops::Range;
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+use tokio::task::JoinError;
+
+/// A file in a store, as it was when it was listed.
+///
+/// Every answer is held against the ETag, or where there is none against the time of the last change, and against the size.
+/// A file of this machine is opened once, and read by positions.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreFile {
+    store: Arc<dyn ObjectStore>,
+    meta: Arc<ObjectMeta>,
+    is_local: bool,
+    local: Arc<OnceCell<Option<Arc<LocalFile>>>>,
+}
+
+impl StoreFile {
+    pub(crate) fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta) -> Self {
+        // Any other store would begin to send all of an object that is asked for without a range.
+        let is_local = store.to_string().starts_with("LocalFileSystem");
+        StoreFile { store, meta: Arc::new(meta), is_local, local: Arc::default() }
+    }
+
+    pub(crate) fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    /// What tells this store from others with the same paths.
+    pub(crate) fn store_name(&self) -> String {
+        self.store.to_string()
+    }
+
+    /// What a request costs.
+    pub(crate) fn cost(&self) -> CoalesceOptions {
+        if self.is_local { CoalesceOptions::LOCAL } else { CoalesceOptions::OBJECT_STORE }
+    }
+
+    fn version(&self) -> FileVersion {
+        FileVersion { len: self.meta.size, tag: Some(tag(&self.meta).into()) }
+    }
+
+    /// The open file, if the store is this machine's.
+    async fn local(&self) -> Result<Option<Arc<LocalFile>>> {
+        if !self.is_local {
+            return Ok(None);
+        }
+        let opened = self.local.get_or_try_init(|| async {
+            let answer = self.store.get_opts(&self.meta.location, GetOptions::default()).await;
+            let answer = answer.map_err(failed)?;
+            self.check(&answer.meta)?;
+            match answer.payload {
+                GetResultPayload::File(file, _) => Ok(Some(Arc::new(LocalFile::new(file)?))),
+                GetResultPayload::Stream(_) => Ok(None),
+            }
+        });
+        opened.await.cloned()
+    }
+
+    fn check(&self, there: &ObjectMeta) -> Result<()> {
+        match there.size == self.meta.size && tag(there) == tag(&self.meta) {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Changed, "the file has changed since it was listed")),
+        }
+    }
+
+    async fn read(&self, ranges: Vec<Range<u64>>) -> Result<Vec<Bytes>> {
+        match self.local().await? {
+            Some(file) => {
+                let read = tokio::task::spawn_blocking(move || file.read_ranges(&ranges));
+                read.await.map_err(given_up)?
+            }
+            None => {
+                let parts = ranges.into_iter().map(|range| spawned(self.clone().range(range)));
+                stream::iter(parts).buffered(AT_ONCE).try_collect().await
+            }
+        }
+    }
+
+    async fn range(self, range: Range<u64>) -> Result<Bytes> {
+        let (start, wanted) = (range.start, range.end - range.start);
+        let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
+        let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..GetOptions::default() };
+        let answer = self.store.get_opts(&self.meta.location, options).await;
+        let answer = answer.map_err(|error| failed(error).at(start))?;
+        // Not every server looks at the condition.
+        self.check(&answer.meta).map_err(|error| error.at(start))?;
+        let bytes = answer.bytes().await.map_err(|error| failed(error).at(start))?;
+        if bytes.len() as u64 != wanted {
+            let message = format!("{wanted} bytes asked for, {} given", bytes.len());
+            return Err(Error::new(ErrorKind::Io, message).at(start));
+        }
+        Ok(bytes)
+    }
+}
+
+impl AsyncSource for StoreFile {
+    fn read_tail(&self, len: usize) -> BoxFuture<'_, Result<Tail>> {
+        let end = self.meta.size;
+        let start = end.saturating_sub(len as u64);
+        async move {
+            // Servers refuse ranges of nothing.
+            let bytes = match start < end {
+                true => self.read(Vec::from([start..end])).await?.pop().unwrap_or_default(),
+                false => Bytes::new(),
+            };
+            Ok(Tail { version: self.version(), bytes })
+        }
+        .boxed()
+    }
+
+    fn read_ranges<'a>(
+        &'a self,
+        version: &'a FileVersion,
+        ranges: Vec<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Vec<Bytes>>> {
+        async move {
+            if *version != self.version() {
+                return Err(Error::new(ErrorKind::Changed, "the file has changed since its footer was read"));
+            }
+            self.read(ranges).await
+        }
+        .boxed()
+    }
+}
+
+/// Requests of one file at the same time: enough to fill a fast connection, few enough for any server.
+const AT_ONCE: usize = 16;
+
+/// Which content of an object it is.
+pub(crate) fn tag(meta: &ObjectMeta) -> String {
+    meta.e_tag.clone().unwrap_or_else(|| format!("changed {}", meta.last_modified.timestamp_micros()))
+}
+
+/// Runs `work` as a task of its own, so that bytes come while batches are decoded; dropping the future gives it up.
+async fn spawned<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    let mut task = tokio::task::JoinSet::new();
+    task.spawn(work);
+    match task.join_next().await {
+        Some(result) => result.map_err(given_up)?,
+        None => Err(Error::new(ErrorKind::Io, "fetching was given up")),
+    }
+}
+
+#[cold]
+fn given_up(error: JoinError) -> Error {
+    Error::caused_by(ErrorKind::Io, "fetching was given up", error)
+}
+
+#[cold]
+fn failed(error: object_store::Error) -> Error {
+    let kind = match error {
+        object_store::Error::NotFound { .. } => ErrorKind::NotFound,
+        object_store::Error::Precondition { .. } => ErrorKind::Changed,
+        _ => ErrorKind::Io,
+    };
+    Error::caused_by(kind, "the store failed", error)
+}

@@ -1,0 +1,18 @@
+//! What a query wants of one file.
+
+use crate::filter::Filter;
+use arrow_schema::SchemaRef;
+use datafusion::physical_expr::projection::ProjectionExprs;
+
+/// What a query wants of a file, with the file's partition values in it.
+pub(crate) struct Wanted {
+    pub(crate) projection: ProjectionExprs,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) output_schema: SchemaRef,
+    pub(crate) batch_size: usize,
+    pub(crate) limit: Option<usize>,
+    /// Whether conditions may be asked of rows before these are handed on.
+    pub(crate) asks_rows: bool,
+    /// Whether anything at all may be ruled out without reading it.
+    pub(crate) prunes: bool,
+}

@@ -1,0 +1,130 @@
+//! What footers answer, and the order that they promise.
+
+use crate::tables::{batch, ints, longs, plan, rows, run, session, texts, write, write_with};
+use arrow_array::{ArrayRef, Int32Array};
+use marquetry_core::write::{SortingColumn, WriterProperties};
+use std::sync::Arc;
+use tempfile::tempdir;
+
+#[tokio::test]
+async fn counts_and_bounds_come_from_footers() {
+    let folder = tempdir().unwrap();
+    for file in 0..5 {
+        let numbers: Int32Array = (0..100).map(|n| (n % 10 != 0).then_some(file * 100 + n)).collect();
+        let columns =
+            [("n", Arc::new(numbers) as ArrayRef), ("w", texts((0..100).map(|n| format!("{n:03}"))))];
+        write(&folder.path().join(format!("{file}.parquet")), &[batch(columns)], 30);
+    }
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}/'", folder.path().display()))
+        .await;
+    for (sql, expected) in [
+        ("select count(*) from t", "500"),
+        ("select count(n) from t", "450"),
+        ("select min(n), max(n), count(*) from t", "1 | 499 | 500"),
+        ("select min(w), max(w) from t", "000 | 099"),
+    ] {
+        let plan = plan(&ctx, sql).await;
+        assert!(!plan.contains("DataSourceExec"), "{sql}: {plan}");
+        assert_eq!(rows(&ctx, sql).await, [expected], "{sql}");
+    }
+    assert_eq!(rows(&ctx, "select count(*), min(n) from t where n > 250").await, ["225 | 251"]);
+}
+
+#[tokio::test]
+async fn bounds_that_were_cut_are_not_answers() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let long = |n: usize| format!("{}{n:03}", "x".repeat(200));
+    let cut = WriterProperties::builder().set_statistics_truncate_length(Some(16)).build();
+    write_with(&file, &[batch([("w", texts((0..100).map(long))), ("n", ints(0..100))])], cut);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    assert_eq!(
+        rows(&ctx, "select min(w), max(w), max(n) from t").await,
+        [format!("{} | {} | 99", long(0), long(99))]
+    );
+}
+
+#[tokio::test]
+async fn columns_of_other_types_answer_only_what_is_certain() {
+    let folder = tempdir().unwrap();
+    write(
+        &folder.path().join("1.parquet"),
+        &[batch([("a", ints(0..10)), ("s", texts((0..10).map(|n| n.to_string())))])],
+        4,
+    );
+    write(
+        &folder.path().join("2.parquet"),
+        &[batch([("a", longs(5..15)), ("s", texts((0..20).map(|n| n.to_string()).take(10)))])],
+        4,
+    );
+    let ctx = session();
+    let path = folder.path().display();
+    run(
+        &ctx,
+        &format!("create external table t (a bigint, s int, gone int) stored as parquet location '{path}/'"),
+    )
+    .await;
+    assert_eq!(
+        rows(&ctx, "select min(a), max(a), min(s), max(s), count(gone), max(gone) from t").await,
+        ["0 | 14 | 0 | 9 | 0 | null"]
+    );
+}
+
+fn sorted_by(columns: &[(i32, bool)], row_group: usize) -> WriterProperties {
+    let sorting = columns.iter().map(|(column_idx, descending)| SortingColumn {
+        column_idx: *column_idx,
+        descending: *descending,
+        nulls_first: false,
+    });
+    WriterProperties::builder()
+        .set_max_row_group_row_count(Some(row_group))
+        .set_sorting_columns(Some(sorting.collect()))
+        .build()
+}
+
+#[tokio::test]
+async fn what_is_sorted_is_not_sorted_again() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    let sorts = |ctx, table: &str, order: &str| {
+        let sql = format!("select a, b from {table} order by {order}");
+        async move { plan(ctx, &sql).await.contains("SortExec") }
+    };
+    // Ascending in all; the last row groups share a value.
+    let file = folder.path().join("t.parquet");
+    write_with(
+        &file,
+        &[batch([("a", ints((0..100).map(|n| n / 7))), ("b", ints(0..100))])],
+        sorted_by(&[(0, false), (1, false)], 10),
+    );
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    assert!(!sorts(&ctx, "t", "a nulls last").await);
+    assert!(sorts(&ctx, "t", "b nulls last").await);
+    assert!(sorts(&ctx, "t", "a desc").await);
+    assert!(sorts(&ctx, "t", "a nulls last, b nulls last").await);
+    assert_eq!(rows(&ctx, "select a, b from t order by a nulls last, b nulls last").await[99], "14 | 99");
+    // One row group has all that its footer says.
+    let file = folder.path().join("one.parquet");
+    write_with(
+        &file,
+        &[batch([("a", ints((0..100).map(|n| n / 7))), ("b", ints(0..100))])],
+        sorted_by(&[(0, false), (1, false)], 100),
+    );
+    run(&ctx, &format!("create external table one stored as parquet location '{}'", file.display())).await;
+    assert!(!sorts(&ctx, "one", "a nulls last, b nulls last").await);
+    // Each row group is sorted, the file is not.
+    let file = folder.path().join("not.parquet");
+    let up_and_down = (0..100).map(|n| if n < 50 { n + 1000 } else { n });
+    write_with(
+        &file,
+        &[batch([("a", ints(up_and_down)), ("b", ints(0..100))])],
+        sorted_by(&[(0, false)], 50),
+    );
+    run(&ctx, &format!("create external table not_sorted stored as parquet location '{}'", file.display()))
+        .await;
+    assert!(sorts(&ctx, "not_sorted", "a nulls last").await);
+    assert_eq!(rows(&ctx, "select a from not_sorted order by a limit 1").await, ["50"]);
+}

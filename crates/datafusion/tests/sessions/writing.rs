@@ -1,0 +1,133 @@
+//! `COPY TO` and `INSERT INTO`.
+
+use crate::tables::{batch, error, ints, rows, run, session, session_with, texts};
+use datafusion::prelude::SessionConfig;
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use tempfile::tempdir;
+
+/// All files at or below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn a_query_becomes_one_file_or_many() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    ctx.register_batch(
+        "t",
+        batch([("n", ints(0..1000)), ("w", texts((0..1000).map(|n| format!("w{}", n % 3))))]),
+    )
+    .unwrap();
+    let path = folder.path().display();
+    assert_eq!(
+        rows(&ctx, &format!("copy (select * from t where n < 900) to '{path}/one.parquet'")).await,
+        ["900"]
+    );
+    assert_eq!(
+        rows(&ctx, &format!("select count(*), sum(n), max(w) from '{path}/one.parquet'")).await,
+        ["900 | 404550 | w2"]
+    );
+    assert_eq!(rows(&ctx, &format!("copy t to '{path}/many/' stored as marquetry")).await, ["1000"]);
+    assert!(
+        files(&folder.path().join("many"))
+            .iter()
+            .all(|file| file.extension().is_some_and(|ext| ext == "parquet"))
+    );
+    run(&ctx, &format!("create external table many stored as marquetry location '{path}/many/'")).await;
+    assert_eq!(rows(&ctx, "select count(*), sum(n) from many").await, ["1000 | 499500"]);
+    // No rows are a file as well.
+    assert_eq!(
+        rows(&ctx, &format!("copy (select * from t where n < 0) to '{path}/none.parquet'")).await,
+        ["0"]
+    );
+    assert_eq!(rows(&ctx, &format!("select count(*) from '{path}/none.parquet'")).await, ["0"]);
+}
+
+#[tokio::test]
+async fn partitions_are_folders() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    ctx.register_batch(
+        "t",
+        batch([("n", ints(0..1000)), ("w", texts((0..1000).map(|n| format!("w{}", n % 3))))]),
+    )
+    .unwrap();
+    let path = folder.path().display();
+    run(&ctx, &format!("copy t to '{path}/' stored as parquet partitioned by (w)")).await;
+    assert_eq!(files(folder.path()).len(), 3);
+    run(&ctx, &format!("create external table p stored as parquet partitioned by (w) location '{path}/'"))
+        .await;
+    assert_eq!(
+        rows(&ctx, "select w, count(*) from p group by w order by w").await,
+        ["w0 | 334", "w1 | 333", "w2 | 333"]
+    );
+    run(&ctx, "insert into p values (5000, 'w9'), (5001, 'w0')").await;
+    assert_eq!(
+        rows(&ctx, "select w, count(*), max(n) from p group by w order by w").await,
+        ["w0 | 335 | 5001", "w1 | 333 | 997", "w2 | 333 | 998", "w9 | 1 | 5000"]
+    );
+}
+
+#[tokio::test]
+async fn rows_are_inserted() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let path = folder.path().display();
+    run(&ctx, &format!("create external table t (n int, w varchar) stored as parquet location '{path}/' with order (n asc nulls last)")).await;
+    run(&ctx, "insert into t values (3, 'c'), (1, 'a'), (2, null)").await;
+    assert_eq!(rows(&ctx, "select * from t order by n").await, ["1 | a", "2 | null", "3 | c"]);
+    run(&ctx, "insert into t select n + 10, w from t").await;
+    assert_eq!(rows(&ctx, "select count(*), count(w), sum(n) from t").await, ["6 | 4 | 42"]);
+    let file = File::open(&files(folder.path())[0]).unwrap();
+    let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).unwrap();
+    let sorting = footer.metadata().row_group(0).sorting_columns();
+    assert_eq!(sorting.len(), 1, "the order is recorded");
+    assert!(error(&ctx, "insert overwrite t values (1, 'x')").await.contains("not overwritten"));
+}
+
+#[tokio::test]
+async fn a_statement_that_fails_leaves_no_file() {
+    let folder = tempdir().unwrap();
+    let ctx = session_with(SessionConfig::new().with_target_partitions(2).with_batch_size(100));
+    ctx.register_batch(
+        "t",
+        batch([("n", ints(0..10_000)), ("w", texts((0..10_000).map(|n| format!("w{}", n / 2500))))]),
+    )
+    .unwrap();
+    let path = folder.path().display();
+    let bad = "select 10 / (9000 - n) as q, w from t";
+    assert!(error(&ctx, &format!("copy ({bad}) to '{path}/one.parquet'")).await.contains("Divide by zero"));
+    assert!(
+        error(&ctx, &format!("copy ({bad}) to '{path}/parts/' stored as parquet partitioned by (w)"))
+            .await
+            .contains("Divide by zero")
+    );
+    assert!(
+        error(&ctx, &format!("copy ({bad}) to '{path}/many/' stored as parquet"))
+            .await
+            .contains("Divide by zero")
+    );
+    assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn types_survive() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let file = folder.path().join("types.parquet");
+    let query = "select 1::tinyint a, 2::smallint unsigned b, 3.25::decimal(9, 2) c, date '2024-02-29' d, timestamp '2024-02-29 12:00:00.123456' e, \
+        true f, x'0aff' g, 'text' h, [1, null, 3] i, {x: 1, y: 'z'} j, arrow_cast('2024-01-01T00:00:00Z', 'Timestamp(Millisecond, Some(\"UTC\"))') k, \
+        1.5::float l, null::int m, arrow_cast('10:20:30', 'Time64(Microsecond)') o";
+    run(&ctx, &format!("copy ({query}) to '{}'", file.display())).await;
+    let of_file = format!("select * from '{}'", file.display());
+    assert_eq!(rows(&ctx, &of_file).await, rows(&ctx, query).await);
+}

@@ -1,0 +1,164 @@
+//! Damage to encrypted files: an error, never another value. What was moved is noticed by its tag.
+
+use crate::files::{open, table};
+use crate::sample::{FOOTER, NAME, SALARY, batch, keys, properties, write};
+use bytes::Bytes;
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt};
+use marquetry::errors::{Error, ErrorKind, Limits};
+use marquetry::file::encryption::{FileEncryptionProperties, ParquetCipher};
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::file::page_index::{read_column_index, read_offset_index};
+use std::ops::Range;
+use std::sync::Arc;
+
+fn small(cipher: ParquetCipher, is_plain: bool) -> Bytes {
+    let encryption = FileEncryptionProperties::builder(FOOTER.to_vec())
+        .with_cipher(cipher)
+        .with_plaintext_footer(is_plain)
+        .with_column_key("name", NAME.to_vec())
+        .with_column_key("salary", SALARY.to_vec())
+        .with_complete_columns(true);
+    let properties = properties().set_max_row_group_row_count(Some(9)).set_data_page_row_count_limit(5);
+    let properties = properties.set_write_batch_size(5).set_bloom_filter_enabled(false);
+    write(&batch(12), properties.with_file_encryption_properties(encryption.build().unwrap()).build())
+}
+
+/// Every byte of small files is changed: reading fails, or gives the same values, where nothing depends on the byte.
+#[test]
+fn every_byte_flipped() {
+    for (cipher, is_plain) in [
+        (ParquetCipher::AesGcmV1, false),
+        (ParquetCipher::AesGcmV1, true),
+        (ParquetCipher::AesGcmCtrV1, false),
+    ] {
+        let file = small(cipher, is_plain);
+        let expected = table(open(file.clone(), keys("")).unwrap()).unwrap();
+        let mut harmless = 0;
+        for byte in 0..file.len() {
+            let mut changed = file.to_vec();
+            changed[byte] ^= 0x41;
+            let changed = Bytes::from(changed);
+            let Ok(opened) = open(changed.clone(), keys("")) else { continue };
+            if let Ok(cells) = table(opened.clone()) {
+                assert!(cells == expected, "{cipher:?}: byte {byte} changes values");
+                harmless += usize::from(indexes(&changed, &opened).is_ok());
+            }
+        }
+        // The opening magic: the one at the end decides.
+        assert!(harmless <= 4, "{cipher:?}: {harmless} of {} bytes", file.len());
+    }
+}
+
+/// Reads all indexes.
+fn indexes(file: &Bytes, opened: &OpenFile) -> Result<(), Error> {
+    for group in opened.metadata().row_groups() {
+        for chunk in group.columns() {
+            let chunk = chunk?;
+            read_column_index(file, chunk, &Limits::default())?;
+            read_offset_index(file, chunk, &Limits::default())?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_length_cut() {
+    for is_plain in [false, true] {
+        let file = small(ParquetCipher::AesGcmV1, is_plain);
+        for len in 0..file.len() {
+            assert!(open(file.slice(..len), keys("")).is_err(), "{len} of {} bytes", file.len());
+        }
+    }
+}
+
+/// The bytes of the pages of a chunk.
+fn chunk_range(metadata: &ParquetMetaData, row_group: usize, column: usize) -> Range<usize> {
+    let range = metadata.row_group(row_group).column(column).unwrap().byte_range().unwrap();
+    range.start as usize..range.end as usize
+}
+
+/// Where the data pages of a chunk are.
+fn pages(file: &Bytes, metadata: &ParquetMetaData, row_group: usize, column: usize) -> Vec<Range<usize>> {
+    let chunk = metadata.row_group(row_group).column(column).unwrap();
+    let index = read_offset_index(file, chunk, &Limits::default()).unwrap().unwrap();
+    index
+        .page_locations
+        .iter()
+        .map(|page| page.offset as usize..page.offset as usize + page.compressed_page_size as usize)
+        .collect()
+}
+
+/// The file with the bytes of two ranges of equal length in each other's place.
+fn swapped(file: &Bytes, a: Range<usize>, b: Range<usize>) -> Bytes {
+    assert_eq!(a.len(), b.len());
+    let mut out = file.to_vec();
+    out[a.clone()].copy_from_slice(&file[b.clone()]);
+    out[b].copy_from_slice(&file[a]);
+    out.into()
+}
+
+/// All numbers, all of one length: pages that could stand in each other's place.
+fn alike(prefix: &[u8]) -> Bytes {
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    let column = |from: i64| Arc::new(Int64Array::from_iter_values(from..from + 40)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("a", column(0)), ("b", column(1_000))]).unwrap();
+    let encryption = FileEncryptionProperties::builder(FOOTER.to_vec()).with_aad_prefix(prefix.to_vec());
+    let properties = properties()
+        .set_compression(marquetry::basic::Compression::UNCOMPRESSED)
+        .set_encoding(marquetry::basic::Encoding::PLAIN)
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(10)
+        .set_write_batch_size(10)
+        .set_max_row_group_row_count(Some(20))
+        .set_bloom_filter_enabled(false)
+        // Checksums would make headers of different lengths.
+        .set_page_checksums(false)
+        .with_file_encryption_properties(encryption.build().unwrap());
+    write(&batch, properties.build())
+}
+
+fn refused(file: Bytes, what: &str) {
+    let keys = marquetry::file::encryption::FileDecryptionProperties::builder(FOOTER.to_vec());
+    let error = open(file, keys).and_then(table).expect_err(what);
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
+    assert!(error.to_string().contains("written for another place"), "{what}: {error}");
+}
+
+#[test]
+fn what_was_moved_is_refused() {
+    let file = alike(b"one");
+    let keys = || marquetry::file::encryption::FileDecryptionProperties::builder(FOOTER.to_vec());
+    let metadata = open(file.clone(), keys()).unwrap().metadata().clone();
+    let [first, second] = pages(&file, &metadata, 0, 0).try_into().unwrap();
+    refused(swapped(&file, first, second), "pages");
+    refused(swapped(&file, chunk_range(&metadata, 0, 0), chunk_range(&metadata, 0, 1)), "columns");
+    refused(swapped(&file, chunk_range(&metadata, 0, 0), chunk_range(&metadata, 1, 0)), "row groups");
+    // Of another file of the same keys and prefix: the identifiers differ.
+    let other = alike(b"one");
+    let range = chunk_range(&metadata, 0, 0);
+    let mixed = [&file[..range.start], &other[range.clone()], &file[range.end..]].concat();
+    refused(mixed.into(), "files");
+    // A file as a whole is told from another by its prefix.
+    let error = open(alike(b"two"), keys().with_aad_prefix(b"one".to_vec())).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Key);
+}
+
+/// A page with a wrong tag is lost, and the others are read.
+#[test]
+fn pages_with_wrong_tags_are_lost_alone() {
+    let file = alike(b"one");
+    let keys = || marquetry::file::encryption::FileDecryptionProperties::builder(FOOTER.to_vec());
+    let metadata = open(file.clone(), keys()).unwrap().metadata().clone();
+    let page = pages(&file, &metadata, 1, 0)[0].clone();
+    let mut bytes = file.to_vec();
+    bytes[page.end - 20] ^= 1;
+    let options = ArrowReaderOptions::new()
+        .with_file_decryption_properties(keys().build().unwrap())
+        .with_on_corrupt(OnCorrupt::SkipPage);
+    let damaged = OpenFile::new(Arc::new(Bytes::from(bytes)), options).unwrap();
+    let rows = table(damaged).unwrap();
+    let all = table(open(file, keys()).unwrap()).unwrap();
+    assert_eq!(rows[0].len(), 30);
+    assert_eq!(rows[0], [&all[0][..20], &all[0][30..]].concat());
+}

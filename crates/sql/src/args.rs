@@ -1,0 +1,141 @@
+//! The command line.
+
+use clap::{Parser, ValueEnum};
+use std::path::PathBuf;
+
+/// Ask Parquet files in SQL.
+#[derive(Debug, Parser)]
+#[command(name = "marquetry-sql", version, max_term_width = 110, after_help = AFTER_HELP)]
+pub(crate) struct CommandLine {
+    /// One or more statements; without it they are read from --file, from standard input, or typed
+    pub(crate) statement: Option<String>,
+    /// A file of statements
+    #[arg(long, short = 'f', value_name = "FILE", conflicts_with = "statement")]
+    pub(crate) file: Option<PathBuf>,
+    /// How rows are given. `table` if not given; with --output what the name of the file says
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// Where rows go, instead of to standard output: to one file, of the one statement that has rows
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show the plan of each query instead of its rows; `analyze` runs it, and shows what it cost
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "plan", require_equals = true)]
+    pub(crate) explain: Option<Explain>,
+    /// A table: a file, a directory or a pattern. Files whose names end with .csv, .json, .arrow are of these formats
+    #[arg(long = "table", short = 't', value_name = "NAME=LOCATION", value_parser = named)]
+    pub(crate) tables: Vec<(String, String)>,
+    /// Memory for sorts, joins and groups, such as 2GiB; what needs more goes to --spill-dir. No bound if not given
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) memory_limit: Option<usize>,
+    /// Where what does not fit in memory goes. The system's folder of temporary files if not given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spill_dir: Option<PathBuf>,
+    /// How many threads, and parts of a query. One for each processor if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// How rows are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Text in columns, all rows at once
+    Table,
+    /// With a header
+    Csv,
+    /// An object a row
+    Jsonl,
+    /// An Arrow IPC file
+    Arrow,
+    /// With --output only
+    Parquet,
+}
+
+/// What is shown of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Explain {
+    /// What would be done
+    Plan,
+    /// What was done
+    Analyze,
+}
+
+impl CommandLine {
+    pub(crate) fn threads(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(processors, usize::from)
+    }
+
+    /// The format that is asked for, or that a file's name says.
+    pub(crate) fn format(&self) -> Format {
+        let extension = self.output.as_ref().and_then(|path| path.extension()?.to_str());
+        let by_name = match extension {
+            Some("csv") => Format::Csv,
+            Some("jsonl" | "ndjson" | "json") => Format::Jsonl,
+            Some("arrow" | "feather") => Format::Arrow,
+            Some("parquet") => Format::Parquet,
+            _ => Format::Table,
+        };
+        self.format.unwrap_or(by_name)
+    }
+}
+
+fn named(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, location)) if !name.is_empty() && !location.is_empty() => {
+            Ok((name.to_owned(), location.to_owned()))
+        }
+        _ => Err("it is written NAME=LOCATION".to_owned()),
+    }
+}
+
+/// A number of bytes, with a unit or without.
+fn bytes(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: usize = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        other => return Err(format!("{other} is none of kb, mb, gb, kib, mib, gib")),
+    };
+    let number: usize = digits.parse().map_err(|_| format!("{digits:?} is no number"))?;
+    number.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(|| "no memory of this size".to_owned())
+}
+
+const AFTER_HELP: &str = "\
+Files are tables by their names, patterns and directories too:
+  marquetry-sql \"select country, count(*) from 'wines.parquet' group by country\"
+  marquetry-sql \"select count(*) from 'events/*.parquet' where day >= '2024-01-01'\"
+  marquetry-sql -t events=events/ \"copy (select * from events where id < 10) to 'few.parquet'\"
+  marquetry-sql \"select * from 'wines.parquet' order by price desc limit 10\" -o best.csv
+
+Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
+
+Exit codes:
+  0  success
+  1  a file or the machine is at fault
+  2  the statement is, or the command line";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_go_together() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(bytes("12"), Ok(12));
+        assert_eq!(bytes("2GiB"), Ok(2 << 30));
+        assert_eq!(bytes("3mb"), Ok(3_000_000));
+        for wrong in ["", "x", "1tb", "-1", "0", "99999999999999999999", "99999999999gib"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

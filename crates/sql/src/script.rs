@@ -1,0 +1,55 @@
+//! Statements of a text, one after the other.
+
+use crate::args::{CommandLine, Explain, Format};
+use crate::format;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::DFParser;
+use std::collections::VecDeque;
+
+/// Runs all statements of a text, up to the first that fails.
+pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) -> Result<()> {
+    let statements: VecDeque<_> = DFParser::parse_sql(text)?;
+    let mut is_written = false;
+    for statement in statements {
+        let plan = ctx.state().statement_to_plan(statement).await?;
+        // A plan of what there is only once the statement before has run.
+        let gives_rows = !matches!(plan, LogicalPlan::Ddl(_) | LogicalPlan::Statement(_));
+        let frame = ctx.execute_logical_plan(plan).await?;
+        if !gives_rows {
+            frame.collect().await?;
+            continue;
+        }
+        if args.output.is_some() && std::mem::replace(&mut is_written, true) {
+            return Err(DataFusionError::Plan(
+                "--output is one file: give one statement that has rows".to_owned(),
+            ));
+        }
+        give(ctx, explained(frame, args.explain)?, args).await?;
+    }
+    Ok(())
+}
+
+fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
+    match explain {
+        // A plan that is one already is not explained again.
+        Some(_) if matches!(frame.logical_plan(), LogicalPlan::Explain(_) | LogicalPlan::Analyze(_)) => {
+            Ok(frame)
+        }
+        Some(explain) => frame.explain(false, explain == Explain::Analyze),
+        None => Ok(frame),
+    }
+}
+
+async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<()> {
+    match (args.format(), &args.output) {
+        (Format::Parquet, Some(path)) => format::parquet(ctx, frame, path).await,
+        (Format::Parquet, None) => {
+            Err(DataFusionError::Plan("Parquet is written to a file: say which by --output".to_owned()))
+        }
+        (format, Some(path)) => format::to_file(frame, format, path).await,
+        (format, None) => format::to_stdout(frame, format).await,
+    }
+}

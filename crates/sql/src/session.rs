@@ -1,0 +1,38 @@
+//! What statements run in: tables, memory, threads.
+
+use crate::args::CommandLine;
+use datafusion::error::Result;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::sync::Arc;
+
+/// A session with the tables that the command line names.
+pub(crate) async fn open(args: &CommandLine) -> Result<SessionContext> {
+    let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
+    let mut runtime = RuntimeEnvBuilder::new();
+    if let Some(bytes) = args.memory_limit {
+        runtime = runtime.with_memory_limit(bytes, 1.0);
+    }
+    if let Some(folder) = &args.spill_dir {
+        runtime = runtime.with_temp_file_path(folder);
+    }
+    let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?)).enable_url_table();
+    marquetry_datafusion::register(&ctx)?;
+    for (name, location) in &args.tables {
+        let (name, stored) = (name.replace('"', "\"\""), stored_as(location));
+        let location = location.replace('\'', "''");
+        let sql = format!("create external table \"{name}\" stored as {stored} location '{location}'");
+        ctx.sql(&sql).await?.collect().await?;
+    }
+    Ok(ctx)
+}
+
+/// The format of the files at a location.
+fn stored_as(location: &str) -> &'static str {
+    match location.rsplit('.').next().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "csv" => "csv",
+        "json" | "jsonl" | "ndjson" => "json",
+        "arrow" => "arrow",
+        _ => "parquet",
+    }
+}

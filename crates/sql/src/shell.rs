@@ -1,0 +1,115 @@
+//! Statements that are typed.
+
+use crate::args::CommandLine;
+use crate::script;
+use crate::table::harmless;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::prelude::SessionContext;
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::path::PathBuf;
+use std::time::Instant;
+
+const HELP: &str = "\
+Statements end with a semicolon. Files are tables: select * from 'file.parquet' limit 10;
+  \\d         the tables
+  \\d NAME    the columns of a table
+  \\timing    whether the time that each statement takes is shown
+  \\?         this
+  \\q         ends it, as Ctrl-D does";
+
+/// Reads statements and commands until the input ends.
+pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> {
+    let mut editor = DefaultEditor::new().map_err(terminal)?;
+    let history = history();
+    if let Some(history) = &history {
+        // There is none the first time.
+        let _ = editor.load_history(history);
+    }
+    println!("marquetry-sql {}. \\? for help.", env!("CARGO_PKG_VERSION"));
+    let (mut text, mut shows_time) = (String::new(), false);
+    loop {
+        let prompt = if text.is_empty() { "> " } else { ". " };
+        let line = match editor.readline(prompt) {
+            Ok(line) => line,
+            Err(ReadlineError::Interrupted) => {
+                text.clear();
+                continue;
+            }
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return Err(terminal(error)),
+        };
+        if text.is_empty() && line.trim_start().starts_with('\\') {
+            editor.add_history_entry(line.trim()).map_err(terminal)?;
+            match line.trim() {
+                "\\q" => break,
+                "\\timing" => {
+                    shows_time = !shows_time;
+                    println!("timing is {}", if shows_time { "on" } else { "off" });
+                }
+                command => match statement_of(command) {
+                    Some(statement) => said(script::run(ctx, &statement, args).await),
+                    None => println!("{HELP}"),
+                },
+            }
+            continue;
+        }
+        text.push_str(&line);
+        text.push('\n');
+        if !line.trim_end().ends_with(';') {
+            text = if text.trim().is_empty() { String::new() } else { text };
+            continue;
+        }
+        let statement = std::mem::take(&mut text);
+        editor.add_history_entry(statement.trim()).map_err(terminal)?;
+        let start = Instant::now();
+        said(script::run(ctx, &statement, args).await);
+        if shows_time {
+            println!("{:.3} s", start.elapsed().as_secs_f64());
+        }
+    }
+    if let Some(history) = &history
+        && let Err(error) = editor.save_history(history)
+    {
+        eprintln!("the history was not kept: {error}");
+    }
+    Ok(())
+}
+
+/// The statement that a command stands for; `None` if there is no such command.
+fn statement_of(command: &str) -> Option<String> {
+    match command.strip_prefix("\\d") {
+        Some("") => Some("show tables".to_owned()),
+        Some(name) if name.starts_with(' ') => Some(format!("describe {}", name.trim())),
+        _ => None,
+    }
+}
+
+/// An error ends a statement, and nothing else.
+fn said(result: Result<()>) {
+    if let Err(error) = result {
+        eprintln!("{}", harmless(&error.to_string()));
+    }
+}
+
+fn history() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
+    Some(PathBuf::from(home).join(".marquetry_sql_history"))
+}
+
+fn terminal(error: ReadlineError) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_statements() {
+        assert_eq!(statement_of("\\d"), Some("show tables".to_owned()));
+        assert_eq!(statement_of("\\d  t"), Some("describe t".to_owned()));
+        assert_eq!(statement_of("\\dance"), None);
+        assert_eq!(statement_of("\\?"), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! The command as a process: statements in, rows out.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::tempdir;
+
+fn wines() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet").to_owned()
+}
+
+fn sql(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_marquetry-sql")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// What a call that works writes.
+fn stdout(arguments: &[&str]) -> String {
+    let output = sql(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The exit code and the message of a call that fails.
+fn failure(arguments: &[&str]) -> (i32, String) {
+    let output = sql(arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn rows_have_the_format_that_is_asked_for() {
+    let count = format!("select count(*) as n, 'a\u{1b}b' as t, null as x from '{}'", wines());
+    assert_eq!(
+        stdout(&[&count]),
+        "+-----+----------+------+\n|   n | t        | x    |\n+=======================+\n| 200 | a\\u{1b}b | NULL |\n+-----+----------+------+\n"
+    );
+    assert_eq!(stdout(&[&count, "--format", "csv"]), "n,t,x\n200,a\u{1b}b,\n");
+    assert_eq!(stdout(&[&count, "--format", "jsonl"]), "{\"n\":200,\"t\":\"a\\u001bb\"}\n");
+    assert_eq!(stdout(&["select 1 as a where false", "--format", "csv"]), "a\n");
+    assert_eq!(stdout(&["select 1 as a where false", "--format", "jsonl"]), "");
+}
+
+#[test]
+fn rows_go_to_files() {
+    let folder = tempdir().unwrap();
+    let query = format!("select name, year from '{}' order by name limit 7", wines());
+    for name in ["out.parquet", "out.arrow", "out.csv", "out.jsonl"] {
+        let path = folder.path().join(name);
+        assert_eq!(stdout(&[&query, "-o", &text(&path)]), "");
+        let table = format!("t={}", text(&path));
+        assert_eq!(
+            stdout(&["-t", &table, "select count(*) as n from t", "--format", "csv"]),
+            "n\n7\n",
+            "{name}"
+        );
+    }
+    let odd = folder.path().join("no_extension");
+    stdout(&[&query, "-o", &text(&odd), "--format", "parquet"]);
+    assert!(std::fs::read(&odd).unwrap().ends_with(b"PAR1"));
+    let none = folder.path().join("none.csv");
+    let (code, message) = failure(&["select 1/0 as a", "-o", &text(&none)]);
+    assert_eq!(code, 1, "{message}");
+    assert!(!none.exists());
+    let (code, message) = failure(&["select 1; select 2", "-o", &text(&none)]);
+    assert_eq!(code, 2);
+    assert!(message.contains("give one statement that has rows"), "{message}");
+}
+
+#[test]
+fn scripts_have_many_statements() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("script.sql");
+    let script = format!(
+        "-- a comment; with a semicolon\ncreate external table w stored as parquet location '{}';\nset datafusion.execution.batch_size = 10;\n\
+         select count(*) as n from w;\nselect ';' as s;",
+        wines()
+    );
+    std::fs::write(&file, &script).unwrap();
+    let expected = "n\n200\ns\n;\n";
+    assert_eq!(stdout(&["-f", &text(&file), "--format", "csv"]), expected);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_marquetry-sql"))
+        .args(["--format", "csv"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert_eq!(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap(), expected);
+}
+
+#[test]
+fn plans_are_shown() {
+    let query = format!("select name from '{}' where year > 2010", wines());
+    let plan = stdout(&[&query, "--explain", "--format", "csv"]);
+    assert!(plan.contains("reader=marquetry") && !plan.contains("FilterExec"), "{plan}");
+    let cost = stdout(&[&query, "--explain=analyze", "--format", "csv"]);
+    assert!(cost.contains("bytes_scanned="), "{cost}");
+}
+
+#[test]
+fn patterns_and_limits() {
+    let folder = tempdir().unwrap();
+    for name in ["a.parquet", "b.parquet"] {
+        std::fs::copy(wines(), folder.path().join(name)).unwrap();
+    }
+    let folder = text(folder.path());
+    let query = format!("select count(*) as n from '{folder}/*.parquet'");
+    assert_eq!(stdout(&[&query, "--format", "csv", "--threads", "1"]), "n\n400\n");
+    let sort = format!("select * from '{folder}/*.parquet' order by name, year");
+    let (code, message) = failure(&[&sort, "--memory-limit", "1kb", "--spill-dir", &folder]);
+    assert_eq!(code, 1);
+    assert!(message.contains("Resources exhausted"), "{message}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing is left of what was spilled");
+}
+
+#[test]
+fn who_is_at_fault_is_the_exit_code() {
+    for (arguments, code, says) in [
+        (vec!["selec 1"], 2, "selec"),
+        (vec!["select nothing from (select 1 as a)"], 2, "nothing"),
+        (vec!["select * from 'missing.parquet'"], 2, "missing.parquet"),
+        (vec!["select 1", "--format", "parquet"], 2, "--output"),
+        (vec!["-f", "missing.sql"], 1, "missing.sql"),
+        (vec!["select 1", "--memory-limit", "much"], 2, "is none of kb"),
+    ] {
+        let (found, message) = failure(&arguments);
+        assert_eq!(found, code, "{arguments:?}: {message}");
+        assert!(message.contains(says), "{arguments:?}: {message}");
+    }
+    let folder = tempdir().unwrap();
+    let bad: PathBuf = folder.path().join("bad.parquet");
+    std::fs::write(&bad, b"PAR1 nothing more").unwrap();
+    let table = format!("t={}", text(&bad));
+    let (code, message) = failure(&["-t", &table, "select 1"]);
+    assert_eq!(code, 1, "{message}");
+    assert!(message.contains("bad.parquet"), "{message}");
+}

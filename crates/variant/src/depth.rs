@@ -1,0 +1,15 @@
+//! How deep a value may be.
+
+use marquetry_base::{Error, Result};
+
+pub(crate) fn check_depth(depth: usize) -> Result<()> {
+    match depth {
+        0..=MAX_DEPTH => Ok(()),
+        _ => Err(Error::limit(format!(
+            "a variant of more than {MAX_DEPTH} objects and arrays inside each other"
+        ))),
+    }
+}
+
+/// Objects and arrays inside each other: more is an error, so that no value can exhaust the stack.
+pub const MAX_DEPTH: usize = 500;

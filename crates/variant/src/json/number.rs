@@ -1,0 +1,155 @@
+//! Numbers of JSON as variants, with all their digits.
+
+use crate::decimal::{Decimal, MAX_SCALE};
+use crate::value::Value;
+use marquetry_base::{Error, Result};
+
+/// The number of a text that is one of JSON.
+pub(super) fn number(text: &str) -> Result<Value<'static>> {
+    let number = Number::new(text)?;
+    let has_exponent = text.contains(['e', 'E']);
+    if number.is_negative && number.digits.is_empty() {
+        return Ok(Value::Double(-0.0));
+    }
+    if !has_exponent && let Some(value) = number.exact() {
+        return Ok(value);
+    }
+    let double: f64 = text.parse().map_err(|_| Error::corrupt(format!("{text} is no number of JSON")))?;
+    if double.is_finite() && Number::new(&format!("{double:e}"))?.is_same(&number) {
+        return Ok(Value::Double(double));
+    }
+    number.normalized().exact().ok_or_else(|| {
+        Error::unsupported(format!("the number {text} fits neither a double nor 38 decimal digits"))
+    })
+}
+
+/// A number as digits: these, times ten to the power of the exponent.
+#[derive(Debug, Clone)]
+struct Number {
+    is_negative: bool,
+    /// Without zeros in front.
+    digits: String,
+    exponent: i64,
+}
+
+impl Number {
+    fn new(text: &str) -> Result<Self> {
+        let wrong = || Error::corrupt(format!("{text} is no number of JSON"));
+        let (is_negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+            None => (rest, None),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
+            return Err(wrong());
+        }
+        // An exponent beyond 64 bits is that of a zero, or of no number that anything holds.
+        let exponent = exponent.map_or(0, |exponent| {
+            let limit = if exponent.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 };
+            exponent.parse::<i64>().unwrap_or(limit).clamp(i64::MIN / 2, i64::MAX / 2)
+        });
+        let all = [whole, fraction].concat();
+        let digits = all.trim_start_matches('0').to_owned();
+        Ok(Number { is_negative, digits, exponent: exponent - fraction.len() as i64 })
+    }
+
+    /// Without zeros at the end, which tell nothing of how large it is.
+    fn normalized(&self) -> Self {
+        let digits = self.digits.trim_end_matches('0');
+        let zeros = (self.digits.len() - digits.len()) as i64;
+        let exponent = if digits.is_empty() { 0 } else { self.exponent + zeros };
+        Number { is_negative: self.is_negative, digits: digits.to_owned(), exponent }
+    }
+
+    fn is_same(&self, other: &Number) -> bool {
+        let (a, b) = (self.normalized(), other.normalized());
+        (a.is_negative, &a.digits, a.exponent) == (b.is_negative, &b.digits, b.exponent)
+    }
+
+    /// The integer or decimal of exactly these digits.
+    fn exact(&self) -> Option<Value<'static>> {
+        let zeros = usize::try_from(self.exponent.max(0)).ok()?;
+        let scale = u8::try_from((-self.exponent).max(0)).ok().filter(|scale| *scale <= MAX_SCALE)?;
+        if self.digits.len() + zeros > usize::from(MAX_SCALE) && !self.digits.is_empty() {
+            return None;
+        }
+        let mut digits = self.digits.clone();
+        if !digits.is_empty() {
+            digits.extend(std::iter::repeat_n('0', zeros));
+        }
+        let magnitude: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+        let unscaled = if self.is_negative { -magnitude } else { magnitude };
+        Some(if scale == 0 { integer(unscaled) } else { decimal(Decimal { unscaled, scale }) })
+    }
+}
+
+fn integer(number: i128) -> Value<'static> {
+    if let Ok(number) = i8::try_from(number) {
+        Value::Int8(number)
+    } else if let Ok(number) = i16::try_from(number) {
+        Value::Int16(number)
+    } else if let Ok(number) = i32::try_from(number) {
+        Value::Int32(number)
+    } else if let Ok(number) = i64::try_from(number) {
+        Value::Int64(number)
+    } else {
+        Value::Decimal16(Decimal { unscaled: number, scale: 0 })
+    }
+}
+
+/// The narrowest decimal. Its precision is at least its scale.
+fn decimal(number: Decimal) -> Value<'static> {
+    let digits =
+        number.unscaled.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1).max(number.scale.into());
+    match digits {
+        0..=9 => Value::Decimal4(number),
+        10..=18 => Value::Decimal8(number),
+        _ => Value::Decimal16(number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let decimal = |unscaled, scale| Decimal { unscaled, scale };
+        for (text, value) in [
+            ("0", Value::Int8(0)),
+            ("-128", Value::Int8(-128)),
+            ("128", Value::Int16(128)),
+            ("-2147483649", Value::Int64(-2_147_483_649)),
+            ("9223372036854775808", Value::Decimal16(decimal(9_223_372_036_854_775_808, 0))),
+            ("1.10", Value::Decimal4(decimal(110, 2))),
+            ("0.0000000001", Value::Decimal8(decimal(1, 10))),
+            ("-0.5", Value::Decimal4(decimal(-5, 1))),
+            ("1e2", Value::Double(100.0)),
+            ("1.5E-3", Value::Double(0.0015)),
+            ("1e300", Value::Double(1e300)),
+            ("0e999999999999999999999", Value::Double(0.0)),
+            // 2^53 + 1 is no double.
+            ("9.007199254740993e15", Value::Decimal16(decimal(9_007_199_254_740_993, 0))),
+        ] {
+            let found = number(text).unwrap();
+            match (found, value) {
+                (Value::Int64(a), Value::Decimal16(b)) => assert_eq!(i128::from(a), b.unscaled, "{text}"),
+                (a, b) => assert_eq!(a, b, "{text}"),
+            }
+        }
+        assert!(matches!(number("-0").unwrap(), Value::Double(zero) if zero.is_sign_negative()));
+        assert!(matches!(number("-0.00").unwrap(), Value::Double(zero) if zero.is_sign_negative()));
+    }
+
+    #[test]
+    fn numbers_that_nothing_holds() {
+        for text in ["1e400", "1e99999999999999999999", "0.123456789012345678901234567890123456789"] {
+            assert!(number(text).unwrap_err().message().starts_with("the number"), "{text}");
+        }
+    }
+}

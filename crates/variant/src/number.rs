@@ -1,0 +1,30 @@
+//! Unsigned little-endian numbers of 1 to 4 bytes: lengths, ids and offsets.
+
+/// Number `i` of a list of little-endian ones of `size` bytes, 1 to 4.
+#[inline]
+pub(crate) fn number(bytes: &[u8], i: usize, size: usize) -> Option<usize> {
+    let start = i.checked_mul(size)?;
+    // PERF: a load of four bytes and a mask, where there are as many.
+    if let Some(word) = bytes.get(start..).and_then(<[u8]>::first_chunk::<4>) {
+        let mask = u32::MAX >> (32 - 8 * size as u32);
+        return Some((u32::from_le_bytes(*word) & mask) as usize);
+    }
+    let bytes = bytes.get(start..start + size)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+}
+
+/// Bytes that a number takes; `None` if more than four.
+pub(crate) fn width_of(number: usize) -> Option<usize> {
+    match number {
+        0..=0xff => Some(1),
+        0x100..=0xffff => Some(2),
+        0x1_0000..=0xff_ffff => Some(3),
+        0x100_0000..=0xffff_ffff => Some(4),
+        _ => None,
+    }
+}
+
+/// Appends a little-endian number of `size` bytes.
+pub(crate) fn put_number(out: &mut Vec<u8>, number: usize, size: usize) {
+    out.extend_from_slice(&(number as u32).to_le_bytes()[..size]);
+}

@@ -1,0 +1,84 @@
+//! The kinds of values.
+
+use crate::array::Array;
+use crate::decimal::Decimal;
+use crate::object::Object;
+
+/// What a [`Variant`](crate::Variant) is. Objects and arrays are read no further than their offsets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// A null of JSON; not the null of SQL, for which a column has no variant at all.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// An integer of 8 bits.
+    Int8(i8),
+    /// An integer of 16 bits.
+    Int16(i16),
+    /// An integer of 32 bits.
+    Int32(i32),
+    /// An integer of 64 bits.
+    Int64(i64),
+    /// A floating point number of 64 bits.
+    Double(f64),
+    /// A floating point number of 32 bits.
+    Float(f32),
+    /// A decimal of up to 9 digits.
+    Decimal4(Decimal),
+    /// A decimal of up to 18 digits.
+    Decimal8(Decimal),
+    /// A decimal of up to 38 digits.
+    Decimal16(Decimal),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Microseconds since midnight, of no time zone.
+    Time(i64),
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    TimestampMicros(i64),
+    /// Microseconds since 1970-01-01T00:00:00, of no time zone.
+    LocalTimestampMicros(i64),
+    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    TimestampNanos(i64),
+    /// Nanoseconds since 1970-01-01T00:00:00, of no time zone.
+    LocalTimestampNanos(i64),
+    /// Bytes.
+    Binary(&'a [u8]),
+    /// Text. Short and long strings are the same.
+    String(&'a str),
+    /// A UUID, big-endian.
+    Uuid(&'a [u8; 16]),
+    /// Fields by name.
+    Object(Object<'a>),
+    /// Elements by position.
+    Array(Array<'a>),
+}
+
+impl Value<'_> {
+    /// What the value is, in a word of the format.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Boolean(_) => "boolean",
+            Value::Int8(_) => "int8",
+            Value::Int16(_) => "int16",
+            Value::Int32(_) => "int32",
+            Value::Int64(_) => "int64",
+            Value::Double(_) => "double",
+            Value::Float(_) => "float",
+            Value::Decimal4(_) => "decimal4",
+            Value::Decimal8(_) => "decimal8",
+            Value::Decimal16(_) => "decimal16",
+            Value::Date(_) => "date",
+            Value::Time(_) => "time",
+            Value::TimestampMicros(_) => "timestamp",
+            Value::LocalTimestampMicros(_) => "timestamp without time zone",
+            Value::TimestampNanos(_) => "timestamp in nanoseconds",
+            Value::LocalTimestampNanos(_) => "timestamp in nanoseconds without time zone",
+            Value::Binary(_) => "binary",
+            Value::String(_) => "string",
+            Value::Uuid(_) => "uuid",
+            Value::Object(_) => "object",
+            Value::Array(_) => "array",
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Laws over random values.
+
+use marquetry_variant::{Decimal, Path, Step, Value, Variant, Writer, json};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A value that owns what it holds.
+#[derive(Debug, Clone)]
+enum Tree {
+    Leaf(Leaf),
+    Object(BTreeMap<String, Tree>),
+    Array(Vec<Tree>),
+}
+
+/// As [`Value`], but for objects and arrays.
+#[derive(Debug, Clone)]
+enum Leaf {
+    Null,
+    Boolean(bool),
+    Int8(i8),
+    Int16(i16),
+    Int32(i32),
+    Int64(i64),
+    Double(f64),
+    Float(f32),
+    Decimal4(i32, u8),
+    Decimal8(i64, u8),
+    Decimal16(i128, u8),
+    Date(i32),
+    Time(i64),
+    Ticks(u8, i64),
+    Binary(Vec<u8>),
+    String(String),
+    Uuid([u8; 16]),
+}
+
+impl Leaf {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Leaf::Null => Value::Null,
+            Leaf::Boolean(value) => Value::Boolean(*value),
+            Leaf::Int8(number) => Value::Int8(*number),
+            Leaf::Int16(number) => Value::Int16(*number),
+            Leaf::Int32(number) => Value::Int32(*number),
+            Leaf::Int64(number) => Value::Int64(*number),
+            Leaf::Double(number) => Value::Double(*number),
+            Leaf::Float(number) => Value::Float(*number),
+            Leaf::Decimal4(unscaled, scale) => {
+                Value::Decimal4(Decimal { unscaled: (*unscaled).into(), scale: *scale })
+            }
+            Leaf::Decimal8(unscaled, scale) => {
+                Value::Decimal8(Decimal { unscaled: (*unscaled).into(), scale: *scale })
+            }
+            Leaf::Decimal16(unscaled, scale) => {
+                Value::Decimal16(Decimal { unscaled: *unscaled, scale: *scale })
+            }
+            Leaf::Date(days) => Value::Date(*days),
+            Leaf::Time(micros) => Value::Time(*micros),
+            Leaf::Ticks(0, ticks) => Value::TimestampMicros(*ticks),
+            Leaf::Ticks(1, ticks) => Value::LocalTimestampMicros(*ticks),
+            Leaf::Ticks(2, ticks) => Value::TimestampNanos(*ticks),
+            Leaf::Ticks(_, ticks) => Value::LocalTimestampNanos(*ticks),
+            Leaf::Binary(bytes) => Value::Binary(bytes),
+            Leaf::String(text) => Value::String(text),
+            Leaf::Uuid(bytes) => Value::Uuid(bytes),
+        }
+    }
+}
+
+fn leaf() -> impl Strategy<Value = Tree> {
+    prop_oneof![
+        Just(Leaf::Null),
+        any::<bool>().prop_map(Leaf::Boolean),
+        any::<i8>().prop_map(Leaf::Int8),
+        any::<i16>().prop_map(Leaf::Int16),
+        any::<i32>().prop_map(Leaf::Int32),
+        any::<i64>().prop_map(Leaf::Int64),
+        any::<f64>().prop_map(Leaf::Double),
+        any::<f32>().prop_map(Leaf::Float),
+        (-999_999_999..=999_999_999, 0u8..=38).prop_map(|(unscaled, scale)| Leaf::Decimal4(unscaled, scale)),
+        (-(10i64.pow(18) - 1)..10i64.pow(18), 0u8..=38)
+            .prop_map(|(unscaled, scale)| Leaf::Decimal8(unscaled, scale)),
+        (-(10i128.pow(38) - 1)..10i128.pow(38), 0u8..=38)
+            .prop_map(|(unscaled, scale)| Leaf::Decimal16(unscaled, scale)),
+        any::<i32>().prop_map(Leaf::Date),
+        (0i64..86_400_000_000).prop_map(Leaf::Time),
+        (0u8..4, any::<i64>()).prop_map(|(kind, ticks)| Leaf::Ticks(kind, ticks)),
+        prop::collection::vec(any::<u8>(), 0..80).prop_map(Leaf::Binary),
+        ".{0,80}".prop_map(Leaf::String),
+        any::<[u8; 16]>().prop_map(Leaf::Uuid),
+    ]
+    .prop_map(Tree::Leaf)
+}
+
+fn tree(leaf: impl Strategy<Value = Tree> + 'static) -> impl Strategy<Value = Tree> {
+    leaf.prop_recursive(5, 200, 20, |inner| {
+        prop_oneof![
+            prop::collection::btree_map(".{0,8}", inner.clone(), 0..20).prop_map(Tree::Object),
+            prop::collection::vec(inner, 0..20).prop_map(Tree::Array),
+        ]
+    })
+}
+
+fn write(tree: &Tree, writer: &mut Writer) {
+    match tree {
+        Tree::Leaf(leaf) => writer.write(&leaf.value()).unwrap(),
+        Tree::Object(fields) => {
+            writer.begin_object().unwrap();
+            // Names come in no order.
+            for (name, value) in fields.iter().rev() {
+                writer.field(name).unwrap();
+                write(value, writer);
+            }
+            writer.end().unwrap();
+        }
+        Tree::Array(elements) => {
+            writer.begin_array().unwrap();
+            elements.iter().for_each(|element| write(element, writer));
+            writer.end().unwrap();
+        }
+    }
+}
+
+/// Holds a value against the tree that it was written from, each field and element by its path, too.
+fn check(whole: Variant<'_>, here: Variant<'_>, tree: &Tree, steps: &mut Vec<Step>) {
+    let by_path = whole.get_path(&Path::new(steps.clone())).unwrap().unwrap();
+    assert_eq!(by_path.bytes(), here.bytes());
+    match (tree, here.value().unwrap()) {
+        (Tree::Leaf(leaf), found) => match (leaf.value(), found) {
+            (Value::Double(a), Value::Double(b)) => assert_eq!(a.to_bits(), b.to_bits()),
+            (Value::Float(a), Value::Float(b)) => assert_eq!(a.to_bits(), b.to_bits()),
+            (a, b) => assert_eq!(a, b),
+        },
+        (Tree::Object(fields), Value::Object(object)) => {
+            assert_eq!(object.len(), fields.len());
+            for ((name, field), found) in fields.iter().zip(object.iter()) {
+                let (found_name, found) = found.unwrap();
+                assert_eq!(found_name, name);
+                steps.push(Step::Field(name.clone()));
+                check(whole, found, field, steps);
+                steps.pop();
+            }
+        }
+        (Tree::Array(elements), Value::Array(array)) => {
+            assert_eq!(array.len(), elements.len());
+            for (i, (element, found)) in elements.iter().zip(array.iter()).enumerate() {
+                steps.push(Step::Element(i));
+                check(whole, found.unwrap(), element, steps);
+                steps.pop();
+            }
+        }
+        (tree, found) => panic!("{tree:?} became a {}", found.type_name()),
+    }
+}
+
+/// JSON whose numbers have no exponent: what comes back is the same text.
+fn json_text() -> impl Strategy<Value = String> {
+    let number = prop_oneof![
+        any::<i64>().prop_map(|number| number.to_string()),
+        "(-?[1-9][0-9]{0,10}|0)\\.[0-9]{1,20}".prop_map(|text| text),
+    ];
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("false".to_owned()),
+        number,
+        ".{0,70}".prop_map(|text| serde_json::to_string(&text).unwrap()),
+    ];
+    leaf.prop_recursive(5, 200, 10, |inner| {
+        prop_oneof![
+            prop::collection::btree_map(".{0,8}", inner.clone(), 0..10).prop_map(|members| {
+                let member = |(name, value): (String, String)| {
+                    format!("{}:{value}", serde_json::to_string(&name).unwrap())
+                };
+                format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(","))
+            }),
+            prop::collection::vec(inner, 0..10).prop_map(|elements| format!("[{}]", elements.join(","))),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(tree in tree(leaf())) {
+        let mut writer = Writer::new();
+        write(&tree, &mut writer);
+        let (metadata, value) = writer.finish().unwrap();
+        let variant = Variant::new(&metadata, &value).unwrap();
+        variant.validate().unwrap();
+        check(variant, variant, &tree, &mut Vec::new());
+        prop_assert!(variant.is_same(&variant).unwrap());
+    }
+
+    #[test]
+    fn json_comes_back(text in json_text()) {
+        let (metadata, value) = json::parse(&text).unwrap();
+        let variant = Variant::new(&metadata, &value).unwrap();
+        variant.validate().unwrap();
+        prop_assert_eq!(json::to_string(variant).unwrap(), text);
+    }
+
+    #[test]
+    fn what_json_shows_is_json(tree in tree(leaf())) {
+        let mut writer = Writer::new();
+        write(&tree, &mut writer);
+        let (metadata, value) = writer.finish().unwrap();
+        let text = json::to_string(Variant::new(&metadata, &value).unwrap()).unwrap();
+        serde_json::from_str::<&serde_json::value::RawValue>(&text).unwrap();
+        // What it is read as stays what it is from then on: a double may get other digits once, as 2e15 and 2000000000000000.0.
+        let read = |text: &str| {
+            let (metadata, value) = json::parse(text).unwrap();
+            json::to_string(Variant::new(&metadata, &value).unwrap()).unwrap()
+        };
+        let once = read(&text);
+        prop_assert_eq!(read(&once), once);
+    }
+
+    #[test]
+    fn any_bytes(metadata in prop::collection::vec(any::<u8>(), 0..40), value in prop::collection::vec(any::<u8>(), 0..80)) {
+        if let Ok(variant) = Variant::new(&metadata, &value) {
+            let _ = variant.validate();
+            let _ = json::to_string(variant);
+        }
+    }
+
+    #[test]
+    fn any_text(text in ".{0,60}") {
+        let _ = json::parse(&text);
+    }
+}
+
+/// Each level has 200 elements that all are the next one: as many values as 200 to the power of the depth.
+#[test]
+fn values_that_share_bytes_are_refused() {
+    let mut value = vec![0];
+    for _ in 0..20 {
+        let mut outer = vec![0b0001_1111 & !0b0001_0000 | 3 << 2, 200];
+        (0..200).for_each(|_| outer.extend_from_slice(&0u32.to_le_bytes()));
+        outer.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        outer.append(&mut value);
+        value = outer;
+    }
+    let variant = Variant::new(&[1, 0, 0], &value).unwrap();
+    let error = variant.validate().unwrap_err();
+    assert!(error.message().contains("share"), "{error}");
+    assert!(json::to_string(variant).is_err());
+}
+
+#[test]
+fn a_text_that_is_deep() {
+    let text = "[".repeat(100_000) + &"]".repeat(100_000);
+    assert!(json::parse(&text).is_err());
+    let text = "[".repeat(100) + &"]".repeat(100);
+    json::parse(&text).unwrap();
+}
+
+#[test]
+fn json_that_is_none() {
+    for text in
+        ["", "{", "[1,]", "{\"a\":1 \"b\":2}", "nul", "1 2", "{\"a\":1,\"a\":2}", "\"\\ud800\"", "01", "NaN"]
+    {
+        assert!(json::parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn all_elements_of_a_list() {
+    let (metadata, value) = json::parse(r#"{"points": [{"x": 1}, {"y": 2}, {"x": 3}, 4]}"#).unwrap();
+    let variant = Variant::new(&metadata, &value).unwrap();
+    let all = variant.get_all(&"points[*].x".parse().unwrap()).unwrap();
+    let values: Vec<Value<'_>> = all.iter().map(|variant| variant.value().unwrap()).collect();
+    assert_eq!(values, [Value::Int8(1), Value::Int8(3)]);
+    assert!(variant.get_path(&"points[*].z".parse().unwrap()).unwrap().is_none());
+    assert!(variant.get_path(&"points.x".parse().unwrap()).unwrap().is_none());
+    assert!(variant.get_path(&"points[7]".parse().unwrap()).unwrap().is_none());
+}

@@ -1,0 +1,60 @@
+"""Parquet: every encoding, every type, read right and fast.
+
+>>> import marquetry
+>>> file = marquetry.open(WINES)
+>>> file.num_rows
+200
+>>> table = file.read(columns=["name", "price"], filter="country = 'France' and price > 100", limit=5)
+>>> table.num_rows
+5
+
+What is read goes to others without a copy, by the Arrow PyCapsule interface: ``pyarrow.table(x)``, ``polars.DataFrame(x)``,
+``duckdb.from_arrow(x)``, ``pandas.DataFrame.from_arrow(x)`` take a table, a stream, or the file itself. :mod:`marquetry.parquet`
+has the names of ``pyarrow.parquet``.
+
+Nothing but Python is needed. pyarrow, polars and pandas are used where they are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._errors import (
+    ArgumentError,
+    CancelledError,
+    ChangedError,
+    ColumnError,
+    DamageError,
+    EncryptedError,
+    Error,
+    ForbiddenError,
+    IoError,
+    LimitError,
+    MissingFileError,
+    OutOfMemoryError,
+    UnsupportedError,
+)
+from ._file import Dataset, File, Stream, Table, dataset, open
+from ._marquetry import Batch, Schema, __version__
+from ._writer import Writer, create, write
+
+__all__ = [
+    "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnError", "DamageError", "Dataset", "EncryptedError",
+    "Error", "Explanation", "File", "Finding", "ForbiddenError", "IoError", "LimitError", "MissingFileError",
+    "OutOfMemoryError", "Recovery", "Schema", "Stream", "Table", "UnsupportedError", "Verification", "Writer",
+    "__version__", "create", "dataset", "explain", "open", "recover", "verify", "write",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    from ._reports import Explanation, Finding, Recovery, Verification, explain, recover, verify
+
+_REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "recover", "verify")
+
+
+def __getattr__(name: str) -> object:
+    # What few programs use, and takes as long to import as all else.
+    if name in _REPORTS:
+        from . import _reports
+
+        return getattr(_reports, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,360 @@
+"""Filters: pyarrow's lists and expressions become the text of a predicate.
+
+A filter is one of
+
+- text, as SQL has it after WHERE: ``"country = 'DE' and amount > 100"``;
+- tuples, all of which have to be true: ``[("country", "=", "DE"), ("amount", ">", 100)]``;
+- lists of tuples, one of which has to be true: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
+- an expression of ``pyarrow.compute``.
+
+What has no meaning as a predicate is an error: nothing is left out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import re
+import struct
+import uuid
+from typing import Any, Iterable
+
+_OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
+
+
+def predicate(filter: Any) -> str | None:
+    """The text of a filter.
+
+    >>> predicate([("country", "=", "DE"), ("amount", "not in", [1, 2])])
+    "(country = 'DE' and (amount is null or not amount in (1, 2)))"
+    """
+    if filter is None or isinstance(filter, str):
+        return filter
+    if isinstance(filter, (list, tuple)):
+        return _of_lists(filter)
+    module = type(filter).__module__
+    if module.startswith("pyarrow"):
+        return of_expression(filter)
+    raise TypeError(f"a filter is text, lists of tuples or an expression of pyarrow, not {type(filter).__name__}")
+
+
+def _of_lists(filters: Any) -> str:
+    if not filters:
+        raise ValueError("a filter without conditions")
+    if isinstance(filters[0], tuple) and len(filters[0]) == 3 and isinstance(filters[0][1], str):
+        filters = [filters]
+    ors = []
+    for conjunction in filters:
+        if not conjunction:
+            raise ValueError("a filter without conditions")
+        ors.append("(" + " and ".join(_of_tuple(*condition) for condition in conjunction) + ")")
+    return ors[0] if len(ors) == 1 else "(" + " or ".join(ors) + ")"
+
+
+def _of_tuple(name: str, operator: str, value: Any) -> str:
+    # A dot is a part of the name here, as pyarrow has it.
+    column = column_name([name])
+    if operator in ("in", "not in"):
+        if not isinstance(value, Iterable):
+            raise TypeError(f"{operator} takes a collection, not {type(value).__name__}")
+        inside = is_in(column, list(value))
+        # As pyarrow has it: a value that is null is in no list that has no null.
+        return inside if operator == "in" else f"({column} is null or not {inside})" if None not in value else f"(not {inside})"
+    if operator not in _OPERATORS:
+        raise ValueError(f'"{operator}" is not a valid operator in predicates.')
+    return f"{column} {_OPERATORS[operator]} {literal(value)}"
+
+
+def is_in(column: str, values: list[Any]) -> str:
+    """Whether a column is among values, null and NaN included."""
+    parts = []
+    plain = [value for value in values if value is not None and not _is_nan(value)]
+    if plain:
+        parts.append(f"{column} in ({', '.join(literal(value) for value in plain)})")
+    if any(_is_nan(value) for value in values):
+        parts.append(f"is_nan({column})")
+    if any(value is None for value in values):
+        parts.append(f"{column} is null")
+    if not parts:
+        return "false"
+    return parts[0] if len(parts) == 1 else "(" + " or ".join(parts) + ")"
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_RESERVED = {
+    "and", "or", "not", "in", "is", "null", "true", "false", "between", "like", "ilike", "date", "time", "timestamp", "x",
+    "is_nan", "any", "all", "contains", "starts_with", "ends_with", "regexp_like", "cardinality", "escape", "unknown",
+    "empty", "distinct", "from",
+}  # fmt: skip
+
+
+def column_name(path: list[str]) -> str:
+    """The names of a path as a predicate has them.
+
+    >>> column_name(["a", "b.c"])
+    'a."b.c"'
+    """
+    return ".".join(_quoted(name) for name in path)
+
+
+def _quoted(name: str) -> str:
+    if _WORD.match(name) and name.lower() not in _RESERVED:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Any) -> str:
+    """A value as a predicate has it.
+
+    >>> literal("it's"), literal(1.5), literal(None), literal(b"\\x0a")
+    ("'it''s'", '1.5', 'null', "X'0a'")
+    """
+    if hasattr(value, "as_py"):
+        value = value.as_py()
+    elif type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        if math.isnan(value) or math.isinf(value):
+            raise ValueError(f"{value} has no form in a predicate")
+        return repr(float(value))
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        return format(value, "f")
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"X'{bytes(value).hex()}'"
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+            return f"timestamp '{value.isoformat(sep=' ')}Z'"
+        return f"timestamp '{value.isoformat(sep=' ')}'"
+    if isinstance(value, datetime.date):
+        return f"date '{value.isoformat()}'"
+    if isinstance(value, datetime.time) and value.tzinfo is None:
+        return f"time '{value.isoformat()}'"
+    if isinstance(value, uuid.UUID):
+        return f"X'{value.bytes.hex()}'"
+    raise TypeError(f"a value of type {type(value).__name__} has no form in a predicate")
+
+
+# Expressions of pyarrow do not tell what they are made of. Pickling does: it gives an Arrow file, whose metadata has the program in
+# the order of its parts, and whose columns have the literals.
+
+
+def of_expression(expression: Any) -> str:
+    """The text of a ``pyarrow.compute.Expression``."""
+    return Program(expression).text()
+
+
+class Program:
+    """What an expression of pyarrow is made of."""
+
+    def __init__(self, expression: Any) -> None:
+        self._pairs, self._literals = _program(expression)
+        self._shown = str(expression)
+        self._parser: _Parser | None = None
+
+    def _parsed(self) -> _Parser:
+        if self._parser is None:
+            self._parser = _Parser(self._pairs, self._literals)
+            self._parser.root = self._parser.part()
+            if self._parser.at < len(self._pairs):
+                raise ValueError(f"an expression that is not understood: {self._shown}")
+        return self._parser
+
+    def text(self) -> str:
+        """As a predicate."""
+        root = self._parsed().root
+        assert root is not None
+        return root.as_condition()
+
+    def names(self) -> set[str]:
+        """Names of columns and of their fields."""
+        return {value for key, value in self._pairs if key == "field_ref"}
+
+    def compared(self) -> list[tuple[list[str], list[Any]]]:
+        """The paths of columns, and the values that they are compared with; none for what is asked besides."""
+        return self._parsed().compared
+
+
+class _Part:
+    """A part of an expression: a column, a literal, or a condition."""
+
+    def __init__(self, kind: str, text: str, value: Any = None, path: list[str] | None = None) -> None:
+        self.kind, self.text, self.value, self.path = kind, text, value, path
+
+    def as_condition(self) -> str:
+        if self.kind == "literal":
+            if isinstance(self.value, bool):
+                return self.text
+            raise TypeError(f"{self.text} is no condition")
+        return self.text
+
+
+_COMPARISONS = {
+    "equal": "=", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+}  # fmt: skip
+
+
+class _Parser:
+    def __init__(self, program: list[tuple[str, str]], literals: Any) -> None:
+        self.program, self.literals, self.at = program, literals, 0
+        self.root: _Part | None = None
+        self.compared: list[tuple[list[str], list[Any]]] = []
+
+    def next(self) -> tuple[str, str]:
+        item = self.program[self.at]
+        self.at += 1
+        return item
+
+    def part(self) -> _Part:
+        key, value = self.next()
+        if key == "literal":
+            scalar = self.literals.column(int(value))[0]
+            python = scalar.as_py()
+            text = "null" if python is None else "" if isinstance(python, (list, dict)) else _text_of(scalar)
+            return _Part("literal", text, python)
+        if key == "field_ref":
+            return _Part("column", column_name([value]), path=[value])
+        if key == "nested_field_ref":
+            names = [self.next()[1] for _ in range(int(value))]
+            return _Part("column", column_name(names), path=names)
+        if key == "call":
+            return self.call(value)
+        raise ValueError(f"{key} in an expression is not understood")
+
+    def call(self, name: str) -> _Part:
+        arguments: list[_Part] = []
+        options = None
+        while True:
+            key, value = self.program[self.at]
+            if key == "end":
+                if value != name:
+                    raise ValueError(f"the end of {name} is missing")
+                self.at += 1
+                return _Part("condition", self.condition(name, arguments, options))
+            if key == "options":
+                self.at += 1
+                options = self.literals.column(int(value))[0].as_py()
+                continue
+            arguments.append(self.part())
+
+    def condition(self, name: str, arguments: list[_Part], options: Any) -> str:
+        if name in _COMPARISONS:
+            return self.comparison(_COMPARISONS[name], *arguments)
+        if name in ("and", "and_kleene", "or", "or_kleene"):
+            word = name.split("_")[0]
+            return f"({arguments[0].as_condition()} {word} {arguments[1].as_condition()})"
+        if name == "invert":
+            return f"(not {arguments[0].as_condition()})"
+        if name == "is_null" and not (options or {}).get("nan_is_null"):
+            return f"{arguments[0].text} is null"
+        if name == "is_null":
+            return f"({arguments[0].text} is null or is_nan({arguments[0].text}))"
+        if name == "is_valid":
+            return f"{arguments[0].text} is not null"
+        if name == "is_nan":
+            return f"is_nan({arguments[0].text})"
+        if name == "is_in" and arguments[0].kind == "column":
+            return self.is_in(arguments[0], options or {})
+        if name == "starts_with" and not (options or {}).get("ignore_case"):
+            return f"starts_with({arguments[0].text}, {literal((options or {})['pattern'])})"
+        raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
+
+    def comparison(self, sign: str, left: _Part, right: _Part) -> str:
+        for side, other in ((left, right), (right, left)):
+            if side.path is not None:
+                self.compared.append((side.path, [other.value]))
+        for side in (left, right):
+            if side.kind == "condition":
+                raise ValueError("a comparison of something computed is no part of predicates")
+            if _is_nan(side.value):
+                # Equal to nothing, and neither less nor greater; null stays null.
+                other = left if side is right else right
+                never = f"({other.text} < 0 and {other.text} > 0)"
+                return f"(not {never})" if sign == "!=" else never
+            if isinstance(side.value, float) and math.isinf(side.value):
+                raise ValueError("an infinite number has no form in a predicate")
+        if left.kind == right.kind == "literal":
+            raise ValueError("a comparison of two literals")
+        return f"{left.text} {sign} {right.text}"
+
+    def is_in(self, column: _Part, options: dict[str, Any]) -> str:
+        values = options.get("value_set")
+        if not isinstance(values, list):
+            raise ValueError("is_in without a list of values")
+        # MATCH is 0: null is in a list that has it. SKIP, 1: never.
+        behaviour = options.get("null_matching_behavior", 0)
+        if behaviour == 1:
+            values = [value for value in values if value is not None]
+        elif behaviour != 0:
+            raise ValueError("is_in is understood where nulls match or are skipped")
+        if column.path is not None:
+            self.compared.append((column.path, values))
+        text = is_in(column.text, values)
+        # What is in no list is false, and not unknown, where it is null.
+        return f"({column.text} is not null and {text})" if None not in values else text
+
+
+def _text_of(scalar: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(scalar.type) and scalar.type.unit == "ns":
+        # Python's datetime has no nanoseconds.
+        text = scalar.cast(pa.string()).as_py()
+        return f"timestamp '{text}'" if scalar.type.tz is None else f"timestamp '{text.removesuffix('Z')}Z'"
+    try:
+        return literal(scalar.as_py())
+    except ValueError:
+        return "?"  # infinite or NaN: comparisons look at the value
+
+
+def _program(expression: Any) -> tuple[list[tuple[str, str]], Any]:
+    import pyarrow as pa
+
+    payload = expression.__reduce__()[1][0]
+    with pa.ipc.open_file(pa.py_buffer(payload)) as file:
+        literals = file.get_batch(0)
+    return _metadata_pairs(bytes(payload)), literals
+
+
+def _metadata_pairs(file: bytes) -> list[tuple[str, str]]:
+    """The metadata of the schema of an Arrow file, in its order: keys occur more than once, which a dictionary would lose."""
+
+    def i32(at: int) -> int:
+        return int(struct.unpack_from("<i", file, at)[0])
+
+    def field(table: int, index: int) -> int:
+        vtable = table - i32(table)
+        (size,) = struct.unpack_from("<H", file, vtable)
+        slot = 4 + 2 * index
+        (offset,) = struct.unpack_from("<H", file, vtable + slot) if slot < size else (0,)
+        return table + offset if offset else 0
+
+    def follow(at: int) -> int:
+        return at + i32(at)
+
+    def text(at: int) -> str:
+        start = follow(at)
+        return file[start + 4 : start + 4 + i32(start)].decode()
+
+    # ARROW1 and padding, a continuation mark, the length, then the message.
+    message = 16 + i32(16)
+    schema = follow(field(message, 2))
+    pairs_at = field(schema, 2)
+    if not pairs_at:
+        return []
+    vector = follow(pairs_at)
+    pairs = [follow(vector + 4 + 4 * i) for i in range(i32(vector))]
+    return [(text(field(pair, 0)), text(field(pair, 1))) for pair in pairs]

@@ -1,0 +1,152 @@
+"""What is wrong with files, what is left of them, and what filters skip."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Sequence
+
+from . import _marquetry
+from ._file import File
+from ._filters import predicate
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A place in a file that breaks a rule."""
+
+    rule: str
+    severity: str
+    title: str
+    spec: str
+    message: str
+    column: str | None
+    row_group: int | None
+    page: int | None
+    byte: int | None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What is wrong with a file. True if nothing is."""
+
+    findings: list[Finding]
+    omitted: list[tuple[str, int]]
+    worst: str | None
+    pages: int
+    bytes: int
+
+    def __bool__(self) -> bool:
+        return self.worst is None
+
+    def __str__(self) -> str:
+        lines = [f"{found.severity}: {found.rule}: {found.message}" for found in self.findings]
+        return "\n".join([*lines, f"{len(self.findings)} findings, {self.pages} pages read"])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{found.severity}</td><td>{found.rule}</td><td>{escape(found.message)}</td></tr>"
+            for found in self.findings
+        )
+        return f"<table><tr><th>severity</th><th>rule</th><th>what</th></tr>{rows}</table>"
+
+
+def verify(
+    source: Any,
+    *,
+    level: str = "default",
+    rules: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    threads: int = 0,
+) -> Verification:
+    """Holds a file against the rules of the format.
+
+    ``level``: ``quick`` looks at metadata, ``default`` at every page, ``deep`` at every value.
+
+    >>> import marquetry
+    >>> report = marquetry.verify(WINES)
+    >>> bool(report), report.worst
+    (True, None)
+    >>> marquetry.verify(b"PAR1 and so on").findings[0].rule
+    'footer-magic'
+    """
+    options = {"level": level, "rules": rules, "ignore": list(ignore), "threads": threads}
+    raw = _marquetry.verify(source, options)
+    return Verification(**{**raw, "findings": [Finding(**found) for found in raw["findings"]]})
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What was found in a broken file, kept and lost."""
+
+    schema: str | None
+    rows: int
+    bytes: int
+    bytes_kept: int
+    decisions: list[tuple[str, str, str]]
+    row_groups: list[tuple[int, int, int, list[str], str]]
+    losses: list[tuple[int, int, int | None, str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.row_groups)
+
+    def __str__(self) -> str:
+        kept = f"{self.rows} rows in {len(self.row_groups)} row groups kept, {self.bytes_kept} of {self.bytes} bytes"
+        return "\n".join([kept, *(f"lost: bytes {start} to {end}: {why}" for start, end, _, why in self.losses)])
+
+
+def recover(
+    source: Any,
+    target: str | os.PathLike[str],
+    *,
+    partial: bool = False,
+    keep_appended: bool = False,
+    threads: int = 0,
+) -> Recovery:
+    """Makes a whole file at ``target`` out of what is left of ``source``, which is only read.
+
+    ``partial`` keeps row groups that have lost columns, too, as nulls. Nothing is written if nothing is left.
+
+    >>> import marquetry
+    >>> cut = open(WINES, "rb").read()[:-100]
+    >>> marquetry.recover(cut, FOLDER + "/saved.parquet").rows
+    200
+    """
+    options = {"partial": partial, "keep_appended": keep_appended, "threads": threads}
+    return Recovery(**_marquetry.recover(source, os.fspath(target), options))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What of a file a filter lets be skipped."""
+
+    filter: str
+    rows: int
+    rows_left: int
+    stages: list[dict[str, Any]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.filter}: at most {self.rows_left} of {self.rows} rows"]
+        for stage in self.stages:
+            lines.append(
+                f"{stage['stage']}: {stage['row_groups_left']} of {stage['row_groups']} row groups, "
+                f"{stage['rows_left']} of {stage['rows']} rows left, {stage['bytes']} bytes read"
+            )
+        return "\n".join(lines)
+
+
+def explain(source: Any, filter: Any) -> Explanation:
+    """What statistics, bloom filters, dictionaries and page indexes rule out for a filter, one after the other.
+
+    >>> import marquetry
+    >>> marquetry.explain(WINES, "year > 3000").rows_left
+    0
+    """
+    file = source if isinstance(source, File) else File(source)
+    text = predicate(filter)
+    if text is None:
+        raise TypeError("a filter is wanted")
+    stages, left = file._file.explain(text)
+    names = ("stage", "row_groups", "row_groups_left", "rows", "rows_left", "bytes")
+    return Explanation(text, file.num_rows, left, [dict(zip(names, stage)) for stage in stages])

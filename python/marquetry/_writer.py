@@ -1,0 +1,112 @@
+"""Files that are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Mapping
+
+from . import _marquetry
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from .parquet._metadata import FileMetaData
+
+_COLUMN_OPTIONS = ("compression", "encoding", "dictionary", "statistics", "data_page_size", "data_page_rows", "dictionary_page_size")
+
+
+def _properties(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that may be a dictionary by column become the two that the extension knows."""
+    out = dict(options)
+    for name in _COLUMN_OPTIONS:
+        if isinstance(out.get(name), Mapping):
+            out[f"column_{name}"] = [(column.split("."), value) for column, value in out.pop(name).items()]
+    filters = out.pop("bloom_filters", None)
+    if filters is not None:
+        named = {column: None for column in filters} if not isinstance(filters, Mapping) else filters
+        out["bloom_filters"] = [(column.split("."), (fpp, None)) for column, fpp in named.items()]
+    return out
+
+
+class Writer:
+    """A Parquet file that is being written. Made by :func:`marquetry.create`.
+
+    As a context it is closed at the end; after an exception nothing is left of it.
+    """
+
+    def __init__(self, target: Any, schema: Any, options: Mapping[str, Any]) -> None:
+        self._writer = _marquetry.Writer(target, schema, _properties(options))
+        self._metadata: FileMetaData | None = None
+
+    def write(self, data: Any, progress: Callable[[int], object] | None = None) -> None:
+        """Appends rows: anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+
+        ``progress`` is called with the number of rows that were taken so far, after each batch.
+        """
+        self._writer.write(data, None, progress)
+
+    def flush(self) -> None:
+        """Ends the row group."""
+        self._writer.flush()
+
+    def add_metadata(self, key: str, value: str | None) -> None:
+        """Adds a pair to the metadata of the file."""
+        self._writer.add_key_value(key, value)
+
+    def close(self) -> FileMetaData:
+        """Finishes the file, which has its name from then on. Says what the footer says."""
+        from .parquet._metadata import FileMetaData
+
+        if self._metadata is None:
+            self._metadata = FileMetaData._of(self._writer.close())
+        return self._metadata
+
+    def discard(self) -> None:
+        """Gives the file up: nothing is left of it."""
+        self._writer.discard()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None and self._writer.is_open:
+            self.close()
+        else:
+            self.discard()
+
+
+def create(target: Any, schema: Any, **options: Any) -> Writer:
+    """Begins a Parquet file of rows of ``schema``, at a path or in a file object.
+
+    At a path it appears when it is closed, complete, in place of one that was there. Options, with their defaults:
+
+    - ``compression="zstd:1"``, ``encoding="auto"``, ``dictionary=True``, ``statistics="page"`` (``none``, ``chunk``),
+      ``data_page_size=2**20``, ``data_page_rows=20000``, ``dictionary_page_size=2**22``: a value, or a dictionary by column;
+    - ``bloom_filters``: columns, or a dictionary of them with how often each may be wrong;
+    - ``row_group_rows=2**20``, ``row_group_bytes``, ``page_version="1.0"``, ``checksums=True``, ``page_index=True``,
+      ``sorting_columns`` (triples of number, descending, nulls first), ``key_values``, ``compat="modern"`` (``maximum``,
+      ``latest``), ``threads=1``, ``memory_limit``, ``arrow_schema=True``.
+
+    >>> import marquetry, pyarrow as pa
+    >>> batch = pa.record_batch({"price": [9.5, 12.0]})
+    >>> with marquetry.create(FOLDER + "/prices.parquet", batch.schema, compression={"price": "snappy"}) as file:
+    ...     file.write(batch)
+    >>> marquetry.open(FOLDER + "/prices.parquet").num_rows
+    2
+    """
+    return Writer(target, schema, options)
+
+
+def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = None, **options: Any) -> FileMetaData:
+    """Writes a table, a stream, or anything else that has ``__arrow_c_stream__``; options as for :func:`create`.
+
+    >>> import marquetry, polars as pl
+    >>> marquetry.write(pl.DataFrame({"x": [1, 2, 3]}), FOLDER + "/x.parquet").num_rows
+    3
+    """
+    schema = data
+    if not hasattr(data, "__arrow_c_schema__"):
+        # It says its schema when it is read.
+        data = schema = _marquetry.Stream(data)
+    with create(target, schema, **options) as writer:
+        writer.write(data, progress)
+    return writer.close()

@@ -1,0 +1,357 @@
+"""Many files as one table, with the names of ``pyarrow.parquet``.
+
+pyarrow finds the files, and knows their partitions; Marquetry reads and writes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
+import pyarrow as pa
+
+from ._filters import filters_to_expression, pushed
+from ._partitioned import write_to_dataset
+from ._reading import ParquetFile, index_columns
+from ._source import is_path, resolve
+
+__all__ = ["ParquetDataset", "write_to_dataset"]
+
+
+class ParquetDataset:
+    """Files that are read as one table: ``pyarrow.parquet.ParquetDataset`` by its arguments and methods.
+
+    >>> import marquetry.parquet as pq
+    >>> pq.ParquetDataset([WINES, WINES], filters=[("year", ">=", 2020)]).read(columns=["year"]).column_names
+    ['year']
+    """
+
+    def __init__(
+        self,
+        path_or_paths: Any,
+        filesystem: Any = None,
+        schema: Any = None,
+        *,
+        filters: Any = None,
+        read_dictionary: Any = None,
+        binary_type: Any = None,
+        list_type: Any = None,
+        memory_map: bool = False,
+        buffer_size: int | None = None,
+        partitioning: Any = "hive",
+        ignore_prefixes: Any = None,
+        pre_buffer: bool = True,
+        coerce_int96_timestamp_unit: str | None = None,
+        decryption_properties: Any = None,
+        thrift_string_size_limit: int | None = None,
+        thrift_container_size_limit: int | None = None,
+        schema_depth_limit: int | None = None,
+        page_checksum_verification: bool = False,
+        arrow_extensions_enabled: bool = True,
+    ) -> None:
+        import pyarrow.dataset as ds
+
+        if buffer_size is not None and buffer_size < 0:
+            raise ValueError(f"buffer_size must not be negative, and is {buffer_size}")
+        self._arguments = {
+            "path_or_paths": path_or_paths, "filesystem": filesystem, "schema": schema, "filters": filters,
+            "partitioning": partitioning, "ignore_prefixes": ignore_prefixes,
+        }  # fmt: skip
+        self._file_options: dict[str, Any] = {
+            "binary_type": binary_type, "list_type": list_type,
+            "coerce_int96_timestamp_unit": coerce_int96_timestamp_unit, "decryption_properties": decryption_properties,
+            "thrift_string_size_limit": thrift_string_size_limit,
+            "thrift_container_size_limit": thrift_container_size_limit, "schema_depth_limit": schema_depth_limit,
+            "page_checksum_verification": page_checksum_verification,
+            "arrow_extensions_enabled": arrow_extensions_enabled,
+        }  # fmt: skip
+        self._read_dictionary, self._memory_map = read_dictionary, memory_map
+        self._filters = filters
+        self._expression = None if filters is None else filters_to_expression(filters)
+        self._base_dir: str | None = None
+        self._first: ParquetFile | None = None
+        self._single: Any = None
+        self._find(ds, path_or_paths, filesystem, schema, partitioning, ignore_prefixes)
+
+    # Finding the files
+
+    def _find(self, ds: Any, source: Any, filesystem: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
+        if not is_path(source) and not isinstance(source, (list, tuple)):
+            resolve(source, filesystem)
+            self._take_one(source, None, schema)
+            return
+        if is_path(source):
+            resolved, path = resolve(source, filesystem, self._memory_map)
+            self.filesystem = resolved
+            info = resolved.get_file_info(path)
+            if info.type.name == "NotFound":
+                raise FileNotFoundError(path)
+            if info.is_file:
+                self._take_one(path, resolved, schema)
+                return
+            from pyarrow.fs import FileSelector
+
+            chosen: Any = FileSelector(path, recursive=True)
+            self._base_dir = path
+        else:
+            if not source:
+                raise ValueError("no file is given")
+            pairs = [resolve(item, filesystem, self._memory_map) for item in source]
+            self.filesystem, chosen = pairs[0][0], [path for _, path in pairs]
+            if any(self.filesystem.get_file_info(path).type.name == "NotFound" for path in chosen):
+                raise FileNotFoundError(next(p for p in chosen if self.filesystem.get_file_info(p).type.name == "NotFound"))
+        self._take_many(ds, chosen, schema, partitioning, prefixes)
+
+    def _take_one(self, source: Any, filesystem: Any, schema: Any) -> None:
+        self._single, self.filesystem = source, filesystem
+        self._partition_fields: list[pa.Field] = []
+        self._first = first = self._open(source)
+        self._schema = schema if schema is not None else first.schema_arrow
+        self.partitioning = None
+        self._pyarrow: Any = None
+
+    def _take_many(self, ds: Any, chosen: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
+        format = ds.ParquetFileFormat()
+        options = ds.FileSystemFactoryOptions(
+            partition_base_dir=self._base_dir or "", partitioning=_partitioning(ds, partitioning),
+            exclude_invalid_files=False, selector_ignore_prefixes=prefixes,
+        )  # fmt: skip
+        factory = ds.FileSystemDatasetFactory(self.filesystem, chosen, format, options)
+        # Without a look into files: that is ours.
+        partitions = factory.inspect(fragments=0)
+        found = factory.finish(partitions)
+        self.partitioning = getattr(found, "partitioning", None)
+        paths = found.files
+        if schema is None:
+            self._first = self._open(paths[0]) if paths else None
+            fields = self._first.schema_arrow if self._first is not None else pa.schema([])
+            schema = _with_partitions(fields, partitions)
+        else:
+            self._first = None
+        self._schema = schema
+        self._partition_fields = [field for field in partitions if field.name in schema.names]
+        self._pyarrow = factory.finish(schema)
+        self.partitioning = getattr(self._pyarrow, "partitioning", self.partitioning)
+
+    def _open(self, source: Any) -> ParquetFile:
+        try:
+            file = ParquetFile(
+                source, filesystem=self.filesystem, memory_map=self._memory_map and is_path(source), **self._file_options
+            )
+            if self._read_dictionary:
+                known = {column.path for column in file.schema}
+                chosen = [name for name in self._read_dictionary if name in known]
+                if chosen:
+                    file = ParquetFile(
+                        source, filesystem=self.filesystem, read_dictionary=chosen, **self._file_options
+                    )
+            return file
+        except pa.ArrowInvalid as error:
+            if is_path(source):
+                raise pa.ArrowInvalid(f"Could not open Parquet input source '{source}': {error}") from error
+            raise
+
+    # What it is
+
+    @property
+    def _dataset(self) -> Any:
+        """The same files as a dataset of pyarrow."""
+        if self._pyarrow is None:
+            import pyarrow.dataset as ds
+
+            fragment = ds.ParquetFileFormat().make_fragment(self._single, self.filesystem)
+            self._pyarrow = ds.FileSystemDataset(
+                [fragment], self._schema, ds.ParquetFileFormat(), filesystem=self.filesystem
+            )
+        return self._pyarrow
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema that all files are read as."""
+        return self._schema
+
+    @property
+    def files(self) -> list[str]:
+        """Paths of the files."""
+        return list(self._dataset.files)
+
+    @property
+    def fragments(self) -> list[Any]:
+        """The files as fragments of pyarrow."""
+        return list(self._dataset.get_fragments())
+
+    def equals(self, other: ParquetDataset) -> bool:
+        """Whether both have the same files, schema and filters."""
+        if not isinstance(other, ParquetDataset):
+            raise TypeError("'other' is no ParquetDataset")
+        return self._schema == other._schema and self.files == other.files and str(self._expression) == str(other._expression)
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, ParquetDataset) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        options = {**self._file_options, "read_dictionary": self._read_dictionary, "memory_map": self._memory_map}
+        return _opened, ({**self._arguments, **options},)
+
+    # Reading
+
+    def read(
+        self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
+    ) -> pa.Table:
+        """Reads all files into one table."""
+        if isinstance(columns, str):
+            raise ValueError("columns should be a list of names, not a name")
+        pandas = self._pandas_metadata() if use_pandas_metadata else None
+        if columns is not None:
+            columns = list(columns)
+            if pandas is not None:
+                columns += index_columns(pandas, columns)
+        selected = self._selected(columns)
+        needed = self._needed(selected)
+        tables = [self._read_file(source, keys, needed, use_threads) for source, keys in self._parts()]
+        schema = pa.schema([self._schema.field(name) for name in needed], metadata=self._schema.metadata)
+        tables = [table for table in tables if table is not None] or [schema.empty_table()]
+        table = _select(pa.concat_tables(tables).replace_schema_metadata(self._schema.metadata), selected)
+        if pandas is not None:
+            table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"pandas": pandas[b"pandas"]})
+        return table
+
+    def read_pandas(self, **kwargs: Any) -> pa.Table:
+        """Reads with the columns that pandas has its index in."""
+        return self.read(use_pandas_metadata=True, **kwargs)
+
+    def _selected(self, columns: Sequence[str] | None) -> list[tuple[str, list[str]]]:
+        """Name and path of each column that is wanted."""
+        names = self._schema.names
+        if columns is None:
+            if len(set(names)) != len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise pa.ArrowInvalid(f"Multiple matches for FieldRef.Name({twice}) in {self._schema}")
+            return [(name, [name]) for name in names]
+        out = []
+        for column in columns:
+            path = [column] if column in names else column.split(".")
+            field: Any = self._schema
+            for name in path:
+                parent = field if isinstance(field, pa.Schema) else field.type
+                known = [child.name for child in parent] if isinstance(parent, (pa.Schema, pa.StructType)) else []
+                if known.count(name) != 1:
+                    what = "Multiple matches" if name in known else "No match"
+                    raise pa.ArrowInvalid(f"{what} for FieldRef.Name({column}) in {self._schema}")
+                field = parent.field(name)
+            out.append((path[-1], path))
+        return out
+
+    def _needed(self, selected: list[tuple[str, list[str]]]) -> list[str]:
+        """The columns that are read: those that are wanted, and those that filters ask for."""
+        needed = dict.fromkeys(path[0] for _, path in selected)
+        if self._filters is not None:
+            needed.update(dict.fromkeys(name for name in _names(self._expression) if name in self._schema.names))
+        return list(needed)
+
+    def _parts(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """The files, and the values of their partitions."""
+        if self._single is not None:
+            yield self._single, {}
+            return
+        import pyarrow.dataset as ds
+
+        for fragment in self._dataset.get_fragments(filter=self._expression):
+            yield fragment.path, ds.get_partition_keys(fragment.partition_expression)
+
+    def _read_file(self, source: Any, keys: dict[str, Any], needed: list[str], use_threads: bool) -> pa.Table:
+        file = self._first if source is self._single and self._first is not None else self._open(source)
+        is_partition = {field.name for field in self._partition_fields}
+        of_file = [name for name in needed if name not in is_partition and name in file.schema_arrow.names]
+        plain = pa.schema([field for field in file.schema_arrow if field.name not in is_partition])
+        ask = None if self._filters is None else pushed(self._filters, plain)
+        table = file._read(None, of_file, use_threads, False, "row_group", ask)
+        columns, fields = [], []
+        for name in needed:
+            field = self._schema.field(name)
+            fields.append(field)
+            if name in of_file:
+                column = table.column(name)
+                columns.append(column if column.type == field.type else column.cast(field.type))
+            elif name in keys and name in is_partition:
+                columns.append(_repeated(keys[name], table.num_rows, field.type))
+            else:
+                columns.append(pa.nulls(table.num_rows, field.type))
+        if not fields:
+            # Rows without columns.
+            return table.select([])
+        table = pa.table(columns, schema=pa.schema(fields))
+        return table if self._expression is None else table.filter(self._expression)
+
+    def _pandas_metadata(self) -> dict[bytes, bytes] | None:
+        metadata = dict(self._schema.metadata or {})
+        if b"pandas" in metadata:
+            return metadata
+        if self._base_dir is None:
+            return None
+        for name in ("_common_metadata", "_metadata"):
+            path = f"{self._base_dir}/{name}"
+            if self.filesystem.get_file_info(path).is_file:
+                metadata = dict(ParquetFile(path, filesystem=self.filesystem).schema_arrow.metadata or {})
+                return metadata if b"pandas" in metadata else None
+        return None
+
+
+def _opened(arguments: dict[str, Any]) -> ParquetDataset:
+    return ParquetDataset(**arguments)
+
+
+def _partitioning(ds: Any, partitioning: Any) -> Any:
+    if partitioning == "hive":
+        return ds.HivePartitioning.discover(infer_dictionary=True)
+    if partitioning is None:
+        return None
+    return ds._ensure_partitioning(partitioning)
+
+
+def _with_partitions(schema: pa.Schema, partitions: pa.Schema) -> pa.Schema:
+    """The columns of files, and behind them those of partitions."""
+    for field in partitions:
+        if field.name in schema.names:
+            theirs = schema.field(field.name)
+            if theirs.type != field.type:
+                raise pa.ArrowTypeError(
+                    f"Unable to merge: Field {field.name} has incompatible types: {theirs.type} vs {field.type}"
+                )
+        else:
+            schema = schema.append(field)
+    return schema
+
+
+def _names(expression: Any) -> set[str]:
+    from .._filters import Program
+
+    return Program(expression).names()
+
+
+def _repeated(value: Any, rows: int, data_type: pa.DataType) -> pa.Array:
+    if value is None:
+        return pa.nulls(rows, data_type)
+    if pa.types.is_dictionary(data_type):
+        indices = pa.array([0], pa.int32()).take(pa.nulls(0, pa.int64())) if rows == 0 else pa.repeat(pa.scalar(0, pa.int32()), rows)
+        return pa.DictionaryArray.from_arrays(indices, pa.array([value], data_type.value_type)).cast(data_type)
+    return pa.repeat(pa.scalar(value, data_type), rows)
+
+
+def _select(table: pa.Table, selected: list[tuple[str, list[str]]]) -> pa.Table:
+    """Columns by their paths; a field of a struct is null where the struct is."""
+    import pyarrow.compute as pc
+
+    if not selected:
+        return table.select([])
+    columns, fields = [], []
+    for name, path in selected:
+        column, field = table.column(path[0]), table.schema.field(path[0])
+        for inner in path[1:]:
+            field = field.type.field(inner)
+            column = pc.struct_field(column, inner)
+        columns.append(column)
+        fields.append(field.with_name(name))
+    return pa.table(columns, schema=pa.schema(fields, metadata=table.schema.metadata))
+

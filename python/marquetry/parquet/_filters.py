@@ -1,0 +1,168 @@
+"""Filters of readers: what they mean to pyarrow, and what of them our reader can use."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import warnings
+from typing import Any, Iterable
+
+from .._filters import column_name, literal
+
+
+def filters_to_expression(filters: Any) -> Any:
+    """The ``pyarrow.compute.Expression`` of tuples, all of which, or lists of tuples, one of which has to be true.
+
+    >>> import marquetry.parquet as pq
+    >>> pq.filters_to_expression([("a", ">", 1)])
+    <pyarrow.compute.Expression (a > 1)>
+    """
+    import pyarrow.compute as pc
+
+    if isinstance(filters, pc.Expression):
+        return filters
+    return _any(_all(_condition(pc, *condition) for condition in conjunction) for conjunction in disjunction(filters))
+
+
+def _filters_to_expression(filters: Any) -> Any:
+    warnings.warn("_filters_to_expression is deprecated: use filters_to_expression", FutureWarning, stacklevel=2)
+    return filters_to_expression(filters)
+
+
+def disjunction(filters: Any) -> list[list[tuple[str, str, Any]]]:
+    """Lists of lists of conditions, whatever form they were given in."""
+    if filters is not None:
+        filters = list(filters)
+        if len(filters) == 0 or any(len(conjunction) == 0 for conjunction in filters):
+            raise ValueError("Malformed filters")
+        if isinstance(filters[0][0], str):
+            # Conditions that all have to be true.
+            filters = [filters]
+        for conjunction in filters:
+            for name, operator, value in conjunction:
+                if operator in ("in", "not in") and not isinstance(value, Iterable):
+                    raise TypeError(f"'{operator}' takes a collection, not {type(value).__name__}")
+    return [[tuple(condition) for condition in conjunction] for conjunction in filters]
+
+
+def _condition(pc: Any, name: str, operator: str, value: Any) -> Any:
+    field = pc.field(name)
+    if operator in ("=", "=="):
+        return field == value
+    if operator == "!=":
+        return field != value
+    if operator == "<":
+        return field < value
+    if operator == ">":
+        return field > value
+    if operator == "<=":
+        return field <= value
+    if operator == ">=":
+        return field >= value
+    if operator == "in":
+        return field.isin(list(value))
+    if operator == "not in":
+        return ~field.isin(list(value))
+    raise ValueError(f'"{operator}" is not a valid operator in predicates.')
+
+
+def _all(conditions: Iterable[Any]) -> Any:
+    out = None
+    for condition in conditions:
+        out = condition if out is None else out & condition
+    return out
+
+
+def _any(conditions: Iterable[Any]) -> Any:
+    out = None
+    for condition in conditions:
+        out = condition if out is None else out | condition
+    return out
+
+
+def pushed(filters: Any, schema: Any) -> str | None:
+    """A predicate that is true of all rows that ``filters`` want, and maybe of others: what our reader may leave out.
+
+    Whatever is not surely the same to both is not asked of our reader; the rows that it gives are filtered by pyarrow.
+    """
+    import pyarrow.compute as pc
+
+    if filters is None:
+        return None
+    if isinstance(filters, pc.Expression):
+        return _pushed_expression(filters, schema)
+    ors = []
+    for conjunction in disjunction(filters):
+        ands = [text for text in (_pushed(schema, *condition) for condition in conjunction) if text is not None]
+        if not ands:
+            return None
+        ors.append(" and ".join(ands))
+    return " or ".join(f"({text})" for text in ors)
+
+
+def _pushed(schema: Any, name: str, operator: str, value: Any) -> str | None:
+    if schema.names.count(name) != 1:
+        return None
+    data_type = schema.field(name).type
+    column = column_name([name])
+    if operator == "in":
+        values = list(value)
+        if isinstance(value, str) or not values or not all(_same(data_type, item) for item in values):
+            return None
+        return f"{column} in ({', '.join(literal(item) for item in values)})"
+    if operator in ("=", "==", "!=", "<", ">", "<=", ">=") and _same(data_type, value):
+        return f"{column} {'=' if operator == '==' else operator} {literal(value)}"
+    return None
+
+
+def _same(data_type: Any, value: Any) -> bool:
+    """Whether a comparison with this value means the same to pyarrow and to us."""
+    import pyarrow as pa
+
+    types = pa.types
+    if hasattr(value, "as_py"):
+        value = value.as_py()
+    if isinstance(value, bool):
+        return types.is_boolean(data_type)
+    if isinstance(value, int):
+        # Floats may not hold all of the integer.
+        return types.is_integer(data_type) and -(2**63) <= value < 2**63
+    if isinstance(value, str):
+        return types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type)
+    if isinstance(value, bytes):
+        return types.is_binary(data_type) or types.is_large_binary(data_type)
+    if isinstance(value, datetime.datetime):
+        has_zone = value.tzinfo is not None
+        return types.is_timestamp(data_type) and (data_type.tz is not None) == has_zone
+    if isinstance(value, datetime.date):
+        return types.is_date32(data_type)
+    if isinstance(value, float):
+        return types.is_float64(data_type) and value == value and abs(value) != float("inf")
+    return isinstance(value, decimal.Decimal) and value.is_finite() and types.is_decimal(data_type)
+
+
+def _pushed_expression(expression: Any, schema: Any) -> str | None:
+    """An expression that our reader can ask, if all that it compares has types that are safe."""
+    from .._filters import Program
+
+    try:
+        program = Program(expression)
+        for path, values in program.compared():
+            field = _field(schema, path)
+            if field is None or not all(value is not None and _same(field.type, value) for value in values):
+                return None
+        return program.text()
+    except (ValueError, TypeError, KeyError, IndexError, NotImplementedError):
+        # pyarrow filters alone.
+        return None
+
+
+def _field(schema: Any, path: list[str]) -> Any:
+    field = None
+    for name in path:
+        parent = schema if field is None else field.type
+        names = [child.name for child in parent] if hasattr(parent, "__iter__") else []
+        if names.count(name) != 1:
+            return None
+        field = parent.field(name)
+    return field

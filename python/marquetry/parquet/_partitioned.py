@@ -1,0 +1,162 @@
+"""Tables that are written as many files."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Callable, Iterator
+
+import pyarrow as pa
+
+from ._metadata import FileMetaData
+from ._source import resolve
+
+
+class WrittenFile:
+    """A file that was written: its path, what its footer says, and its bytes."""
+
+    def __init__(self, path: str, metadata: FileMetaData, size: int) -> None:
+        self.path, self.metadata, self.size = path, metadata, size
+
+
+_BEHAVIOURS = ("error", "overwrite_or_ignore", "delete_matching")
+
+
+def write_to_dataset(
+    table: Any,
+    root_path: Any,
+    partition_cols: Any = None,
+    filesystem: Any = None,
+    schema: Any = None,
+    partitioning: Any = None,
+    basename_template: str | None = None,
+    use_threads: bool | None = None,
+    file_visitor: Callable[[Any], None] | None = None,
+    existing_data_behavior: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Writes a table as files below a folder, one for each combination of values of the partitions.
+
+    Options of ``write_table`` may follow, and of ``pyarrow.dataset.write_dataset``: ``max_rows_per_group``,
+    ``max_rows_per_file``, ``max_partitions``, ``create_dir``.
+
+    >>> import marquetry.parquet as pq, pyarrow as pa
+    >>> pq.write_to_dataset(pa.table({"x": [1, 2], "day": ["mon", "tue"]}), FOLDER + "/days", partition_cols=["day"])
+    >>> pq.read_table(FOLDER + "/days").num_rows
+    2
+    """
+    import pyarrow.dataset as ds
+
+    collector = kwargs.pop("metadata_collector", None)
+    if collector is not None:
+        if file_visitor is not None:
+            raise ValueError("'metadata_collector' and 'file_visitor' cannot both be given")
+
+        def file_visitor(written: Any) -> None:
+            collector.append(written.metadata)
+
+    if partition_cols is not None and partitioning is not None:
+        raise ValueError("'partition_cols' and 'partitioning' cannot both be given")
+    behaviour = existing_data_behavior or "overwrite_or_ignore"
+    if behaviour not in _BEHAVIOURS:
+        raise ValueError(f"Unrecognized existing_data_behavior: {behaviour}; one of {', '.join(_BEHAVIOURS)}")
+    template = basename_template or f"{uuid.uuid4().hex}-{{i}}.parquet"
+    if "{i}" not in template:
+        raise ValueError("basename_template did not contain '{i}'")
+    rows = kwargs.pop("row_group_size", None) or kwargs.pop("chunk_size", None) or kwargs.pop("max_rows_per_group", None)
+    most = kwargs.pop("max_rows_per_file", None) or None
+    most_partitions = kwargs.pop("max_partitions", None) or 1024
+    create_dir = kwargs.pop("create_dir", True)
+    if schema is not None:
+        table = table.cast(schema)
+    chosen = _partitioning(ds, table, partition_cols, partitioning)
+    filesystem, root = resolve(root_path, filesystem)
+    root = str(root).rstrip("/")
+    if create_dir:
+        filesystem.create_dir(root, recursive=True)
+    _make_room(filesystem, root, behaviour)
+    parts = list(_parts(table, chosen))
+    if len(parts) > most_partitions:
+        raise pa.ArrowInvalid(f"Fragment would be written into {len(parts)} partitions: max_partitions is {most_partitions}")
+    for folder, part in parts:
+        where = f"{root}/{folder}".rstrip("/")
+        if folder and create_dir:
+            filesystem.create_dir(where, recursive=True)
+        if folder and behaviour == "delete_matching":
+            filesystem.delete_dir_contents(where)
+        _write_files(part, filesystem, root, where, template, rows, most, file_visitor, kwargs)
+
+
+def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: Any) -> Any:
+    if partition_cols:
+        names = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols)
+        missing = [name for name in names if name not in table.schema.names]
+        if missing:
+            raise KeyError(f"the table has no column {missing[0]} to partition by")
+        if len(names) == len(table.schema.names):
+            raise ValueError("No data left to save outside partition columns")
+        fields = [table.schema.field(name) for name in names]
+        return ds.partitioning(pa.schema([field.with_type(_value_type(field.type)) for field in fields]), flavor="hive")
+    if partitioning is None or isinstance(partitioning, ds.Partitioning):
+        return partitioning
+    return ds.partitioning(table.select(list(partitioning)).schema)
+
+
+def _value_type(data_type: pa.DataType) -> pa.DataType:
+    return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
+
+
+def _make_room(filesystem: Any, root: str, behaviour: str) -> None:
+    from pyarrow.fs import FileSelector
+
+    if behaviour == "error" and filesystem.get_file_info(FileSelector(root, allow_not_found=True)):
+        raise pa.ArrowInvalid(f"Could not write to {root} as the directory is not empty and existing_data_behavior is to error")
+
+
+def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, pa.Table]]:
+    """Folder and rows of each combination of values, in the order in which they occur."""
+    if partitioning is None:
+        yield "", table
+        return
+    import pyarrow.compute as pc
+
+    names = partitioning.schema.names
+    keys = pa.table([table.column(name).cast(_value_type(table.column(name).type)) for name in names], names=list(names))
+    # A name that no key has.
+    row = "row" + "".join(names)
+    grouped = keys.append_column(row, pa.array(range(table.num_rows), pa.int64()))
+    groups = grouped.group_by(list(names), use_threads=False).aggregate([(row, "list")])
+    rest = table.select([name for name in table.schema.names if name not in names])
+    for i in range(groups.num_rows):
+        expression = None
+        for name in names:
+            value = groups.column(name)[i]
+            condition = pc.field(name) == value if value.is_valid else pc.field(name).is_null()
+            expression = condition if expression is None else expression & condition
+        folder, _ = partitioning.format(expression)
+        yield folder.strip("/"), rest.take(groups.column(f"{row}_list")[i].values)
+
+
+def _write_files(
+    table: pa.Table,
+    filesystem: Any,
+    root: str,
+    folder: str,
+    template: str,
+    rows: int | None,
+    most: int | None,
+    visitor: Callable[[Any], None] | None,
+    options: dict[str, Any],
+) -> None:
+    from ._writing import write_table
+
+    step = most or max(table.num_rows, 1)
+    for i, start in enumerate(range(0, max(table.num_rows, 1), step)):
+        path = f"{folder}/{template.replace('{i}', str(i))}"
+        collected: list[FileMetaData] = []
+        write_table(
+            table.slice(start, step), path, row_group_size=rows, filesystem=filesystem, metadata_collector=collected, **options
+        )
+        if visitor is not None:
+            metadata = collected[0]
+            metadata.set_file_path(path[len(root) :].lstrip("/"))
+            visitor(WrittenFile(path, metadata, filesystem.get_file_info(path).size))

@@ -1,0 +1,443 @@
+"""One file, with the names of ``pyarrow.parquet``."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any, Iterator, Sequence
+
+import pyarrow as pa
+
+from .. import _marquetry
+from ._errors import as_pyarrow
+from ._metadata import FileMetaData, ParquetSchema, as_metadata
+from ._source import input_of, is_path
+from ._types import chosen, map_fields, map_type, restored, stored_schema, with_layouts, without_extensions
+
+
+class ParquetFile:
+    """A Parquet file: ``pyarrow.parquet.ParquetFile`` by its arguments, methods and properties.
+
+    >>> import marquetry.parquet as pq
+    >>> file = pq.ParquetFile(WINES)
+    >>> file.metadata.num_rows, file.read(columns=["year"]).num_rows
+    (200, 200)
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        metadata: Any = None,
+        common_metadata: Any = None,
+        read_dictionary: Sequence[str] | None = None,
+        binary_type: Any = None,
+        list_type: Any = None,
+        memory_map: bool = False,
+        buffer_size: int = 0,
+        pre_buffer: bool = True,
+        coerce_int96_timestamp_unit: str | None = None,
+        decryption_properties: Any = None,
+        thrift_string_size_limit: int | None = None,
+        thrift_container_size_limit: int | None = None,
+        schema_depth_limit: int | None = None,
+        filesystem: Any = None,
+        page_checksum_verification: bool = False,
+        arrow_extensions_enabled: bool = True,
+    ) -> None:
+        if decryption_properties is not None:
+            raise NotImplementedError("encrypted files are not read yet")
+        _check_unit(coerce_int96_timestamp_unit)
+        self._source, self._own = source, None
+        self._is_closed, self._leave_open = False, not is_path(source)
+        options: dict[str, Any] = {
+            "text": "utf8",
+            "int96": coerce_int96_timestamp_unit or "ns",
+            "verify_checksums": page_checksum_verification,
+            "schema_depth": _depth(_limit("schema_depth_limit", schema_depth_limit)),
+        }
+        with as_pyarrow(opening=True):
+            input, name, self._own = input_of(source, filesystem, memory_map)
+            self._file = self._open(input, options, name)
+        self._input, self._name, self._options = input, name, options
+        self._metadata = as_metadata(metadata) if metadata is not None else FileMetaData._of(self._file.footer)
+        self.common_metadata = common_metadata
+        self._check_thrift(thrift_string_size_limit, thrift_container_size_limit)
+        self._read_as(read_dictionary, binary_type, list_type, arrow_extensions_enabled)
+
+    def _open(self, input: Any, options: dict[str, Any], name: str | None) -> _marquetry.File:
+        try:
+            return _marquetry.File(input, options, name)
+        except BaseException as error:
+            _of_tiny_file(error, input)
+            raise
+
+    def _check_thrift(self, strings: int | None, containers: int | None) -> None:
+        """Limits of another implementation: what they bound is here bounded by the bytes that are there."""
+        strings, containers = _limit("thrift_string_size_limit", strings), _limit("thrift_container_size_limit", containers)
+        footer = self._file.footer
+        pairs = [part for pair in footer.key_values for part in pair if part is not None]
+        longest = max([len(part) for part in pairs] + [len(element["name"]) for element in footer.elements()], default=0)
+        if strings is not None and longest > strings:
+            raise OSError(f"Couldn't deserialize thrift: Exceeded size limit: a string of {longest} bytes, {strings} allowed")
+        if containers is not None and max(len(footer.elements()), footer.num_columns, footer.num_row_groups) > containers:
+            raise OSError(f"Couldn't deserialize thrift: Exceeded size limit: a list is longer than {containers}")
+
+    def _read_as(self, read_dictionary: Any, binary_type: Any, list_type: Any, extensions: bool) -> None:
+        """Opens the file again if pyarrow gives columns other types."""
+        options = dict(self._options)
+        if read_dictionary:
+            paths = {column.path for column in self.schema}
+            for name in read_dictionary:
+                if name not in paths:
+                    raise KeyError(name)
+            options["dictionary_columns"] = set(read_dictionary)
+            self._file = self._open(self._input, options, self._name)
+        plain = self._schema_of_file()
+        stored = stored_schema(self._metadata.metadata)
+        wanted = plain if stored is None else with_layouts(plain, stored)
+        wanted = self._with_int96(map_fields(wanted, restored))
+        if binary_type is not None or list_type is not None:
+            change = chosen(binary_type, list_type)
+            if b"ARROW:schema" not in (self._metadata.metadata or {}):
+                wanted = map_fields(wanted, change)
+        if not extensions and b"ARROW:schema" not in (self._metadata.metadata or {}):
+            wanted = without_extensions(wanted)
+        if not wanted.equals(plain, check_metadata=True):
+            with as_pyarrow(opening=True):
+                options["schema"] = wanted
+                self._file = self._open(self._input, options, self._name)
+        self._options, self._schema_arrow = options, self._schema_of_file()
+
+    def _with_int96(self, schema: pa.Schema) -> pa.Schema:
+        """INT96 has the unit that is asked for, whatever the stored schema says."""
+        roots = {column.path.split(".")[0] for column in self.schema if column.physical_type == "INT96"}
+        if not roots:
+            return schema
+        unit = self._options["int96"]
+
+        def change(data_type: pa.DataType) -> pa.DataType:
+            return pa.timestamp(unit, data_type.tz) if pa.types.is_timestamp(data_type) else data_type
+
+        fields = [field.with_type(map_type(field.type, change)) if field.name in roots else field for field in schema]
+        return pa.schema(fields, metadata=schema.metadata)
+
+    def _schema_of_file(self) -> pa.Schema:
+        with as_pyarrow(opening=True):
+            return pa.schema(self._file.schema())
+
+    # What it says
+
+    @property
+    def metadata(self) -> FileMetaData:
+        """The footer."""
+        return self._metadata
+
+    @property
+    def schema(self) -> ParquetSchema:
+        """The Parquet schema."""
+        return self._metadata.schema
+
+    @property
+    def schema_arrow(self) -> pa.Schema:
+        """The Arrow schema."""
+        return self._schema_arrow
+
+    @property
+    def num_row_groups(self) -> int:
+        """How many row groups."""
+        return self._metadata.num_row_groups
+
+    @property
+    def reader(self) -> ParquetReader:
+        """The reader below."""
+        return ParquetReader(self)
+
+    # Reading
+
+    def read(
+        self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
+    ) -> pa.Table:
+        """Reads all row groups."""
+        return self._read(None, columns, use_threads, use_pandas_metadata)
+
+    def read_row_group(
+        self,
+        i: int,
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+    ) -> pa.Table:
+        """Reads a row group."""
+        return self._read([i], columns, use_threads, use_pandas_metadata)
+
+    def read_row_groups(
+        self,
+        row_groups: Sequence[int],
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+    ) -> pa.Table:
+        """Reads row groups."""
+        return self._read(list(row_groups), columns, use_threads, use_pandas_metadata)
+
+    def _read(
+        self,
+        row_groups: list[int] | None,
+        columns: Sequence[str] | None,
+        use_threads: bool,
+        use_pandas_metadata: bool,
+        whole: str = "file",
+        filter: str | None = None,
+    ) -> pa.Table:
+        options = self._scan(row_groups, columns, use_threads, use_pandas_metadata)
+        options["filter"] = filter
+        with as_pyarrow():
+            return self._table(options, whole)
+
+    def _table(self, options: dict[str, Any], whole: str) -> pa.Table:
+        try:
+            return pa.table(self._file.read(options, whole))
+        except ValueError:
+            if self._options["int96"] != "ns" or not any(column.physical_type == "INT96" for column in self.schema):
+                raise
+        # Timestamps that nanoseconds do not hold: pyarrow gives other ones, we give none.
+        options_of_file = {**self._options, "int96": "auto", "ignore_arrow_schema": True, "schema": None}
+        file = self._open(self._input, options_of_file, self._name)
+        table = pa.table(file.read(options, whole))
+        return _narrowed(table)
+
+    def _scan(
+        self,
+        row_groups: list[int] | None,
+        columns: Sequence[str] | None,
+        use_threads: bool,
+        use_pandas_metadata: bool,
+    ) -> dict[str, Any]:
+        self._check_open()
+        for i in row_groups or []:
+            if not 0 <= i < self.num_row_groups:
+                raise pa.ArrowInvalid(f"row group {i} of a file with num_row_groups={self.num_row_groups}")
+        paths = self._leaf_paths(columns, use_pandas_metadata)
+        return {"row_groups": row_groups, "columns": paths, "threads": 0 if use_threads else 1}
+
+    def _leaf_paths(self, columns: Sequence[str] | None, use_pandas_metadata: bool) -> list[str] | None:
+        """The columns at and below the paths; those that do not exist are passed over, as pyarrow does."""
+        if columns is None:
+            return None
+        wanted = list(columns)
+        if use_pandas_metadata:
+            wanted += index_columns(self.schema_arrow.metadata, wanted)
+        leaves = [column.path for column in self.schema]
+        out: dict[str, None] = {}
+        for name in wanted:
+            out.update(dict.fromkeys(path for path in leaves if path == name or path.startswith(f"{name}.")))
+        return list(out)
+
+    def iter_batches(
+        self,
+        batch_size: int = 65536,
+        row_groups: Sequence[int] | None = None,
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        """Reads batches as they are asked for."""
+        if batch_size <= 0:
+            raise ValueError(f"batch_size must be greater than zero, and is {batch_size}")
+        groups = None if row_groups is None else list(row_groups)
+        options = self._scan(groups, columns, use_threads, use_pandas_metadata)
+        options["batch_size"] = batch_size
+        with as_pyarrow():
+            stream = self._file.stream(options)
+        return self._batches(stream)
+
+    def _batches(self, stream: _marquetry.Stream) -> Iterator[pa.RecordBatch]:
+        try:
+            while True:
+                with as_pyarrow():
+                    batch = next(stream, None)
+                if batch is None:
+                    return
+                yield pa.record_batch(batch)
+        finally:
+            stream.close()
+
+    def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
+        """Reads columns and gives how many rows there were."""
+        if columns is not None:
+            known = {column.path.split(".")[0] for column in self.schema} | {column.path for column in self.schema}
+            missing = [name for name in columns if name not in known]
+            if missing:
+                raise KeyError(missing[0])
+        return sum(batch.num_rows for batch in self.iter_batches(batch_size, columns=columns))
+
+    # Closing
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        if self._leave_open and not self._is_closed:
+            return bool(getattr(self._source, "closed", False))
+        return self._is_closed
+
+    def close(self, force: bool = False) -> None:
+        """Closes the file; one that was open when it was given stays so unless ``force`` is true."""
+        if self._leave_open and not force:
+            return
+        self._is_closed = True
+        if self._own is not None:
+            self._own.close()
+        elif self._leave_open and hasattr(self._source, "close"):
+            self._source.close()
+
+    def __enter__(self) -> ParquetFile:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class ParquetReader:
+    """What ``ParquetFile.reader`` is: columns by their numbers."""
+
+    def __init__(self, file: ParquetFile | None = None) -> None:
+        self._file, self._threads, self._batch_size = file, True, 65536
+
+    def open(self, source: Any, **options: Any) -> None:
+        """Opens a file."""
+        options.pop("use_memory_map", None)
+        self._file = ParquetFile(source, **options)
+
+    def _opened(self) -> ParquetFile:
+        if self._file is None:
+            raise ValueError("the reader has no file: open one")
+        return self._file
+
+    metadata = property(lambda self: self._opened().metadata, doc="The footer.")
+    schema_arrow = property(lambda self: self._opened().schema_arrow, doc="The Arrow schema.")
+    num_row_groups = property(lambda self: self._opened().num_row_groups, doc="How many row groups.")
+    closed = property(lambda self: self._opened().closed, doc="Whether it was closed.")
+    column_paths = property(lambda self: [column.path for column in self._opened().schema], doc="Dotted paths.")
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._opened().close(force=True)
+
+    def set_use_threads(self, use_threads: bool) -> None:
+        """Whether several threads read."""
+        self._threads = use_threads
+
+    def set_batch_size(self, batch_size: int) -> None:
+        """Rows in a batch."""
+        self._batch_size = batch_size
+
+    def column_name_idx(self, column_name: str) -> int:
+        """The number of the column of this path."""
+        return int(self.column_paths.index(column_name))
+
+    def _paths(self, column_indices: Sequence[int] | None) -> list[str] | None:
+        return None if column_indices is None else [self.column_paths[i] for i in column_indices]
+
+    def read_all(self, column_indices: Sequence[int] | None = None, use_threads: bool = True) -> pa.Table:
+        """Reads all row groups."""
+        return self._opened().read(self._paths(column_indices), use_threads)
+
+    def read_row_group(
+        self, i: int, column_indices: Sequence[int] | None = None, use_threads: bool = True
+    ) -> pa.Table:
+        """Reads a row group."""
+        return self._opened().read_row_group(i, self._paths(column_indices), use_threads)
+
+    def read_row_groups(
+        self, row_groups: Sequence[int], column_indices: Sequence[int] | None = None, use_threads: bool = True
+    ) -> pa.Table:
+        """Reads row groups."""
+        return self._opened().read_row_groups(row_groups, self._paths(column_indices), use_threads)
+
+    def iter_batches(
+        self,
+        batch_size: int,
+        row_groups: Sequence[int],
+        column_indices: Sequence[int] | None = None,
+        use_threads: bool = True,
+    ) -> Iterator[pa.RecordBatch]:
+        """Reads batches as they are asked for."""
+        return self._opened().iter_batches(batch_size, row_groups, self._paths(column_indices), use_threads)
+
+    def read_column(self, column_index: int) -> pa.ChunkedArray:
+        """Reads the field of the root that a column is in."""
+        if not 0 <= column_index < len(self.column_paths):
+            raise IndexError(f"column {column_index} of {len(self.column_paths)}")
+        return self._opened().read([self.column_paths[column_index].split(".")[0]]).column(0)
+
+    def scan_contents(self, column_indices: Sequence[int] | None = None, batch_size: int = 65536) -> int:
+        """Reads columns and gives how many rows there were."""
+        return self._opened().scan_contents(self._paths(column_indices), batch_size)
+
+
+def open_file(source: bytes) -> ParquetFile:
+    """A file in memory."""
+    return ParquetFile(pa.py_buffer(source))
+
+
+def index_columns(metadata: dict[bytes, bytes] | None, columns: Sequence[str]) -> list[str]:
+    """The columns that pandas has its index in, of those that are not wanted anyway. A range is in none."""
+    if not metadata or b"pandas" not in metadata:
+        return []
+    index = json.loads(metadata[b"pandas"].decode("utf8"))["index_columns"]
+    return [name for name in index if not isinstance(name, dict) and name not in columns]
+
+
+def _narrowed(table: pa.Table) -> pa.Table:
+    """Timestamps that nanoseconds do not hold become null, with a warning."""
+    import pyarrow.compute as pc
+
+    low, high = (pa.scalar(value, pa.timestamp("ns")) for value in (-(2**63) + 1, 2**63 - 1))
+    for i, field in enumerate(table.schema):
+        if not pa.types.is_timestamp(field.type) or field.type.unit == "ns":
+            continue
+        column, unit = table.column(i), field.type.unit
+        fits = pc.and_(
+            pc.greater_equal(column, low.cast(pa.timestamp(unit), safe=False)),
+            pc.less_equal(column, high.cast(pa.timestamp(unit), safe=False)),
+        )
+        if not pc.all(fits, min_count=0).as_py():
+            warnings.warn(
+                f"column {field.name} has timestamps that nanoseconds do not hold: they are null; give "
+                "coerce_int96_timestamp_unit='us' to read them",
+                stacklevel=4,
+            )
+        kept = pc.if_else(fits, column, pa.scalar(None, column.type)).cast(pa.timestamp("ns"))
+        table = table.set_column(i, field.with_type(pa.timestamp("ns")), kept)
+    return table
+
+
+def _check_unit(unit: str | None) -> None:
+    if unit not in (None, "s", "ms", "us", "ns"):
+        raise ValueError(f"Invalid value for coerce_int96_timestamp_unit: {unit}; must be one of s, ms, us, ns")
+
+
+def _limit(name: str, value: int | None) -> int | None:
+    if value is None:
+        return None
+    if value <= 0:
+        raise ValueError(f"{name} must be greater than zero")
+    return value
+
+
+def _depth(limit: int | None) -> int | None:
+    """The root counts to pyarrow, and not to us."""
+    return None if limit is None else limit - 1
+
+
+def _of_tiny_file(error: BaseException, input: Any) -> None:
+    """What pyarrow says of a file that is too short."""
+    message = getattr(error, "message", "")
+    if "the shortest one has" in message:
+        size = message.split(":")[1].split()[0]
+        raise pa.ArrowInvalid(f"Parquet file size is {size} bytes, smaller than the minimum file footer") from error

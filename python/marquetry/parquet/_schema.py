@@ -1,0 +1,257 @@
+"""The Parquet schema, with the names of ``pyarrow.parquet``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterator
+
+from .._marquetry import Footer
+
+
+
+class ParquetLogicalType:
+    """What the values of a column mean."""
+
+    _name: str
+    _facts: dict[str, Any]
+    _from_converted: bool
+
+    def __init__(self) -> None:
+        raise TypeError("Do not call ParquetLogicalType's constructor directly")
+
+    @classmethod
+    def _of(cls, element: dict[str, Any]) -> ParquetLogicalType:
+        self = object.__new__(cls)
+        logical = element["logical"]
+        self._from_converted = logical is None
+        self._name, self._facts = logical if logical is not None else _meaning(element)
+        return self
+
+    @property
+    def type(self) -> str:
+        """The name, in capitals."""
+        return {"Null": "UNKNOWN"}.get(self._name, self._name.upper())
+
+    def _members(self) -> dict[str, Any]:
+        facts = self._facts
+        if self._name == "Int":
+            return {"bitWidth": facts["bits"], "isSigned": facts["signed"]}
+        if self._name == "Decimal":
+            return {"precision": facts["precision"], "scale": facts["scale"]}
+        if self._name in ("Time", "Timestamp"):
+            members = {"isAdjustedToUTC": facts["utc"], "timeUnit": facts["unit"]}
+            if self._name == "Timestamp":
+                members |= {"is_from_converted_type": self._from_converted, "force_set_converted_type": False}
+            return members
+        return {name: value if value is not None else "" for name, value in facts.items()}
+
+    def to_json(self) -> str:
+        """The type as JSON."""
+        return json.dumps({"Type": self._name, **self._members()}, separators=(",", ":"))
+
+    def __str__(self) -> str:
+        members = self._members()
+        if not members:
+            return self._name
+        shown = ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in members.items())
+        return f"{self._name}({shown})"
+
+    def __repr__(self) -> str:
+        return f"{object.__repr__(self)}\n  {self}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ParquetLogicalType) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def _meaning(element: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What an older annotation means."""
+    converted = element["converted"]
+    if converted is None:
+        return "None", {}
+    if converted == "DECIMAL":
+        return "Decimal", {"precision": element["precision"] or 0, "scale": element["scale"] or 0}
+    if converted.startswith(("INT_", "UINT_")):
+        return "Int", {"bits": int(converted.rsplit("_", 1)[1]), "signed": not converted.startswith("U")}
+    if converted.startswith(("TIME_", "TIMESTAMP_")):
+        unit = {"MILLIS": "milliseconds", "MICROS": "microseconds"}[converted.rsplit("_", 1)[1]]
+        return ("Timestamp" if converted.startswith("TIMESTAMP") else "Time"), {"utc": True, "unit": unit}
+    names = {
+        "UTF8": "String", "MAP": "Map", "MAP_KEY_VALUE": "Map", "LIST": "List", "ENUM": "Enum", "DATE": "Date",
+        "JSON": "JSON", "BSON": "BSON", "INTERVAL": "Interval",
+    }  # fmt: skip
+    return names.get(converted, "None"), {}
+
+
+class ColumnSchema:
+    """A column: a leaf of the schema."""
+
+    def __init__(self, schema: ParquetSchema, index: int) -> None:
+        self._schema, self._index = schema, index
+        self._leaf = schema._leaves[index]
+
+    name = property(lambda self: self._leaf["name"], doc="The last name of the path.")
+    path = property(lambda self: ".".join(self._leaf["path"]), doc="All names, with dots between.")
+    max_definition_level = property(lambda self: self._leaf["max_def"], doc="Nodes on the path that may be absent.")
+    max_repetition_level = property(lambda self: self._leaf["max_rep"], doc="Nodes on the path that repeat.")
+    physical_type = property(lambda self: self._leaf["type"], doc="How values are stored.")
+
+    @property
+    def logical_type(self) -> ParquetLogicalType:
+        """What values mean."""
+        return ParquetLogicalType._of(self._leaf)
+
+    @property
+    def converted_type(self) -> str:
+        """The older annotation."""
+        return self._leaf["converted"] or "NONE"
+
+    @property
+    def length(self) -> int:
+        """Bytes of a FIXED_LEN_BYTE_ARRAY, else 0."""
+        return self._leaf["type_length"] or 0
+
+    @property
+    def precision(self) -> int:
+        """Digits of a decimal, else -1."""
+        return self._decimal("precision")
+
+    @property
+    def scale(self) -> int:
+        """Digits of a decimal after the point, else -1."""
+        return self._decimal("scale")
+
+    def _decimal(self, name: str) -> int:
+        logical = self.logical_type
+        return int(logical._facts[name]) if logical._name == "Decimal" else -1
+
+    def equals(self, other: ColumnSchema) -> bool:
+        """Whether both say the same."""
+        return _signature(self._leaf) == _signature(other._leaf)
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, ColumnSchema) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(_signature(self._leaf))
+
+    def __repr__(self) -> str:
+        converted = self.converted_type
+        if converted == "DECIMAL":
+            converted = f"DECIMAL({self.precision}, {self.scale})"
+        return (
+            f"<ParquetColumnSchema>\n  name: {self.name}\n  path: {self.path}\n"
+            f"  max_definition_level: {self.max_definition_level}\n"
+            f"  max_repetition_level: {self.max_repetition_level}\n  physical_type: {self.physical_type}\n"
+            f"  logical_type: {self.logical_type}\n  converted_type (legacy): {converted}"
+        )
+
+
+def _signature(leaf: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        tuple(leaf["path"]), leaf["type"], leaf["type_length"], leaf["converted"], str(ParquetLogicalType._of(leaf)),
+        leaf["max_def"], leaf["max_rep"],
+    )  # fmt: skip
+
+
+class ParquetSchema:
+    """The schema of a file: a tree, whose leaves are the columns."""
+
+    def __init__(self, container: Any) -> None:
+        if container is None or not hasattr(container, "_footer"):
+            raise TypeError("a ParquetSchema is that of a FileMetaData")
+        self._metadata = container
+        footer: Footer = container._footer
+        self._elements = footer.elements()
+        self._leaves = list(_leaves(self._elements))
+
+    def __len__(self) -> int:
+        return len(self._leaves)
+
+    def __getitem__(self, i: int) -> ColumnSchema:
+        return self.column(i)
+
+    def __iter__(self) -> Iterator[ColumnSchema]:
+        return (self.column(i) for i in range(len(self)))
+
+    @property
+    def names(self) -> list[str]:
+        """The last names of the columns' paths."""
+        return [leaf["name"] for leaf in self._leaves]
+
+    def column(self, i: int) -> ColumnSchema:
+        """The column of this number."""
+        if not 0 <= i < len(self):
+            raise IndexError(f"{i} out of bounds")
+        return ColumnSchema(self, i)
+
+    def to_arrow_schema(self) -> Any:
+        """The Arrow schema, as ``pyarrow`` has it."""
+        return self._metadata._arrow_schema()
+
+    def equals(self, other: ParquetSchema) -> bool:
+        """Whether all columns are the same."""
+        return self._signature() == other._signature()
+
+    def _signature(self) -> tuple[Any, ...]:
+        return tuple(
+            (*(element[key] for key in _KEYS), str(ParquetLogicalType._of(element)))
+            # Not the root, whose repetition some writers say.
+            for element in self._elements[1:]
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, ParquetSchema) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._signature())
+
+    def __reduce__(self) -> Any:
+        return ParquetSchema, (self._metadata,)
+
+    def __repr__(self) -> str:
+        lines: list[str] = []
+        _print(self._elements, 0, 0, lines)
+        return f"{object.__repr__(self)}\n" + "\n".join(lines) + "\n"
+
+
+_KEYS = ("name", "type", "type_length", "repetition", "num_children", "converted", "precision", "scale")
+
+
+def _leaves(elements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The leaves with their paths and levels, without recursion: schemas may be deep."""
+    open_nodes: list[list[Any]] = []  # path, definition level, repetition level, children that are left
+    for element in elements:
+        path, max_def, max_rep = ([], 0, 0) if not open_nodes else (open_nodes[-1][0] + [element["name"]], *open_nodes[-1][1:3])
+        if open_nodes:
+            open_nodes[-1][3] -= 1
+            max_def += element["repetition"] != "REQUIRED"
+            max_rep += element["repetition"] == "REPEATED"
+        if element["num_children"]:
+            open_nodes.append([path, max_def, max_rep, element["num_children"]])
+        elif element["type"] is not None:
+            yield {**element, "path": path, "max_def": max_def, "max_rep": max_rep}
+        while open_nodes and open_nodes[-1][3] == 0:
+            open_nodes.pop()
+
+
+def _print(elements: list[dict[str, Any]], at: int, depth: int, lines: list[str]) -> int:
+    element = elements[at]
+    indent = "  " * depth
+    repetition = (element["repetition"] or "REQUIRED").lower()
+    field_id = element["field_id"] if element["field_id"] is not None else -1
+    logical = ParquetLogicalType._of(element)
+    annotation = f" ({logical})" if logical._name != "None" else ""
+    at += 1
+    if element["type"] is None:
+        lines.append(f"{indent}{repetition} group field_id={field_id} {element['name']}{annotation} {{")
+        for _ in range(element["num_children"] or 0):
+            at = _print(elements, at, depth + 1, lines)
+        lines.append(f"{indent}}}")
+        return at
+    kind = {"BYTE_ARRAY": "binary", "FIXED_LEN_BYTE_ARRAY": f"fixed_len_byte_array({element['type_length']})"}
+    name = kind.get(element["type"], element["type"].lower())
+    lines.append(f"{indent}{repetition} {name} field_id={field_id} {element['name']}{annotation};")
+    return at

@@ -1,0 +1,235 @@
+"""Statistics of column chunks, with the names of ``pyarrow.parquet``."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import struct
+import zoneinfo
+from typing import Any
+
+from ._schema import ColumnSchema, ParquetLogicalType
+
+
+class Statistics:
+    """Bounds and counts of a column chunk."""
+
+    _raw: dict[str, Any]
+    _column: ColumnSchema
+    _entries: int
+
+    def __init__(self) -> None:
+        raise TypeError("Do not call Statistics's constructor directly")
+
+    @classmethod
+    def _of(cls, raw: dict[str, Any], column: ColumnSchema, entries: int) -> Statistics:
+        self = object.__new__(cls)
+        self._raw, self._column, self._entries = raw, column, entries
+        return self
+
+    def _bound(self, name: str) -> bytes | None:
+        value: bytes | None = self._raw[f"{name}_value"]
+        if value is None and _is_signed(self._column):
+            # The older fields have the order of signed numbers.
+            value = self._raw[name]
+        return value
+
+    @property
+    def has_min_max(self) -> bool:
+        """Whether there are bounds."""
+        return self._bound("min") is not None and self._bound("max") is not None
+
+    @property
+    def has_null_count(self) -> bool:
+        """Whether nulls were counted."""
+        return self._raw["null_count"] is not None
+
+    @property
+    def has_distinct_count(self) -> bool:
+        """Whether different values were counted."""
+        return self._raw["distinct_count"] is not None
+
+    @property
+    def null_count(self) -> int | None:
+        """How many nulls."""
+        count: int | None = self._raw["null_count"]
+        return count
+
+    @property
+    def distinct_count(self) -> int | None:
+        """How many different values."""
+        count: int | None = self._raw["distinct_count"]
+        return count
+
+    @property
+    def num_values(self) -> int:
+        """How many values, nulls not included."""
+        return self._entries - (self.null_count or 0)
+
+    @property
+    def min_raw(self) -> Any:
+        """The lower bound as it is stored."""
+        return self._physical("min")
+
+    @property
+    def max_raw(self) -> Any:
+        """The upper bound as it is stored."""
+        return self._physical("max")
+
+    @property
+    def min(self) -> Any:
+        """The lower bound as a value of Python."""
+        return self._logical("min")
+
+    @property
+    def max(self) -> Any:
+        """The upper bound as a value of Python."""
+        return self._logical("max")
+
+    def _physical(self, name: str) -> Any:
+        raw = self._bound(name)
+        if not self.has_min_max or raw is None:
+            return None
+        return _physical(raw, self._column.physical_type)
+
+    def _logical(self, name: str) -> Any:
+        value = self._physical(name)
+        return None if value is None else logical_value(value, self._column)
+
+    @property
+    def physical_type(self) -> str:
+        """How values are stored."""
+        return str(self._column.physical_type)
+
+    @property
+    def logical_type(self) -> ParquetLogicalType:
+        """What values mean."""
+        return self._column.logical_type
+
+    @property
+    def converted_type(self) -> str:
+        """The older annotation."""
+        return self._column.converted_type
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is known, by name."""
+        names = ("has_min_max", "min", "max", "null_count", "distinct_count", "num_values", "physical_type")
+        return {name: getattr(self, name) for name in names}
+
+    def equals(self, other: Statistics) -> bool:
+        """Whether both say the same."""
+        return self._raw == other._raw and self._column.equals(other._column) and self._entries == other._entries
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Statistics) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {value}" for name, value in self.to_dict().items()]
+        lines += [f"  logical_type: {self.logical_type}", f"  converted_type (legacy): {self.converted_type}"]
+        return "\n".join([object.__repr__(self), *lines])
+
+
+def _is_signed(column: ColumnSchema) -> bool:
+    logical = column.logical_type
+    if column.physical_type in ("INT32", "INT64"):
+        return not (logical._name == "Int" and not logical._facts["signed"])
+    return column.physical_type in ("BOOLEAN", "FLOAT", "DOUBLE")
+
+
+_FORMATS = {"INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
+
+
+def _physical(raw: bytes, physical: str) -> Any:
+    if physical == "BOOLEAN":
+        return bool(raw[0]) if raw else None
+    if physical in _FORMATS:
+        try:
+            return struct.unpack(_FORMATS[physical], raw)[0]
+        except struct.error:
+            return None
+    return raw
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def logical_value(value: Any, column: ColumnSchema) -> Any:
+    """A stored value as what it means."""
+    logical = column.logical_type
+    name, facts = logical._name, logical._facts
+    if name in ("String", "JSON", "Enum") and isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace") if name != "Enum" else value
+    if name == "Decimal":
+        digits = int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
+        with decimal.localcontext() as context:
+            context.prec = 1000
+            return decimal.Decimal(digits).scaleb(-facts["scale"])
+    if name == "Int" and isinstance(value, int):
+        return value if facts["signed"] else value % (1 << (32 if column.physical_type == "INT32" else 64))
+    if name == "Date":
+        return _EPOCH.date() + datetime.timedelta(days=value)
+    if name in ("Time", "Timestamp"):
+        return _time_value(value, name, facts)
+    return value
+
+
+def _time_value(value: int, name: str, facts: dict[str, Any]) -> Any:
+    unit = facts["unit"]
+    try:
+        if name == "Timestamp" and unit == "nanoseconds" and value % 1000:
+            import pandas as pd
+
+            return pd.Timestamp(value, unit="ns", tz="UTC" if facts["utc"] else None)
+        micros = {"milliseconds": value * 1000, "microseconds": value}.get(unit, value // 1000)
+        moment = _EPOCH + datetime.timedelta(microseconds=micros)
+    except (OverflowError, ImportError):
+        # Beyond what Python's types hold.
+        return value
+    if name == "Time":
+        return moment.time()
+    return moment.replace(tzinfo=zoneinfo.ZoneInfo("UTC")) if facts["utc"] else moment
+
+
+class GeoStatistics:
+    """Where the geometries of a column chunk are, and of which kinds."""
+
+    _raw: dict[str, Any]
+
+    @classmethod
+    def _of(cls, raw: dict[str, Any]) -> GeoStatistics:
+        self = object.__new__(cls)
+        self._raw = raw
+        return self
+
+    @property
+    def geospatial_types(self) -> list[int] | None:
+        """Kinds of geometries, as well-known binary numbers them."""
+        kinds = self._raw["types"]
+        return None if kinds is None else list(kinds)
+
+    xmin = property(lambda self: self._raw.get("xmin"))
+    xmax = property(lambda self: self._raw.get("xmax"))
+    ymin = property(lambda self: self._raw.get("ymin"))
+    ymax = property(lambda self: self._raw.get("ymax"))
+    zmin = property(lambda self: self._raw.get("zmin"))
+    zmax = property(lambda self: self._raw.get("zmax"))
+    mmin = property(lambda self: self._raw.get("mmin"))
+    mmax = property(lambda self: self._raw.get("mmax"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is known, by name."""
+        names = ("geospatial_types", "xmin", "xmax", "ymin", "ymax", "zmin", "zmax", "mmin", "mmax")
+        return {name: getattr(self, name) for name in names}
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        # Where pyarrow is, isinstance with its class is what people ask.
+        import sys
+
+        theirs = getattr(sys.modules.get("pyarrow._parquet"), "GeoStatistics", None)
+        return theirs if theirs is not None else GeoStatistics
+
+    def __repr__(self) -> str:
+        return "\n".join([object.__repr__(self), *(f"  {name}: {value}" for name, value in self.to_dict().items())])

@@ -1,0 +1,382 @@
+"""Files that are written, with the names of ``pyarrow.parquet``."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _marquetry
+from . import _options
+from ._chunking import content_defined_chunking
+from ._errors import as_pyarrow
+from ._metadata import FileMetaData, as_metadata
+from ._source import is_path, output_of, resolve
+from ._types import compliant, map_fields
+
+_ROWS = 1024 * 1024
+_MOST_ROWS = 64 * 1024 * 1024
+
+
+class ParquetWriter:
+    """Writes a file in pieces: ``pyarrow.parquet.ParquetWriter`` by its arguments and methods.
+
+    >>> import marquetry.parquet as pq, pyarrow as pa
+    >>> table = pa.table({"x": [1, 2, 3]})
+    >>> with pq.ParquetWriter(FOLDER + "/pieces.parquet", table.schema) as writer:
+    ...     writer.write_table(table)
+    ...     writer.write_batch(table.to_batches()[0])
+    >>> pq.read_metadata(FOLDER + "/pieces.parquet").num_row_groups
+    2
+    """
+
+    def __init__(
+        self,
+        where: Any,
+        schema: Any,
+        filesystem: Any = None,
+        flavor: str | None = None,
+        version: str = "2.6",
+        use_dictionary: Any = True,
+        compression: Any = "snappy",
+        write_statistics: Any = True,
+        use_deprecated_int96_timestamps: bool | None = None,
+        compression_level: Any = None,
+        use_byte_stream_split: Any = False,
+        column_encoding: Any = None,
+        writer_engine_version: str | None = None,
+        data_page_version: str = "1.0",
+        use_compliant_nested_type: bool = True,
+        encryption_properties: Any = None,
+        write_batch_size: int | None = None,
+        dictionary_pagesize_limit: int | None = None,
+        store_schema: bool = True,
+        write_page_index: bool = False,
+        write_page_checksum: bool = False,
+        sorting_columns: Any = None,
+        store_decimal_as_integer: bool = False,
+        write_time_adjusted_to_utc: bool = False,
+        max_rows_per_page: int | None = None,
+        bloom_filter_options: Any = None,
+        use_content_defined_chunking: Any = False,
+        **options: Any,
+    ) -> None:
+        self.is_open = False
+        if not isinstance(schema, pa.Schema):
+            raise TypeError(f"a pyarrow.Schema is wanted, not {type(schema).__name__}")
+        self._metadata_collector = options.pop("metadata_collector", None)
+        options.pop("memory_pool", None)
+        rules = _Rules(
+            version, flavor, use_deprecated_int96_timestamps, options.pop("coerce_timestamps", None),
+            options.pop("allow_truncated_timestamps", False),
+        )  # fmt: skip
+        data_page_size = options.pop("data_page_size", None)
+        if options:
+            raise TypeError(f"unexpected parquet write option: {next(iter(options))}")
+        if encryption_properties is not None:
+            raise NotImplementedError("encrypted files are not written yet")
+        if data_page_version not in ("1.0", "2.0"):
+            raise ValueError(f"Unsupported Parquet data page version: {data_page_version}")
+        if not isinstance(store_decimal_as_integer, bool):
+            raise TypeError("'store_decimal_as_integer' must be a boolean")
+        self.flavor, self.schema, self.schema_changed = flavor, *rules.sanitized(schema)
+        self._stored, self._rules = rules.stored(self.schema), rules
+        if use_compliant_nested_type:
+            self._stored = map_fields(self._stored, compliant)
+        columns = [".".join(path) for path, _ in _options.leaves(self._stored, use_compliant_nested_type)]
+        properties: dict[str, Any] = {
+            "page_version": data_page_version,
+            "format_version": 1 if version == "1.0" else 2,
+            "column_encoding": _options.encodings(
+                self._stored, use_dictionary, use_byte_stream_split, column_encoding, use_compliant_nested_type,
+                store_decimal_as_integer,
+            ),
+            **_options.compression(compression, compression_level, columns),
+            **_statistics(write_statistics, write_page_index, columns),
+            "data_page_size": data_page_size,
+            "data_page_rows": max_rows_per_page,
+            "dictionary_page_size": dictionary_pagesize_limit or 1024 * 1024,
+            "row_group_rows": _MOST_ROWS,
+            "arrow_schema": store_schema,
+            "checksums": write_page_checksum,
+            "sorting_columns": [(c.column_index, c.descending, c.nulls_first) for c in sorting_columns or ()] or None,
+            "bloom_filters": _options.bloom_filters(bloom_filter_options, columns),
+            "bound_bytes": 0,
+            "threads": _options.threads(),
+            "distinct_counts": False,
+            "whole_dictionaries": True,
+            "key_values": {_text(key): _text(value) for key, value in (schema.metadata or {}).items()} or None,
+            "int96": rules.int96,
+            "fixed_decimals": not store_decimal_as_integer,
+            "arrow_item_names": not use_compliant_nested_type,
+            "utc_times": write_time_adjusted_to_utc,
+        }
+        if content_defined_chunking(use_content_defined_chunking) is not None:
+            raise NotImplementedError("content-defined chunking is not built yet")
+        self.where = where
+        target, name, self.file_handle = output_of(where, filesystem)
+        with as_pyarrow():
+            self._writer = _marquetry.Writer(target, self._stored, properties, False, name)
+        self.is_open = True
+
+    @property
+    def writer(self) -> _marquetry.Writer:
+        """The writer below."""
+        return self._writer
+
+    def write(self, table_or_batch: Any, row_group_size: int | None = None) -> None:
+        """Writes a table or a batch, as row groups of its own."""
+        if isinstance(table_or_batch, pa.RecordBatch):
+            self.write_batch(table_or_batch, row_group_size)
+        elif isinstance(table_or_batch, pa.Table):
+            self.write_table(table_or_batch, row_group_size)
+        else:
+            raise TypeError(type(table_or_batch))
+
+    def write_batch(self, batch: Any, row_group_size: int | None = None) -> None:
+        """Writes a batch, as row groups of its own."""
+        self.write_table(pa.Table.from_batches([batch], batch.schema), row_group_size)
+
+    def write_table(self, table: Any, row_group_size: int | None = None) -> None:
+        """Writes a table, as row groups of ``row_group_size`` rows: default 1,048,576."""
+        assert self.is_open
+        if self.schema_changed:
+            table = table.rename_columns(self.schema.names)
+        if not table.schema.equals(self.schema, check_metadata=False):
+            raise ValueError(
+                "Table schema does not match schema used to create file: \n"
+                f"table:\n{table.schema!s} vs. \nfile:\n{self.schema!s}"
+            )
+        rows = _row_group_rows(row_group_size)
+        if not self._stored.equals(table.schema, check_metadata=False):
+            table = self._rules.cast(table, self._stored)
+        try:
+            with as_pyarrow():
+                self._writer.write(table, rows)
+        except BaseException:
+            self.is_open = self._writer.is_open
+            raise
+
+    def add_key_value_metadata(self, key_value_metadata: dict[Any, Any]) -> None:
+        """Adds pairs to the metadata of the file."""
+        assert self.is_open
+        for key, value in key_value_metadata.items():
+            self._writer.add_key_value(_text(key), _text(value))
+
+    def close(self) -> None:
+        """Finishes the file."""
+        if self.is_open:
+            self.is_open = False
+            with as_pyarrow():
+                footer = self._writer.close()
+            if self._metadata_collector is not None:
+                self._metadata_collector.append(FileMetaData._of(footer))
+        if self.file_handle is not None:
+            self.file_handle.close()
+
+    def _discard(self) -> None:
+        self.is_open = False
+        self._writer.discard()
+
+    def __del__(self) -> None:
+        if getattr(self, "is_open", False):
+            self.close()
+
+    def __enter__(self) -> ParquetWriter:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def _text(text: Any) -> str:
+    return text.decode("utf8", errors="surrogateescape") if isinstance(text, bytes) else str(text)
+
+
+def _row_group_rows(rows: int | None) -> int:
+    if rows is None or rows == -1:
+        return _ROWS
+    rows = int(rows)
+    if rows == 0:
+        raise ValueError("Row group size cannot be 0")
+    if rows < 0:
+        raise pa.ArrowInvalid(f"Row group size must be positive, and is {rows}")
+    return rows
+
+
+def _statistics(write_statistics: Any, write_page_index: bool, columns: list[str]) -> dict[str, Any]:
+    level = "page" if write_page_index else "chunk"
+    if isinstance(write_statistics, bool):
+        out: dict[str, Any] = {"statistics": level if write_statistics else "none"}
+    else:
+        chosen = [(name.split("."), level) for name in write_statistics or () if name in columns]
+        out = {"statistics": "none", "column_statistics": chosen}
+    return {**out, "page_index": write_page_index}
+
+
+class _Rules:
+    """What is written of types that a version of the format does not have."""
+
+    def __init__(self, version: str, flavor: Any, int96: bool | None, coerce: Any, allow_truncated: bool) -> None:
+        if version not in ("1.0", "2.4", "2.6"):
+            raise ValueError(f"Unsupported Parquet format version: {version}")
+        if coerce not in (None, "ms", "us"):
+            raise ValueError(f"Invalid value for coerce_timestamps: {coerce}")
+        self.version, self.flavor, self.coerce, self.allow_truncated = version, flavor, coerce, allow_truncated
+        if int96 is None:
+            int96 = flavor == "spark"
+        self.int96 = int96
+
+    def sanitized(self, schema: pa.Schema) -> tuple[pa.Schema, bool]:
+        """Names without what Spark does not take."""
+        if self.flavor != "spark":
+            return schema, False
+        names = [re.sub(r"[ ,;{}()\n\t=]", "_", name) for name in schema.names]
+        fields = [field.with_name(name) for field, name in zip(schema, names)]
+        return pa.schema(fields, metadata=schema.metadata), names != schema.names
+
+    def stored(self, schema: pa.Schema) -> pa.Schema:
+        """The schema as it is written."""
+        return map_fields(schema, self._stored_type)
+
+    def _stored_type(self, data_type: pa.DataType) -> pa.DataType:
+        types = pa.types
+        if types.is_union(data_type) or types.is_run_end_encoded(data_type) or types.is_interval(data_type):
+            raise pa.ArrowNotImplementedError(f"Unhandled type for Arrow to Parquet schema conversion: {data_type}")
+        if types.is_struct(data_type) and data_type.num_fields == 0:
+            raise pa.ArrowNotImplementedError("Cannot write struct type with no child field to Parquet")
+        if types.is_date64(data_type):
+            return pa.date32()
+        if types.is_time32(data_type) and data_type.unit == "s":
+            return pa.time32("ms")
+        if types.is_uint32(data_type) and self.version == "1.0":
+            return pa.int64()
+        if types.is_timestamp(data_type) and not self.int96:
+            return pa.timestamp(self._unit(data_type.unit), data_type.tz)
+        return data_type
+
+    def _unit(self, unit: str) -> str:
+        if self.coerce is not None:
+            return str(self.coerce)
+        if unit == "s":
+            return "ms"
+        return "us" if unit == "ns" and self.version != "2.6" else unit
+
+    def cast(self, table: pa.Table, schema: pa.Schema) -> pa.Table:
+        """A table as it is written; fails if a timestamp would lose something, unless that is allowed."""
+        if table.num_columns == 0:
+            return table
+        return table.cast(schema.with_metadata(table.schema.metadata), safe=not self.allow_truncated)
+
+
+def write_table(
+    table: Any,
+    where: Any,
+    row_group_size: int | None = None,
+    version: str = "2.6",
+    use_dictionary: Any = True,
+    compression: Any = "snappy",
+    write_statistics: Any = True,
+    use_deprecated_int96_timestamps: bool | None = None,
+    coerce_timestamps: str | None = None,
+    allow_truncated_timestamps: bool = False,
+    data_page_size: int | None = None,
+    flavor: str | None = None,
+    filesystem: Any = None,
+    compression_level: Any = None,
+    use_byte_stream_split: Any = False,
+    column_encoding: Any = None,
+    data_page_version: str = "1.0",
+    use_compliant_nested_type: bool = True,
+    encryption_properties: Any = None,
+    write_batch_size: int | None = None,
+    dictionary_pagesize_limit: int | None = None,
+    store_schema: bool = True,
+    write_page_index: bool = False,
+    write_page_checksum: bool = False,
+    sorting_columns: Any = None,
+    store_decimal_as_integer: bool = False,
+    write_time_adjusted_to_utc: bool = False,
+    max_rows_per_page: int | None = None,
+    bloom_filter_options: Any = None,
+    use_content_defined_chunking: Any = False,
+    **kwargs: Any,
+) -> None:
+    """Writes a table as a file. After an error nothing is left at a path.
+
+    >>> import marquetry.parquet as pq, pyarrow as pa
+    >>> pq.write_table(pa.table({"x": [1, 2, 3]}), FOLDER + "/t.parquet", compression="zstd")
+    >>> pq.read_table(FOLDER + "/t.parquet").num_rows
+    3
+    """
+    row_group_size = kwargs.pop("chunk_size", row_group_size)
+    if isinstance(table, pa.RecordBatch):
+        raise TypeError("a pyarrow.Table is wanted, not a RecordBatch")
+    writer: ParquetWriter | None = None
+    schema = table.schema
+    try:
+        writer = ParquetWriter(
+            where, schema, filesystem=filesystem, version=version, flavor=flavor, use_dictionary=use_dictionary,
+            compression=compression, write_statistics=write_statistics,
+            use_deprecated_int96_timestamps=use_deprecated_int96_timestamps, coerce_timestamps=coerce_timestamps,
+            allow_truncated_timestamps=allow_truncated_timestamps, data_page_size=data_page_size,
+            compression_level=compression_level, use_byte_stream_split=use_byte_stream_split,
+            column_encoding=column_encoding, data_page_version=data_page_version,
+            use_compliant_nested_type=use_compliant_nested_type, encryption_properties=encryption_properties,
+            write_batch_size=write_batch_size, dictionary_pagesize_limit=dictionary_pagesize_limit,
+            store_schema=store_schema, write_page_index=write_page_index, write_page_checksum=write_page_checksum,
+            sorting_columns=sorting_columns, store_decimal_as_integer=store_decimal_as_integer,
+            write_time_adjusted_to_utc=write_time_adjusted_to_utc, max_rows_per_page=max_rows_per_page,
+            bloom_filter_options=bloom_filter_options, use_content_defined_chunking=use_content_defined_chunking,
+            **kwargs,
+        )  # fmt: skip
+        writer.write_table(table, row_group_size)
+        writer.close()
+    except BaseException:
+        if writer is not None and writer.is_open:
+            writer._discard()
+        _remove(where, filesystem)
+        raise
+
+
+def _remove(where: Any, filesystem: Any) -> None:
+    if not is_path(where):
+        return
+    try:
+        if filesystem is None:
+            os.remove(os.fspath(where))
+        else:
+            resolved, path = resolve(where, filesystem)
+            resolved.delete_file(path)
+    except (OSError, ValueError):
+        # It may never have been there.
+        pass
+
+
+def write_metadata(
+    schema: Any, where: Any, metadata_collector: Any = None, filesystem: Any = None, **kwargs: Any
+) -> None:
+    """Writes a file that has nothing but a footer: ``_common_metadata``, or with the footers of other files ``_metadata``."""
+    out = io.BytesIO()
+    with ParquetWriter(out, schema, **kwargs):
+        pass
+    if metadata_collector:
+        from ._reading import ParquetFile
+
+        metadata = ParquetFile(pa.py_buffer(out.getvalue())).metadata
+        for other in metadata_collector:
+            metadata.append_row_groups(as_metadata(other))
+        out = io.BytesIO()
+        metadata.write_metadata_file(out)
+    target, name, handle = output_of(where, filesystem)
+    if handle is not None:
+        with handle:
+            handle.write(out.getvalue())
+    elif name is not None:
+        with open(name, "wb") as file:
+            file.write(out.getvalue())
+    else:
+        target.write(out.getvalue())

@@ -1,0 +1,147 @@
+//! Arrow's C data interface in capsules: the only file here with `unsafe`.
+//!
+//! Nothing is copied in either direction. The PyCapsule protocol says what may be relied on: a capsule of the right name holds a
+//! valid struct of the C data interface, which whoever takes it moves out, and marks as released.
+
+use crate::errors::arrow_to_python;
+use crate::work::guarded;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use marquetry::errors::Error;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// A reader of batches that may go to another thread.
+pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
+
+pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    let exported = FFI_ArrowSchema::try_from(schema).map_err(|error| arrow_to_python(py, error))?;
+    PyCapsule::new_with_value(py, exported, SCHEMA)
+}
+
+/// The schema and the array of a batch.
+pub(crate) fn export_batch<'py>(
+    py: Python<'py>,
+    batch: &RecordBatch,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let array = StructArray::from(batch.clone()).to_data();
+    let (array, _) = to_ffi(&array).map_err(|error| arrow_to_python(py, error))?;
+    // With the schema's metadata, which a struct array does not have.
+    Ok((export_schema(py, &batch.schema())?, PyCapsule::new_with_value(py, array, ARRAY)?))
+}
+
+pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResult<Bound<'py, PyCapsule>> {
+    let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader) }));
+    PyCapsule::new_with_value(py, exported, STREAM)
+}
+
+/// A reader that is called by C: it does not panic, its errors have no NUL in their text, and it does not hold the interpreter's
+/// lock, which threads of ours may wait for.
+struct Guarded {
+    reader: Option<BatchReader>,
+}
+
+impl Guarded {
+    fn detached<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        let mut work = Some(work);
+        let attached = Python::try_attach(|py| work.take().map(|work| py.detach(work)));
+        match (attached.flatten(), work) {
+            (Some(out), _) => out,
+            (None, Some(work)) => work(),
+            // `try_attach` runs its closure or does not.
+            (None, None) => unreachable!("work that was done has an outcome"),
+        }
+    }
+}
+
+impl Iterator for Guarded {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.reader.as_mut()?;
+        let next = Self::detached(|| guarded(|| reader.next().transpose().map_err(Error::from)));
+        next.map_err(|error| ArrowError::ExternalError(error.to_string().replace('\0', "\\0").into()))
+            .transpose()
+    }
+}
+
+impl RecordBatchReader for Guarded {
+    fn schema(&self) -> SchemaRef {
+        self.reader.as_ref().map_or_else(|| Arc::new(Schema::empty()), |reader| reader.schema())
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let reader = self.reader.take();
+        Self::detached(move || drop(reader));
+    }
+}
+
+/// The schema that `object` has by `__arrow_c_schema__`.
+pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
+    let capsule = object.call_method0("__arrow_c_schema__")?;
+    let schema = take_schema(&capsule)?;
+    Schema::try_from(&schema).map_err(|error| arrow_to_python(object.py(), error))
+}
+
+/// The batches that `object` has by `__arrow_c_stream__` or `__arrow_c_array__`.
+pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader> {
+    let py = object.py();
+    if object.hasattr("__arrow_c_stream__")? {
+        let capsule = object.call_method0("__arrow_c_stream__")?;
+        let pointer: NonNull<FFI_ArrowArrayStream> = pointer(&capsule, STREAM)?;
+        // SAFETY: a capsule of this name holds a stream that is valid until it is released, and no one else reads it while we hold
+        // the interpreter's lock. It is moved out, which leaves a released one behind.
+        let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+        if stream.release.is_none() {
+            return Err(PyValueError::new_err("the Arrow stream was read already"));
+        }
+        let reader = guarded(|| ArrowArrayStreamReader::try_new(stream).map_err(Error::from));
+        return Ok(Box::new(reader.map_err(|error| crate::errors::to_python(py, &error))?));
+    }
+    if object.hasattr("__arrow_c_array__")? {
+        let capsules = object.call_method0("__arrow_c_array__")?;
+        let batch = take_batch(capsules.cast::<PyTuple>()?)?;
+        let schema = batch.schema();
+        return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
+    }
+    let name = object.get_type().name()?;
+    Err(PyTypeError::new_err(format!("{name} has neither __arrow_c_stream__ nor __arrow_c_array__")))
+}
+
+fn take_schema(capsule: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowSchema> {
+    let pointer: NonNull<FFI_ArrowSchema> = pointer(capsule, SCHEMA)?;
+    // SAFETY: as for streams; the empty one that takes its place is a released one.
+    Ok(unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowSchema::empty()) })
+}
+
+fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
+    let py = capsules.py();
+    let schema = take_schema(&capsules.get_item(0)?)?;
+    let pointer: NonNull<FFI_ArrowArray> = pointer(&capsules.get_item(1)?, ARRAY)?;
+    // SAFETY: as for streams; the empty one that takes its place is a released one.
+    let array = unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
+    // SAFETY: whoever made the two says that they belong together, and that the array is valid.
+    let data = unsafe { from_ffi(array, &schema) };
+    let batch = data.and_then(|data| {
+        let batch = RecordBatch::from(StructArray::from(data));
+        batch.with_schema(Arc::new(Schema::try_from(&schema)?))
+    });
+    batch.map_err(|error| arrow_to_python(py, error))
+}
+
+/// Where the struct of a capsule of this name is.
+fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<NonNull<T>> {
+    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
+}

@@ -1,0 +1,128 @@
+//! Files that are looked at as a whole: what is wrong with one, and what is left of one.
+
+use crate::options::Options;
+use crate::source::Input;
+use crate::work::run;
+use marquetry::errors::{CancelToken, Error, ErrorLocation, Limits, Result};
+use marquetry::file::AtomicFile;
+use marquetry::verify::{Level, VerifyOptions};
+use marquetry_recover::{RecoverOptions, recover as recover_file};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is wrong with a file, rule by rule.
+#[pyfunction]
+#[pyo3(signature = (source, options=None))]
+pub(crate) fn verify<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = Options::new(py, options)?;
+    let cancel = CancelToken::new();
+    let mut verify =
+        VerifyOptions { limits: Limits::default().with_cancel(cancel.clone()), ..Default::default() };
+    verify.level = options.parsed("level", level)?.unwrap_or_default();
+    verify.rules = options.take("rules")?;
+    verify.ignore = options.take("ignore")?.unwrap_or_default();
+    verify.threads = options.take("threads")?.unwrap_or(0);
+    options.finish()?;
+    let input = Input::new(source)?;
+    let name = input.name();
+    let report = run(py, &cancel, move || {
+        let checked = input.open().and_then(|source| marquetry::verify::verify(source, &verify));
+        checked.map_err(|error| named(error, name))
+    })?;
+    let findings = PyList::empty(py);
+    for finding in &report.findings {
+        let found = PyDict::new(py);
+        found.set_item("rule", finding.rule.id)?;
+        found.set_item("severity", finding.rule.severity.name())?;
+        found.set_item("title", finding.rule.title)?;
+        found.set_item("spec", finding.rule.spec)?;
+        found.set_item("message", &finding.message)?;
+        place(&finding.place, &found)?;
+        findings.append(found)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("findings", findings)?;
+    let omitted = report.omitted.iter().map(|(rule, count)| (rule.id, *count)).collect::<Vec<_>>();
+    out.set_item("omitted", omitted)?;
+    out.set_item("worst", report.worst().map(|severity| severity.name()))?;
+    out.set_item("pages", report.pages)?;
+    out.set_item("bytes", report.bytes)?;
+    Ok(out)
+}
+
+fn level(name: &str) -> Result<Level> {
+    [Level::Quick, Level::Default, Level::Deep]
+        .into_iter()
+        .find(|level| level.name() == name)
+        .ok_or_else(|| Error::argument(format!("level is {name}, and should be quick, default or deep")))
+}
+
+fn place(place: &ErrorLocation, out: &Bound<'_, PyDict>) -> PyResult<()> {
+    out.set_item("column", place.column.as_deref())?;
+    out.set_item("row_group", place.row_group)?;
+    out.set_item("page", place.page)?;
+    out.set_item("byte", place.offset)
+}
+
+/// Makes a whole file out of what is left of one.
+#[pyfunction]
+#[pyo3(signature = (source, target, options=None))]
+pub(crate) fn recover<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    target: PathBuf,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = Options::new(py, options)?;
+    let cancel = CancelToken::new();
+    let recover = RecoverOptions {
+        partial: options.take("partial")?.unwrap_or(false),
+        keep_appended: options.take("keep_appended")?.unwrap_or(false),
+        threads: options.take("threads")?.unwrap_or(0),
+        limits: Arc::new(Limits::default().with_cancel(cancel.clone())),
+        ..RecoverOptions::default()
+    };
+    options.finish()?;
+    let input = Input::new(source)?;
+    let name = input.name();
+    let report = run(py, &cancel, move || {
+        let recovered = || {
+            let recovery = recover_file(input.open()?, &recover)?;
+            // Nothing that was found is no file.
+            if !recovery.report().row_groups.is_empty() {
+                recovery.write(AtomicFile::create(&target)?, None)?.finish()?;
+            }
+            Ok(recovery.report().clone())
+        };
+        recovered().map_err(|error| named(error, name))
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("schema", report.schema.map(|origin| origin.name()))?;
+    out.set_item("rows", report.rows())?;
+    out.set_item("bytes", report.bytes)?;
+    out.set_item("bytes_kept", report.bytes_kept())?;
+    let decisions = report.decisions.iter();
+    let decisions = decisions.map(|made| (made.what.clone(), made.why.clone(), made.confidence.name()));
+    out.set_item("decisions", decisions.collect::<Vec<_>>())?;
+    let groups = report.row_groups.iter();
+    let groups = groups
+        .map(|kept| (kept.bytes.start, kept.bytes.end, kept.rows, kept.nulls.clone(), kept.why.clone()));
+    out.set_item("row_groups", groups.collect::<Vec<_>>())?;
+    let losses =
+        report.losses.iter().map(|lost| (lost.bytes.start, lost.bytes.end, lost.rows, lost.why.clone()));
+    out.set_item("losses", losses.collect::<Vec<_>>())?;
+    Ok(out)
+}
+
+fn named(error: Error, name: Option<String>) -> Error {
+    match name {
+        Some(name) => error.in_file(name),
+        None => error,
+    }
+}

@@ -1,0 +1,314 @@
+//! What a footer says, as plain values of Python. `marquetry/parquet/metadata.py` makes classes of them.
+
+use crate::errors::to_python;
+use marquetry::errors::{Error, Limits, Result};
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::format::{
+    self, ColumnChunk, ColumnMetaData, GeospatialStatistics, LogicalType, SchemaElement, Statistics,
+    ThriftString, TimeUnit,
+};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::sync::Arc;
+
+/// The footer of a file.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct Footer {
+    metadata: Arc<ParquetMetaData>,
+}
+
+impl Footer {
+    pub(crate) fn new(metadata: Arc<ParquetMetaData>) -> Self {
+        Footer { metadata }
+    }
+
+    fn chunk(&self, row_group: usize, column: usize) -> PyResult<ColumnChunk> {
+        let groups = self.metadata.num_row_groups();
+        if row_group >= groups || column >= self.metadata.row_group(row_group).num_columns() {
+            return Err(PyIndexError::new_err(format!("{column} out of bounds")));
+        }
+        let chunk = self.metadata.row_group(row_group).column(column).and_then(|chunk| chunk.to_thrift());
+        Python::attach(|py| chunk.map_err(|error| to_python(py, &error)))
+    }
+
+    /// A footer with what `change` makes of this one.
+    fn changed(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut format::FileMetaData) -> Result<()>,
+    ) -> PyResult<Self> {
+        let make = || {
+            let mut thrift = self.metadata.to_thrift()?;
+            change(&mut thrift)?;
+            ParquetMetaData::from_thrift(thrift, &Limits::default())
+        };
+        make().map(|metadata| Footer::new(Arc::new(metadata))).map_err(|error| to_python(py, &error))
+    }
+}
+
+#[pymethods]
+impl Footer {
+    /// Reads a footer: Thrift's bytes, without the length and the magic number behind them.
+    #[staticmethod]
+    fn parse(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let parsed = ParquetMetaData::parse(bytes.to_vec(), &Limits::default());
+        parsed.map(|metadata| Footer::new(Arc::new(metadata))).map_err(|error| to_python(py, &error))
+    }
+
+    /// Thrift's bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.thrift(py)?))
+    }
+
+    #[getter]
+    fn created_by(&self) -> Option<&str> {
+        self.metadata.created_by()
+    }
+
+    #[getter]
+    fn num_rows(&self) -> u64 {
+        self.metadata.num_rows()
+    }
+
+    #[getter]
+    fn num_row_groups(&self) -> usize {
+        self.metadata.num_row_groups()
+    }
+
+    #[getter]
+    fn num_columns(&self) -> usize {
+        self.metadata.schema().num_columns()
+    }
+
+    #[getter]
+    fn version(&self) -> i32 {
+        self.metadata.version()
+    }
+
+    /// Bytes of the footer in its file; 0 if it is of none.
+    #[getter]
+    fn size(&self) -> usize {
+        self.metadata.footer_bytes().len()
+    }
+
+    /// The schema as text.
+    #[getter]
+    fn schema_text(&self) -> String {
+        self.metadata.schema().to_string()
+    }
+
+    #[getter]
+    fn key_values<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
+        let bytes = |text: &ThriftString| PyBytes::new(py, text.as_bytes());
+        let pairs = self.metadata.key_value_metadata().iter();
+        pairs.map(|pair| (bytes(&pair.key), pair.value.as_ref().map(bytes))).collect()
+    }
+
+    /// The nodes of the schema, depth first, the root included.
+    fn elements<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let nodes = self.metadata.head().schema.iter().map(|node| element(py, node));
+        PyList::new(py, nodes.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn row_group<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
+        if index >= self.metadata.num_row_groups() {
+            return Err(PyIndexError::new_err(format!("{index} out of bounds")));
+        }
+        let group = self.metadata.row_group(index);
+        let sorting = group.sorting_columns().iter();
+        let sorting: Vec<_> =
+            sorting.map(|column| (column.column_idx, column.descending, column.nulls_first)).collect();
+        let out = PyDict::new(py);
+        out.set_item("num_columns", group.num_columns())?;
+        out.set_item("num_rows", group.num_rows())?;
+        out.set_item("total_byte_size", group.total_byte_size())?;
+        out.set_item("sorting_columns", sorting)?;
+        Ok(out)
+    }
+
+    fn column<'py>(&self, py: Python<'py>, row_group: usize, column: usize) -> PyResult<Bound<'py, PyDict>> {
+        let chunk = self.chunk(row_group, column)?;
+        let out = PyDict::new(py);
+        out.set_item("file_path", chunk.file_path.as_deref())?;
+        out.set_item("file_offset", chunk.file_offset)?;
+        out.set_item("has_offset_index", chunk.offset_index_offset.is_some())?;
+        out.set_item("has_column_index", chunk.column_index_offset.is_some())?;
+        out.set_item("is_encrypted", chunk.crypto_metadata.is_some())?;
+        if let Some(meta) = &chunk.meta_data {
+            column_metadata(py, meta, &out)?;
+        }
+        Ok(out)
+    }
+
+    /// With the row groups of `other` behind its own.
+    fn append(&self, py: Python<'_>, other: &Footer) -> PyResult<Self> {
+        self.changed(py, |thrift| {
+            let theirs = other.metadata.to_thrift()?;
+            thrift.num_rows += theirs.num_rows;
+            thrift.row_groups.extend(theirs.row_groups);
+            Ok(())
+        })
+    }
+
+    /// With all column chunks in the file at `path`.
+    fn with_file_path(&self, py: Python<'_>, path: &str) -> PyResult<Self> {
+        self.changed(py, |thrift| {
+            let chunks = thrift.row_groups.iter_mut().flat_map(|group| &mut group.columns);
+            chunks.for_each(|chunk| chunk.file_path = Some(path.into()));
+            Ok(())
+        })
+    }
+
+    fn __eq__(&self, other: &Footer) -> bool {
+        self.metadata == other.metadata
+    }
+}
+
+impl Footer {
+    fn thrift(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let thrift = self.metadata.to_thrift().map_err(|error: Error| to_python(py, &error))?;
+        let mut writer = format::Writer::new();
+        thrift.write(&mut writer);
+        Ok(writer.finish())
+    }
+}
+
+fn element<'py>(py: Python<'py>, node: &SchemaElement) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("name", &*node.name)?;
+    out.set_item("type", node.type_.map(|physical| physical.to_string()))?;
+    out.set_item("type_length", node.type_length)?;
+    out.set_item("repetition", node.repetition_type.map(|repetition| repetition.to_string()))?;
+    out.set_item("num_children", node.num_children)?;
+    out.set_item("converted", node.converted_type.map(|converted| converted.to_string()))?;
+    out.set_item("scale", node.scale)?;
+    out.set_item("precision", node.precision)?;
+    out.set_item("field_id", node.field_id)?;
+    out.set_item(
+        "logical",
+        node.logical_type.as_ref().map(|logical| logical_type(py, logical)).transpose()?,
+    )?;
+    Ok(out)
+}
+
+/// The name of a logical type, and what it has besides.
+fn logical_type<'py>(py: Python<'py>, logical: &LogicalType) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
+    let facts = PyDict::new(py);
+    let name = match logical {
+        LogicalType::String => "String",
+        LogicalType::Map => "Map",
+        LogicalType::List => "List",
+        LogicalType::Enum => "Enum",
+        LogicalType::Decimal { scale, precision } => {
+            facts.set_item("precision", precision)?;
+            facts.set_item("scale", scale)?;
+            "Decimal"
+        }
+        LogicalType::Date => "Date",
+        LogicalType::Time { is_adjusted_to_utc, unit } => {
+            facts.set_item("utc", is_adjusted_to_utc)?;
+            facts.set_item("unit", unit_name(*unit))?;
+            "Time"
+        }
+        LogicalType::Timestamp { is_adjusted_to_utc, unit } => {
+            facts.set_item("utc", is_adjusted_to_utc)?;
+            facts.set_item("unit", unit_name(*unit))?;
+            "Timestamp"
+        }
+        LogicalType::Integer { bit_width, is_signed } => {
+            facts.set_item("bits", bit_width)?;
+            facts.set_item("signed", is_signed)?;
+            "Int"
+        }
+        LogicalType::Null => "Null",
+        LogicalType::Json => "JSON",
+        LogicalType::Bson => "BSON",
+        LogicalType::Uuid => "UUID",
+        LogicalType::Float16 => "Float16",
+        LogicalType::Variant { .. } => "Variant",
+        LogicalType::Geometry { crs } => {
+            facts.set_item("crs", crs)?;
+            "Geometry"
+        }
+        LogicalType::Geography { crs, algorithm } => {
+            facts.set_item("crs", crs)?;
+            facts.set_item(
+                "algorithm",
+                algorithm.map(|algorithm| algorithm.to_string().to_ascii_lowercase()),
+            )?;
+            "Geography"
+        }
+        LogicalType::File => "File",
+        LogicalType::Unknown(_) => "Undefined",
+    };
+    Ok((name, facts))
+}
+
+fn unit_name(unit: TimeUnit) -> &'static str {
+    match unit {
+        TimeUnit::Millis => "milliseconds",
+        TimeUnit::Micros => "microseconds",
+        TimeUnit::Nanos => "nanoseconds",
+        TimeUnit::Unknown(_) => "unknown",
+    }
+}
+
+fn column_metadata<'py>(py: Python<'py>, meta: &ColumnMetaData, out: &Bound<'py, PyDict>) -> PyResult<()> {
+    let path: Vec<&str> = meta.path_in_schema.iter().map(|name| &**name).collect();
+    let encodings: Vec<String> = meta.encodings.iter().map(ToString::to_string).collect();
+    let pages = meta.encoding_stats.iter().flatten();
+    let pages: Vec<_> =
+        pages.map(|pages| (pages.page_type.to_string(), pages.encoding.to_string(), pages.count)).collect();
+    let pairs = meta.key_value_metadata.as_ref().map(|pairs| {
+        let bytes = |text: &ThriftString| PyBytes::new(py, text.as_bytes());
+        pairs.iter().map(|pair| (bytes(&pair.key), pair.value.as_ref().map(bytes))).collect::<Vec<_>>()
+    });
+    out.set_item("physical_type", meta.type_.to_string())?;
+    out.set_item("path", path)?;
+    out.set_item("encodings", encodings)?;
+    out.set_item("pages", pages)?;
+    out.set_item("compression", meta.codec.to_string())?;
+    out.set_item("num_values", meta.num_values)?;
+    out.set_item("total_uncompressed_size", meta.total_uncompressed_size)?;
+    out.set_item("total_compressed_size", meta.total_compressed_size)?;
+    out.set_item("key_values", pairs)?;
+    out.set_item("data_page_offset", meta.data_page_offset)?;
+    out.set_item("index_page_offset", meta.index_page_offset)?;
+    out.set_item("dictionary_page_offset", meta.dictionary_page_offset)?;
+    out.set_item("bloom_filter_offset", meta.bloom_filter_offset)?;
+    out.set_item("bloom_filter_length", meta.bloom_filter_length)?;
+    out.set_item("statistics", meta.statistics.as_ref().map(|bounds| statistics(py, bounds)).transpose()?)?;
+    let extent = meta.geospatial_statistics.as_ref().map(|extent| geospatial(py, extent)).transpose()?;
+    out.set_item("geospatial", extent)
+}
+
+fn statistics<'py>(py: Python<'py>, bounds: &Statistics) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    let bytes = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| PyBytes::new(py, bytes));
+    out.set_item("min", bytes(&bounds.min))?;
+    out.set_item("max", bytes(&bounds.max))?;
+    out.set_item("min_value", bytes(&bounds.min_value))?;
+    out.set_item("max_value", bytes(&bounds.max_value))?;
+    out.set_item("is_min_exact", bounds.is_min_value_exact)?;
+    out.set_item("is_max_exact", bounds.is_max_value_exact)?;
+    out.set_item("null_count", bounds.null_count)?;
+    out.set_item("distinct_count", bounds.distinct_count)?;
+    Ok(out)
+}
+
+fn geospatial<'py>(py: Python<'py>, extent: &GeospatialStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("types", &extent.geospatial_types)?;
+    if let Some(bbox) = &extent.bbox {
+        out.set_item("xmin", bbox.xmin)?;
+        out.set_item("xmax", bbox.xmax)?;
+        out.set_item("ymin", bbox.ymin)?;
+        out.set_item("ymax", bbox.ymax)?;
+        out.set_item("zmin", bbox.zmin)?;
+        out.set_item("zmax", bbox.zmax)?;
+        out.set_item("mmin", bbox.mmin)?;
+        out.set_item("mmax", bbox.mmax)?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,50 @@
+//! The extension module of the Python package: what `marquetry/*.py` is made of.
+//!
+//! ```text
+//! options     options as a dictionary
+//! errors      errors become exceptions
+//! work        work without the interpreter's lock, which Ctrl-C ends
+//! capsule     Arrow's C data interface: the only file with `unsafe`
+//! source      where bytes come from
+//! sink        where bytes go
+//! table       batches that go to Python
+//! footer      what a footer says
+//! file        a file that is read
+//! dataset     many files as one table
+//! properties  what is asked of a writer
+//! writer      a file that is written
+//! checks      verify, recover
+//! ```
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "pointers of the C data interface")]
+mod capsule;
+mod checks;
+mod dataset;
+mod errors;
+mod file;
+mod footer;
+mod options;
+mod properties;
+mod sink;
+mod source;
+mod table;
+mod work;
+mod writer;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<file::File>()?;
+    module.add_class::<footer::Footer>()?;
+    module.add_class::<table::Batch>()?;
+    module.add_class::<table::Schema>()?;
+    module.add_class::<table::Stream>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<writer::Writer>()?;
+    module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(checks::recover, module)?)
+}

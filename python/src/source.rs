@@ -1,0 +1,168 @@
+//! Where bytes come from: paths, URLs, bytes in memory, file objects.
+
+use crate::errors::from_python;
+use bytes::Bytes;
+use marquetry::errors::{Error, Result};
+use marquetry::file::{LocalFile, Source};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyString};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is to be opened.
+pub(crate) enum Input {
+    Path(PathBuf),
+    Url(String),
+    Memory(Bytes),
+    Object(FileObject),
+}
+
+impl Input {
+    /// What `object` means: text and path-like objects are paths or URLs, `bytes` the contents of a file, and what has `read` and
+    /// `seek` a file. Other buffers are copied.
+    pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast::<PyString>() {
+            let text = text.to_str()?;
+            return Ok(match is_url(text) {
+                true => Input::Url(text.to_owned()),
+                false => Input::Path(text.into()),
+            });
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Input::Memory(Bytes::from_owner(PyBackedBytes::from(bytes.clone()))));
+        }
+        if object.hasattr("__fspath__")? {
+            return Ok(Input::Path(object.extract()?));
+        }
+        if object.hasattr("read")? && object.hasattr("seek")? {
+            return FileObject::new(object).map(Input::Object);
+        }
+        // Whoever holds a writable buffer may change it.
+        let buffer = object.py().import("builtins")?.getattr("memoryview")?.call1((object,));
+        let Ok(buffer) = buffer else {
+            let name = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "a path, a URL, bytes or a file object in binary mode is wanted, not {name}"
+            )));
+        };
+        let bytes: PyBackedBytes = buffer.call_method0("tobytes")?.extract()?;
+        Ok(Input::Memory(Bytes::from_owner(bytes)))
+    }
+
+    /// What errors call it.
+    pub(crate) fn name(&self) -> Option<String> {
+        match self {
+            Input::Path(path) => Some(path.display().to_string()),
+            Input::Url(url) => Some(url.clone()),
+            Input::Memory(_) | Input::Object(_) => None,
+        }
+    }
+
+    /// Opens it; without the interpreter's lock.
+    pub(crate) fn open(self) -> Result<Arc<dyn Source>> {
+        Ok(match self {
+            Input::Path(path) => Arc::new(LocalFile::open(path)?),
+            Input::Url(url) => open_url(&url)?,
+            Input::Memory(bytes) => Arc::new(bytes),
+            Input::Object(file) => Arc::new(file),
+        })
+    }
+}
+
+/// Schemes of stores and web servers.
+const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
+
+fn is_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+}
+
+#[cfg(feature = "remote")]
+fn open_url(url: &str) -> Result<Arc<dyn Source>> {
+    use marquetry_object_store::StoreRegistry;
+    use std::sync::OnceLock;
+    /// One for the process: connections are used again from file to file.
+    static STORES: OnceLock<StoreRegistry> = OnceLock::new();
+    if STORES.get().is_none() {
+        let _ = STORES.set(StoreRegistry::new()?);
+    }
+    let stores = STORES.get().ok_or_else(|| Error::argument("no stores"))?;
+    Ok(Arc::new(stores.open(url)?))
+}
+
+#[cfg(not(feature = "remote"))]
+fn open_url(url: &str) -> Result<Arc<dyn Source>> {
+    Err(Error::unsupported("this build knows no URLs; open a file object of fsspec instead").in_file(url))
+}
+
+/// A file object: what has `read`, `seek` and `tell`. One thread reads at a time, but for files of pyarrow, which have `read_at`.
+pub(crate) struct FileObject {
+    object: Py<PyAny>,
+    len: u64,
+    has_read_at: bool,
+    position: Mutex<()>,
+}
+
+impl FileObject {
+    fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let has_read_at = object.hasattr("read_at")? && object.hasattr("size")?;
+        let len = if has_read_at {
+            object.call_method0("size")?.extract()?
+        } else {
+            let end = object.call_method1("seek", (0, 2))?;
+            if end.is_none() { object.call_method0("tell")?.extract()? } else { end.extract()? }
+        };
+        Ok(FileObject { object: object.clone().unbind(), len, has_read_at, position: Mutex::new(()) })
+    }
+
+    fn read(&self, py: Python<'_>, offset: u64, len: usize) -> PyResult<Bytes> {
+        let object = self.object.bind(py);
+        if self.has_read_at {
+            return piece(&object.call_method1("read_at", (len, offset))?);
+        }
+        object.call_method1("seek", (offset,))?;
+        let mut bytes = piece(&object.call_method1("read", (len,))?)?;
+        // What is not buffered may give less than was asked for.
+        while !bytes.is_empty() && bytes.len() < len {
+            let more = piece(&object.call_method1("read", (len - bytes.len(),))?)?;
+            if more.is_empty() {
+                break;
+            }
+            bytes = [bytes, more].concat().into();
+        }
+        Ok(bytes)
+    }
+}
+
+/// What `read` returned: bytes as they are, other buffers copied.
+fn piece(read: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    if let Ok(bytes) = read.cast::<PyBytes>() {
+        return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
+    }
+    if read.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("the file was opened in text mode; a binary file is wanted"));
+    }
+    let view = read.py().import("builtins")?.getattr("memoryview")?.call1((read,))?;
+    let bytes: PyBackedBytes = view.call_method0("tobytes")?.extract()?;
+    Ok(Bytes::from_owner(bytes))
+}
+
+impl Source for FileObject {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        // Taken without the interpreter's lock, or two threads would wait for each other.
+        let _alone =
+            (!self.has_read_at).then(|| self.position.lock().unwrap_or_else(PoisonError::into_inner));
+        let bytes = Python::attach(|py| self.read(py, offset, len)).map_err(from_python)?;
+        match bytes.len() {
+            read if read == len => Ok(bytes),
+            read => {
+                Err(Error::truncated(format!("{len} bytes wanted, the file object gave {read}")).at(offset))
+            }
+        }
+    }
+}

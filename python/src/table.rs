@@ -1,0 +1,222 @@
+//! Batches that go to Python: all of them, one, or one after the other.
+
+use crate::capsule::{
+    BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
+};
+use crate::work::run;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
+use marquetry::errors::{CancelToken, Error};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An Arrow schema.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct Schema(pub(crate) SchemaRef);
+
+#[pymethods]
+impl Schema {
+    #[new]
+    fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Schema(Arc::new(import_schema(object)?)))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        export_schema(py, &self.0)
+    }
+
+    /// Name, type as text, and whether it may be null, of each field.
+    fn fields(&self) -> Vec<(String, String, bool)> {
+        let field = |field: &Arc<arrow_schema::Field>| {
+            (field.name().clone(), field.data_type().to_string(), field.is_nullable())
+        };
+        self.0.fields().iter().map(field).collect()
+    }
+}
+
+/// Rows in memory.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct Table {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// All batches of what has `__arrow_c_stream__` or `__arrow_c_array__`.
+    #[new]
+    fn new(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let reader = import_batches(object)?;
+        let cancel = CancelToken::new();
+        run(py, &cancel, || {
+            let mut table = Table { schema: reader.schema(), batches: Vec::new() };
+            for batch in reader {
+                cancel.check()?;
+                table.batches.push(batch.map_err(Error::from)?);
+            }
+            Ok(table)
+        })
+    }
+
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    #[getter]
+    fn num_batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Bytes of the arrays.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.batches.iter().map(RecordBatch::get_array_memory_size).sum()
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.schema.clone())
+    }
+
+    fn batch(&self, index: usize) -> PyResult<Batch> {
+        let batch = self.batches.get(index).cloned();
+        batch.map(Batch).ok_or_else(|| pyo3::exceptions::PyIndexError::new_err(format!("no batch {index}")))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        export_schema(py, &self.schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets us give our own schema instead.
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok);
+        export_stream(py, Box::new(RecordBatchIterator::new(batches, self.schema.clone())))
+    }
+}
+
+/// Rows of one batch.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct Batch(RecordBatch);
+
+#[pymethods]
+impl Batch {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.0.schema())
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        export_schema(py, &self.0.schema())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        export_batch(py, &self.0)
+    }
+}
+
+/// Batches that are read as they are asked for. It can be read once.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct Stream {
+    schema: SchemaRef,
+    cancel: CancelToken,
+    name: Option<String>,
+    reader: Mutex<Option<BatchReader>>,
+}
+
+impl Stream {
+    pub(crate) fn new(reader: BatchReader, cancel: CancelToken, name: Option<String>) -> Self {
+        Stream { schema: reader.schema(), cancel, name, reader: Mutex::new(Some(reader)) }
+    }
+}
+
+#[pymethods]
+impl Stream {
+    /// The batches of what has `__arrow_c_stream__` or `__arrow_c_array__`.
+    #[new]
+    fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Stream::new(import_batches(object)?, CancelToken::new(), None))
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.schema.clone())
+    }
+
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let next = run(py, &self.cancel, || {
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = reader.as_mut().and_then(Iterator::next).transpose().map_err(Error::from);
+            if !matches!(next, Ok(Some(_))) {
+                *reader = None;
+            }
+            next.map_err(|error| match &self.name {
+                Some(name) => error.in_file(name.as_str()),
+                None => error,
+            })
+        });
+        if next.is_err() {
+            self.close(py);
+        }
+        Ok(next?.map(Batch))
+    }
+
+    /// Stops reading. What was read stays valid.
+    fn close(&self, py: Python<'_>) {
+        self.cancel.cancel();
+        // Its threads may wait for the interpreter's lock.
+        py.detach(|| drop(self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        export_schema(py, &self.schema)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let reader = py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
+        match reader {
+            Some(reader) => export_stream(py, reader),
+            None => Err(PyValueError::new_err("the stream was read already; make another one")),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let Ok(reader) = self.reader.get_mut() else { return };
+        if let Some(reader) = reader.take() {
+            self.cancel.cancel();
+            let mut reader = Some(reader);
+            Python::try_attach(|py| py.detach(|| drop(reader.take())));
+        }
+    }
+}

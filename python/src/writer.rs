@@ -1,0 +1,227 @@
+//! A file that is being written.
+
+use crate::capsule::{import_batches, import_schema};
+use crate::footer::Footer;
+use crate::options::Options;
+use crate::properties::properties;
+use crate::sink::{Sink, Target};
+use crate::work::run;
+use arrow_schema::SchemaRef;
+use marquetry::arrow::ArrowWriter;
+use marquetry::errors::{CancelToken, Error, Result};
+use marquetry::file::metadata::KeyValue;
+use marquetry::file::properties::WriterProperties;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Writes batches as a Parquet file.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct Writer {
+    schema: SchemaRef,
+    name: Option<String>,
+    cancel: CancelToken,
+    writer: Mutex<Option<ArrowWriter<Sink>>>,
+}
+
+#[pymethods]
+impl Writer {
+    #[new]
+    #[pyo3(signature = (target, schema, options=None, atomic=true, name=None))]
+    fn new(
+        py: Python<'_>,
+        target: &Bound<'_, PyAny>,
+        schema: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+        atomic: bool,
+        name: Option<String>,
+    ) -> PyResult<Self> {
+        let schema: SchemaRef = Arc::new(import_schema(schema)?);
+        let cancel = CancelToken::new();
+        let properties = properties(Options::new(py, options)?)?.set_cancel_token(cancel.clone()).build();
+        let target = Target::new(target, atomic)?;
+        let name = name.or_else(|| target.name());
+        let of_writer = schema.clone();
+        let begin = move || {
+            let begun = Begun(Some(target.create()?));
+            // What is wrong with a schema shows before anything is there.
+            begun.begin(of_writer, properties)
+        };
+        let writer = run(py, &cancel, || begin().map_err(|error| in_file(error, name.as_deref())))?;
+        Ok(Writer { schema, name, cancel, writer: Mutex::new(Some(writer)) })
+    }
+
+    /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` row groups have so many
+    /// rows, and the last one of this call ends with it.
+    #[pyo3(signature = (data, row_group_rows=None, progress=None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        row_group_rows: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let batches = import_batches(data)?;
+        self.with_writer(py, move |writer| {
+            let mut rows = 0;
+            for batch in batches {
+                let batch = batch.map_err(Error::from)?;
+                match row_group_rows {
+                    None => writer.write(&batch)?,
+                    Some(most) => write_in_groups(writer, &batch, most.max(1))?,
+                }
+                rows += batch.num_rows();
+                if let Some(progress) = &progress {
+                    let call = Python::attach(|py| progress.call1(py, (rows,)).map(drop));
+                    call.map_err(crate::errors::from_python)?;
+                }
+            }
+            match (row_group_rows, writer.in_progress_rows()) {
+                (Some(_), 0) if rows == 0 => append_empty(writer)?,
+                (Some(_), 1..) => writer.flush()?,
+                _ => (),
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends the row group.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.with_writer(py, |writer| writer.flush())
+    }
+
+    fn add_key_value(&self, py: Python<'_>, key: String, value: Option<String>) -> PyResult<()> {
+        self.with_writer(py, move |writer| {
+            let pair = KeyValue { key: key.into(), value: value.map(Into::into) };
+            writer.append_key_value_metadata(pair)
+        })
+    }
+
+    /// Finishes the file. The footer is what was written.
+    fn close(&self, py: Python<'_>) -> PyResult<Footer> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = writer.ok_or_else(closed)?;
+        let finish = move || {
+            let (sink, metadata) = writer.into_parts()?;
+            sink.finish()?;
+            Ok(metadata)
+        };
+        let metadata =
+            run(py, &self.cancel, || finish().map_err(|error| in_file(error, self.name.as_deref())))?;
+        Ok(Footer::new(Arc::new(metadata)))
+    }
+
+    /// Gives the file up.
+    fn discard(&self, py: Python<'_>) {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| writer.map(discard));
+    }
+
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    #[getter]
+    fn schema(&self) -> crate::table::Schema {
+        crate::table::Schema(self.schema.clone())
+    }
+}
+
+impl Writer {
+    /// Does `work` with the writer. After an error, or if Ctrl-C ends the work, the file is given up.
+    fn with_writer<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut ArrowWriter<Sink>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = Mutex::new(Some(writer.ok_or_else(closed)?));
+        let outcome = run(py, &self.cancel, || {
+            let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let writer = writer.as_mut().ok_or_else(|| Error::argument("the file is closed"))?;
+            work(writer).map_err(|error| in_file(error, self.name.as_deref()))
+        });
+        let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match outcome {
+            Ok(_) => *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = writer,
+            Err(_) => drop(py.detach(|| writer.map(discard))),
+        }
+        outcome
+    }
+}
+
+/// A sink whose file is given up unless a writer takes it.
+struct Begun(Option<Sink>);
+
+impl Begun {
+    fn begin(mut self, schema: SchemaRef, properties: WriterProperties) -> Result<ArrowWriter<Sink>> {
+        // Nothing is written to a sink before its writer is there, so that a schema is tried on another one.
+        ArrowWriter::try_new(std::io::sink(), schema.clone(), Some(properties.clone())).map(drop)?;
+        let sink = self.0.take().ok_or_else(|| Error::argument("no sink"))?;
+        ArrowWriter::try_new(sink, schema, Some(properties))
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(sink) = self.0.take() {
+            sink.discard();
+        }
+    }
+}
+
+fn write_in_groups(
+    writer: &mut ArrowWriter<Sink>,
+    batch: &arrow_array::RecordBatch,
+    most: usize,
+) -> Result<()> {
+    let mut at = 0;
+    while at < batch.num_rows() {
+        let n = (most - writer.in_progress_rows().min(most)).min(batch.num_rows() - at);
+        if n > 0 {
+            writer.write(&batch.slice(at, n))?;
+            at += n;
+        }
+        if writer.in_progress_rows() >= most {
+            writer.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// A row group without rows: what is written is a row group of its own.
+fn append_empty(writer: &mut ArrowWriter<Sink>) -> Result<()> {
+    if writer.parquet_schema().num_columns() == 0 {
+        return Ok(());
+    }
+    let columns = writer.get_column_writers()?.into_iter();
+    let chunks = columns.map(|column| column.close()).collect::<Result<Vec<_>>>()?;
+    writer.append_row_group(chunks)
+}
+
+fn discard(writer: ArrowWriter<Sink>) {
+    writer.into_sink().discard();
+}
+
+fn in_file(error: Error, name: Option<&str>) -> Error {
+    match name {
+        Some(name) => error.in_file(name),
+        None => error,
+    }
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("the file is closed")
+}
+
+impl Drop for Writer {
+    /// A file that is not closed is not written.
+    fn drop(&mut self) {
+        if let Some(writer) = self.writer.get_mut().ok().and_then(Option::take) {
+            let mut writer = Some(writer);
+            Python::try_attach(|py| py.detach(|| writer.take().map(discard)));
+        }
+    }
+}

@@ -1,0 +1,318 @@
+"""The package's own names: reading, writing, errors, and what goes to other libraries."""
+
+import io
+import multiprocessing
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import marquetry
+
+TABLE = pa.table(
+    {
+        "id": pa.array(range(10_000), pa.int64()),
+        "name": pa.array([None if i % 7 == 0 else f"name {i % 100}" for i in range(10_000)]),
+        "score": pa.array([float("nan") if i % 11 == 0 else i / 3 for i in range(10_000)]),
+        "tags": pa.array([[str(i)] * (i % 3) for i in range(10_000)]),
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path) -> str:
+    path = str(tmp_path / "t.parquet")
+    marquetry.write(TABLE, path, row_group_rows=3000)
+    return path
+
+
+def test_what_is_written_is_read(path: str) -> None:
+    file = marquetry.open(path, text="utf8")
+    assert pa.table(file.read()).cast(TABLE.schema).equals(TABLE) or rows(file.read()) == rows(TABLE)
+    assert file.num_row_groups == 4
+    assert file.num_rows == len(file.read()) == 10_000
+    assert file.metadata.row_group(0).num_rows == 3000
+
+
+def rows(table: object) -> list[dict[str, object]]:
+    # NaN is not equal to itself: as text.
+    return [{name: repr(value) for name, value in row.items()} for row in pa.table(table).to_pylist()]
+
+
+def test_every_source_gives_the_same(path: str) -> None:
+    expected = rows(marquetry.open(path).read(limit=100))
+    contents = pathlib.Path(path).read_bytes()
+    sources = [pathlib.Path(path), contents, bytearray(contents), io.BytesIO(contents), pa.BufferReader(contents), pa.py_buffer(contents)]
+    for source in sources:
+        assert rows(marquetry.open(source).read(limit=100)) == expected, type(source)
+    with open(path, "rb") as file:
+        assert rows(marquetry.open(file).read(limit=100)) == expected
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open(f"file://{path}") as file:
+        assert rows(marquetry.open(file).read(limit=100)) == expected
+
+
+def test_columns_rows_and_row_groups(path: str) -> None:
+    file = marquetry.open(path)
+    table = pa.table(file.read(["score", "id"], row_groups=[1], offset=10, limit=5))
+    assert table.column_names == ["score", "id"]
+    assert table.column("id").to_pylist() == list(range(3010, 3015))
+    numbered = pa.table(file.read(["id"], filter="id >= 9998", row_numbers="row"))
+    assert numbered.to_pydict() == {"id": [9998, 9999], "row": [9998, 9999]}
+
+
+@pytest.mark.parametrize(
+    ("filter", "expression"),
+    [
+        ("id > 5 and name = 'name 8'", (pc.field("id") > 5) & (pc.field("name") == "name 8")),
+        ([("id", "<", 10)], pc.field("id") < 10),
+        ([[("id", "=", 3)], [("name", "in", ["name 1", None])]], (pc.field("id") == 3) | pc.field("name").isin(["name 1", None])),
+        ([("name", "not in", ["name 1"])], ~pc.field("name").isin(["name 1"])),
+        (~pc.field("name").isin(["name 1", None]), ~pc.field("name").isin(["name 1", None])),
+        (pc.field("score") == float("nan"), pc.field("score") == float("nan")),
+        (~(pc.field("score") == float("nan")), ~(pc.field("score") == float("nan"))),
+        (pc.field("score") != float("nan"), pc.field("score") != float("nan")),
+        (pc.field("name").is_null(), pc.field("name").is_null()),
+        (pc.field("score").is_null(nan_is_null=True), pc.field("score").is_null(nan_is_null=True)),
+        (~(pc.field("id") > 100), ~(pc.field("id") > 100)),
+        (pc.field("name") != "name 1", pc.field("name") != "name 1"),
+    ],
+)
+def test_filters_want_the_rows_that_pyarrow_wants(path: str, filter: object, expression: pc.Expression) -> None:
+    expected = TABLE.filter(expression).column("id").to_pylist()
+    assert pa.table(marquetry.open(path).read(["id"], filter=filter)).column("id").to_pylist() == expected
+    assert pa.table(marquetry.dataset(path).read(["id"], filter=filter)).column("id").to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [pc.field("id") + 1 > 2, pc.utf8_length(pc.field("name")) > 2, pc.field("score") > float("inf"), [("id", "~", 1)], [], 5],
+)
+def test_filters_that_are_no_predicates_are_errors(path: str, filter: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        marquetry.open(path).read(filter=filter)
+
+
+def test_batches_go_to_other_libraries(path: str) -> None:
+    file = marquetry.open(path)
+    assert pl.DataFrame(file.read(["id"])).height == 10_000
+    assert pl.DataFrame(file)["id"].sum() == sum(range(10_000))
+    assert duckdb.sql("select sum(id) from file where id > 9000").fetchall() == [(sum(range(9001, 10_000)),)]
+    # Twice: the stream is made anew.
+    assert duckdb.sql("select count(*) from file").fetchall() == duckdb.sql("select count(*) from file").fetchall()
+    assert pa.table(file.stream(batch_size=999)).num_rows == 10_000
+    assert sum(batch.num_rows for batch in file.stream(batch_size=999)) == 10_000
+    assert pa.record_batch(next(file.stream(batch_size=7))).num_rows == 7
+
+
+def test_a_stream_is_read_once(path: str) -> None:
+    stream = marquetry.open(path).stream()
+    pa.table(stream)
+    with pytest.raises(ValueError, match="read already"):
+        pa.table(stream)
+
+
+def test_everything_with_a_stream_is_written(tmp_path: pathlib.Path, path: str) -> None:
+    target = str(tmp_path / "out.parquet")
+    frame = pl.DataFrame({"x": [1, 2, 3]})
+    for data in (frame, frame.to_arrow(), frame.to_arrow().to_reader(), duckdb.sql("select 1 as x"), marquetry.open(path)):
+        written = marquetry.write(data, target)
+        assert written.num_rows == pa.table(marquetry.open(target)).num_rows
+    marquetry.write(pa.record_batch({"x": [1]}), target)
+    out = io.BytesIO()
+    seen: list[int] = []
+    marquetry.write(TABLE, out, progress=seen.append, compression={"name": "snappy"}, bloom_filters=["name"])
+    assert seen[-1] == 10_000
+    chunk = marquetry.open(out.getvalue()).metadata.row_group(0).column(1)
+    assert chunk.compression == "SNAPPY"
+    assert chunk.bloom_filter_length > 0
+
+
+def test_unknown_options_are_errors(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(TypeError, match="no option speed"):
+        marquetry.write(TABLE, io.BytesIO(), speed=3)
+    with pytest.raises(ValueError, match="compression"):
+        marquetry.write(TABLE, io.BytesIO(), compression="zip")
+
+
+def test_nothing_is_left_of_a_file_that_fails(tmp_path: pathlib.Path) -> None:
+    def progress(rows: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        marquetry.write(TABLE, tmp_path / "a.parquet", progress=progress)
+    with pytest.raises(KeyError):
+        with marquetry.create(tmp_path / "b.parquet", TABLE.schema) as writer:
+            writer.write(TABLE)
+            raise KeyError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_say_what_and_where(tmp_path: pathlib.Path, path: str) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        marquetry.open(tmp_path / "none.parquet")
+    assert isinstance(missing.value, marquetry.Error)
+    assert missing.value.file == str(tmp_path / "none.parquet")
+    with pytest.raises(KeyError, match="no column nmae"):
+        marquetry.open(path).read(["nmae"])
+    contents = bytearray(pathlib.Path(path).read_bytes())
+    contents[600] ^= 255
+    with pytest.raises(marquetry.Error) as damaged:
+        marquetry.open(bytes(contents)).read()
+    assert damaged.value.kind == "corrupt"
+    assert damaged.value.column is not None
+    assert damaged.value.row_group == 0
+    assert pickle.loads(pickle.dumps(marquetry.open(path))).num_rows == 10_000
+
+
+def test_damaged_files_are_errors_and_no_panics(path: str) -> None:
+    contents = pathlib.Path(path).read_bytes()
+    for at in range(4, len(contents), max(1, len(contents) // 150)):
+        damaged = contents[:at] + bytes([contents[at] ^ 0x5A]) + contents[at + 1 :]
+        try:
+            marquetry.open(damaged, verify_checksums=False).read()
+        except marquetry.Error as error:
+            assert "a mistake in Marquetry" not in str(error)
+    for length in range(0, len(contents), max(1, len(contents) // 60)):
+        with pytest.raises(marquetry.Error):
+            marquetry.open(contents[:length]).read()
+
+
+class Broken(io.BytesIO):
+    def read(self, size: int | None = -1) -> bytes:
+        raise ZeroDivisionError("the file is out")
+
+
+def test_an_exception_of_a_file_object_comes_out(path: str) -> None:
+    with pytest.raises(ZeroDivisionError, match="out"):
+        marquetry.open(Broken(pathlib.Path(path).read_bytes()))
+    with pytest.raises(TypeError, match="text mode"):
+        marquetry.open(io.StringIO("x" * 100))
+
+
+def test_fifty_threads_read_one_file(path: str) -> None:
+    for source in (path, io.BytesIO(pathlib.Path(path).read_bytes())):
+        file = marquetry.open(source)
+        found: list[int] = []
+
+        def read() -> None:
+            found.append(pa.table(file.read(["id"], threads=2))["id"].to_numpy().sum())
+
+        threads = [threading.Thread(target=read) for _ in range(50)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert found == [sum(range(10_000))] * 50
+
+
+def _sum(path: str) -> int:
+    return int(pa.table(marquetry.open(path).read(["id"]))["id"].to_numpy().sum())
+
+
+def test_pools_of_processes(path: str) -> None:
+    _sum(path)
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(_sum, [path] * 4) == [sum(range(10_000))] * 4
+
+
+def test_ctrl_c_ends_a_call_and_leaves_no_file(tmp_path: pathlib.Path) -> None:
+    code = f"""
+import marquetry, pyarrow as pa, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the shell has left us
+batch = pa.record_batch({{"x": list(range(100000))}})
+def batches():
+    print("begun", flush=True)
+    while True:
+        yield batch
+marquetry.write(pa.RecordBatchReader.from_batches(batch.schema, batches()), {str(tmp_path / "x.parquet")!r}, memory_limit=1)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.5)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert b"KeyboardInterrupt" in errors
+    assert time.monotonic() - begun < 2.0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_is_given_back(path: str) -> None:
+    def memory() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    for _ in range(300):
+        marquetry.open(path).read(["id"])
+    before = memory()
+    for _ in range(1000):
+        marquetry.open(path).read(["id"])
+    assert memory() - before < 20 << 20
+
+
+def test_only_python_is_needed_and_little_time() -> None:
+    code = "import sys; import marquetry; print([m for m in ('pyarrow', 'numpy', 'pandas', 'polars') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert out.stdout.strip() == "[]"
+
+
+def test_datasets(tmp_path: pathlib.Path) -> None:
+    for year in (2023, 2024):
+        folder = tmp_path / f"year={year}"
+        folder.mkdir()
+        marquetry.write(pa.table({"x": [year, year + 1]}), folder / "0.parquet")
+    table = marquetry.dataset(tmp_path)
+    assert table.num_rows == 4
+    assert pa.table(table.read(["x", "year"], filter="year = 2024")).to_pydict() == {"x": [2024, 2025], "year": [2024, 2024]}
+    assert len(table.files) == 2
+
+
+def test_a_broken_file_is_verified_and_recovered(tmp_path: pathlib.Path, path: str) -> None:
+    assert marquetry.verify(path)
+    cut = pathlib.Path(path).read_bytes()[:-50]
+    report = marquetry.verify(cut)
+    assert not report
+    assert report.worst == "corrupt"
+    recovered = marquetry.recover(cut, tmp_path / "back.parquet")
+    assert recovered.rows == marquetry.open(tmp_path / "back.parquet").num_rows > 0
+    with pytest.raises(marquetry.Error):
+        marquetry.recover(b"nothing of the kind", tmp_path / "none.parquet")
+
+
+def test_explain_tells_what_is_left(path: str) -> None:
+    told = marquetry.explain(path, pc.field("id") >= 9000)
+    assert told.rows == 10_000
+    assert told.rows_left == 1000
+    assert told.stages[0]["row_groups_left"] == 1
+    assert "1000 of 10000" in str(told)
+
+
+def test_they_are_shown(path: str) -> None:
+    file = marquetry.open(path)
+    assert "10000 rows, 4 row groups" in repr(file)
+    assert "<table>" in file._repr_html_()
+    assert "name: Utf8View" in repr(file.read())
+    assert "10,000 rows" in file.read()._repr_html_()
+
+
+def test_a_lazy_frame_reads_what_it_needs(path: str) -> None:
+    import marquetry.polars
+
+    frame = marquetry.polars.scan(path)
+    assert frame.filter(pl.col("id") >= 9990).select("name").collect().height == 10
+    assert frame.head(7).collect()["id"].to_list() == list(range(7))
+    assert frame.select(pl.len()).collect().item() == 10_000
+    assert frame.collect().equals(pl.DataFrame(marquetry.open(path)))

@@ -1,0 +1,203 @@
+"""The names of pyarrow.parquet: what we write pyarrow reads, what it writes we read, and both give the same."""
+
+import datetime
+import decimal
+import io
+import pathlib
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as theirs
+import pytest
+
+import marquetry.parquet as ours
+
+DAY = datetime.datetime(2020, 2, 29, 12, 30, 1, 5)
+TABLE = pa.table(
+    {
+        "i": pa.array([1, None, -3] * 100, pa.int32()),
+        "u": pa.array([1, None, 2**63] * 100, pa.uint64()),
+        "f": pa.array([1.5, float("nan"), None] * 100),
+        "s": pa.array(["a", None, "ö"] * 100),
+        "ls": pa.array(["a", None, "ö"] * 100, pa.large_string()),
+        "b": pa.array([b"a", None, b""] * 100),
+        "t": pa.array([DAY, None, DAY] * 100, pa.timestamp("us", "Europe/Berlin")),
+        "d": pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("-9.99")] * 100, pa.decimal128(9, 2)),
+        "day": pa.array([DAY.date(), None, DAY.date()] * 100),
+        "l": pa.array([[1, None], None, []] * 100),
+        "st": pa.array([{"u": 1, "v": "x"}, None, {"u": None, "v": "y"}] * 100),
+        "m": pa.array([[("k", 1)], None, []] * 100, pa.map_(pa.string(), pa.int32())),
+        "c": pa.DictionaryArray.from_arrays(pa.array([2, None, 0] * 100, pa.int32()), ["x", "y", "z"]),
+        "dur": pa.array([5, None, 7] * 100, pa.duration("ms")),
+        "fixed": pa.array([b"abc", None, b"def"] * 100, pa.binary(3)),
+        "flag": pa.array([True, None, False] * 100),
+    }
+)
+
+
+def same(left: pa.Table, right: pa.Table) -> bool:
+    return left.schema.equals(right.schema) and left.to_pylist().__repr__() == right.to_pylist().__repr__()
+
+
+WRITERS = [
+    {},
+    {"compression": "zstd", "compression_level": 3, "use_dictionary": False},
+    {"version": "1.0", "data_page_version": "2.0", "write_page_index": True},
+    {"version": "2.4", "row_group_size": 70, "write_page_checksum": True},
+    {"use_deprecated_int96_timestamps": True, "store_schema": False},
+    {"use_compliant_nested_type": False, "store_decimal_as_integer": True, "compression": {"s": "gzip"}},
+    {"column_encoding": {"i": "DELTA_BINARY_PACKED", "s": "DELTA_BYTE_ARRAY", "f": "BYTE_STREAM_SPLIT"}, "use_dictionary": False},
+    {"bloom_filter_options": {"s": {"ndv": 10, "fpp": 0.1}}, "write_statistics": ["s"], "data_page_size": 100, "max_rows_per_page": 10},
+]
+
+
+@pytest.mark.parametrize("options", WRITERS)
+def test_both_read_what_each_writes(tmp_path: pathlib.Path, options: dict[str, object]) -> None:
+    ours.write_table(TABLE, tmp_path / "ours.parquet", **options)
+    theirs.write_table(TABLE, tmp_path / "theirs.parquet", **options)
+    tables = [reader.read_table(tmp_path / f"{name}.parquet") for reader in (ours, theirs) for name in ("ours", "theirs")]
+    for table in tables[1:]:
+        assert same(table, tables[0])
+    schemas = [ours.read_metadata(tmp_path / f"{name}.parquet").schema for name in ("ours", "theirs")]
+    assert schemas[0].equals(schemas[1]), f"{schemas[0]}{schemas[1]}"
+
+
+def test_metadata_says_the_same_to_both(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "t.parquet"
+    theirs.write_table(TABLE, path, row_group_size=150, sorting_columns=[theirs.SortingColumn(0)])
+    one, other = ours.read_metadata(path).to_dict(), theirs.read_metadata(path).to_dict()
+    assert repr(one) == repr(other)
+    drop = lambda text: text.split("\n", 1)[1]
+    assert drop(repr(ours.read_metadata(path).schema)) == drop(repr(theirs.read_metadata(path).schema))
+    assert ours.read_metadata(path).metadata == theirs.read_metadata(path).metadata
+    assert ours.read_schema(path).equals(theirs.read_schema(path))
+    assert ours.read_schema(path).metadata == theirs.read_schema(path).metadata
+
+
+FILTERS = [
+    [("i", "=", 1)], [("i", "!=", 1)], [("i", ">", 0.5)], [("s", "in", ["a", None])], [("s", "not in", ["a"])],
+    [("s", "not in", ["a", None])], [("f", "=", float("nan"))],
+    [[("i", "=", 1)], [("s", "=", "ö")]], [("day", "=", DAY.date())], [("d", ">", decimal.Decimal("0"))],
+    pa.dataset.field("st", "u") == 1, pa.dataset.field("i") + 1 == 2, ~pa.dataset.field("s").isin(["a"]),
+    pa.dataset.field("c") == "z",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("filters", FILTERS, ids=str)
+def test_filters_want_the_same_rows(tmp_path: pathlib.Path, filters: object) -> None:
+    path = tmp_path / "t.parquet"
+    theirs.write_table(TABLE, path, row_group_size=100)
+    for columns in (None, ["s", "i"], ["st.u"], []):
+        expected = theirs.read_table(path, filters=filters, columns=columns)
+        assert same(ours.read_table(path, filters=filters, columns=columns), expected)
+
+
+@pytest.mark.parametrize("filters", [[("f", "in", [float("nan")])], [("f", "!=", 1.5)]], ids=str)
+def test_rows_of_nan_are_not_ruled_out_by_bounds(tmp_path: pathlib.Path, filters: object) -> None:
+    # pyarrow does that: bounds say nothing of NaN. Its own filter of a table tells what is right.
+    theirs.write_table(TABLE, tmp_path / "t.parquet", row_group_size=100)
+    expected = TABLE.filter(theirs.filters_to_expression(filters)).select(["f"])
+    assert expected.num_rows == 100
+    assert same(ours.read_table(tmp_path / "t.parquet", filters=filters, columns=["f"]), expected)
+
+
+@pytest.mark.parametrize("filters", [[("i", "~", 1)], [], [[]], [("nope", "=", 1)], [("s", "=", 1)]], ids=str)
+def test_wrong_filters_are_the_same_errors(tmp_path: pathlib.Path, filters: object) -> None:
+    path = tmp_path / "t.parquet"
+    theirs.write_table(TABLE, path)
+    with pytest.raises(Exception) as expected:
+        theirs.read_table(path, filters=filters)
+    with pytest.raises(expected.type):
+        ours.read_table(path, filters=filters)
+
+
+def test_partitions(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": range(6), "year": [2020, 2020, 2021, 2021, None, None], "k": ["a/b", "c", "a/b", "c", "a/b", None]})
+    ours.write_to_dataset(table, tmp_path / "ours", partition_cols=["year", "k"])
+    theirs.write_to_dataset(table, tmp_path / "theirs", partition_cols=["year", "k"])
+    for name in ("ours", "theirs"):
+        for filters in (None, [("year", "=", 2020)], [("k", "=", "c"), ("x", ">", 1)]):
+            expected = theirs.read_table(tmp_path / name, filters=filters)
+            read = ours.read_table(tmp_path / name, filters=filters)
+            key = lambda row: row["x"]
+            assert sorted(read.to_pylist(), key=key) == sorted(expected.to_pylist(), key=key)
+            assert read.schema.names == expected.schema.names
+
+
+def test_pandas_keeps_its_index(tmp_path: pathlib.Path) -> None:
+    frame = pd.DataFrame(
+        {"a": [1, 2, 3], "c": pd.Categorical(["x", "z", "x"], ["z", "y", "x"], ordered=True)},
+        index=pd.date_range("2020-01-01", periods=3, name="when"),
+    )
+    with ours.install():
+        frame.to_parquet(tmp_path / "f.parquet", engine="pyarrow")
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "f.parquet", engine="pyarrow"), frame, check_freq=False)
+    assert ours.read_metadata(tmp_path / "f.parquet").created_by.startswith("marquetry")
+    assert pa.parquet is theirs
+
+
+def test_unknown_arguments_are_errors(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(TypeError):
+        ours.read_table(tmp_path, use_legacy_dataset=True)
+    with pytest.raises(TypeError):
+        ours.write_table(TABLE, tmp_path / "x.parquet", speed=1)
+    assert not (tmp_path / "x.parquet").exists()
+    with pytest.raises(NotImplementedError):
+        ours.write_table(TABLE, tmp_path / "x.parquet", encryption_properties=object())
+
+
+def test_batches_and_row_groups(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "t.parquet"
+    ours.write_table(TABLE, path, row_group_size=100)
+    one, other = ours.ParquetFile(path), theirs.ParquetFile(path)
+    for options in ({}, {"batch_size": 70}, {"row_groups": [2, 0], "columns": ["l", "i", "nope"]}):
+        mine, their = list(one.iter_batches(**options)), list(other.iter_batches(**options))
+        # Theirs end where row groups do if a column is a dictionary.
+        assert max(batch.num_rows for batch in mine) <= options.get("batch_size", 65536)
+        assert same(pa.Table.from_batches(mine), pa.Table.from_batches(their))
+    assert same(one.read_row_groups([1], ["st.u", "l.list.element"]), other.read_row_groups([1], ["st.u", "l.list.element"]))
+    assert one.scan_contents() == 300
+    with pytest.raises(pa.ArrowInvalid):
+        one.read_row_group(3)
+    with pytest.raises(ValueError):
+        one.iter_batches(batch_size=0)
+
+
+def test_metadata_is_taken_apart_and_put_together(tmp_path: pathlib.Path) -> None:
+    collected: list[ours.FileMetaData] = []
+    ours.write_to_dataset(TABLE, tmp_path / "d", metadata_collector=collected)
+    ours.write_metadata(TABLE.schema, tmp_path / "d" / "_metadata", collected)
+    summary = theirs.read_metadata(tmp_path / "d" / "_metadata")
+    assert summary.num_rows == 300
+    assert summary.row_group(0).column(0).file_path.endswith(".parquet")
+
+
+def test_timestamps_that_nanoseconds_do_not_hold_are_null_and_told_of(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"t": pa.array([DAY, datetime.datetime(3000, 1, 1)], pa.timestamp("us"))})
+    ours.write_table(table, tmp_path / "t.parquet", use_deprecated_int96_timestamps=True)
+    with pytest.warns(UserWarning, match="null"):
+        read = ours.read_table(tmp_path / "t.parquet")
+    assert read["t"].null_count == 1
+    assert ours.read_table(tmp_path / "t.parquet", coerce_int96_timestamp_unit="us").equals(table)
+
+
+def test_batches_become_row_groups(tmp_path: pathlib.Path) -> None:
+    out = io.BytesIO()
+    with ours.ParquetWriter(out, TABLE.schema) as writer:
+        for batch in TABLE.to_batches(max_chunksize=50):
+            writer.write_batch(batch)
+        writer.add_key_value_metadata({"k": "v"})
+    read = ours.ParquetFile(pa.py_buffer(out.getvalue()))
+    assert read.num_row_groups == 6
+    assert read.metadata.metadata[b"k"] == b"v"
+    assert same(read.read(), theirs.read_table(pa.BufferReader(out.getvalue())))
+
+
+def test_polars_reads_what_is_written(tmp_path: pathlib.Path) -> None:
+    table = TABLE.drop_columns(["m", "dur"])
+    ours.write_table(table, tmp_path / "t.parquet")
+    assert pl.read_parquet(tmp_path / "t.parquet")["i"].to_list() == table["i"].to_pylist()
+    assert np.array_equal(pl.read_parquet(tmp_path / "t.parquet")["l"].list.len().fill_null(9).to_numpy(), [2, 9, 0] * 100)
