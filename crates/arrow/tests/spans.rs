@@ -7,7 +7,7 @@ use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
 use marquetry_core::predicate::Predicate;
-use marquetry_core::write::WriterProperties;
+use marquetry_core::write::{Compression, WriterProperties};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,11 @@ fn watched<T>(work: impl FnOnce() -> T) -> (Vec<String>, T) {
 fn write() -> Bytes {
     let column = Arc::new(Int64Array::from_iter_values(0..1_000)) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(500)).build();
+    // Uncompressed: these tests are run in builds without codecs, too.
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_max_row_group_row_count(Some(500))
+        .build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
     writer.into_inner().unwrap().into()
