@@ -28,7 +28,7 @@ def run(marquetry, words, seconds, cap):
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    begin = time.monotonic()
+    begin, pause = time.monotonic(), 0.0005
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             [marquetry, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=limits, env=os.environ | {"RUST_BACKTRACE": "0"}
@@ -42,7 +42,8 @@ def run(marquetry, words, seconds, cap):
                 child.kill()
                 _, status, usage = os.wait4(child.pid, 0)
                 return "time", usage, ""
-            time.sleep(0.005)
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return "time", usage, ""

@@ -1,11 +1,12 @@
 """Changes real files at random, and runs commands on them, each with a gibibyte of address space and ten seconds of the processor:
-python mutate.py MARQUETRY DIRECTORY.. [--cases 300] [--seed 1] [--seconds 10] [--keep DIRECTORY]
+python mutate.py MARQUETRY DIRECTORY.. [--cases 300] [--first 0] [--commands 1] [--seed 1] [--seconds 10] [--keep DIRECTORY]
 
 Bits are flipped, bytes replaced, ranges cut out, doubled or taken from another file, and all of that in the footer too. A case is
-one changed file and one command; its number and the seed give it again. A command may end with 0, 1 or 2: a signal, a panic and a
-command that does not end are failures, and their files are kept."""
+one changed file and so many commands; its number and the seed give it again, so that several processes can share the cases out. A
+command may end with 0, 1 or 2: a signal, a panic and a command that does not end are failures, and their files are kept."""
 
 import argparse
+import functools
 import random
 import struct
 import sys
@@ -71,6 +72,7 @@ def main():
     parser.add_argument("directories", nargs="+", type=Path)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--commands", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--keep", type=Path)
@@ -79,14 +81,15 @@ def main():
     commands = COMMANDS + EDITS
     for case in range(args.first, args.first + args.cases):
         rng = random.Random(f"{args.seed} {case}")
-        file, other, command = rng.choice(files), rng.choice(files), rng.choice(commands)
+        file, other = rng.choice(files), rng.choice(files)
         data = mutated(file.read_bytes(), files, rng)
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            path = folder / "in.parquet"
-            path.write_bytes(data)
-            words = arguments(command, path, other, folder)
-            code, usage, error = run(args.marquetry, words, args.seconds, True)
+        for command in rng.sample(commands, args.commands):
+            with tempfile.TemporaryDirectory() as folder:
+                folder = Path(folder)
+                path = folder / "in.parquet"
+                # Some commands change it.
+                path.write_bytes(data)
+                code, usage, error = run(args.marquetry, arguments(command, path, other, folder), args.seconds, True)
             what = f"{' '.join(command)}, case {case} of seed {args.seed}, {file.name}"
             if not runs.add(code, usage, error, what) and args.keep:
                 args.keep.mkdir(parents=True, exist_ok=True)
@@ -103,6 +106,7 @@ def arguments(command, path, other, folder):
     return done if "IN" in command else done + [str(path)]
 
 
+@functools.cache
 def first_column(path):
     """Of another file: most have it not, but the name is one."""
     import pyarrow.parquet as pq

@@ -518,10 +518,11 @@ impl<W: Write + Send> ArrowWriter<W> {
     fn write_row_group(&mut self) -> Result<()> {
         let (rows, chunks) = self
             .open
-            .finish(&self.columns, &mut self.workspaces)
+            .finish(&mut self.workspaces)
             .map_err(|error| error.in_row_group(self.file.flushed_row_groups().len()))?;
         let mut encoded = Vec::with_capacity(chunks.len());
-        for ((chunk, choice), kept) in chunks.into_iter().zip(&mut self.choices) {
+        for (finished, kept) in chunks.into_iter().zip(&mut self.choices) {
+            let (chunk, choice) = *finished;
             *kept = choice;
             encoded.push(chunk);
         }
@@ -559,13 +560,11 @@ impl<W: Write + Send> ArrowWriter<W> {
             Some(CheckpointEvery::Bytes(bytes)) => usize::try_from(bytes).ok(),
             _ => None,
         };
-        let limits = [
-            self.properties.max_row_group_bytes(),
-            self.properties.memory_limit(),
-            self.properties.memory().tight_limit(),
-            of_checkpoint,
-        ];
-        limits.into_iter().flatten().map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
+        let of_memory = [self.properties.memory_limit(), self.properties.memory().tight_limit()];
+        // Each pass that is over a limit ends the pages that there are: they are not to be pages of a row each.
+        let of_memory = of_memory.into_iter().flatten().map(|limit| limit.max(4 * LEAST_PASS_BYTES));
+        let limits = [self.properties.max_row_group_bytes(), of_checkpoint].into_iter().flatten();
+        limits.chain(of_memory).map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
     }
 
     fn check_usable(&self) -> Result<()> {
@@ -591,5 +590,7 @@ fn closed() -> Error {
 
 /// Rows that wait for a pass.
 const PASS_ROWS: usize = 64 << 10;
+/// Bytes that wait for a pass, however little memory there may be.
+const LEAST_PASS_BYTES: usize = 256 << 10;
 /// Bytes that wait for a pass.
 const PASS_BYTES: usize = 64 << 20;

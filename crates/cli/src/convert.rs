@@ -27,7 +27,7 @@ mod unify_dictionaries;
 pub(crate) use compact_views::{compact, compact_array};
 pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::Destination;
-pub(crate) use lines::formatted;
+pub(crate) use lines::{formatted, write_formatted};
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};
 pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;

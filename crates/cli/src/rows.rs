@@ -7,5 +7,6 @@ mod json_text;
 pub(crate) mod row_table;
 pub(crate) mod scalar;
 mod text;
+pub(crate) mod text_size;
 pub(crate) mod time;
 mod variants;

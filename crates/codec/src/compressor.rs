@@ -11,7 +11,7 @@ use crate::lz4;
 use crate::snappy;
 #[cfg(feature = "zstd")]
 use crate::zstd;
-use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_base::{Error, ErrorKind, Result, try_reserve};
 
 /// Compresses pages with one codec at one level, and reuses the codec's state from page to page.
 pub struct Compressor {
@@ -71,7 +71,8 @@ impl Compressor {
     /// Appends the compressed form of `input` to `output`.
     ///
     /// # Errors
-    /// `Argument` if `input` is larger than a page can be, 2 GiB - 1. `output` is then as it was.
+    /// `Argument` if `input` is larger than a page can be, 2 GiB - 1, `Memory` if there is no memory for a long page. `output` is
+    /// then as it was.
     pub fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         if input.len() > i32::MAX as usize {
             return Err(Error::argument(format!(
@@ -81,6 +82,10 @@ impl Compressor {
             )));
         }
         let start = output.len();
+        if input.len() > LONG_PAGE_BYTES {
+            // About what any codec asks for: it ends the process if it does not get that.
+            try_reserve(output, input.len() + input.len() / 6 + 1024)?;
+        }
         let done: Result<(), CodecError> = match &mut self.state {
             State::Copy => {
                 output.extend_from_slice(input);
@@ -103,6 +108,9 @@ impl Compressor {
         })
     }
 }
+
+/// Bytes of a page for which memory may be missing.
+const LONG_PAGE_BYTES: usize = 1 << 20;
 
 impl std::fmt::Debug for Compressor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

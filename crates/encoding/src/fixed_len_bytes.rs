@@ -1,6 +1,6 @@
 //! Values of one width: INT96 and FIXED_LEN_BYTE_ARRAY.
 
-use marquetry_base::PaddedBytes;
+use marquetry_base::{PaddedBytes, Result, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -104,6 +104,12 @@ impl FixedLenBytes {
     /// Reserves memory for `n` more values at the next copy.
     pub(crate) fn reserve(&mut self, n: usize) {
         self.room = self.bytes.len() + n * self.width;
+    }
+
+    /// Makes room for `n` more values. Fails if there is no memory for them.
+    pub(crate) fn try_make_room(&mut self, n: usize) -> Result<()> {
+        let more = n.saturating_mul(self.width);
+        try_reserve(self.owned(), more)
     }
 
     /// The bytes, to append to.

@@ -243,10 +243,10 @@ impl OffsetStrings {
         if total > self.most {
             return Err(too_many(total, self.most));
         }
-        if total > self.bytes.capacity() {
+        if total + kernels::LONG_COPY_BYTES > self.bytes.capacity() {
             self.held.grow_to(total)?;
             // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
-            try_reserve(&mut self.bytes, more)?;
+            try_reserve(&mut self.bytes, more + kernels::LONG_COPY_BYTES)?;
         }
         self.hold()
     }

@@ -28,7 +28,7 @@ use crate::shape::{PhysicalType, Shape};
 use crate::string_views::StringViews;
 use crate::traits::{Decode, Encode, EncodedPage, decode_all, encode_all};
 use crate::values::{Values, wrong_shape};
-use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_base::{Error, PaddedBytes, Result, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
@@ -264,9 +264,17 @@ impl Encode for Encoder {
             }
             Values::Fixed(values) => {
                 let width = values.width();
+                try_reserve(&mut self.bytes, range.len() * width)?;
                 self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
-            Values::Bytes(views) => views.write_plain(range, &mut self.bytes),
+            Values::Bytes(views) => {
+                // Only few of them can be so many bytes that there is no memory.
+                if range.len() <= FEW_STRINGS {
+                    let more = 4 * range.len() + views.data_bytes(range.clone());
+                    try_reserve(&mut self.bytes, more + kernels::LONG_COPY_BYTES)?;
+                }
+                views.write_plain(range, &mut self.bytes);
+            }
             Values::Offsets(_) => return Err(wrong_shape(self.shape, values)),
         }
         Ok(())
@@ -293,6 +301,9 @@ impl Encode for Encoder {
 
 /// Bytes of a string, with its length, that make it a long one, if they are the average of a page.
 const LONG_STRING_BYTES: usize = 256;
+
+/// Strings of which each may be long: who has short ones gives more at a time.
+const FEW_STRINGS: usize = 64;
 
 /// How many bytes are not ASCII.
 fn count_not_ascii(bytes: &[u8]) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::arena::StringArena;
 use bytes::Bytes;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap, view_is_inline, view_len};
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -189,8 +189,14 @@ impl StringViews {
     }
 
     /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
-    /// number. Counting starts at the length of `bytes`.
-    pub fn join<O>(&self, offset: impl Fn(usize) -> O, offsets: &mut Vec<O>, bytes: &mut Vec<u8>) {
+    /// number. Counting starts at the length of `bytes`. Fails if there is no memory for the bytes.
+    pub fn join<O>(
+        &self,
+        offset: impl Fn(usize) -> O,
+        offsets: &mut Vec<O>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        try_reserve(bytes, self.data_bytes(0..self.len()) + kernels::LONG_COPY_BYTES)?;
         kernels::views_to_offsets(
             &self.views,
             self.buffers.iter().map(AsRef::as_ref),
@@ -198,6 +204,7 @@ impl StringViews {
             offsets,
             bytes,
         );
+        Ok(())
     }
 
     /// Appends the strings in `range`, end to end, to `bytes`.

@@ -180,6 +180,7 @@ impl Values {
             (Values::W32(out), Values::W32(values)) => out.extend_from_slice(&values[range]),
             (Values::W64(out), Values::W64(values)) => out.extend_from_slice(&values[range]),
             (Values::Fixed(out), Values::Fixed(values)) if out.width() == values.width() => {
+                out.try_make_room(range.len())?;
                 out.push_range(values, range)
             }
             (Values::Bytes(out), Values::Bytes(views)) => return out.push_copied(views, range),

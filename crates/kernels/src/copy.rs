@@ -9,8 +9,9 @@ use std::mem::MaybeUninit;
 
 /// Bytes to copy at once for most strings.
 pub(crate) const SHORT_COPY_BYTES: usize = 32;
-/// Bytes to copy at once for longer strings, such as URLs.
-pub(crate) const LONG_COPY_BYTES: usize = 128;
+/// Bytes to copy at once for longer strings, such as URLs. Where strings are put end to end, memory for so many more is reserved
+/// behind them: who reserves it beforehand, in a way that may fail, adds them.
+pub const LONG_COPY_BYTES: usize = 128;
 
 /// Copies the first `len` bytes of `source` to the beginning of `to`, and possibly some more if both have that many.
 #[inline(always)]

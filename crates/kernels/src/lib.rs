@@ -54,7 +54,7 @@ pub use api::{
 };
 pub use bitmap::{BitAppender, BitRun, Bitmap};
 pub use byte_stream_split::split_streams;
-pub use copy::push_padded;
+pub use copy::{LONG_COPY_BYTES, push_padded};
 pub use cpu_prefetch::{PREFETCH_BYTES, prefetch, prefetch_next_string};
 pub use filter::filter_fixed;
 pub use gather::gather_fixed;

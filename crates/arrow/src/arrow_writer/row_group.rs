@@ -12,9 +12,14 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// A chunk, and how its encoding was chosen.
+type FinishedColumn = Box<(EncodedChunk, EncodingDecision)>;
+
 /// A row group that is being filled.
 pub(super) struct OpenRowGroup {
     roots: Vec<Root>,
+    schema: Arc<Schema>,
+    columns: Arc<[ColumnSettings]>,
     /// Rows that all columns have taken.
     pub(super) rows: usize,
     spill: Option<Arc<Spill>>,
@@ -26,24 +31,37 @@ pub(super) struct OpenRowGroup {
 struct Root {
     index: usize,
     shredder: Shredder,
+    /// None between two row groups.
     writers: Vec<ColumnWriter>,
 }
 
 impl OpenRowGroup {
     pub(super) fn new(
         arrow_schema: &ArrowSchema,
-        schema: &Schema,
-        columns: &[ColumnSettings],
+        schema: &Arc<Schema>,
+        columns: &Arc<[ColumnSettings]>,
         executor: Arc<dyn Executor>,
     ) -> Result<Self> {
-        let mut roots = Vec::new();
+        let mut roots = Vec::with_capacity(arrow_schema.fields().len());
         for (index, field) in arrow_schema.fields().iter().enumerate() {
-            let leaves = schema.columns_of(index);
-            let writers =
-                leaves.map(|i| ColumnWriter::new(schema.column(i), &columns[i])).collect::<Result<_>>()?;
-            roots.push(Root { index, shredder: Shredder::new(field, schema, index)?, writers });
+            let shredder = Shredder::new(field, schema, index)?;
+            roots.push(Root { index, shredder, writers: Vec::new() });
         }
-        Ok(OpenRowGroup { roots, rows: 0, spill: None, executor })
+        let (schema, columns) = (schema.clone(), columns.clone());
+        let mut open = OpenRowGroup { roots, schema, columns, rows: 0, spill: None, executor };
+        open.begin()?;
+        Ok(open)
+    }
+
+    /// Makes the writers of columns that have none.
+    fn begin(&mut self) -> Result<()> {
+        let (schema, columns) = (&self.schema, &self.columns);
+        for root in self.roots.iter_mut().filter(|root| root.writers.is_empty()) {
+            let leaves = schema.columns_of(root.index);
+            let new = leaves.map(|i| ColumnWriter::new(schema.column(i), &columns[i]));
+            root.writers = new.collect::<Result<_>>()?;
+        }
+        Ok(())
     }
 
     /// About how many bytes the row group would have if it ended now.
@@ -70,6 +88,7 @@ impl OpenRowGroup {
         if rows == 0 {
             return Ok(());
         }
+        self.begin()?;
         self.rows += rows;
         // What columns take, they have taken before.
         let weight = |root: &Root| root.writers.iter().map(ColumnWriter::estimated_size).sum();
@@ -111,25 +130,21 @@ impl OpenRowGroup {
         Ok(())
     }
 
-    /// The finished chunks, in the order of the leaves, and their number of rows. The next row group begins.
+    /// The finished chunks, in the order of the leaves, and their number of rows. The next row group begins with its first row:
+    /// where columns are very many, their writers are memory that the last row group has need of.
     pub(super) fn finish(
         &mut self,
-        columns: &[ColumnSettings],
         workspaces: &mut Vec<Workspace>,
-    ) -> Result<(usize, Vec<(EncodedChunk, EncodingDecision)>)> {
-        let mut settings = columns.iter();
-        let mut closing = Vec::new();
+    ) -> Result<(usize, Vec<FinishedColumn>)> {
+        // Each in memory of its own, which goes as columns are closed.
+        let mut closing = Vec::with_capacity(self.columns.len());
         for root in &mut self.roots {
-            for writer in &mut root.writers {
-                let Some(settings) = settings.next() else { continue };
-                let next = ColumnWriter::new(writer.leaf(), settings)?;
-                closing.push(std::mem::replace(writer, next));
-            }
+            closing.extend(std::mem::take(&mut root.writers).into_iter().map(Box::new));
         }
-        let weight = |writer: &ColumnWriter| writer.memory_size() as u64;
-        let close = |writer: ColumnWriter, workspace: &mut Workspace| {
+        let weight = |writer: &Box<ColumnWriter>| writer.memory_size() as u64;
+        let close = |writer: Box<ColumnWriter>, workspace: &mut Workspace| {
             let start = Stopwatch::start();
-            let closed = writer.close(workspace);
+            let closed = writer.close(workspace).map(Box::new);
             workspace.counters().encoded(start);
             closed
         };

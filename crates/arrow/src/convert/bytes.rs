@@ -113,10 +113,7 @@ fn joined<O: OffsetSizeTrait>(views: &StringViews) -> Result<(OffsetBuffer<O>, B
     offsets.push(O::usize_as(0));
     let mut bytes = Vec::new();
     // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
-    bytes.try_reserve(total).map_err(|_| {
-        Error::memory(format!("no memory for {total} bytes of strings; read smaller batches, or as views"))
-    })?;
-    views.join(O::usize_as, &mut offsets, &mut bytes);
+    views.join(O::usize_as, &mut offsets, &mut bytes)?;
     Ok((OffsetBuffer::new(offsets.into()), Buffer::from_vec(bytes)))
 }
 

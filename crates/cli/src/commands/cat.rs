@@ -1,6 +1,7 @@
 //! `cat`: all rows, block by block.
 
 use crate::args::{InputTables, Selection};
+use crate::convert::write_formatted;
 use crate::failure::{Failure, Outcome};
 use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
@@ -10,7 +11,6 @@ use crate::rows::row_table::RowTable;
 use crate::table_source::TableSource;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
-use std::io::Write;
 
 /// The arguments of `cat`.
 #[derive(Debug, ClapArgs)]
@@ -55,7 +55,6 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
     };
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
     let mut table = RowTable::new(&rows.schema(), args.full);
-    let mut lines = String::new();
     let mut is_empty = true;
     while let Some(batch) = rows.next_batch() {
         let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
@@ -66,9 +65,7 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
             table.print(output)?;
             continue;
         }
-        lines.clear();
-        json::write_lines(&batch, &mut lines)?;
-        output.write_all(lines.as_bytes())?;
+        write_formatted(&batch, json::write_lines, output)?;
     }
     if is_empty && !output.is_json() {
         table.print(output)?;

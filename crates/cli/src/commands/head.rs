@@ -2,6 +2,7 @@
 
 use super::heading::title;
 use crate::args::{InputTables, Selection};
+use crate::convert::write_formatted;
 use crate::failure::{Failure, Outcome};
 use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
@@ -10,7 +11,6 @@ use crate::rewrite::report_failure;
 use crate::rows::json;
 use crate::rows::row_table::RowTable;
 use clap::Args as ClapArgs;
-use std::io::Write;
 
 /// The arguments of `head`.
 #[derive(Debug, ClapArgs)]
@@ -54,16 +54,13 @@ fn print(
             title(path, output)?;
         }
         let mut table = RowTable::new(&rows.schema(), args.full);
-        let mut lines = String::new();
         while let Some(batch) = rows.next_batch() {
             let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
             if !output.is_json() {
                 table.add(&batch)?;
                 continue;
             }
-            lines.clear();
-            json::write_lines(&batch, &mut lines)?;
-            output.write_all(lines.as_bytes())?;
+            write_formatted(&batch, json::write_lines, output)?;
         }
         if !output.is_json() {
             table.print(output)?;

@@ -109,16 +109,16 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     };
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
-    let as_json = report_json(&args.output, report);
     if let Some(mut file) = report_file {
-        writeln!(file, "{as_json:#}")?;
+        writeln!(file, "{:#}", report_json(&args.output, report))?;
         file.finish()?;
     }
     if !report.row_groups.is_empty() {
         write(&args.output, &recovery)?;
     }
     match output.is_json() {
-        true => output.json(&as_json)?,
+        // Of many row groups it takes much memory, and so does writing them: one after the other.
+        true => output.json(&report_json(&args.output, report))?,
         false => report.to_string().lines().try_for_each(|line| output.line(printable(line)))?,
     }
     if report.row_groups.is_empty() {

@@ -4,8 +4,10 @@ use super::sink::Part;
 use crate::failure::Failure;
 use crate::inputs::Batches;
 use crate::ordered_map::OrderedMap;
+use crate::rows::text_size;
 use arrow_array::RecordBatch;
 use marquetry::errors::Error;
+use std::io::Write;
 use std::num::NonZeroUsize;
 
 /// Appends the rows of a batch to a text.
@@ -24,21 +26,38 @@ pub(crate) fn formatted(
     OrderedMap::new(pieces, threads, move |batch: Result<RecordBatch, Failure>| {
         let batch = batch?;
         let mut text = String::with_capacity(batch.num_rows() * batch.num_columns() * CELL_BYTES);
+        let held = text_size::reserve(&batch, &mut text)?;
         lines(&batch, &mut text)?;
-        Ok(Part::Lines(batch.num_rows(), text))
+        Ok(Part::Lines { rows: batch.num_rows(), text, _held: held })
     })
+}
+
+/// Writes the rows of a batch as lines.
+pub(crate) fn write_formatted(batch: &RecordBatch, lines: Lines, out: &mut impl Write) -> Result<(), Failure> {
+    let mut text = String::new();
+    for piece in pieces(batch) {
+        text.clear();
+        // What a long row took is not kept for the next.
+        if text.capacity() > 2 * PIECE_BYTES {
+            text = String::new();
+        }
+        let _held = text_size::reserve(&piece, &mut text)?;
+        lines(&piece, &mut text)?;
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// The batch in pieces whose text is not much more than [`PIECE_BYTES`]: rows may be long, and the text of several pieces is
 /// in memory together.
 fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
     let batch = batch.clone();
-    let pieces = (batch.get_array_memory_size() / PIECE_BYTES + 1).min(batch.num_rows().max(1));
+    let pieces = (text_size::plain_size(&batch) / PIECE_BYTES + 1).min(batch.num_rows().max(1));
     let rows = batch.num_rows().div_ceil(pieces).max(1);
     (0..batch.num_rows()).step_by(rows).map(move |at| batch.slice(at, rows.min(batch.num_rows() - at)))
 }
 
-/// Bytes of a piece in memory.
+/// Bytes of the values of a piece.
 const PIECE_BYTES: usize = 4 << 20;
 /// What cells often have, as a first guess.
 const CELL_BYTES: usize = 8;
@@ -63,7 +82,7 @@ mod tests {
             let parts = formatted(Box::new(batches.into_iter()), rows::csv::write_lines, threads);
             let text: String = parts
                 .map(|part| match part.unwrap() {
-                    Part::Lines(_, text) => text,
+                    Part::Lines { text, .. } => text,
                     Part::Rows(_) => panic!("rows are to be text"),
                 })
                 .collect();

@@ -13,6 +13,7 @@ use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamW
 use arrow_schema::{DataType, Field, Fields, SchemaRef};
 use marquetry::OpenFile;
 use marquetry::errors::Error;
+use marquetry_base::MemoryReservation;
 use marquetry_core::write::WriterProperties;
 use std::io::Write;
 
@@ -27,15 +28,15 @@ pub(crate) enum Sink<'a, 'b> {
 /// Rows on their way to a [`Sink`].
 pub(crate) enum Part {
     Rows(RecordBatch),
-    /// So many rows as lines of text.
-    Lines(usize, String),
+    /// So many rows as lines of text, and the memory of that.
+    Lines { rows: usize, text: String, _held: MemoryReservation },
 }
 
 impl Part {
     pub(crate) fn num_rows(&self) -> usize {
         match self {
             Part::Rows(batch) => batch.num_rows(),
-            Part::Lines(rows, _) => *rows,
+            Part::Lines { rows, .. } => *rows,
         }
     }
 }
@@ -88,8 +89,8 @@ impl<'a, 'b> Sink<'a, 'b> {
                 Ok(writer.write(&dictionaries.unify(&compact(batch)?)?)?)
             }
             (Sink::ArrowStream(writer), Part::Rows(batch)) => Ok(writer.write(&compact(batch)?)?),
-            (Sink::Lines(destination), Part::Lines(_, text)) => Ok(destination.write_all(text.as_bytes())?),
-            (Sink::Lines(_), Part::Rows(_)) | (_, Part::Lines(..)) => {
+            (Sink::Lines(destination), Part::Lines { text, .. }) => Ok(destination.write_all(text.as_bytes())?),
+            (Sink::Lines(_), Part::Rows(_)) | (_, Part::Lines { .. }) => {
                 Err(Failure::Check("rows in a form that the output does not have".to_owned()))
             }
         }

@@ -54,9 +54,16 @@ fn quote(start: usize, out: &mut String) {
 }
 
 fn put_in_quotes(start: usize, out: &mut String) {
+    if !out[start..].contains('"') {
+        out.insert(start, '"');
+        return out.push('"');
+    }
     let cell = out.split_off(start);
-    out.push('"');
-    out.push_str(&cell.replace('"', "\"\""));
+    for part in cell.split('"') {
+        // One in front of all, and where there was one there are two.
+        out.push_str(if out.len() == start { "\"" } else { "\"\"" });
+        out.push_str(part);
+    }
     out.push('"');
 }
 

@@ -47,11 +47,13 @@ pub(super) struct Cut {
 }
 
 /// Cuts the bounds, if there are any. Only BYTE_ARRAY can be cut: a value of a fixed length must have it to be valid, and
-/// the bytes of a decimal are a number.
+/// the bytes of a decimal are a number; of more than [`LONGEST_WHOLE`] bytes these have no bounds.
 pub(super) fn cut(bounds: &MinMaxStats, truncate: Option<usize>, is_text: bool) -> Option<Cut> {
     let (min, max) = (bounds.min()?, bounds.max()?);
     let n = match (bounds.order(), truncate) {
         (SortOrder::Bytes, Some(n)) => n,
+        (SortOrder::Bytes, None) => usize::MAX,
+        _ if min.len().max(max.len()) > LONGEST_WHOLE => return None,
         _ => usize::MAX,
     };
     let lower = truncate::lower(min, n, is_text);
@@ -63,6 +65,9 @@ pub(super) fn cut(bounds: &MinMaxStats, truncate: Option<usize>, is_text: bool) 
         max: upper,
     })
 }
+
+/// Bytes of a bound that cannot be cut. Each page has two of them in the index, and readers take them all into memory.
+const LONGEST_WHOLE: usize = 4 << 10;
 
 /// Counts are signed on the wire.
 pub(super) fn count(n: u64) -> i64 {

@@ -311,15 +311,19 @@ impl Extent {
     }
 }
 
-/// Copies a bound, unless there is no memory for it: a value may take as much as its page, which is there already.
+/// Copies a bound, unless it is too long to be kept or there is no memory for it: a value may take as much as its page, which is
+/// there already, and is least and greatest of a page and of a chunk.
 fn replace(bound: &mut Vec<u8>, value: &[u8]) -> bool {
     bound.clear();
-    let fits = bound.try_reserve_exact(value.len()).is_ok();
+    let fits = value.len() <= LONGEST_BOUND && bound.try_reserve_exact(value.len()).is_ok();
     if fits {
         bound.extend_from_slice(value);
     }
     fits
 }
+
+/// Bytes of a bound. A chunk with longer values has no bounds.
+const LONGEST_BOUND: usize = 16 << 20;
 
 /// The values of a FLOAT16 column, 2 bytes each.
 fn halves(bytes: &[u8]) -> &[[u8; 2]] {

@@ -127,8 +127,10 @@ impl ColumnWriter {
         let levels = Levels::of(rows, leaf)?;
         match (state, &rows.values) {
             // Input that has a dictionary keeps it, unless it turns out not to pay.
-            (State::Sampling { held }, ColumnValues::Keys { .. })
-                if held.values.is_empty() && may_have_dictionary(leaf, settings) =>
+            (State::Sampling { held }, ColumnValues::Keys { dictionary, .. })
+                if held.values.is_empty()
+                    && may_have_dictionary(leaf, settings)
+                    && !are_long(dictionary.data_bytes(0..dictionary.len()), dictionary.len(), settings) =>
             {
                 self.begin_dictionary(workspace)?;
                 return self.write_rows(rows, workspace);
@@ -202,6 +204,10 @@ impl ColumnWriter {
             return self.begin_encoding(PLAIN, workspace);
         }
         let ColumnWriter { leaf, settings, .. } = self;
+        if are_long(held.bytes, held.values.len(), settings) {
+            self.choice.reason = LONG;
+            return self.begin_encoding(PLAIN, workspace);
+        }
         let sample = encoding_selection::sample_of(&held.values, leaf.physical())?;
         let tried = encoding_selection::measure_candidates(&sample, leaf.physical(), settings, workspace)?;
         let best = tried[0];
@@ -252,6 +258,11 @@ impl ColumnWriter {
             return Ok(());
         }
         let is_growing = when == Trigger::Growing;
+        if are_long(dictionary_writer.page_bytes(), dictionary_writer.dictionary().len(), &self.settings) {
+            let committed = dictionary_writer.is_committed;
+            self.choice = EncodingDecision { reason: LONG, candidates: Vec::new() };
+            return self.leave_dictionary(PLAIN, committed, workspace);
+        }
         let sample = dictionary_writer.view().sample(self.leaf.physical())?;
         let tried =
             encoding_selection::measure_candidates(&sample, self.leaf.physical(), &self.settings, workspace)?;
@@ -476,6 +487,13 @@ fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
     leaf.physical() != PhysicalType::Boolean && settings.encoding == EncodingPolicy::Auto { dictionary: true }
 }
 
+/// Whether values, which have so many bytes together, are so long that one of them fills a dictionary: nothing is tried with them
+/// then, for a sample would be large.
+fn are_long(bytes: usize, values: usize, settings: &ColumnSettings) -> bool {
+    bytes / values.max(1) > settings.dictionary_page_bytes.max(MOST_HELD)
+}
+
+const LONG: &str = "values are long";
 const SMALLEST: &str = "smallest of a sample";
 /// Entries until the first choice where most of them are nulls.
 const LONGEST_SAMPLE: usize = 1 << 20;

@@ -3,7 +3,7 @@
 use super::settings::{ColumnSettings, Compat};
 use super::workspace::Workspace;
 use marquetry_base::Result;
-use marquetry_encoding::{PhysicalType, Shape, Values, dictionary, plain, registry};
+use marquetry_encoding::{PhysicalType, Values, dictionary, plain, registry};
 use std::ops::Range;
 
 /// How a chunk came to its encoding.
@@ -192,10 +192,7 @@ impl DictionaryEstimate {
 
 /// A sample of `values`.
 pub(super) fn sample_of(values: &Values, physical: PhysicalType) -> Result<Values> {
-    let bytes = match values.shape() {
-        Shape::Bytes => values.data_bytes(0..values.len()) / values.len().max(1),
-        _ => 8,
-    };
+    let bytes = values.data_bytes(0..values.len()) / values.len().max(1);
     let mut sample = values.shape().empty();
     stretches(values.len(), sample_len(bytes, most(physical)))
         .try_for_each(|range| sample.push_range(values, range))?;

@@ -219,7 +219,8 @@ impl<W: Write> FileWriter<W> {
         sorting_columns: Option<Vec<format::SortingColumn>>,
     ) -> Result<()> {
         let (ordinal, start) = (self.row_groups.len(), self.position);
-        let (mut columns, mut indexes) = (Vec::new(), Vec::new());
+        // Exactly: there may be very many row groups of few columns.
+        let (mut columns, mut indexes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
         for (number, mut chunk) in chunks.into_iter().enumerate() {
             let offset = self.position;
             self.append_pages(&mut chunk, ordinal, number).map_err(|error| {

@@ -100,7 +100,7 @@ impl DictionaryBuilder {
             (Table::BytesTable(table), Values::Fixed(dictionary), Values::Fixed(fixed))
                 if dictionary.width() == fixed.width() =>
             {
-                intern_fixed(table, dictionary, fixed, range, indices);
+                intern_fixed(table, dictionary, fixed, range, indices)?;
             }
             (Table::BytesTable(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
                 let before = dictionary.len();
@@ -222,7 +222,7 @@ fn intern_fixed(
     values: &FixedLenBytes,
     range: Range<usize>,
     indices: &mut Vec<u32>,
-) {
+) -> Result<()> {
     indices.reserve(range.len());
     for value in range.map(|i| values.get(i)) {
         let index = loop {
@@ -230,6 +230,7 @@ fn intern_fixed(
             match table.find(hash, |i| dictionary.get(i as usize) == value) {
                 Found::Index(index) => break index,
                 Found::Slot(at) => {
+                    dictionary.try_make_room(1)?;
                     dictionary.push(value);
                     break table.insert(at, hash);
                 }
@@ -240,6 +241,7 @@ fn intern_fixed(
         };
         indices.push(index);
     }
+    Ok(())
 }
 
 fn intern_strings(

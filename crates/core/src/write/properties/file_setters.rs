@@ -143,6 +143,9 @@ impl WriterPropertiesBuilder {
     ///
     /// Batches that wait to be encoded are in it by their rows: a slice counts as its rows do, though it keeps the whole of the
     /// buffers behind it until then, which are the caller's.
+    ///
+    /// A limit that is too small to write by is not kept to: rows of 256 KiB wait before any are encoded, whatever it is, so that pages
+    /// do not become so small, and so many, that what is known of them takes more memory than they do.
     #[must_use]
     pub fn set_memory_limit(mut self, value: Option<usize>) -> Self {
         self.properties.memory_limit = value;
@@ -287,14 +290,16 @@ impl WriterPropertiesBuilder {
         self
     }
 
-    /// MinMaxStats in the column index are cut to so many bytes. Default 64; `None` keeps them whole.
+    /// MinMaxStats in the column index are cut to so many bytes. Default 64; `None` keeps them whole. Values of a fixed length are not
+    /// cut: of more than 4 KiB they have no bounds, and so no index.
     #[must_use]
     pub fn set_column_index_truncate_length(mut self, value: Option<usize>) -> Self {
         self.properties.column_index_truncate_length = value;
         self
     }
 
-    /// MinMaxStats of column chunks are cut to so many bytes. Default 64; `None` keeps them whole.
+    /// MinMaxStats of column chunks are cut to so many bytes. Default 64; `None` keeps them whole. Values of a fixed length are not
+    /// cut: of more than 4 KiB they have no bounds. Nor has a chunk with a value of more than 16 MiB, of whatever type.
     #[must_use]
     pub fn set_statistics_truncate_length(mut self, value: Option<usize>) -> Self {
         self.properties.statistics_truncate_length = value;
