@@ -19,6 +19,7 @@ mod column_schedule;
 mod filter;
 mod filtered_columns;
 mod filtered_reader;
+mod first_rows;
 mod int96;
 #[cfg(feature = "fs")]
 mod local_file;

@@ -63,6 +63,15 @@ impl JsonList<'_> {
         self.output.json_value(value)
     }
 
+    /// Adds an item that is itself written piece by piece.
+    pub(crate) fn written_item(
+        &mut self,
+        write: impl FnOnce(&mut Output) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.separate()?;
+        write(self.output)
+    }
+
     /// Adds an object, with the members that `write` gives it.
     pub(crate) fn object(
         &mut self,

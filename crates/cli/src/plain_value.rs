@@ -2,8 +2,10 @@
 //!
 //! They look as values of rows do, see [`rows`](crate::rows).
 
+use crate::output::Output;
 use crate::rows::scalar::{self, Form};
-use crate::rows::time;
+use crate::rows::{json_text, time};
+use crate::terminal;
 use crate::text_table::shortened;
 use arrow_array::ArrowPrimitiveType;
 use arrow_array::types::Float16Type;
@@ -11,10 +13,10 @@ use arrow_buffer::i256;
 use arrow_schema::TimeUnit as ArrowUnit;
 use marquetry::internals::encoding::{PhysicalType, Values};
 use marquetry::schema::Leaf;
+use marquetry_base::{Printable, steers_terminal};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
-use serde::{Serialize, Serializer};
 use serde_json::Value;
-use std::fmt::{self, Display, Formatter};
+use std::io::{self, Write};
 
 /// A value in PLAIN encoding, byte strings without their length. Bytes that are no value of the column are shown as
 /// hexadecimal digits.
@@ -87,28 +89,26 @@ impl<'a> ShownValue<'a> {
     }
 }
 
-impl Display for ShownValue<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            ShownValue::Whole(value) => f.write_str(&cell(value)),
-            ShownValue::Long(bytes, show) => {
-                let mut text = String::new();
-                pieces(bytes).try_for_each(|piece| {
-                    text.clear();
-                    show(piece, &mut text);
-                    f.write_str(&text)
-                })
+impl ShownValue<'_> {
+    /// Writes it as JSON. PERF: a serializer takes each escape of a text for itself, and those of a long value are many.
+    pub(crate) fn write_json(&self, output: &mut Output) -> io::Result<()> {
+        let (bytes, show) = match self {
+            ShownValue::Whole(value) => return output.json_value(value),
+            ShownValue::Long(bytes, show) => (bytes, show),
+        };
+        output.write_all(b"\"")?;
+        let (mut text, mut json) = (String::new(), String::new());
+        for piece in pieces(bytes) {
+            text.clear();
+            json.clear();
+            show(piece, &mut text);
+            json_text::escaped(&text, &mut json);
+            match Printable(&json).is_plain() {
+                true => output.write_all(json.as_bytes())?,
+                false => output.write_all(terminal::escaped(&json, steers_terminal).as_bytes())?,
             }
         }
-    }
-}
-
-impl Serialize for ShownValue<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            ShownValue::Whole(value) => value.serialize(serializer),
-            ShownValue::Long(..) => serializer.collect_str(self),
-        }
+        output.write_all(b"\"")
     }
 }
 

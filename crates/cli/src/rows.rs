@@ -3,7 +3,7 @@
 mod column;
 pub(crate) mod csv;
 pub(crate) mod json;
-mod json_text;
+pub(crate) mod json_text;
 pub(crate) mod row_table;
 pub(crate) mod scalar;
 mod text;

@@ -12,6 +12,7 @@ use super::ProjectionMask;
 use super::adaptive_filter::{Columns, FilterStage, filter};
 use super::cached_column::{BlockRows, CachedColumn};
 use super::filtered_columns::open_columns;
+use super::first_rows::FirstRows;
 use super::options::ArrowReaderOptions;
 use super::prefetch::{RemoteSource, RowGroupLookahead};
 use super::resolved_schema::{ProjectedField, ResolvedFields};
@@ -69,6 +70,7 @@ pub(super) struct FilteredReader {
     row_groups: VecDeque<RowGroupTask>,
     group: Option<Group>,
     block: Option<PendingRows>,
+    first_rows: FirstRows,
     batch_size: usize,
     /// Wanted rows that are still to be passed over, and to be given.
     offset: usize,
@@ -148,6 +150,7 @@ impl FilteredReader {
             looks_ahead: wanted.limit == usize::MAX && options.limits.memory.tight_limit().is_none(),
             group: None,
             block: None,
+            first_rows: FirstRows::default(),
             batch_size: wanted.batch_size,
             offset: wanted.offset,
             limit: wanted.limit,
@@ -422,7 +425,7 @@ impl FilteredReader {
             }
         }
         if !self.virtuals.is_empty() {
-            let first = first_row(&self.metadata, rows.row_group);
+            let first = self.first_rows.of(&self.metadata, rows.row_group);
             rows.each_run(|run| self.positions.rows.extend(run.map(|row| (first + row) as i64)));
             self.positions.row_groups.resize(self.positions.rows.len(), rows.row_group as i64);
         }
@@ -474,11 +477,6 @@ fn with_selections(
         (index, selection.map(|selection| selection.rows().slice(rows)))
     };
     row_groups.iter().map(with_selection).collect()
-}
-
-/// The number in the file of a row group's first row.
-fn first_row(metadata: &ParquetMetaData, row_group: usize) -> u64 {
-    metadata.row_groups().take(row_group).fold(0, |rows, before| rows.saturating_add(before.num_rows()))
 }
 
 /// Most rows of a block: their values stay in the second-level cache from stage to stage.

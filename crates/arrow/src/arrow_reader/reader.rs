@@ -3,6 +3,7 @@
 use super::column_parallel::ColumnParallelReader;
 use super::column_schedule::{BatchGrid, ColumnPlan, IN_FLIGHT, PAGES_PER_STRIDE};
 use super::filtered_reader::FilteredReader;
+use super::first_rows::FirstRows;
 use super::loss::{LossReport, OnCorrupt};
 use super::memory_plan::{ahead_within, memory_of, threads_within};
 use super::options::ArrowReaderOptions;
@@ -153,6 +154,7 @@ impl ParquetRecordBatchReader {
             options: page_options,
             on_corrupt: options.on_corrupt,
             row_groups: plan.row_groups.into(),
+            first_rows: FirstRows::default(),
             report: LossReport::default(),
             group: None,
         });

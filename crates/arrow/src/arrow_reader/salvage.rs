@@ -6,6 +6,7 @@
 //! column b      [   page   ][   page   ]                               and nulls between them
 //! ```
 
+use super::first_rows::FirstRows;
 use super::loss::{Loss, LossReport, OnCorrupt};
 use super::null_padding::NullPadded;
 use super::root_reader::RootReader;
@@ -30,6 +31,7 @@ pub(super) struct SalvageReader {
     pub(super) options: PageOptions,
     pub(super) on_corrupt: OnCorrupt,
     pub(super) row_groups: VecDeque<usize>,
+    pub(super) first_rows: FirstRows,
     pub(super) report: LossReport,
     pub(super) group: Option<Group>,
 }
@@ -37,6 +39,8 @@ pub(super) struct SalvageReader {
 /// The row group that is being read.
 pub(super) struct Group {
     index: usize,
+    /// The number in the file of its first row.
+    first: u64,
     rows: u64,
     /// The next row that was not given yet.
     pub(super) row: u64,
@@ -80,6 +84,7 @@ impl SalvageReader {
             let columns = self.metadata.schema().num_columns();
             self.group = Some(Group {
                 index,
+                first: self.first_rows.of(&self.metadata, index),
                 rows,
                 row,
                 surveys: vec![None; columns],
@@ -107,7 +112,7 @@ impl SalvageReader {
     /// What was not given of the row group is left out.
     pub(super) fn drop_rest_of_group(&mut self) {
         let Some(mut group) = self.group.take() else { return };
-        let first = self.first_row(group.index);
+        let first = group.first;
         for loss in &mut group.pending {
             loss.rows = first.saturating_add(group.row)..first.saturating_add(group.rows);
         }
@@ -174,8 +179,9 @@ impl SalvageReader {
         bytes: Range<u64>,
         reason: String,
     ) {
-        let Some(row_group) = self.group.as_ref().map(|group| group.index) else { return };
-        let first = self.first_row(row_group);
+        let Some((row_group, first)) = self.group.as_ref().map(|group| (group.index, group.first)) else {
+            return;
+        };
         let column = self.metadata.schema().column(leaf).dotted().clone();
         let Some(group) = &mut self.group else { return };
         if !rows.is_empty() && rows.end <= group.row {
@@ -308,23 +314,11 @@ impl SalvageReader {
             self.report.values_made_null += whole.map(|whole| given - whole).sum::<u64>();
         }
         group.row = chosen.next;
-        let (row, is_over) = (group.row, group.row >= group.rows);
-        let first = self.first_row_of_group();
-        let Some(group) = &mut self.group else { return };
-        let is_told = |loss: &mut Loss| is_over || loss.rows.start < first + row;
+        let (next, is_over) = (group.first.saturating_add(group.row), group.row >= group.rows);
+        let is_told = |loss: &mut Loss| is_over || loss.rows.start < next;
         self.report.losses.extend(group.pending.extract_if(.., is_told));
         if is_over {
             self.group = None;
         }
-    }
-
-    fn first_row_of_group(&self) -> u64 {
-        self.group.as_ref().map_or(0, |group| self.first_row(group.index))
-    }
-
-    /// The number in the file of a row group's first row.
-    fn first_row(&self, row_group: usize) -> u64 {
-        let before = self.metadata.row_groups().take(row_group);
-        before.fold(0, |rows, row_group| rows.saturating_add(row_group.num_rows()))
     }
 }

@@ -132,23 +132,20 @@ impl OpenRowGroup {
 
     /// The finished chunks, in the order of the leaves, and their number of rows. The next row group begins with its first row:
     /// where columns are very many, their writers are memory that the last row group has need of.
-    pub(super) fn finish(
-        &mut self,
-        workspaces: &mut Vec<Workspace>,
-    ) -> Result<(usize, Vec<FinishedColumn>)> {
+    pub(super) fn finish(&mut self, workspaces: &mut Vec<Workspace>) -> Result<(usize, Vec<FinishedColumn>)> {
         // Each in memory of its own, which goes as columns are closed.
         let mut closing = Vec::with_capacity(self.columns.len());
         for root in &mut self.roots {
             closing.extend(std::mem::take(&mut root.writers).into_iter().map(Box::new));
         }
-        let weight = |writer: &Box<ColumnWriter>| writer.memory_size() as u64;
         let close = |writer: Box<ColumnWriter>, workspace: &mut Workspace| {
             let start = Stopwatch::start();
             let closed = writer.close(workspace).map(Box::new);
             workspace.counters().encoded(start);
             closed
         };
-        let chunks = for_each(&*self.executor, closing, workspaces, weight, close);
+        let chunks =
+            for_each(&*self.executor, closing, workspaces, |writer| writer.memory_size() as u64, close);
         let chunks = chunks.into_iter().collect::<Result<_>>()?;
         // The chunks hold on to the temporary file as long as they need it.
         self.spill = None;

@@ -50,8 +50,9 @@ pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outc
                         list.object(|object| {
                             object.member("row_group", &row_group)?;
                             object.list("entries", |list| {
-                                plain_value::all(dictionary.values(), leaf)
-                                    .try_for_each(|entry| Ok(list.item(&entry)?))
+                                plain_value::all(dictionary.values(), leaf).try_for_each(|entry| {
+                                    Ok(list.written_item(|output| entry.write_json(output))?)
+                                })
                             })
                         })
                     })

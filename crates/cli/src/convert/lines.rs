@@ -33,7 +33,11 @@ pub(crate) fn formatted(
 }
 
 /// Writes the rows of a batch as lines.
-pub(crate) fn write_formatted(batch: &RecordBatch, lines: Lines, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn write_formatted(
+    batch: &RecordBatch,
+    lines: Lines,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let mut text = String::new();
     for piece in pieces(batch) {
         text.clear();

@@ -29,7 +29,11 @@ pub(crate) enum Sink<'a, 'b> {
 pub(crate) enum Part {
     Rows(RecordBatch),
     /// So many rows as lines of text, and the memory of that.
-    Lines { rows: usize, text: String, _held: MemoryReservation },
+    Lines {
+        rows: usize,
+        text: String,
+        _held: MemoryReservation,
+    },
 }
 
 impl Part {
@@ -89,7 +93,9 @@ impl<'a, 'b> Sink<'a, 'b> {
                 Ok(writer.write(&dictionaries.unify(&compact(batch)?)?)?)
             }
             (Sink::ArrowStream(writer), Part::Rows(batch)) => Ok(writer.write(&compact(batch)?)?),
-            (Sink::Lines(destination), Part::Lines { text, .. }) => Ok(destination.write_all(text.as_bytes())?),
+            (Sink::Lines(destination), Part::Lines { text, .. }) => {
+                Ok(destination.write_all(text.as_bytes())?)
+            }
             (Sink::Lines(_), Part::Rows(_)) | (_, Part::Lines { .. }) => {
                 Err(Failure::Check("rows in a form that the output does not have".to_owned()))
             }

@@ -301,11 +301,28 @@ pub(crate) fn escaped(bytes: &[u8], out: &mut String) {
 
 fn escape(bytes: &[u8], out: &mut String) {
     for byte in bytes {
-        out.push_str("\\x");
-        out.push(char::from(b"0123456789ABCDEF"[usize::from(byte >> 4)]));
-        out.push(char::from(b"0123456789ABCDEF"[usize::from(byte & 15)]));
+        out.push_str(&ESCAPES[4 * usize::from(*byte)..][..4]);
     }
 }
+
+/// `\xNN` for each byte, one behind the other. PERF: values of nothing but zeros are long.
+const ESCAPES: &str = {
+    const TABLE: [u8; 4 * 256] = {
+        let (mut table, mut byte) = ([0; 4 * 256], 0);
+        while byte < 256 {
+            table[4 * byte] = b'\\';
+            table[4 * byte + 1] = b'x';
+            table[4 * byte + 2] = b"0123456789ABCDEF"[byte >> 4];
+            table[4 * byte + 3] = b"0123456789ABCDEF"[byte & 15];
+            byte += 1;
+        }
+        table
+    };
+    match std::str::from_utf8(&TABLE) {
+        Ok(text) => text,
+        Err(_) => panic!("ASCII"),
+    }
+};
 
 /// No decimal that any file can hold has so many digits.
 const MOST_ZEROS: usize = 1_000;
