@@ -35,7 +35,7 @@ pub struct Limits {
     pub batch_bytes: usize,
     /// What all reads with these limits, and with clones of them, may hold together until a batch is handed over: what
     /// streams fetched, windows on the file, pages, dictionaries, values, levels, and the strings of arrays. Footers and
-    /// indexes are not in it, nor batches that were handed over, nor what a source keeps of its own, as a blocking reader of
+    /// indexes are not in it (but a footer of more than 64 MiB is read only if twice as much is left), nor batches that were handed over, nor what a source keeps of its own, as a blocking reader of
     /// an object store does. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are counted
     /// after they were put together, 2,048 at a time. Pages for which there is no memory are lost to a reader that leaves
     /// out what it cannot read, and reported. Default: [the budget of the process](MemoryBudget::of_process).

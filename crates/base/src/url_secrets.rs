@@ -17,11 +17,43 @@ pub fn url_without_secrets(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` with [`url_without_secrets`] done to each URL in it. A URL ends at a space, a quotation mark or an angle bracket.
+/// `text` with [`url_without_secrets`] done to each URL in it. A URL ends at a space, a quotation mark or an angle bracket. What
+/// begins as parameters of a URL is hidden up to there, too: servers quote requests without scheme and host.
 pub fn text_without_secrets(text: &str) -> Cow<'_, str> {
-    if !text.contains(SEPARATOR) {
-        return Cow::Borrowed(text);
+    let text = match text.contains(SEPARATOR) {
+        true => Cow::Owned(urls_without_secrets(text)),
+        false => Cow::Borrowed(text),
+    };
+    match parameters(&text) {
+        Some(_) => Cow::Owned(without_parameters(&text)),
+        None => text,
     }
+}
+
+/// Where the first parameters are that follow a question mark or an ampersand; and where they end.
+fn parameters(text: &str) -> Option<(usize, usize)> {
+    let marks = text.char_indices().filter(|(_, c)| matches!(c, '?' | '&'));
+    marks.map(|(at, _)| at + 1).find_map(|start| {
+        let after = &text[start..];
+        // As XML has an ampersand.
+        let after = after.strip_prefix("amp;").unwrap_or(after);
+        let name_len = after.bytes().take_while(|byte| is_of_parameter(*byte)).count();
+        let is_parameter = name_len > 0 && after[name_len..].starts_with('=');
+        is_parameter.then(|| (start, start + text[start..].find(ends_url).unwrap_or(text.len() - start)))
+    })
+}
+
+fn without_parameters(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((start, end)) = parameters(rest) {
+        out += &rest[..start];
+        out += HIDDEN;
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+fn urls_without_secrets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(separator) = rest.find(SEPARATOR) {
@@ -34,7 +66,7 @@ pub fn text_without_secrets(text: &str) -> Cow<'_, str> {
         rest = behind;
     }
     out += rest;
-    Cow::Owned(out)
+    out
 }
 
 const SEPARATOR: &str = "://";
@@ -153,6 +185,12 @@ mod tests {
             ),
             ("://", "://"),
             ("ä://ü@ö", "ä://***@ö"),
+            (
+                "<Error>no: /x.parquet?sig=1&sig2=2</Error> for /y?a",
+                "<Error>no: /x.parquet?***</Error> for /y?a",
+            ),
+            ("GET\n/x\nX-Amz-Date=1&amp;X-Amz-Signature=2\nhost", "GET\n/x\nX-Amz-Date=1&***\nhost"),
+            ("is it? a = b & c = d", "is it? a = b & c = d"),
         ] {
             assert_eq!(text_without_secrets(text), shown);
         }

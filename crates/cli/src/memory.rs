@@ -10,7 +10,7 @@ use marquetry::errors::{Limits, MemoryBudget};
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct MemoryArgs {
     /// Memory for reading, sorting and writing together; what is sorted or written and needs more goes to temporary files. A
-    /// quarter of the machine's memory and half of a container's if not given, for sorting and writing 1 GiB
+    /// quarter of the machine's memory and half of a container's if not given, for sorting and writing half of that and at most 1 GiB
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub(crate) memory_limit: Option<usize>,
 }
@@ -26,7 +26,7 @@ impl MemoryArgs {
     /// What sorting and writing may hold.
     pub(crate) fn to_write(self) -> usize {
         let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
-        self.memory_limit.map_or(USUAL_TO_WRITE.min(readers), |limit| (limit / 2).max(1))
+        self.memory_limit.map_or(USUAL_TO_WRITE.min(readers / 2), |limit| (limit / 2).max(1))
     }
 }
 

@@ -71,6 +71,30 @@ fn long_entries_of_dictionaries_take_no_memory() {
     assert!(json.contains(&format!("\"entries\":[\"{long}\"]")), "{}", json.len());
 }
 
+/// A value of which the text, with its escapes, is more than there is memory for: an error, and no end by a signal.
+#[test]
+fn text_that_has_no_room_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (csv, file, out) = (path("in.csv"), path("long.parquet"), path("out.csv"));
+    // A zero becomes four bytes in CSV, and five in JSON.
+    std::fs::write(&csv, format!("a\n{}\n", "\\x00".repeat(150 << 20))).unwrap();
+    let written = uncapped(&["convert", &csv, &file, "--schema", "a binary", "--report", "none"]);
+    assert_eq!(written.0, Some(0), "{written:?}");
+    for arguments in [
+        &["head", "--format", "json", &file][..],
+        &["cat", "--format", "json", &file],
+        &["convert", &file, &out],
+    ] {
+        let (code, errors) = capped(arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {errors}");
+        assert!(errors.contains("memory: ") && errors.lines().count() == 1, "{arguments:?}: {errors}");
+    }
+    for arguments in [&["head", &file][..], &["verify", "--deep", &file], &["size", &file]] {
+        assert_eq!(capped(arguments).0, Some(0), "{arguments:?}");
+    }
+}
+
 /// The exit code and standard output of a command.
 fn uncapped(arguments: &[&str]) -> (Option<i32>, String) {
     let result = Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().unwrap();

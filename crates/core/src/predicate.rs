@@ -23,7 +23,8 @@
 //! when such a column is written: `f = 0.1` finds 0.1 in a FLOAT column.
 //!
 //! INT96 compares by point in time, to the nanosecond: by day, then by the nanoseconds of the day, of which what is more than
-//! a day counts as days. Bounds of INT96 in a file presume that no value has more.
+//! a day counts as days. Bounds of INT96 in a file presume that no value has more. It does so also where a value that is far away
+//! makes all be shown in a coarser unit: what is shown as equal need not be.
 //!
 //! An integer of 8 or 16 bits compares as it is read: by the low bits of what is stored. A column that is always null
 //! (UNKNOWN) compares with any literal, and never as true.

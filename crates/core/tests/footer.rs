@@ -5,7 +5,7 @@ mod chunk;
 use bytes::Bytes;
 use chunk::file::{Counted, File};
 use chunk::{Column, Layout};
-use marquetry_base::{Error, ErrorKind, Limits};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryBudget};
 use marquetry_core::io::{LocalFile, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
@@ -56,6 +56,34 @@ fn one_read_for_short_footers_and_two_for_long_ones() {
             assert_eq!(done[1], (start, len));
         }
     }
+}
+
+/// A store may claim any length, and make the bytes as they are asked for.
+#[test]
+fn a_long_footer_is_held_against_the_memory() {
+    const LEN: usize = 900 << 20;
+    /// Reads zeros, but for the last bytes; refuses to make a footer of them.
+    #[derive(Debug)]
+    struct Endless;
+    impl Source for Endless {
+        fn len(&self) -> u64 {
+            1 << 40
+        }
+
+        fn read_at(&self, offset: u64, len: usize) -> marquetry_base::Result<Bytes> {
+            assert!(len < 1 << 20, "{len} bytes asked for");
+            let mut bytes = vec![0; len];
+            if offset + len as u64 == self.len() {
+                bytes[len - 8..len - 4].copy_from_slice(&(LEN as u32).to_le_bytes());
+                bytes[len - 4..].copy_from_slice(b"PAR1");
+            }
+            Ok(bytes.into())
+        }
+    }
+    let limits = Limits::default().with_memory(MemoryBudget::new(1 << 30));
+    let error = read_metadata(&Endless, &limits).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Memory);
+    assert!(error.message().contains("1887436800 more bytes"), "{error}");
 }
 
 #[test]

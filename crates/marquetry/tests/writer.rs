@@ -8,6 +8,7 @@ use arrow_array::{
     StringArray, Time64NanosecondArray, TimestampMicrosecondArray, TimestampSecondArray,
 };
 use arrow_schema::{DataType, Field, Schema};
+use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::arrow::{ArrowWriter, StringLayout};
 use marquetry::basic::Encoding;
 use marquetry::errors::ErrorKind;
@@ -277,4 +278,24 @@ fn whole_dictionaries_keep_their_order_and_what_no_row_has() {
         let rows: Vec<_> = read.downcast_dict::<StringArray>().unwrap().into_iter().collect();
         assert_eq!(rows, [Some("blue"), None, Some("red"), Some("blue")]);
     }
+}
+
+/// A limit that nothing can be written by ends neither a page nor a row group after each row: what is known of pages takes memory, too.
+#[test]
+fn a_limit_of_a_byte_makes_no_page_of_a_row() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values((0..100_000).map(|i| i * 7919 % 100_003)));
+    let batch = RecordBatch::try_from_iter([("a", numbers)]).unwrap();
+    let properties = WriterProperties::builder().set_memory_limit(Some(1)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    for at in (0..batch.num_rows()).step_by(10) {
+        writer.write(&batch.slice(at, 10)).unwrap();
+    }
+    writer.finish().unwrap();
+    let metrics = writer.metrics();
+    assert_eq!((metrics.row_groups, metrics.rows), (1, 100_000));
+    assert!(metrics.pages < 20, "{} pages of 800 kB", metrics.pages);
+    let file = bytes::Bytes::from(writer.into_sink());
+    let rows =
+        ParquetRecordBatchReaderBuilder::try_new(file).unwrap().with_batch_size(100_000).build().unwrap();
+    assert_eq!(rows.map(Result::unwrap).collect::<Vec<_>>(), [batch]);
 }

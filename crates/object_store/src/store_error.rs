@@ -20,14 +20,39 @@ impl StoreError {
             }
             cause = error.source();
         }
-        let shown = text_without_secrets(&text);
+        let shown = without_proofs(&text_without_secrets(&text));
         let cut = shown.char_indices().nth(MOST_CHARACTERS).map(|(at, _)| at);
         StoreError(match cut {
             Some(at) => format!("{}...", &shown[..at]),
-            None => shown.into_owned(),
+            None => shown,
         })
     }
 }
+
+/// The text without what S3 says of the proof that it was given: keys, tokens, signatures and what they are of.
+fn without_proofs(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(open) = rest.find('<') {
+        let (before, tag) = rest.split_at(open);
+        let Some(close) = tag.find('>') else { break };
+        let (name, content) = (&tag[1..close], &tag[close + 1..]);
+        out += before;
+        out += &tag[..=close];
+        let is_proof = !name.starts_with('/') && PROOFS.iter().any(|proof| name.contains(proof));
+        rest = match is_proof {
+            true => {
+                out += "***";
+                &content[content.find("</").unwrap_or(content.len())..]
+            }
+            false => content,
+        };
+    }
+    out + rest
+}
+
+/// Parts of the names of elements of XML.
+const PROOFS: [&str; 6] =
+    ["Signature", "StringToSign", "CanonicalRequest", "AccessKeyId", "Token", "AuthenticationErrorDetail"];
 
 impl Display for StoreError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -62,3 +87,19 @@ pub(crate) fn store_failed(error: &object_store::Error) -> marquetry_base::Error
 
 /// Of what a server sends.
 const MOST_CHARACTERS: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_s3_quotes_of_a_request_is_hidden() {
+        let text = "403: <Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>AKIA</AWSAccessKeyId>\
+            <StringToSign>AWS4\n20</StringToSign><SignatureProvided>abc</SignatureProvided><Token-0>t</Token-0>";
+        let shown = "403: <Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>***</AWSAccessKeyId>\
+            <StringToSign>***</StringToSign><SignatureProvided>***</SignatureProvided><Token-0>***</Token-0>";
+        assert_eq!(without_proofs(text), shown);
+        assert_eq!(without_proofs("1 < 2 and <Token"), "1 < 2 and <Token");
+        assert_eq!(without_proofs("<Signature>cut off"), "<Signature>***");
+    }
+}

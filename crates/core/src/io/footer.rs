@@ -8,7 +8,7 @@ use crate::encryption::{FileDecryptor, encrypted_footer_error};
 use crate::metadata::{ParquetMetaData, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
-use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, Result};
 use marquetry_crypto::FileDecryptionProperties;
 use marquetry_format::{FileCryptoMetaData, FooterTail, PAR1, Reader};
 use std::sync::Arc;
@@ -61,6 +61,8 @@ pub(super) fn read_metadata_by(
 }
 
 /// What a user can do who knows nothing of footers.
+/// Footers of so many bytes are no matter of a memory budget.
+const FREE_FOOTER_BYTES: usize = 64 << 20;
 const ADVICE: &str =
     "if it was cut off, overwritten or never finished, `marquetry recover` makes a file of what is whole";
 
@@ -94,6 +96,15 @@ fn read_last(
     }
     Limits::check("footer_bytes", footer_len, limits.footer_bytes)?;
     let start = end - footer_len as u64;
+    // Whoever names a length need not have so many bytes: a store may make them as they are asked for. What fetches them has them
+    // twice for a moment.
+    let _held = match footer_len {
+        ..=FREE_FOOTER_BYTES => MemoryReservation::default(),
+        _ => limits
+            .memory
+            .reserve(footer_len.saturating_mul(2))
+            .map_err(|error| in_footer(error, Some(start)))?,
+    };
     let footer = match rest.checked_sub(footer_len) {
         // A short footer does not hold on to what was read before it.
         Some(from) if footer_len <= guess / 2 => Bytes::copy_from_slice(&tail[from..rest]),

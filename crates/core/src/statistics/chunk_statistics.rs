@@ -73,3 +73,26 @@ const LONGEST_WHOLE: usize = 4 << 10;
 pub(super) fn count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marquetry_encoding::{FixedLenBytes, StringViews, Values};
+
+    #[test]
+    fn what_cannot_be_cut_has_bounds_if_it_is_short() {
+        for (width, has_bounds) in [(LONGEST_WHOLE, true), (LONGEST_WHOLE + 1, false)] {
+            let mut bounds = MinMaxStats::new(SortOrder::FixedLenBytes);
+            let values = FixedLenBytes::from_bytes(width, vec![7; 2 * width]);
+            bounds.update(&Values::Fixed(values), 0..2);
+            let found = statistics(&bounds, 3, None, Some(64), false);
+            assert_eq!(found.max_value.is_some(), has_bounds);
+            assert_eq!(found.null_count, Some(3));
+        }
+        let mut bounds = MinMaxStats::new(SortOrder::Bytes);
+        bounds.update(&Values::Bytes(StringViews::from_iter([&b"x".repeat(LONGEST_WHOLE + 1)])), 0..1);
+        let whole = statistics(&bounds, 0, None, None, false);
+        assert_eq!(whole.min_value.map(|min| min.len()), Some(LONGEST_WHOLE + 1));
+        assert_eq!(statistics(&bounds, 0, None, Some(64), false).min_value.map(|min| min.len()), Some(64));
+    }
+}
