@@ -1,6 +1,6 @@
 //! Columns are found, and literals become values: exactly, or with an error that says what would do.
 
-use marquetry_core::predicate::{BoundPredicate, LeafValues, Predicate};
+use marquetry_core::predicate::{BoundPredicate, LeafValues, Predicate, col};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::{Bitmap, Values};
 
@@ -68,6 +68,46 @@ fn errors_say_what_would_do() {
         assert!(error.message().contains(message), "{text}: {error}");
     }
     assert_eq!(bind("price = 'five'").unwrap_err().place().column.as_deref(), Some("price"));
+}
+
+#[test]
+fn errors_say_where_in_the_text() {
+    for (text, character) in [
+        ("name = 'é' and price = 'five'", 16),
+        ("nam = 'x'", 1),
+        ("not (day > 5 or name = 'x')", 6),
+        ("5 < name", 5),
+        ("name = 'x' and tags = 'x'", 16),
+        ("price > 1 and any(attributes) = 1", 19),
+        ("any(points.x > 1 and points.x < 'two')", 22),
+        ("all(points.y) = 1", 5),
+        ("name = 'x' or tags['x'] = 5", 15),
+        ("attributes['a'] = 1 and attributes[5] = 5", 25),
+        ("small in (1, 2) and cardinality(price) > 1", 33),
+        ("price > small and wall < at", 19),
+        ("price > smal", 9),
+        ("price is distinct from nam", 24),
+        ("(price, nam) < (1, 'x')", 9),
+        ("  is_nan(price)", 10),
+        ("small > 1 and span < X'000000000000000000000000'", 15),
+        ("price like '1%'", 1),
+        ("small between 1 and 2 and day between '2024-01-01' and 'x'", 27),
+    ] {
+        let error = bind(text).unwrap_err();
+        assert_eq!(error.place().character, Some(character), "{text}: {error}");
+        let start = format!("predicate, character {character}: ");
+        assert!(
+            error.message().starts_with(&start) && error.message().matches("character").count() == 1,
+            "{error}"
+        );
+    }
+    // One that was built is no text.
+    let error = col("nam").eq("x").bind(&schema()).unwrap_err();
+    assert_eq!(
+        (error.place().character, error.message().starts_with("no column nam")),
+        (None, true),
+        "{error}"
+    );
 }
 
 #[test]
