@@ -127,7 +127,7 @@ fn a_name_with_dots_is_no_path() {
     const NAME: &str = "message m { required int32 a.b; required group c.d { required int32 e; } }";
     assert_eq!(bound(NAME, "a.b = 1").unwrap(), [0]);
     assert_eq!(bound(NAME, "c.d.e = 1 and \"c.d\".e = 1").unwrap(), [1]);
-    assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().starts_with("no column \"c.d.e\""));
+    assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().contains("no column \"c.d.e\""));
     const PATH: &str = "message m { required group a { required int32 b; } required int32 \"; }";
     assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().starts_with("no column \"a.b\""));
     assert_eq!(bound(PATH, "\"\"\"\" = 1").unwrap(), [1]);
