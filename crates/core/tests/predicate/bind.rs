@@ -129,7 +129,7 @@ fn a_name_with_dots_is_no_path() {
     assert_eq!(bound(NAME, "c.d.e = 1 and \"c.d\".e = 1").unwrap(), [1]);
     assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().contains("no column \"c.d.e\""));
     const PATH: &str = "message m { required group a { required int32 b; } required int32 \"; }";
-    assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().starts_with("no column \"a.b\""));
+    assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().contains("no column \"a.b\""));
     assert_eq!(bound(PATH, "\"\"\"\" = 1").unwrap(), [1]);
     // Two of one path.
     const TWICE: &str =
