@@ -66,7 +66,7 @@ pub use builder::{Column, col};
 pub(crate) use column_comparison::{ColumnComparison, PairTest};
 pub use leaf_values::LeafValues;
 pub(crate) use list_levels::{Entry, ListLevels};
-pub use literal::{Literal, Number};
+pub use literal::{Digits, Literal, Number};
 pub use name::{meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
@@ -81,6 +81,7 @@ pub use pattern::Pattern;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Predicate {
     /// All of them; true if there are none.
     And(Vec<Predicate>),
