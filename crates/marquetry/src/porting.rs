@@ -218,7 +218,7 @@
 //! | `ArrowWriter::into_serialized_writer()?`, `create_column_writers(i)?`, `compute_leaves(field, &array)?`, `column.write(&leaf)?`, `column.close()?`, `file.next_row_group()?`, `chunk.append_to_row_group(&mut row_group)?`, `row_group.close()?` | the same |
 //! | `AsyncArrowWriter::try_new(sink, schema, properties)`, `write`, `flush`, `in_progress_size`, `close` | the same; a sink is an `AsyncSink` |
 //! | `ArrowWriterOptions::new().with_skip_arrow_metadata(true)` | `WriterProperties::builder().set_arrow_schema(false)` |
-//! | `SortingColumn { column_idx, descending, nulls_first }`, `KeyValue::new(key, value)` | `SortingColumn { .. }`, `KeyValue { .. }` |
+//! | `SortingColumn { column_idx, descending, nulls_first }`, `KeyValue::new(key, value)` | the same |
 //! | `AsyncFileReader`, `ParquetObjectReader::new(store, path)`, `with_file_size` | `AsyncSource`, `object_store::ObjectFile::new(store, path)`: the length comes with the footer |
 //! | an `AsyncFileReader` whose `get_byte_ranges` merges ranges before it fetches them | `AsyncSource::read_ranges`, of ranges that are merged already, as `with_request_cost(cost)` says |
 //! | `ParquetMetaDataReader::new().with_prefetch_hint(n).load_and_finish(&mut input, len)` | `ArrowReaderMetadata::load_async(&input, options.with_footer_size_hint(n))` |

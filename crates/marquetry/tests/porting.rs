@@ -321,7 +321,7 @@ fn a_reader_says_what_it_did() -> Result<()> {
 fn properties_are_set_by_their_names() -> Result<()> {
     let names: ArrayRef = Arc::new(StringArray::from_iter_values((0..500).map(|i| format!("name {i}"))));
     let batch = RecordBatch::try_from_iter([("id", names.clone()), ("name", names)]).unwrap();
-    let origin = KeyValue::new("origin", Some("test"));
+    let origin = KeyValue::new("origin", "test".to_owned());
     let properties = WriterProperties::builder()
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_dictionary_enabled(false)

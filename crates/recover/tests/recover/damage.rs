@@ -174,7 +174,7 @@ fn columns_that_are_lost_become_null() {
     // One that must not be null takes its row group with it.
     let flag = metadata.row_group(0).column(3).unwrap().byte_range().unwrap();
     let broken = changed(&good, |bytes| bytes[flag.end as usize - 1] ^= 1);
-    let recovery = saved(&broken, &RecoverOptions { partial: true, ..RecoverOptions::default() }).unwrap();
+    let recovery = saved(&broken, &RecoverOptions::default().with_partial(true)).unwrap();
     assert_eq!(recovery.report().row_groups.len(), 1);
     assert!(recovery.report().losses[0].why.contains("cannot be null"));
 }
@@ -237,7 +237,7 @@ fn threads_change_nothing() {
     for len in [good.len(), footer, footer - 1000] {
         let of = |threads| {
             let broken = changed(&good.slice(..len), |bytes| bytes[footer / 2] ^= 1);
-            let recovery = saved(&broken, &RecoverOptions { threads, ..given(SCHEMA) }).unwrap();
+            let recovery = saved(&broken, &given(SCHEMA).with_threads(threads)).unwrap();
             (recovery.report().clone(), rewritten(&recovery))
         };
         let one = of(1);
