@@ -7,18 +7,15 @@
 mod cancelling;
 mod host_pool;
 mod metrics_cost;
+mod whole_file;
 
 use std::fs;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
-use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use marquetry::file::Source;
 
 use crate::error::Result;
 use crate::report::when_and_where;
-use crate::row::BATCH_SIZE;
 use crate::scan::Data;
 use crate::tables;
 
@@ -71,13 +68,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
     }
     Ok(())
-}
-
-type Builder = ParquetRecordBatchReaderBuilder<Arc<dyn Source>>;
-
-/// A reader of all columns of a source.
-fn builder(source: Arc<dyn Source>, threads: usize) -> Result<Builder> {
-    Ok(ParquetRecordBatchReaderBuilder::try_new(source)?.with_batch_size(BATCH_SIZE).with_threads(threads))
 }
 
 #[cfg(test)]

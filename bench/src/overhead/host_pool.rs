@@ -7,7 +7,7 @@ use bytes::Bytes;
 use marquetry::file::Source;
 use marquetry::threads::{SharedExecutor, ThreadPool};
 
-use super::builder;
+use super::whole_file::builder;
 use crate::error::Result;
 use crate::timing::{Times, in_turn};
 

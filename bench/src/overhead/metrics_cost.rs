@@ -4,8 +4,8 @@
 //! was asked. A reader of several threads asks the clock for each column and batch at most, and that is what is taken. All this
 //! is done again by as many threads at a time, on counters that they share, and nothing else: a price without the scan.
 //!
-//! By doing it more: a source that makes the same updates once more, and [`TIMES`] in all, with each read, on the threads that read, for
-//! counters that they share. Scans with and without take turns: a [`TIMES`]th of what that costs is what metrics cost.
+//! By doing it more: a source that makes the same updates [`TIMES`] times besides, with its reads, on the threads that read, for counters
+//! that they share. Scans with and without take turns, and that part of what it costs is what metrics cost.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use marquetry::file::Source;
 use marquetry::internals::base::Stopwatch;
 use marquetry::metrics::{ReadCounters, ReadMetrics};
 
-use super::builder;
+use super::whole_file::builder;
 use crate::error::Result;
 use crate::timing::in_turn;
 

@@ -29,6 +29,26 @@
 //!
 //! Options are made by `new` or `default` and changed by these methods: more of them may come in a minor release, as may variants
 //! of enums that are not the format's.
+//!
+//! # What has to be finished
+//! A file is there once its writer is closed, finished or completed; the compiler warns of a writer that nobody keeps.
+//!
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! # use marquetry::arrow::ArrowWriter;
+//! # let schema = std::sync::Arc::new(arrow_schema::Schema::empty());
+//! ArrowWriter::try_new(Vec::new(), schema, None)?;
+//! # Ok::<(), marquetry::errors::Error>(())
+//! ```
+//!
+//! ```
+//! #![deny(unused_must_use)]
+//! # use marquetry::arrow::ArrowWriter;
+//! # let schema = std::sync::Arc::new(arrow_schema::Schema::empty());
+//! let writer = ArrowWriter::try_new(Vec::new(), schema, None)?;
+//! writer.close()?;
+//! # Ok::<(), marquetry::errors::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
