@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, Schema as ArrowSchema};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{LeafValues, Literal, Predicate, col, names_of};
+use marquetry_core::predicate::{ColumnPath, LeafValues, Literal, Predicate, col, names_of};
 use marquetry_core::schema::Schema;
 
 /// What is left of a predicate where some columns have the same value in all rows.
@@ -103,7 +103,12 @@ fn is_absent(predicate: &Predicate, known: Known<'_>) -> Result<bool> {
 }
 
 /// A comparison of two columns, of which at least one is known, as one of a column with a literal; `None` if none is known.
-fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) -> Result<Option<Predicate>> {
+fn compared(
+    predicate: &Predicate,
+    left: &ColumnPath,
+    right: &ColumnPath,
+    known: Known<'_>,
+) -> Result<Option<Predicate>> {
     let (of_left, of_right) = (known(left)?, known(right)?);
     let (other, value, is_swapped) = match (&of_left, &of_right) {
         (_, Some(value)) => (left, value, false),
@@ -111,9 +116,10 @@ fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) ->
         (None, None) => return Ok(None),
     };
     let literal = match value {
-        Some(value) => {
-            literals(value).map_err(|error| error.in_column(other))?.pop().unwrap_or(Literal::Null)
-        }
+        Some(value) => literals(value)
+            .map_err(|error| other.locate(error.in_column(&**other)))?
+            .pop()
+            .unwrap_or(Literal::Null),
         None => Literal::Null,
     };
     Ok(Some(match predicate {
