@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="every codec with everything")
     parser.add_argument("--folder", help="keep the files here")
     parser.add_argument("--peers", nargs="*", default=list(readers.READERS))
-    parser.add_argument("--parts", nargs="*", default=[part for part in PARTS if part not in ("recovery", "statistics")])
+    parser.add_argument("--parts", nargs="*", default=[part for part in PARTS if part != "recovery"])
     parser.add_argument("--dump", help="write all unexpected failures here")
     args = parser.parse_args()
     ledger = known.Ledger(args.peers, args.parts)
