@@ -68,7 +68,7 @@ pub(crate) use column_comparison::{ColumnComparison, PairTest};
 pub use column_path::ColumnPath;
 pub use leaf_values::LeafValues;
 pub(crate) use list_levels::{Entry, ListLevels};
-pub use literal::{Literal, Number};
+pub use literal::{Digits, Literal, Number};
 pub use name::{meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
@@ -83,6 +83,7 @@ pub use pattern::Pattern;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Predicate {
     /// All of them; true if there are none.
     And(Vec<Predicate>),

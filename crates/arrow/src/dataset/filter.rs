@@ -6,7 +6,7 @@ use crate::literals::literals;
 use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, Schema as ArrowSchema};
-use marquetry_base::{Error, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
 use marquetry_core::predicate::{ColumnPath, LeafValues, Literal, Predicate, col, names_of};
 use marquetry_core::schema::Schema;
@@ -57,6 +57,7 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         | Predicate::Matches { column, .. }
         | Predicate::IsNull { column }
         | Predicate::IsNan { column } => column,
+        _ => return Err(unknown(predicate)),
     };
     let predicate = negated(predicate.clone());
     let is_true = match known(column)? {
@@ -69,6 +70,12 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         Some(Some(value)) => is_true(&predicate, column, &value)?,
     };
     Ok(if is_true { Rest::All } else { Rest::None })
+}
+
+/// What a predicate says that this crate was not told of: no answer is better than a wrong one.
+#[cold]
+pub(super) fn unknown(predicate: &Predicate) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("tables of several files cannot be asked `{predicate}`"))
 }
 
 /// That of the value at a map's key, which is null where the file does not have the map.

@@ -3,6 +3,7 @@
 //! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate are of the table's type:
 //! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.
 
+use super::filter::unknown;
 use crate::evolution::is_promotable;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::{DataType, Field, Fields};
@@ -90,6 +91,7 @@ impl TableTypes<'_> {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column } => column,
+            _ => return Err(unknown(predicate)),
         };
         match self.evolved(column, inner)? {
             Some((from, to)) => Ok(of_file(predicate, from, to)),

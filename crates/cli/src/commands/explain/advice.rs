@@ -73,6 +73,8 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
         | Predicate::IsEmpty { column } => {
             asked.entry(column.to_string()).or_default();
         }
+        // Nothing is advised about it.
+        _ => {}
     }
 }
 
