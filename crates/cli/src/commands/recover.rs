@@ -101,12 +101,10 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     refuse_existing(&args.output, inputs(), args.overwrite)?;
     let create = |path| ReportFile::create(path, inputs(), Some(&args.output), Some(args.overwrite));
     let report_file = args.report.as_deref().map(create).transpose()?;
-    let options = RecoverOptions {
-        schema: args.given_schema()?,
-        partial: args.partial,
-        keep_appended: args.keep_appended,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default()
+        .with_schema(args.given_schema()?)
+        .with_partial(args.partial)
+        .with_keep_appended(args.keep_appended);
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
     if let Some(mut file) = report_file {
@@ -165,12 +163,13 @@ impl RecoverArgs {
             let file = crate::remote::source(path)?;
             let metadata = read_metadata(&*file, &Default::default()).map_err(named)?.metadata;
             let of_schema = |pair: &&KeyValue| pair.key == marquetry::arrow::ARROW_SCHEMA_META_KEY;
-            return Ok(Some(GivenSchema {
-                elements: metadata.head().schema.clone(),
-                origin: SchemaOrigin::Sibling,
-                created_by: metadata.created_by().map(str::to_owned),
-                key_values: metadata.key_value_metadata().iter().filter(of_schema).cloned().collect(),
-            }));
+            return Ok(Some(
+                GivenSchema::new(metadata.head().schema.clone(), SchemaOrigin::Sibling)
+                    .with_created_by(metadata.created_by().map(str::to_owned))
+                    .with_key_values(
+                        metadata.key_value_metadata().iter().filter(of_schema).cloned().collect(),
+                    ),
+            ));
         }
         let Some(text) = &self.schema else { return Ok(None) };
         let from_file;
@@ -182,17 +181,12 @@ impl RecoverArgs {
             }
             None => text,
         };
-        Ok(Some(GivenSchema {
-            elements: Schema::parse(text)?.to_thrift(),
-            origin: SchemaOrigin::Text,
-            created_by: None,
-            key_values: Vec::new(),
-        }))
+        Ok(Some(GivenSchema::new(Schema::parse(text)?.to_thrift(), SchemaOrigin::Text)))
     }
 }
 
 fn report_json(file: &Path, report: &Report) -> Value {
-    let decision = |Decision { what, why, confidence }: &Decision| json!({"what": what, "why": why, "confidence": confidence.name()});
+    let decision = |Decision { what, why, confidence, .. }: &Decision| json!({"what": what, "why": why, "confidence": confidence.name()});
     let row_group = |group: &KeptRowGroup| {
         json!({
             "start": group.bytes.start, "end": group.bytes.end, "rows": group.rows, "nulls": group.nulls,
