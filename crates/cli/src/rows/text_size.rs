@@ -20,9 +20,10 @@ pub(crate) fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryRe
     if plain <= SHORT {
         return Ok(MemoryReservation::default());
     }
-    let most = of_fields(batch.schema_ref().fields(), batch.columns(), Escapes::Counted);
+    let of = |escapes| of_fields(batch.schema_ref().fields(), batch.columns(), escapes);
+    let (most, without) = (of(Escapes::Counted), of(Escapes::None));
     // What has escapes or quotes in it is put together beside the text.
-    let beside = if most / 2 > plain { most } else { 0 };
+    let beside = if most > without { most } else { 0 };
     let held = MemoryBudget::of_process().reserve(most.saturating_add(beside))?;
     // Address space may be less than the budget has left.
     let probe = Vec::<u8>::new().try_reserve_exact(beside).and_then(|()| text.try_reserve_exact(most));
@@ -35,8 +36,9 @@ pub(crate) fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryRe
 enum Escapes {
     /// Values count with their bytes.
     Unknown,
-    /// Characters are looked at, and count with the longest form that they have, as do numbers; names and what stands around
-    /// values are counted.
+    /// Names and what stands around values are counted, as if no character had another form.
+    None,
+    /// So are characters that have another form, with the longest one.
     Counted,
 }
 
@@ -44,7 +46,7 @@ fn of_fields(fields: &Fields, columns: &[ArrayRef], escapes: Escapes) -> usize {
     let of = |(field, column): (&arrow_schema::FieldRef, &ArrayRef)| {
         let names = match escapes {
             Escapes::Unknown => 0,
-            Escapes::Counted => column.len().saturating_mul(MOST_FOR_A_BYTE * field.name().len() + BESIDE),
+            _ => column.len().saturating_mul(MOST_FOR_A_BYTE * field.name().len() + BESIDE),
         };
         names.saturating_add(of_array(column, field, escapes))
     };
@@ -54,7 +56,7 @@ fn of_fields(fields: &Fields, columns: &[ArrayRef], escapes: Escapes) -> usize {
 fn of_array(array: &dyn Array, field: &Field, escapes: Escapes) -> usize {
     let texts = |values: &mut dyn Iterator<Item = Option<&[u8]>>, needs: fn(u8) -> bool| {
         let of = |value: &[u8]| value.len().saturating_add(more(value, needs, escapes));
-        values.flatten().map(of).fold(0, usize::saturating_add)
+        values.map(|value| value.map_or(BESIDE, of)).fold(0, usize::saturating_add)
     };
     match array.data_type() {
         DataType::Utf8 => {
@@ -98,7 +100,7 @@ fn of_array(array: &dyn Array, field: &Field, escapes: Escapes) -> usize {
         }
         _ => array.len().saturating_mul(match escapes {
             Escapes::Unknown => 8,
-            Escapes::Counted => LONGEST_SCALAR,
+            _ => LONGEST_SCALAR,
         }),
     }
 }
@@ -118,6 +120,7 @@ fn of_range<O: Copy + TryInto<usize>>(
 fn more(value: &[u8], needs: fn(u8) -> bool, escapes: Escapes) -> usize {
     match escapes {
         Escapes::Unknown => 0,
+        Escapes::None => BESIDE,
         Escapes::Counted => {
             let found = value.iter().filter(|byte| needs(**byte)).count();
             found.saturating_mul(MOST_FOR_A_BYTE - 1).saturating_add(BESIDE)
