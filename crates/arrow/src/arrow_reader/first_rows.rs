@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn in_any_order_and_more_than_once() {
-        let root = SchemaElement { name: "r".into(), num_children: Some(0), ..SchemaElement::default() };
+        let root = SchemaElement { name: "r".into(), ..SchemaElement::default() };
         let row_groups =
             [3, 0, 5, i64::MAX, 7].map(|num_rows| RowGroup { num_rows, ..RowGroup::default() }).to_vec();
         let thrift = FileMetaData { schema: vec![root], row_groups, ..FileMetaData::default() };
