@@ -6,6 +6,7 @@
 //! `footer` opens files, wide ones above all;
 //! `memory` asks for the peak of a scan;
 //! `kernels` runs the inner loops alone;
+//! `encrypted` reads and writes lineitem in the open and encrypted;
 //! `host_write` has a host's threads write what ours do;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
@@ -19,6 +20,7 @@ mod common;
 mod compare_readers;
 mod datasets;
 mod decode;
+mod encrypted;
 mod error;
 mod filter;
 mod footer;
@@ -75,6 +77,8 @@ enum Command {
     Table(table::Options),
     /// Open files: decode wide footers, and read one column of thousands
     Footer(footer::Options),
+    /// Read and write lineitem in the open, and encrypted by AES-GCM and AES-CTR
+    Encrypted(encrypted::Options),
     /// Write lineitem by our own threads and by those of a host, in turn
     #[command(name = "host_write")]
     HostWrite(host_write::Options),
@@ -93,6 +97,7 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Decode(options) => (&options.common, decode::run(options)?),
         Command::Scan(options) => (&options.common, scan::run(options)?),
         Command::Write(options) => (&options.common, write::run(options)?),
+        Command::Encrypted(options) => (&options.common, encrypted::run(options)?),
         Command::Table(options) => return table::run(options),
         Command::Sizes(options) => return sizes::run(options).map(|()| true),
         Command::Filter(options) => return filter::run(options).map(|()| true),

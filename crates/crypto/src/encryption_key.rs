@@ -43,6 +43,11 @@ impl EncryptionKey {
         self.used.load(Ordering::Relaxed).min(MAX_INVOCATIONS)
     }
 
+    /// Counts modules that it has encrypted before, in a file that others have begun.
+    pub fn count_earlier(&self, modules: u64) {
+        self.used.fetch_add(modules.min(MAX_INVOCATIONS), Ordering::Relaxed);
+    }
+
     /// Appends the GCM module of `content`, length included, to `out`.
     ///
     /// Fails if the content is too long, if the key was used too often, or if the system has no random bytes.

@@ -40,7 +40,9 @@ pub use encryption_properties::{
     ColumnEncryption, EncryptionPropertiesBuilder, FileEncryptionProperties, ParquetCipher,
 };
 #[cfg(feature = "encryption")]
-pub use key_management::{KeyManagement, KmsClient, KmsKeyRetriever};
+pub use key_management::{
+    ExternalKeyMaterial, KeyManagement, KeyProperties, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys,
+};
 pub use key_retriever::{KeyRetriever, shown_metadata};
 pub use module_cipher::{CTR_OVERHEAD, GCM_OVERHEAD, LENGTH_BYTES, ModuleCipher, NONCE_BYTES, TAG_BYTES};
 pub use secret_key::SecretKey;

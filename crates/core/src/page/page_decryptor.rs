@@ -49,6 +49,11 @@ impl PageDecryptor {
         }
     }
 
+    /// How many bytes of a page in the file its header does not count.
+    pub(super) fn uncounted_page_bytes(&self) -> usize {
+        self.chunk.uncounted_page_bytes()
+    }
+
     /// Opens the header at `offset`, of page `index` of the chunk, in which a dictionary page counts.
     pub(super) fn open_header(&mut self, module: &[u8], offset: u64, index: usize) -> Result<&[u8]> {
         self.header_offset = u64::MAX;
