@@ -134,19 +134,21 @@ fn checkpoints_are_found_with_the_keys() {
         };
         let all = table(open(file.clone(), keys()).unwrap_or_else(|error| panic!("{way}: {error}"))).unwrap();
         assert_eq!(all[0].len(), 400, "{way}");
+        // Behind the last row group comes the end.
+        let saved: Vec<_> = all.iter().map(|column| column[..300].to_vec()).collect();
         let cut = file.slice(..file.len() - 1);
         let find = |keys: DecryptionPropertiesBuilder| {
             find_last_encrypted_checkpoint(&cut, &Limits::default(), &keys.build().unwrap())
         };
         let found = find(keys()).unwrap().unwrap();
-        assert_eq!((found.evidence, found.metadata.num_rows()), (Evidence::Checkpoint, 400), "{way}");
+        assert_eq!((found.evidence, found.metadata.num_rows()), (Evidence::Checkpoint, 300), "{way}");
         // Cut there, it is a file.
         let whole = file.slice(..found.end as usize);
-        assert!(table(open(whole, keys()).unwrap()).unwrap() == all, "{way}");
+        assert!(table(open(whole, keys()).unwrap()).unwrap() == saved, "{way}");
         let options = ArrowReaderOptions::new()
             .with_file_decryption_properties(keys().build().unwrap())
             .with_checkpoint_recovery(true);
-        assert!(table(OpenFile::new(Arc::new(cut.clone()), options).unwrap()).unwrap() == all, "{way}");
+        assert!(table(OpenFile::new(Arc::new(cut.clone()), options).unwrap()).unwrap() == saved, "{way}");
         // Without the key there is a footer, and it is not opened.
         let wrong = FileDecryptionProperties::builder(NAME.to_vec());
         if way != "duckdb" && !way.ends_with("supplied") {
