@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.parquet.encryption as pe
@@ -246,6 +245,8 @@ def kms(tool, folder):
 
 def dialect(tool, folder):
     """DuckDB's."""
+    import duckdb
+
     expected = table()
     path = os.path.join(folder, "duckdb.parquet")
     for bits, key in KEYS.items():

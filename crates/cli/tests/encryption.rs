@@ -201,6 +201,13 @@ fn encrypted_files_grow() {
         assert_eq!(success(&["count", &file, "--key-file", &read]).trim(), "800");
         success(&["verify", "--deep", &file, "--key-file", &read]);
         let before = fs::read(&file).unwrap();
+        // A change that was stopped: what it was before is the file up to its old footer.
+        let [stopped, saved] = ["stopped.parquet", "saved.parquet"].map(|name| at(&dir, name));
+        fs::write(&stopped, &before[..before.len() - 5]).unwrap();
+        assert_ne!(failure(&["count", &stopped, "--key-file", &read]).0, 0);
+        success(&["recover", &stopped, &saved, "--overwrite", "--key-file", &read]);
+        assert_eq!(success(&["count", &saved, "--key-file", &read]).trim(), "800");
+        assert_ne!(failure(&["recover", &stopped, &saved, "--overwrite"]).0, 0);
         for command in [
             vec!["append", &file, &plain, "--plain-inputs"],
             vec!["append", &file, &plain, "--plain-inputs", "--key-file", &footer],

@@ -27,7 +27,7 @@ pub struct ModuleCipher {
 impl ModuleCipher {
     /// Prepares a key. Fails if this build has no encryption.
     pub fn new(key: &SecretKey) -> Result<Self> {
-        Ok(ModuleCipher { modes: block_modes(key)?.into() })
+        Ok(ModuleCipher { modes: block_modes(key)? })
     }
 
     /// How many bytes the module has that begins with `bytes`, its length included; `None` if there are fewer than 4 bytes.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 
 /// AWS KMS in one region.
-pub struct AwsKms {
+pub(crate) struct AwsKms {
     endpoint: String,
     region: String,
     credentials: Credentials,
@@ -21,7 +21,7 @@ pub struct AwsKms {
 
 impl AwsKms {
     /// The KMS of this region, or of an endpoint that plays one.
-    pub fn new(region: &str, endpoint: Option<&str>, credentials: Credentials) -> Self {
+    pub(crate) fn new(region: &str, endpoint: Option<&str>, credentials: Credentials) -> Self {
         let config = ureq::Agent::config_builder()
             // What AWS says of an error is in its body.
             .http_status_as_error(false)
@@ -37,7 +37,7 @@ impl AwsKms {
     }
 
     /// By the environment variables that all of AWS has.
-    pub fn from_env() -> Result<Self> {
+    pub(crate) fn from_env() -> Result<Self> {
         let variable = |name: &str| std::env::var(name).ok();
         let needed = |name: &str| {
             variable(name).ok_or_else(|| Error::argument(format!("no environment variable {name}")))
@@ -52,7 +52,7 @@ impl AwsKms {
     }
 
     /// Calls an operation, and returns a member of the answer.
-    pub fn call(&self, operation: &str, question: &Value, member: &str) -> Result<String> {
+    pub(crate) fn call(&self, operation: &str, question: &Value, member: &str) -> Result<String> {
         let failed = |why: String| Error::new(ErrorKind::Io, format!("AWS KMS, {operation}: {why}"));
         let (body, target) = (question.to_string(), format!("TrentService.{operation}"));
         let host = self.endpoint.split_once("://").map_or(self.endpoint.as_str(), |(_, host)| host);

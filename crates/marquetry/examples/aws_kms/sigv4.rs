@@ -7,17 +7,17 @@ use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Who asks.
-pub struct Credentials {
+pub(crate) struct Credentials {
     /// The access key's id.
-    pub id: String,
+    pub(crate) id: String,
     /// Its secret.
-    pub secret: String,
+    pub(crate) secret: String,
     /// Of credentials that are lent.
-    pub session_token: Option<String>,
+    pub(crate) session_token: Option<String>,
 }
 
 /// The headers of a request to KMS, its signature among them.
-pub fn authorization(
+pub(crate) fn authorization(
     credentials: &Credentials,
     region: &str,
     host: &str,

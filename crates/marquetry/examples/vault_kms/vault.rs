@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A Vault, and the token that it is asked with.
-pub struct Vault {
+pub(crate) struct Vault {
     address: String,
     mount: String,
     token: String,
@@ -26,7 +26,7 @@ pub struct Vault {
 
 impl Vault {
     /// The Vault at this address, such as `https://vault.example:8200`, its engine mounted at `transit`.
-    pub fn new(address: &str, token: &str) -> Self {
+    pub(crate) fn new(address: &str, token: &str) -> Self {
         let config = ureq::Agent::config_builder()
             // What Vault says of an error is in its body.
             .http_status_as_error(false)
@@ -41,7 +41,7 @@ impl Vault {
     }
 
     /// Where the engine is mounted. Default `transit`.
-    pub fn with_mount(mut self, mount: &str) -> Self {
+    pub(crate) fn with_mount(mut self, mount: &str) -> Self {
         self.mount = mount.trim_matches('/').to_owned();
         self
     }
