@@ -14,19 +14,6 @@ use std::sync::Arc;
 
 /// Prepares a key. It is made where it stays: the memory of a box that becomes something else is not wiped.
 pub(crate) fn block_modes(key: &SecretKey) -> Result<Arc<dyn BlockModes>> {
-    let modes = prepared(key);
-    scrub_stack();
-    modes
-}
-
-/// Overwrites what preparing a key has left below: round keys are made on the stack, and the first is the key itself.
-#[inline(never)]
-fn scrub_stack() {
-    std::hint::black_box(&mut [0u8; 16 << 10]);
-}
-
-#[inline(never)]
-fn prepared(key: &SecretKey) -> Result<Arc<dyn BlockModes>> {
     let bytes = key.expose();
     let modes: Arc<dyn BlockModes> = match bytes.len() {
         16 => Arc::new(Aes::<Aes128>::new(bytes)?),

@@ -31,6 +31,7 @@ mod key_retriever;
 mod module_cipher;
 #[cfg_attr(not(feature = "encryption"), path = "random_off.rs")]
 mod random;
+mod scrub;
 mod secret_key;
 
 pub use aad::{FileAad, MAX_ORDINAL, ModuleType};
