@@ -9,7 +9,7 @@ import re
 import sys
 
 NAMED = re.compile(
-    r"\bstd::(fs|thread|net|process)\b|\bInstant::|\bSystemTime\b|\bthread::|\btempfile::"
+    r"\bstd::(fs|thread|net|process|os)\b|\benv::(temp_dir|current_dir|home_dir|args)\b|\bInstant::|\bSystemTime\b|\bthread::|\btempfile::"
     r"|\b(path|folder|directory)\.(exists|is_file|is_dir|canonicalize|read_dir)\(\)"
 )
 OURS = pathlib.Path(__file__).resolve().parent.parent / "crates"

@@ -14,6 +14,7 @@ import changes
 import datasets
 import encryption
 import filters
+import footer_statistics
 import known
 import matrix
 import merged
@@ -102,6 +103,12 @@ def check_encryption(args, folder, ledger):
             ledger.note(peer, "encryption", case, failure)
 
 
+def check_statistics(args, folder, ledger):
+    """Of the files of others that the parts before have left, and of a corpus where there is one."""
+    for peer, case, failure in footer_statistics.check(args.binary, folder.parent, folder):
+        ledger.note(peer, "statistics", case, failure)
+
+
 def check_verified(args, folder, ledger):
     """Of the files that the parts before have left."""
     for writer, case, failure in verified.check(args.cli, folder.parent):
@@ -144,6 +151,7 @@ PARTS = {
     "changes": check_changes,
     "encryption": check_encryption,
     "recovery": check_recovery,
+    "statistics": check_statistics,
     "verify": check_verified,
 }
 

@@ -9,6 +9,7 @@
 //! `ciphers` runs the ciphers alone;
 //! `encrypted` reads and writes lineitem in the open and encrypted;
 //! `host_write` has a host's threads write what ours do;
+//! `overhead` asks what metrics, a host's threads and cancelling cost;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
 //! Absolute speeds drift with the machine from run to run, so the figure to quote is the ratio in one run.
 
@@ -32,6 +33,7 @@ mod kernels;
 mod marquetry_side;
 mod memory;
 mod output_size;
+mod overhead;
 mod pages;
 mod parquet_side;
 mod parquet_write;
@@ -86,6 +88,8 @@ enum Command {
     /// Write lineitem by our own threads and by those of a host, in turn
     #[command(name = "host_write")]
     HostWrite(host_write::Options),
+    /// Scan lineitem: what metrics and the threads of a host cost, and how soon it ends when it is cancelled
+    Overhead(overhead::Options),
     /// Write and read the same tables with several codecs, by Marquetry alone
     Codecs(codecs::Options),
     /// The most memory that reading a file takes, each side in a process of its own
@@ -109,6 +113,7 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Questions(options) => return questions::run(options).map(|()| true),
         Command::Footer(options) => return footer::run(options).map(|()| true),
         Command::HostWrite(options) => return host_write::run(options).map(|()| true),
+        Command::Overhead(options) => return overhead::run(options).map(|()| true),
         Command::Codecs(options) => return codecs::run(options).map(|()| true),
         Command::Memory(options) => return memory::run(options).map(|()| true),
         Command::MemoryOf(options) => return memory::scan(options).map(|()| true),

@@ -30,7 +30,7 @@ pub fn predicate_text(data: &[u8]) {
     let (elements, are_there) =
         (Values::W32(vec![1, 2, 0, u32::MAX]), Bitmap::from_iter([true, true, false, true]));
     let (def, rep) = (&[3, 3, 0, 1, 2, 3][..], &[0, 1, 0, 0, 0, 0][..]);
-    let e = LeafValues { def, rep, ..LeafValues::flat(&elements, Some(&are_there)) };
+    let e = LeafValues::flat(&elements, Some(&are_there)).with_levels(def, rep);
     let columns = [(0, leaf(&a)), (1, leaf(&b)), (2, leaf(&c)), (3, leaf(&d)), (4, leaf(&a_b)), (5, e)];
     let found = bound.evaluate(5, &columns).expect("values of the schema's types");
     assert_eq!(again.evaluate(5, &columns).ok(), Some(found), "{printed}");

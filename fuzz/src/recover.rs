@@ -12,20 +12,14 @@ use std::sync::Arc;
 /// as many rows as the report says; recovering that loses nothing.
 pub fn recover(data: &[u8]) {
     let Some((choice, rest)) = data.split_first() else { return };
-    let schema = (choice & 2 != 0).then(|| GivenSchema {
-        elements: Schema::parse(TEXT).expect("a schema").to_thrift(),
-        origin: SchemaOrigin::Text,
-        created_by: None,
-        key_values: Vec::new(),
-    });
-    let options = RecoverOptions {
-        schema,
-        partial: choice & 1 != 0,
-        keep_appended: choice & 4 != 0,
-        threads: 1,
-        limits: Arc::new(limits()),
-        ..RecoverOptions::default()
-    };
+    let schema = (choice & 2 != 0)
+        .then(|| GivenSchema::new(Schema::parse(TEXT).expect("a schema").to_thrift(), SchemaOrigin::Text));
+    let options = RecoverOptions::default()
+        .with_schema(schema)
+        .with_partial(choice & 1 != 0)
+        .with_keep_appended(choice & 4 != 0)
+        .with_threads(1)
+        .with_limits(Arc::new(limits()));
     let source = Arc::new(Bytes::copy_from_slice(rest));
     earned((96 << 20) + 16_384 * data.len(), || {
         let Ok(recovery) = search(source, &options) else { return };

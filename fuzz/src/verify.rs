@@ -10,8 +10,9 @@ use std::sync::Arc;
 /// quick look is corrupt in a deep one.
 pub fn verify(data: &[u8]) {
     let source = Arc::new(Bytes::copy_from_slice(data));
-    let options =
-        |level, threads| VerifyOptions { level, threads, limits: limits(), ..VerifyOptions::default() };
+    let options = |level, threads| {
+        VerifyOptions::default().with_level(level).with_threads(threads).with_limits(limits())
+    };
     earned((96 << 20) + 16_384 * data.len(), || {
         let quick = check(source.clone(), &options(Level::Quick, 1)).expect("a source that can be read");
         let deep = check(source.clone(), &options(Level::Deep, 1)).expect("a source that can be read");

@@ -22,8 +22,7 @@ pub(crate) fn verify<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = Options::new(py, options)?;
     let cancel = CancelToken::new();
-    let mut verify =
-        VerifyOptions { limits: Limits::default().with_cancel(cancel.clone()), ..Default::default() };
+    let mut verify = VerifyOptions::default().with_limits(Limits::default().with_cancel(cancel.clone()));
     verify.level = options.parsed("level", level)?.unwrap_or_default();
     verify.rules = options.take("rules")?;
     verify.ignore = options.take("ignore")?.unwrap_or_default();
@@ -81,13 +80,11 @@ pub(crate) fn recover<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = Options::new(py, options)?;
     let cancel = CancelToken::new();
-    let recover = RecoverOptions {
-        partial: options.take("partial")?.unwrap_or(false),
-        keep_appended: options.take("keep_appended")?.unwrap_or(false),
-        threads: options.take("threads")?.unwrap_or(0),
-        limits: Arc::new(Limits::default().with_cancel(cancel.clone())),
-        ..RecoverOptions::default()
-    };
+    let recover = RecoverOptions::default()
+        .with_partial(options.take("partial")?.unwrap_or(false))
+        .with_keep_appended(options.take("keep_appended")?.unwrap_or(false))
+        .with_threads(options.take("threads")?.unwrap_or(0))
+        .with_limits(Arc::new(Limits::default().with_cancel(cancel.clone())));
     options.finish()?;
     let input = Input::new(source)?;
     let name = input.name();

@@ -10,7 +10,7 @@ use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt};
-use marquetry::encoding::PhysicalType;
+use marquetry::basic::PhysicalType;
 use marquetry::errors::{CancelToken, Error, Limits, Result};
 use marquetry::predicate::Predicate;
 use marquetry::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage as PruneStage, prune_row_group};

@@ -3,7 +3,7 @@
 use crate::errors::to_python;
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry::format::{
+use marquetry::internals::format::{
     self, ColumnChunk, ColumnMetaData, GeospatialStatistics, LogicalType, SchemaElement, Statistics,
     ThriftString, TimeUnit,
 };

@@ -74,12 +74,8 @@ impl Shredder {
         if rows.start > rows.end || rows.end > array.len() {
             return Err(Error::argument(format!("rows {rows:?} of an array of {}", array.len())));
         }
-        out.resize_with(self.leaves, || ShreddedColumn {
-            rows: 0,
-            entries: 0,
-            def: DefinitionLevels::Max,
-            rep: Vec::new(),
-            values: ColumnValues::Values(Values::W32(Vec::new())),
+        out.resize_with(self.leaves, || {
+            ShreddedColumn::flat(0, DefinitionLevels::Max, ColumnValues::Values(Values::W32(Vec::new())))
         });
         self.rows.restart(rows.clone());
         self.root.shred(array, &self.rows, rows.start, &mut out.iter_mut())

@@ -28,8 +28,7 @@ fn file(column: &str, row_groups: Vec<Values>, has_dictionary: bool) -> Bytes {
         let settings = properties.column_settings(schema.column(0)).unwrap();
         let mut writer = ColumnWriter::new(schema.column(0), &settings).unwrap();
         let values = ColumnValues::Values(values);
-        let block =
-            ShreddedColumn { rows, entries: rows, def: DefinitionLevels::Max, rep: Vec::new(), values };
+        let block = ShreddedColumn::flat(rows, DefinitionLevels::Max, values);
         writer.write(&block, &mut workspace).unwrap();
         let chunk = writer.close(&mut workspace).unwrap().0;
         file.write_row_group(rows as u64, vec![chunk], None).unwrap();

@@ -66,7 +66,7 @@ fn file(has_dictionary: bool) -> Bytes {
             false => DefinitionLevels::Bitmap((0..ROWS).map(|i| is_valid(&i)).collect()),
         };
         let values = ColumnValues::Values(values);
-        let block = ShreddedColumn { rows: ROWS, entries: ROWS, def, rep: Vec::new(), values };
+        let block = ShreddedColumn::flat(ROWS, def, values);
         writer.write(&block, &mut workspace).unwrap();
         writer.close(&mut workspace).unwrap().0
     });

@@ -59,6 +59,8 @@ pub struct ErrorLocation {
     pub page: Option<usize>,
     /// Byte offset from the start of the file.
     pub offset: Option<u64>,
+    /// Character of the text of a predicate, counted from 1. The message says it, too.
+    pub character: Option<usize>,
 }
 
 impl ErrorLocation {
@@ -324,6 +326,22 @@ impl Error {
     pub fn at(mut self, offset: u64) -> Self {
         self.0.place.offset.get_or_insert(offset);
         self
+    }
+
+    /// Adds the character of a predicate's text, counted from 1, unless known. It is no place in a file, and so the message says it.
+    ///
+    /// ```
+    /// # use marquetry_base::Error;
+    /// let error = Error::argument("no column b").in_predicate(7).in_predicate(1);
+    /// assert_eq!(error.to_string(), "argument: predicate, character 7: no column b");
+    /// ```
+    #[must_use]
+    pub fn in_predicate(mut self, character: usize) -> Self {
+        if self.0.place.character.is_some() {
+            return self;
+        }
+        self.0.place.character = Some(character);
+        self.with_context(&format!("predicate, character {character}"))
     }
 
     /// Removes the byte offset, if it is inside decompressed bytes and so no position in the file.

@@ -1,17 +1,19 @@
 //! Parquet files out of Parquet files: chunks are copied where they can be, and encoded again where they must.
 //!
 //! ```text
-//! inputs    the files that are read
-//! schemas   whether schemas are the same, and what differs
-//! edit      columns left out, columns renamed
-//! footer    what of the inputs' footers goes into the new one
-//! recode    columns decoded and encoded again
-//! log     what was done to each column, and what was left behind
-//! tell      the report, or what went wrong
-//! new_file  the file that is written
+//! inputs          the files that are read
+//! schemas         whether schemas are the same, and what differs
+//! edit            columns left out, columns renamed
+//! column_setting  what is to be different, for which columns
+//! footer          what of the inputs' footers goes into the new one
+//! reencode        columns decoded and encoded again
+//! column_log      what was done to each column, and what was left behind
+//! print_report    the report, or what went wrong
+//! output_file     the file that is written
 //! ```
 
 mod column_log;
+mod column_setting;
 mod edit;
 mod footer;
 mod inputs;
@@ -21,6 +23,7 @@ mod reencode;
 mod schemas;
 
 pub(crate) use column_log::{ColumnAction, ColumnLog};
+pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_column, rename};
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use inputs::Input;

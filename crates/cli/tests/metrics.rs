@@ -65,6 +65,30 @@ fn what_is_written_is_told() {
     assert_eq!(written["write"]["bytes_written"], size, "{written}");
     assert!(written["write"]["pages"].as_u64().unwrap() > 0, "{written}");
 
+    // What is copied is read and written, and no page is made; where a row group is cut, pages are.
+    let merged = folder.path("merged.parquet");
+    let (_, told) = with_metrics(&["merge", &parquet, &again, &merged]);
+    let [first, second, written] = &*told else { panic!("{told:?}") };
+    assert_eq!((&first["file"], &second["file"]), (&(&*parquet).into(), &(&*again).into()));
+    let size = std::fs::metadata(&merged).unwrap().len();
+    let write = &written["write"];
+    assert_eq!(
+        (&write["rows"], &write["pages"], &write["bytes_written"]),
+        (&400.into(), &0.into(), &size.into())
+    );
+    assert!(second["read"]["bytes_fetched"].as_u64().unwrap() > size / 4, "{second}");
+
+    let (_, told) = with_metrics(&["split", &merged, "--rows", "250", "--name", "part-{}.parquet"]);
+    let [read, written @ ..] = &*told else { panic!("{told:?}") };
+    assert!(read["read"]["pages"].as_u64().unwrap() > 0, "{read}");
+    let rows = written.iter().map(|file| file["write"]["rows"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(rows, [250, 150]);
+    for file in written {
+        let size = std::fs::metadata(file["file"].as_str().unwrap()).unwrap().len();
+        assert_eq!(file["write"]["bytes_written"], size, "{file}");
+        assert!(file["write"]["pages"].as_u64().unwrap() > 0, "{file}");
+    }
+
     // Of what is not Parquet, what is written alone.
     let csv = folder.path("a.csv");
     std::fs::write(&csv, "x\n1\n2\n").unwrap();

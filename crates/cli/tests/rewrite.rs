@@ -409,8 +409,7 @@ fn int96_file(path: &str) {
     (0..100u64)
         .for_each(|i| times.push(&[&(i * 1_000).to_le_bytes()[..], &2_440_588i32.to_le_bytes()].concat()));
     let values = ColumnValues::Values(Values::Fixed(times));
-    let block =
-        ShreddedColumn { rows: 100, entries: 100, def: DefinitionLevels::Max, rep: Vec::new(), values };
+    let block = ShreddedColumn::flat(100, DefinitionLevels::Max, values);
     let mut workspace = Workspace::new();
     writer.write(&block, &mut workspace).expect("rows");
     let mut chunk = writer.close(&mut workspace).expect("a chunk").0;

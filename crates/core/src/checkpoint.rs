@@ -37,6 +37,7 @@ pub const CHECKPOINT_FRAME_LEN: u64 = (HEAD_LEN + TAIL_LEN) as u64;
 
 /// A footer that was found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CheckpointFound {
     /// What it says; pages are before the footer's first byte.
     pub metadata: ParquetMetaData,

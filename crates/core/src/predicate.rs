@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `literal`, `literal_text` | values as a user writes them |
-//! | `builder` | a [`Predicate`] is built of columns and literals |
+//! | `builder`, `column_path` | a [`Predicate`] is built of columns and literals |
 //! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
 //! | `pattern`, `like`, `text_search`, `ignoring_case` | patterns of text, and how they are matched |
 //! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
@@ -37,6 +37,7 @@ mod blocks;
 mod bound;
 mod builder;
 mod column_comparison;
+mod column_path;
 mod condition;
 mod condition_builder;
 mod display;
@@ -64,9 +65,10 @@ pub use bound::BoundPredicate;
 pub(crate) use bound::{Condition, Edge, NestedKind, NestedTest, Node, Test};
 pub use builder::{Column, col};
 pub(crate) use column_comparison::{ColumnComparison, PairTest};
+pub use column_path::ColumnPath;
 pub use leaf_values::LeafValues;
 pub(crate) use list_levels::{Entry, ListLevels};
-pub use literal::{Literal, Number};
+pub use literal::{Digits, Literal, Number};
 pub use name::{meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
@@ -81,6 +83,7 @@ pub use pattern::Pattern;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Predicate {
     /// All of them; true if there are none.
     And(Vec<Predicate>),
@@ -91,7 +94,7 @@ pub enum Predicate {
     /// A column compared with a literal.
     Compare {
         /// The dotted path of the column.
-        column: String,
+        column: ColumnPath,
         /// How.
         is: Comparison,
         /// With what.
@@ -100,49 +103,49 @@ pub enum Predicate {
     /// Whether a column is equal to one of some literals.
     In {
         /// The dotted path of the column.
-        column: String,
+        column: ColumnPath,
         /// The literals.
         list: Vec<Literal>,
     },
     /// Whether a column's byte strings begin with some bytes.
     StartsWith {
         /// The dotted path of the column.
-        column: String,
+        column: ColumnPath,
         /// Text or bytes.
         prefix: Literal,
     },
     /// Whether a column's byte strings match a pattern.
     Matches {
         /// The dotted path of the column.
-        column: String,
+        column: ColumnPath,
         /// The pattern.
         pattern: Pattern,
     },
     /// Whether a column is null.
     IsNull {
         /// The dotted path of the column.
-        column: String,
+        column: ColumnPath,
     },
     /// Whether a column is NaN.
     IsNan {
         /// The dotted path of the column.
-        column: String,
+        column: ColumnPath,
     },
     /// One column compared with another of the same row.
     CompareColumns {
         /// The dotted path of the column.
-        left: String,
+        left: ColumnPath,
         /// How.
         is: Comparison,
         /// The dotted path of the other one.
-        right: String,
+        right: ColumnPath,
     },
     /// Whether two columns of a row differ, where null equals null: true or false, never unknown.
     Distinct {
         /// The dotted path of a column.
-        left: String,
+        left: ColumnPath,
         /// The dotted path of another one.
-        right: String,
+        right: ColumnPath,
     },
     /// What some or all elements of a list are. An empty list has none: `any` is false of it and `all` true. Of a null list
     /// both are unknown, as they are where only null elements stand against the answer.
@@ -163,7 +166,7 @@ pub enum Predicate {
     /// How many elements a list has, or entries a map. Unknown of a null list.
     Cardinality {
         /// The dotted path of the list.
-        column: String,
+        column: ColumnPath,
         /// How it is compared.
         is: Comparison,
         /// With what.
@@ -172,7 +175,7 @@ pub enum Predicate {
     /// Whether a list or map has no elements. Unknown of a null list.
     IsEmpty {
         /// The dotted path of the list.
-        column: String,
+        column: ColumnPath,
     },
 }
 
@@ -220,11 +223,18 @@ impl Predicate {
     /// The paths of the columns that it names, in the order of the text, as often as they stand there: names with dots between
     /// them, and a name with a dot in it in double quotes ([`names_of`]).
     pub fn columns(&self) -> Vec<&str> {
+        self.column_paths().into_iter().map(|path| &**path).collect()
+    }
+
+    /// The same, with where they stand in the text.
+    pub(crate) fn column_paths(&self) -> Vec<&ColumnPath> {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => {
-                parts.iter().flat_map(Predicate::columns).collect()
+                parts.iter().flat_map(Predicate::column_paths).collect()
             }
-            Predicate::Not(of) | Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => of.columns(),
+            Predicate::Not(of) | Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => {
+                of.column_paths()
+            }
             Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
                 vec![left, right]
             }
@@ -249,11 +259,11 @@ impl Predicate {
     /// ```
     #[must_use]
     pub fn rename_columns(mut self, rename: impl Fn(&str) -> String) -> Predicate {
-        self.columns_mut().into_iter().for_each(|path| *path = rename(path));
+        self.columns_mut().into_iter().for_each(|path| path.rename(rename(path)));
         self
     }
 
-    fn columns_mut(&mut self) -> Vec<&mut String> {
+    fn columns_mut(&mut self) -> Vec<&mut ColumnPath> {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => {
                 parts.iter_mut().flat_map(Predicate::columns_mut).collect()

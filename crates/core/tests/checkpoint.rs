@@ -42,13 +42,7 @@ fn chunk_of(physical: Type, values: Values) -> EncodedChunk {
     let settings = properties.column_settings(schema.column(0)).unwrap();
     let mut writer = ColumnWriter::new(schema.column(0), &settings).unwrap();
     let rows = values.len();
-    let block = ShreddedColumn {
-        rows,
-        entries: rows,
-        def: DefinitionLevels::Max,
-        rep: Vec::new(),
-        values: ColumnValues::Values(values),
-    };
+    let block = ShreddedColumn::flat(rows, DefinitionLevels::Max, ColumnValues::Values(values));
     let mut workspace = Workspace::new();
     writer.write(&block, &mut workspace).unwrap();
     writer.close(&mut workspace).unwrap().0

@@ -246,17 +246,17 @@ fn wrong_encodings_are_refused() {
 #[test]
 fn bloom_filters() {
     let bloom = |builder, column| settings(builder, column).bloom;
-    let (ndv, fpp) = (None, 0.05);
-    assert_eq!(bloom(new().set_bloom_filter_enabled(true), "id"), Some(BloomSettings { ndv, fpp }));
+    let of_chunk = BloomSettings::new(0.05);
+    assert_eq!(bloom(new().set_bloom_filter_enabled(true), "id"), Some(of_chunk));
     assert_eq!(bloom(new().set_bloom_filter_enabled(true), "flag"), None);
     let one = new().set_column_bloom_filter_ndv("id".into(), 1_000);
-    assert_eq!(bloom(one.clone(), "id"), Some(BloomSettings { ndv: Some(1_000), fpp }));
+    assert_eq!(bloom(one.clone(), "id"), Some(of_chunk.with_ndv(Some(1_000))));
     assert_eq!(bloom(one.clone(), "key"), None);
     assert_eq!(bloom(one.clone().set_bloom_filter_fpp(0.01), "id").unwrap().fpp, 0.01);
     assert_eq!(bloom(one.set_column_bloom_filter_enabled("id".into(), false), "id"), None);
     let both = BloomFilterProperties::builder().with_fpp(0.1).with_max_ndv(9).try_build().unwrap();
     let all = new().set_glob_bloom_filter_properties("k*", both);
-    assert_eq!(bloom(all, "key"), Some(BloomSettings { ndv: Some(9), fpp: 0.1 }));
+    assert_eq!(bloom(all, "key"), Some(BloomSettings::new(0.1).with_ndv(Some(9))));
     for wrong in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
         refused(new().set_bloom_filter_fpp(wrong), "must be between 0 and 1");
         assert!(BloomFilterProperties::builder().with_fpp(wrong).try_build().is_err());

@@ -50,7 +50,7 @@ impl StoreFile {
     }
 
     fn version(&self) -> FileVersion {
-        FileVersion { len: self.meta.size, tag: Some(tag(&self.meta).into()) }
+        FileVersion::new(self.meta.size, Some(tag(&self.meta).into()))
     }
 
     /// The open file, if the store is this machine's.
@@ -117,7 +117,7 @@ impl AsyncSource for StoreFile {
                 true => self.read(Vec::from([start..end])).await?.pop().unwrap_or_default(),
                 false => Bytes::new(),
             };
-            Ok(Tail { version: self.version(), bytes })
+            Ok(Tail::new(self.version(), bytes))
         }
         .boxed()
     }

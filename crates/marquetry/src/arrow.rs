@@ -9,7 +9,7 @@ pub use marquetry_arrow::async_reader::{self, ParquetRecordBatchStreamBuilder};
 pub use marquetry_arrow::async_writer::{self, AsyncArrowWriter};
 pub use marquetry_arrow::evolution;
 pub use marquetry_arrow::schema::{
-    ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, StringLayout, TypeOptions,
+    ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, HintPolicy, StringLayout, TypeHook, TypeOptions,
     parse_stored as parse_stored_schema, print_stored as print_stored_schema,
 };
 

@@ -39,7 +39,7 @@
 //! ```
 
 pub use marquetry_base::{
-    CancelToken, Error, ErrorKind, ErrorLocation, Limits, MemoryBudget, MemoryPool, Result,
+    CancelToken, Error, ErrorKind, ErrorLocation, Limits, MemoryBudget, MemoryPool, MemoryReservation, Result,
 };
 
 /// The name that the `parquet` crate gives its error.

@@ -5,8 +5,8 @@ pub use marquetry_core::io::{
     AtomicFile, Edited, FileEdit, LocalFile, UnfinishedFilesRemoved, remove_unfinished_files,
 };
 pub use marquetry_core::io::{
-    DecodeResult, FileCacheKey, ParquetMetaDataPushDecoder, read_encrypted_metadata, read_metadata,
-    unreferenced_bytes,
+    DecodeResult, FileCacheKey, FooterRead, ParquetMetaDataPushDecoder, read_encrypted_metadata,
+    read_metadata, unreferenced_bytes,
 };
 pub use marquetry_core::source::Source;
 pub use marquetry_core::write::Durable;
@@ -37,8 +37,9 @@ pub mod encryption {
         key_material_path, read_key_material, rotate_key_material, write_key_material,
     };
     pub use marquetry_crypto::{
-        DecryptionPropertiesBuilder, EncryptionDialect, EncryptionPropertiesBuilder,
-        FileDecryptionProperties, FileEncryptionProperties, KeyRetriever, ParquetCipher, shown_metadata,
+        ColumnEncryption, DecryptionPropertiesBuilder, EncryptionDialect, EncryptionKey,
+        EncryptionPropertiesBuilder, FileDecryptionProperties, FileEncryptionProperties, KeyRetriever,
+        ParquetCipher, SecretKey, shown_metadata,
     };
     #[cfg(feature = "encryption")]
     pub use marquetry_crypto::{
@@ -50,6 +51,9 @@ pub mod encryption {
 pub mod metadata {
     pub use marquetry_core::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
     pub use marquetry_core::write::{KeyValue, SortingColumn};
+    pub use marquetry_format::{
+        ColumnOrder, CompressionCodec, PageEncodingStats, SizeStatistics, Statistics, ThriftString,
+    };
 }
 
 /// What stands beside the pages: bounds and places of data pages.
@@ -65,7 +69,8 @@ pub mod page_index {
 /// The pages of a column chunk: headers, checksums, contents.
 pub mod page {
     pub use marquetry_core::page::{
-        Checksum, ChecksumTrust, DataPage, LocatedHeader, PageBuffers, PageOptions, PageReader,
+        Checksum, ChecksumTrust, DataPage, DictionaryPage, LocatedHeader, PageBuffers, PageOptions,
+        PageReader,
     };
 }
 

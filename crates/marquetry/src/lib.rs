@@ -29,6 +29,26 @@
 //!
 //! Options are made by `new` or `default` and changed by these methods: more of them may come in a minor release, as may variants
 //! of enums that are not the format's.
+//!
+//! # What has to be finished
+//! A file is there once its writer is closed, finished or completed; the compiler warns of a writer that nobody keeps.
+//!
+//! ```compile_fail
+//! #![deny(unused_must_use)]
+//! # use marquetry::arrow::ArrowWriter;
+//! # let schema = std::sync::Arc::new(arrow_schema::Schema::empty());
+//! ArrowWriter::try_new(Vec::new(), schema, None)?;
+//! # Ok::<(), marquetry::errors::Error>(())
+//! ```
+//!
+//! ```
+//! #![deny(unused_must_use)]
+//! # use marquetry::arrow::ArrowWriter;
+//! # let schema = std::sync::Arc::new(arrow_schema::Schema::empty());
+//! let writer = ArrowWriter::try_new(Vec::new(), schema, None)?;
+//! writer.close()?;
+//! # Ok::<(), marquetry::errors::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -69,23 +89,23 @@ pub mod schema {
     /// What a column means, and the paths and types by which settings find it.
     pub mod types {
         pub use marquetry_core::logical_type::{LogicalType, TimeUnit};
+        pub use marquetry_core::sort_order::SortOrder;
         pub use marquetry_core::write::{ColumnPath, TypeSelector};
     }
 }
 
 /// The names of codecs, encodings and types.
 pub mod basic {
+    pub use marquetry_codec::Codec;
     pub use marquetry_core::write::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
+    pub use marquetry_encoding::PhysicalType;
     pub use marquetry_format::Type;
 }
-
-/// What they were called before they were internals.
-#[doc(hidden)]
-pub use internals::{codec, encoding, format};
 
 /// Which rows are wanted.
 pub mod predicate {
     pub use marquetry_arrow::literals;
+    pub use marquetry_base::datetime_text::Moment;
     pub use marquetry_core::predicate::*;
 }
 
@@ -96,7 +116,8 @@ pub use marquetry_core::prune;
 /// `encoding`, the compression codecs in `codec`.
 ///
 /// What is here, and nothing else, is not part of the public surface that version numbers speak of: it changes in any release.
-/// What is in other modules, too, is as stable as they are.
+/// What is in other modules, too, is as stable as they are. A method outside of here that takes or gives a type which is only
+/// here, such as `to_thrift`, is as stable as that type.
 pub mod internals {
     pub use marquetry_arrow as arrow;
     pub use marquetry_base as base;

@@ -19,13 +19,7 @@
 //! let mut column = ColumnWriter::new(leaf, &settings)?;
 //! let mut workspace = Workspace::new();
 //! column.write(
-//!     &ShreddedColumn {
-//!         rows: 3,
-//!         entries: 3,
-//!         def: DefinitionLevels::Max,
-//!         rep: Vec::new(),
-//!         values: ColumnValues::Values(Values::W64(vec![4, 5, 6])),
-//!     },
+//!     &ShreddedColumn::flat(3, DefinitionLevels::Max, ColumnValues::Values(Values::W64(vec![4, 5, 6]))),
 //!     &mut workspace,
 //! )?;
 //! let (chunk, _decision) = column.close(&mut workspace)?;
@@ -159,6 +153,7 @@ pub use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn
 pub use marquetry_core::statistics::BloomFilter;
 pub use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk, drop_bounds};
 pub use marquetry_core::write::{
-    ByteQueue, ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, EncodingDecision, FileSettings,
-    FileWriter, Spill, SpillFile, SpillFolder, SpillStore, Workspace, WorkspacePool,
+    BloomSettings, ByteQueue, Candidate, ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk,
+    EncodingDecision, EncodingPolicy, FileSettings, FileWriter, PageVersion, Spill, SpillFile, SpillFolder,
+    SpillStore, StatisticsLevel, Workspace, WorkspacePool,
 };

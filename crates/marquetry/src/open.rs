@@ -58,7 +58,7 @@ impl OpenFile {
             limit: None,
             offset: 0,
             predicate: None,
-            threads: 1,
+            threads: 0,
             executor: SharedExecutor::default(),
         })
     }
@@ -166,7 +166,7 @@ impl OpenFile {
         self
     }
 
-    /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1. See
+    /// How many threads decode columns, the caller's included; 0, the default, for one for each processor. See
     /// [`with_threads`](ParquetRecordBatchReaderBuilder::with_threads).
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -239,8 +239,13 @@ impl OpenFile {
         self
     }
 
-    /// The chosen rows as record batches. Fails if a column or a row group does not exist; a wrong column's error names
-    /// similar ones.
+    /// The chosen rows as record batches, in the order of the file. Fails if a column or a row group does not exist; a wrong
+    /// column's error names similar ones.
+    ///
+    /// All processors decode, unless [`threads`](Self::threads) says otherwise. Batches and errors are the same for any number of
+    /// threads. Threads are up to 8 MiB of encoded columns ahead of the batch that is wanted, or with a predicate up to 256 MiB of
+    /// rows, within [`Limits::memory`](crate::errors::Limits::memory). The first batch comes as soon as it is decoded; threads end
+    /// when the reader is dropped.
     pub fn batches(self) -> Result<ParquetRecordBatchReader> {
         let metadata = ArrowReaderMetadata::try_new(self.metadata, self.options)?;
         let mut builder =

@@ -180,8 +180,8 @@
 //!
 //! # Calls of engines
 //!
-//! What DataFusion, delta-rs and iceberg-rust call of the `parquet` crate, by their sources, and what it is here. Each row is
-//! compiled and run by a test. Where both columns would be equal, the second one says so.
+//! What DataFusion 55.2, delta-rs and iceberg-rust (both of August 2026) call of the `parquet` crate, by their sources, and what it is
+//! here. Each row is compiled and run by a test. Where both columns would be equal, the second one says so.
 //!
 //! | `parquet` | here |
 //! |---|---|
@@ -218,8 +218,8 @@
 //! | `ArrowWriter::into_serialized_writer()?`, `create_column_writers(i)?`, `compute_leaves(field, &array)?`, `column.write(&leaf)?`, `column.close()?`, `file.next_row_group()?`, `chunk.append_to_row_group(&mut row_group)?`, `row_group.close()?` | the same |
 //! | `AsyncArrowWriter::try_new(sink, schema, properties)`, `write`, `flush`, `in_progress_size`, `close` | the same; a sink is an `AsyncSink` |
 //! | `ArrowWriterOptions::new().with_skip_arrow_metadata(true)` | `WriterProperties::builder().set_arrow_schema(false)` |
-//! | `SortingColumn { column_idx, descending, nulls_first }`, `KeyValue::new(key, value)` | `SortingColumn { .. }`, `KeyValue { .. }` |
-//! | `AsyncFileReader`, `ParquetObjectReader::new(store, path)` | `AsyncSource`, `object_store::ObjectFile::new(store, path)` |
+//! | `SortingColumn { column_idx, descending, nulls_first }`, `KeyValue::new(key, value)` | the same |
+//! | `AsyncFileReader`, `ParquetObjectReader::new(store, path)`, `with_file_size` | `AsyncSource`, `object_store::ObjectFile::new(store, path)`: the length comes with the footer |
 //! | an `AsyncFileReader` whose `get_byte_ranges` merges ranges before it fetches them | `AsyncSource::read_ranges`, of ranges that are merged already, as `with_request_cost(cost)` says |
 //! | `ParquetMetaDataReader::new().with_prefetch_hint(n).load_and_finish(&mut input, len)` | `ArrowReaderMetadata::load_async(&input, options.with_footer_size_hint(n))` |
 //! | an `AsyncFileWriter` with its `write(bytes)` and `complete()` | `AsyncSink::write`, `complete`, and `abort` |
@@ -234,9 +234,32 @@
 //! | `group.file_offset()` | `group.head()`, and its `file_offset` |
 //! | `SerializedFileReader::new(file)?.metadata()` | `marquetry::open(path)?.metadata()`, `open_bytes(bytes)` |
 //! | `ProjectionMask::none(n)` | the same |
+//! | `ParquetPushDecoderBuilder::new_with_metadata(metadata)`, `push_ranges`, `try_next_reader` | `ParquetRecordBatchStreamBuilder::new_with_metadata(input, metadata)`, `next_row_group`: bytes are asked of an `AsyncSource`, and decoded wherever the reader is taken |
+//! | `decoder.is_at_row_group_boundary()`, `peek_next_row_group`, `into_builder` with another filter | `rows.row_group()` says which was handed out; another stream, `with_row_groups` of those that are left |
+//! | `MetadataFetch::fetch(range)` | `AsyncSource::read_tail` |
+//! | `with_row_selection_policy`, `with_max_predicate_cache_size` | not needed: both are chosen by what is measured in the file |
+//! | `ArrowReaderMetrics::enabled()`, `records_read_from_inner` | `reader.metrics()`, its `rows` and `filtered_rows` |
+//! | `selection.union(&other)`, `selects_any`, `skipped_row_count`, `RowSelector::skip(n)`, `select(n)` | the same |
+//! | `converter.parquet_column_index()`, `arrow_field()` | the same |
+//! | `offset_index.page_locations()`, `column_index.null_counts()`, `min_values_iter()`, `max_values_iter()` | the fields `page_locations`, `null_counts`, `min_values`, `max_values` |
+//! | `column.column_index_offset()`, `offset_index_offset()` | `column_index_range()`, `offset_index_range()` |
+//! | `column.column_descr()`, `file_path()` | `column.leaf()`, `file_path()` |
+//! | `statistics.distinct_count_opt()`, `min_is_exact()`, `max_is_exact()` | the field `distinct_count` of `column.statistics()`; `is_min_exact` and `is_max_exact` of `TrustedStatistics` |
+//! | `schema.get_column_root(i)`, `get_column_root_idx(i)`, `field.is_group()`, `is_primitive()` | `schema.fields()[leaf.root()]`, and its `kind()`: `NodeKind::Group`, `NodeKind::Leaf` |
+//! | `column.max_rep_level()`, `type_length()`, `converted_type()` | `leaf.max_rep()`; `leaf.physical()` has the length: `PhysicalType::FixedLenByteArray(n)`; `leaf.logical()`, in whichever way it is written |
+//! | `LogicalType::Timestamp { unit: TimeUnit::MICROS, is_adjusted_to_u_t_c }`, `Decimal { precision, scale }`, `Integer { bit_width, is_signed }` | `LogicalType::Timestamp { unit: TimeUnit::Micros, utc }`, `Decimal { precision, scale }`, `Integer { bits, signed }` |
+//! | `FileDecryptionProperties::builder(key)`, `with_column_key(name, key)`, `with_aad_prefix`, `ArrowReaderOptions::with_file_decryption_properties(properties)` | the same |
+//! | `FileEncryptionProperties::builder(key)`, `with_plaintext_footer`, `with_footer_key_metadata`, `with_column_key_and_metadata`, `with_aad_prefix_storage`, `with_file_encryption_properties(properties)` | the same |
+//! | `ArrowWriterOptions::new().with_properties(properties)` | `ArrowWriter::try_new(sink, schema, Some(properties))` |
+//! | `column.get_estimated_total_bytes()`, `column.memory_size()`, while it is written | the same |
+//! | `set_statistics_enabled`, `set_dictionary_enabled`, `set_encoding`, `set_column_compression`, `set_bloom_filter_enabled`, `set_bloom_filter_fpp`, `set_bloom_filter_ndv`, `set_bloom_filter_max_ndv`, `set_column_bloom_filter_fpp`, `set_column_bloom_filter_ndv`, `set_statistics_truncate_length`, `set_column_index_truncate_length`, `set_data_page_row_count_limit`, `set_write_batch_size`, `set_key_value_metadata`, `set_sorting_columns` | the same |
+//! | `properties.max_row_group_row_count()`, `DEFAULT_MAX_ROW_GROUP_ROW_COUNT` | the same |
+//! | `writer.into_inner()` | the same |
+//! | `SerializedFileWriter::new(file, schema, properties)`, `next_column`, `typed::<Int96Type>().write_batch(values, def, rep)` | without Arrow: `FileWriter::new(file, schema, settings)`, `ColumnWriter::new(leaf, &settings)` |
+//! | `Variant`, `VariantArray`, `VariantArrayBuilder` of `parquet::variant` | `Variant`, `VariantColumn`, `Writer` of `marquetry::variant` |
 //!
-//! What they call and is not here: `FileDecryptionProperties` and `FileEncryptionProperties` (encrypted columns are an error),
-//! `CdcOptions` (pages cut by contents), and `parquet::record`, rows without Arrow.
+//! What they call and is not here: `CdcOptions` and `set_content_defined_chunking` (pages cut by contents), and `parquet::record`,
+//! rows without Arrow.
 //!
 //! # Versions
 //!

@@ -166,13 +166,14 @@ fn verifying_stops() {
             for cancels_at in [3, 10, 17] {
                 let source = Watched::new(cancels_at);
                 let limits = source.limits();
-                let options = VerifyOptions { threads, level, limits, ..VerifyOptions::default() };
+                let options =
+                    VerifyOptions::default().with_threads(threads).with_level(level).with_limits(limits);
                 source.is_cancelled(verify(source.clone(), &options), threads);
             }
         }
     }
     let source = Watched::new(usize::MAX);
-    let options = VerifyOptions { level: Level::Deep, limits: source.limits(), ..VerifyOptions::default() };
+    let options = VerifyOptions::default().with_level(Level::Deep).with_limits(source.limits());
     assert!(verify(source.clone(), &options).unwrap().findings.is_empty());
     assert!(source.reads() > 20, "{} reads", source.reads());
 }
@@ -185,8 +186,7 @@ fn recovering_stops() {
             let mut source = Watched::new(cancels_at);
             let whole = Arc::get_mut(&mut source).unwrap();
             whole.bytes.truncate(whole.bytes.len() - cut);
-            let options =
-                RecoverOptions { threads: 2, limits: Arc::new(source.limits()), ..RecoverOptions::default() };
+            let options = RecoverOptions::default().with_threads(2).with_limits(Arc::new(source.limits()));
             source.is_cancelled(recover(source.clone(), &options).map(drop), 2);
         }
     }

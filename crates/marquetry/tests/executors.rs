@@ -154,9 +154,9 @@ fn what_is_found_in_a_damaged_file_does_not_depend_on_the_executor() {
     let found = |threads: usize, executor: SharedExecutor| {
         let level = Level::Deep;
         let options =
-            VerifyOptions { level, threads, executor: executor.clone(), ..VerifyOptions::default() };
+            VerifyOptions::default().with_level(level).with_threads(threads).with_executor(executor.clone());
         let checked = verify(source.clone(), &options).unwrap();
-        let options = RecoverOptions { threads, executor, ..RecoverOptions::default() };
+        let options = RecoverOptions::default().with_threads(threads).with_executor(executor);
         let recovery = recover(source.clone(), &options).unwrap();
         (checked.findings, checked.pages, format!("{:?}", recovery.report()))
     };

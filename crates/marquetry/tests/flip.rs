@@ -127,13 +127,13 @@ const WAYS: &[Way] = &[
 
 /// Whether nothing is wrong with it.
 fn checked(bytes: Bytes, level: Level) -> bool {
-    let options = VerifyOptions { level, threads: 1, ..VerifyOptions::default() };
+    let options = VerifyOptions::default().with_level(level).with_threads(1);
     verify(Arc::new(bytes), &options).unwrap().worst().is_none()
 }
 
 /// What is recovered is a file with the rows that the report says.
 fn recovered(bytes: Bytes, partial: bool) -> bool {
-    let options = RecoverOptions { partial, ..RecoverOptions::default() };
+    let options = RecoverOptions::default().with_partial(partial);
     let Ok(recovery) = recover(Arc::new(bytes), &options) else { return false };
     let rows = recovery.report().rows();
     if recovery.report().row_groups.is_empty() {

@@ -307,13 +307,10 @@ fn cuts_in_lineitem_keep_every_whole_row_group() {
         .row_groups()
         .map(|group| group.columns().map(|chunk| chunk.unwrap().byte_range().unwrap().end).max().unwrap())
         .collect();
-    let schema = GivenSchema {
-        elements: metadata.head().schema.clone(),
-        origin: SchemaOrigin::Sibling,
-        created_by: metadata.created_by().map(str::to_owned),
-        key_values: metadata.key_value_metadata().to_vec(),
-    };
-    let options = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+    let schema = GivenSchema::new(metadata.head().schema.clone(), SchemaOrigin::Sibling)
+        .with_created_by(metadata.created_by().map(str::to_owned))
+        .with_key_values(metadata.key_value_metadata().to_vec());
+    let options = RecoverOptions::default().with_schema(Some(schema));
     let (mut random, mut kept) = (Random(23), 0);
     for _ in 0..number("MARQUETRY_FAULTS", 100) / 5 {
         let len = ends[0] as usize + random.below(good.len() - ends[0] as usize);

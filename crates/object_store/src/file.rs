@@ -44,7 +44,7 @@ impl ObjectFile {
         let version = version_of(&answer.meta);
         let range = version.len.saturating_sub(len as u64)..version.len;
         let bytes = self.whole(&version, range, answer).await?;
-        Ok(Tail { version, bytes })
+        Ok(Tail::new(version, bytes))
     }
 
     /// The end of the file from a store that must be told where it begins. `refused` is why it was not given as asked for.
@@ -186,7 +186,7 @@ fn may_refuse_suffix(error: &object_store::Error) -> bool {
 fn version_of(meta: &ObjectMeta) -> FileVersion {
     let tag =
         meta.e_tag.clone().unwrap_or_else(|| format!("changed {}", meta.last_modified.timestamp_millis()));
-    FileVersion { len: meta.size, tag: Some(tag.into()) }
+    FileVersion::new(meta.size, Some(tag.into()))
 }
 
 /// An ETag that a server may be asked to compare: a weak one never matches, and what is none was made by us.

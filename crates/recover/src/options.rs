@@ -6,7 +6,14 @@ use marquetry_format as format;
 use std::sync::Arc;
 
 /// How a file is recovered.
+///
+/// ```
+/// use marquetry_recover::RecoverOptions;
+/// let options = RecoverOptions::default().with_partial(true).with_threads(2);
+/// assert!(options.partial && !options.keep_appended);
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct RecoverOptions {
     /// The schema that is taken if no footer is found. Without it the schema is inferred.
     pub schema: Option<GivenSchema>,
@@ -23,8 +30,53 @@ pub struct RecoverOptions {
     pub limits: Arc<Limits>,
 }
 
+impl RecoverOptions {
+    /// Sets [`schema`](Self::schema).
+    #[must_use]
+    pub fn with_schema(mut self, schema: Option<GivenSchema>) -> Self {
+        self.schema = schema;
+        self
+    }
+
+    /// Sets [`partial`](Self::partial).
+    #[must_use]
+    pub fn with_partial(mut self, partial: bool) -> Self {
+        self.partial = partial;
+        self
+    }
+
+    /// Sets [`keep_appended`](Self::keep_appended).
+    #[must_use]
+    pub fn with_keep_appended(mut self, keep_appended: bool) -> Self {
+        self.keep_appended = keep_appended;
+        self
+    }
+
+    /// Sets [`threads`](Self::threads).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets [`executor`](Self::executor).
+    #[must_use]
+    pub fn with_executor(mut self, executor: SharedExecutor) -> Self {
+        self.executor = executor;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
 /// A schema that the caller knows.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct GivenSchema {
     /// The schema as a footer has it, its root first.
     pub elements: Vec<format::SchemaElement>,
@@ -34,4 +86,25 @@ pub struct GivenSchema {
     pub created_by: Option<String>,
     /// Key-value metadata of the new file.
     pub key_values: Vec<format::KeyValue>,
+}
+
+impl GivenSchema {
+    /// This schema, of a file of which nothing else is known.
+    pub fn new(elements: Vec<format::SchemaElement>, origin: SchemaOrigin) -> Self {
+        GivenSchema { elements, origin, created_by: None, key_values: Vec::new() }
+    }
+
+    /// Sets [`created_by`](Self::created_by).
+    #[must_use]
+    pub fn with_created_by(mut self, created_by: Option<String>) -> Self {
+        self.created_by = created_by;
+        self
+    }
+
+    /// Sets [`key_values`](Self::key_values).
+    #[must_use]
+    pub fn with_key_values(mut self, key_values: Vec<format::KeyValue>) -> Self {
+        self.key_values = key_values;
+        self
+    }
 }

@@ -30,6 +30,7 @@ impl Confidence {
 
 /// The origin of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SchemaOrigin {
     /// A footer inside the file: the last one, that of a checkpoint, or that of the file before it grew.
     Footer,
@@ -55,6 +56,7 @@ impl SchemaOrigin {
 
 /// A decision about the file as a whole.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Decision {
     /// What was decided.
     pub what: String,
@@ -66,6 +68,7 @@ pub struct Decision {
 
 /// A row group that is kept.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct KeptRowGroup {
     /// Where its pages are in the broken file.
     pub bytes: Range<u64>,
@@ -81,6 +84,7 @@ pub struct KeptRowGroup {
 
 /// Part of the file that is not kept.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loss {
     /// Where it is in the broken file.
     pub bytes: Range<u64>,
@@ -92,6 +96,7 @@ pub struct Loss {
 
 /// What was found in a broken file, kept and lost.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// The origin of the schema; `None` if no schema is known, so that nothing could be kept.
     pub schema: Option<SchemaOrigin>,

@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
             }
             Err(error) => return Err(error),
         };
-        let Some(CheckpointFound { metadata, footer, end, evidence }) = found else { return Ok(false) };
+        let Some(CheckpointFound { metadata, footer, end, evidence, .. }) = found else { return Ok(false) };
         let head = metadata.head();
         let (why, confidence) = match evidence {
             Evidence::End => ("it is at the end", Confidence::Exact),

@@ -26,6 +26,7 @@ pub struct Path {
 
 /// One step of a [`Path`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Step {
     /// To the field of an object.
     Field(String),

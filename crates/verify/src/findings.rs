@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// A place in the file that breaks a rule.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,

@@ -6,7 +6,14 @@ use marquetry_crypto::FileDecryptionProperties;
 use std::sync::Arc;
 
 /// How a file is verified.
+///
+/// ```
+/// use marquetry_verify::{Level, VerifyOptions};
+/// let options = VerifyOptions::default().with_level(Level::Deep).with_findings_per_rule(3);
+/// assert_eq!((options.level, options.threads), (Level::Deep, 0));
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct VerifyOptions {
     /// How much is read and checked. Default: [`Level::Default`].
     pub level: Level,
@@ -38,5 +45,63 @@ impl Default for VerifyOptions {
             executor: SharedExecutor::default(),
             limits: Limits::default(),
         }
+    }
+}
+
+impl VerifyOptions {
+    /// Sets [`level`](Self::level).
+    #[must_use]
+    pub fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Sets [`rules`](Self::rules).
+    #[must_use]
+    pub fn with_rules(mut self, rules: Option<Vec<String>>) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Sets [`ignore`](Self::ignore).
+    #[must_use]
+    pub fn with_ignore(mut self, ignore: Vec<String>) -> Self {
+        self.ignore = ignore;
+        self
+    }
+
+    /// Sets [`findings_per_rule`](Self::findings_per_rule).
+    #[must_use]
+    pub fn with_findings_per_rule(mut self, findings_per_rule: usize) -> Self {
+        self.findings_per_rule = findings_per_rule;
+        self
+    }
+
+    /// Sets [`threads`](Self::threads).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets [`decryption`](Self::decryption).
+    #[must_use]
+    pub fn with_decryption(mut self, decryption: Option<Arc<FileDecryptionProperties>>) -> Self {
+        self.decryption = decryption;
+        self
+    }
+
+    /// Sets [`executor`](Self::executor).
+    #[must_use]
+    pub fn with_executor(mut self, executor: SharedExecutor) -> Self {
+        self.executor = executor;
+        self
+    }
+
+    /// Sets [`limits`](Self::limits).
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 }

@@ -5,6 +5,7 @@ use crate::rule::{Rule, Severity};
 
 /// The findings in a file, and how much of it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// Findings in the order of the file's parts: the footer first, then chunk after chunk. The number of threads makes no
     /// difference.

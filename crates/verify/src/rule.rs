@@ -2,6 +2,7 @@
 
 /// How much of a file is read and checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// Metadata only: footer, indexes, headers of bloom filters.
     Quick,
@@ -25,6 +26,7 @@ impl Level {
 
 /// A rule that files must, or should, keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rule {
     /// Its stable name, the family first, such as `page-checksum`.
     pub id: &'static str,

@@ -206,11 +206,10 @@ impl Condition {
         }
         let leaves = batches.iter().map(|&(leaf, batch)| {
             let validity = validity_of(batch);
-            let dictionary = batch.dictionary.as_deref();
-            (
-                leaf,
-                LeafValues { values: &batch.values, validity, dictionary, def: &batch.def, rep: &batch.rep },
-            )
+            let values = LeafValues::flat(&batch.values, validity)
+                .with_dictionary(batch.dictionary.as_deref())
+                .with_levels(&batch.def, &batch.rep);
+            (leaf, values)
         });
         self.bound.evaluate(rows, &leaves.collect::<Vec<_>>())
     }

@@ -27,6 +27,7 @@ pub enum OnCorrupt {
 
 /// A part of a file that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loss {
     /// The row group, counted from 0.
     pub row_group: usize,
@@ -46,6 +47,7 @@ pub struct Loss {
 /// All that a reader could not read so far.
 #[must_use = "it says which rows are missing"]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LossReport {
     /// The losses: by row group, as they were met.
     pub losses: Vec<Loss>,

@@ -9,7 +9,7 @@ use super::options::ArrowReaderOptions;
 use super::prefetch::{RemoteSource, SequentialPrefetch};
 use super::read_plan::ReadPlan;
 use super::read_target::{page_options, read_target, reserve_readers, value_layout};
-use super::resolved_schema::ResolvedFields;
+use super::resolved_schema::{ProjectedField, ResolvedFields};
 use super::root_reader::{BatchBuffers, RootError, RootReader};
 use super::row_group_parallel::RowGroupParallelReader;
 use super::salvage::{SalvageReader, SalvagedRows};
@@ -17,7 +17,9 @@ use super::salvage_filter::{FilterOutcome, SalvageFilter};
 use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{CancelToken, Error, MemoryReservation, Result, SharedExecutor, Span, Stopwatch};
+use marquetry_base::{
+    CancelToken, Error, MemoryBudget, MemoryReservation, Result, SharedExecutor, Span, Stopwatch,
+};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use marquetry_core::read::{ColumnReader, ValueLayout};
@@ -101,7 +103,6 @@ impl ParquetRecordBatchReader {
             plan.row_groups.iter().for_each(|_| plan.counters.row_group());
         }
         let page_options = page_options(&metadata, options);
-        let mut roots = Vec::new();
         let mut read: Vec<_> = read_as.projected(&plan.projection).collect();
         let given = read.len();
         let filter = SalvageFilter::of(&mut plan, given);
@@ -110,65 +111,42 @@ impl ParquetRecordBatchReader {
         }
         let num_columns = read.iter().map(|root| root.leaves().len()).sum();
         let held = reserve_readers(num_columns, plan.row_groups.len(), &options.limits)?;
-        for root in read {
-            let columns = root.leaves().into_iter().map(|leaf| {
-                let column = metadata.schema().column(leaf);
-                let layout = match value_layout(column, &root.field, &root.arrow, leaf, options) {
-                    // Predicates know no others.
-                    ValueLayout::Offsets if filter.as_ref().is_some_and(|filter| filter.looks_at(leaf)) => {
-                        ValueLayout::Native
-                    }
-                    layout => layout,
-                };
-                let target = read_target(column, &root.field, &root.arrow, leaf, layout, options);
-                let (source, metadata) = (source.clone(), metadata.clone());
-                let (options, wanted) = (page_options.clone(), target.clone());
-                let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
-                let reader = reader.sharing_read_ahead(num_columns).counted_by(plan.counters.clone());
-                (leaf, reader, target)
-            });
-            let columns = columns.collect();
-            roots.push(RootReader { field: root.field, arrow: root.arrow, columns });
-        }
-        let rows: u64 = plan
-            .row_groups
-            .iter()
-            .map(|&row_group| metadata.row_group(row_group).num_rows())
-            .fold(0, u64::saturating_add);
-        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        let offset = plan.offset.min(rows);
-        let arrow_fields: Vec<FieldRef> = roots[..given].iter().map(|root| root.arrow.clone()).collect();
-        let arrow_fields = match options.on_corrupt {
-            OnCorrupt::NullPage => arrow_fields.iter().map(nullable).collect(),
-            _ => arrow_fields,
+        let column = |root: &ProjectedField, leaf: usize| {
+            let column = metadata.schema().column(leaf);
+            let layout = match value_layout(column, &root.field, &root.arrow, leaf, options) {
+                // Predicates know no others.
+                ValueLayout::Offsets if filter.as_ref().is_some_and(|filter| filter.looks_at(leaf)) => {
+                    ValueLayout::Native
+                }
+                layout => layout,
+            };
+            let target = read_target(column, &root.field, &root.arrow, leaf, layout, options);
+            let (source, metadata) = (source.clone(), metadata.clone());
+            let (options, wanted) = (page_options.clone(), target.clone());
+            let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
+            (leaf, reader.sharing_read_ahead(num_columns).counted_by(plan.counters.clone()), target)
         };
+        let roots = read.into_iter().map(|root| {
+            let columns = root.leaves().into_iter().map(|leaf| column(&root, leaf)).collect();
+            RootReader { field: root.field, arrow: root.arrow, columns }
+        });
+        let roots: Vec<RootReader> = roots.collect();
+        let rows = rows_of(&metadata, &plan.row_groups);
+        let offset = plan.offset.min(rows);
         let end = (rows - offset).min(plan.limit) + offset;
         let prefetch = RemoteSource::of(&source, &metadata, &options.limits).map(|remote| {
-            let leaves = roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0));
-            SequentialPrefetch::new(remote, leaves.collect(), &plan.row_groups, end as u64)
+            SequentialPrefetch::new(remote, leaves(&roots).collect(), &plan.row_groups, end as u64)
         });
-        let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| SalvageReader {
-            source,
-            metadata: metadata.clone(),
-            options: page_options,
-            on_corrupt: options.on_corrupt,
-            row_groups: plan.row_groups.into(),
-            report: LossReport::default(),
-            group: None,
+        // Threads are of no use where pages are fetched one after the other, and may not read what is damaged.
+        let is_parallel = prefetch.is_none() && options.on_corrupt == OnCorrupt::Fail;
+        let memory = &options.limits.memory;
+        let threads = if is_parallel { threads_of(&metadata, &roots, &plan, memory) } else { 1 };
+        let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| {
+            SalvageReader::new(source, metadata.clone(), page_options, options.on_corrupt, plan.row_groups)
         });
-        let (memory, batch_size) = (&options.limits.memory, plan.batch_size);
-        let threads = match prefetch.is_none() && salvage.is_none() && plan.threads > 1 {
-            true => {
-                let leaves = roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0));
-                // All threads together hold what one does, and what is ahead.
-                let all = memory_of(&metadata, leaves, batch_size);
-                if threads_within(memory, 2, all / 2, IN_FLIGHT) > 1 { plan.threads } else { 1 }
-            }
-            false => 1,
-        };
         let ahead = memory.tight_limit().map(|_| ahead_within(memory, IN_FLIGHT as usize));
         Ok(ParquetRecordBatchReader {
-            schema: Arc::new(ArrowSchema::new_with_metadata(arrow_fields, read_as.schema.metadata().clone())),
+            schema: schema_of(&roots[..given], options.on_corrupt, read_as),
             threads,
             ahead,
             executor: plan.executor,
@@ -450,6 +428,41 @@ fn read_columns(
         *place.map_err(|error| RootError { root: number, leaf: Some(*leaf), error })? = Some(batch);
     }
     Ok(())
+}
+
+/// How many rows row groups have.
+fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> usize {
+    let rows = row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows());
+    usize::try_from(rows.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
+}
+
+/// The columns that are read.
+fn leaves(roots: &[RootReader]) -> impl Iterator<Item = usize> {
+    roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0))
+}
+
+/// The schema of batches: any value may turn out to be lost where lost ones are null.
+fn schema_of(roots: &[RootReader], on_corrupt: OnCorrupt, read_as: &ResolvedFields) -> SchemaRef {
+    let fields: Vec<FieldRef> = match on_corrupt {
+        OnCorrupt::NullPage => roots.iter().map(|root| nullable(&root.arrow)).collect(),
+        _ => roots.iter().map(|root| root.arrow.clone()).collect(),
+    };
+    Arc::new(ArrowSchema::new_with_metadata(fields, read_as.schema.metadata().clone()))
+}
+
+/// How many threads decode columns: those that are wanted, unless there is memory for one only.
+fn threads_of(
+    metadata: &ParquetMetaData,
+    roots: &[RootReader],
+    plan: &ReadPlan,
+    memory: &MemoryBudget,
+) -> usize {
+    // All threads together hold what one does, and what is ahead.
+    let all = || memory_of(metadata, leaves(roots), plan.batch_size);
+    match plan.threads > 1 && threads_within(memory, 2, all() / 2, IN_FLIGHT) > 1 {
+        true => plan.threads,
+        false => 1,
+    }
 }
 
 fn nullable(field: &FieldRef) -> FieldRef {

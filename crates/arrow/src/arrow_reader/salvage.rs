@@ -65,6 +65,18 @@ impl SalvagedRows {
 }
 
 impl SalvageReader {
+    /// Nothing is read or lost yet.
+    pub(super) fn new(
+        source: Arc<dyn Source>,
+        metadata: Arc<ParquetMetaData>,
+        options: PageOptions,
+        on_corrupt: OnCorrupt,
+        row_groups: Vec<usize>,
+    ) -> Self {
+        let (row_groups, report) = (row_groups.into(), LossReport::default());
+        SalvageReader { source, metadata, options, on_corrupt, row_groups, report, group: None }
+    }
+
     /// Goes to the next row group that has rows to give. `offset` rows are passed over first. Whether there is one.
     pub(super) fn open_next(&mut self, offset: &mut usize, roots: &mut [RootReader]) -> Result<bool> {
         while let Some(index) = self.row_groups.pop_front() {

@@ -114,11 +114,13 @@ fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a NullPadded>) -> LeafVa
     let dictionary = batch.dictionary.as_deref();
     match gaps {
         Some(NullPadded { values, validity, def, rep }) => {
-            LeafValues { values, validity: Some(validity), dictionary, def, rep }
+            LeafValues::flat(values, Some(validity)).with_dictionary(dictionary).with_levels(def, rep)
         }
         None => {
             let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
-            LeafValues { values: &batch.values, validity, dictionary, def: &batch.def, rep: &batch.rep }
+            LeafValues::flat(&batch.values, validity)
+                .with_dictionary(dictionary)
+                .with_levels(&batch.def, &batch.rep)
         }
     }
 }

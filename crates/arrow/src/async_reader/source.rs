@@ -27,6 +27,7 @@ pub trait AsyncSource: Send + Sync {
 
 /// The end of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tail {
     /// Which version was read.
     pub version: FileVersion,
@@ -34,13 +35,28 @@ pub struct Tail {
     pub bytes: Bytes,
 }
 
+impl Tail {
+    /// The last bytes of a version.
+    pub fn new(version: FileVersion, bytes: Bytes) -> Self {
+        Tail { version, bytes }
+    }
+}
+
 /// Which content of a file was read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct FileVersion {
     /// How many bytes it has.
     pub len: u64,
     /// What tells this content from others of the same length, such as an ETag, if there is anything.
     pub tag: Option<Arc<str>>,
+}
+
+impl FileVersion {
+    /// A version by its length, and by what else tells it from others.
+    pub fn new(len: u64, tag: Option<Arc<str>>) -> Self {
+        FileVersion { len, tag }
+    }
 }
 
 /// Any other source: it is read while the stream is polled, so it should answer at once.

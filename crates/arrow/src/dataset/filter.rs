@@ -6,9 +6,9 @@ use crate::literals::literals;
 use crate::schema::{FromArrowOptions, from_arrow};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, Schema as ArrowSchema};
-use marquetry_base::{Error, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{LeafValues, Literal, Predicate, col, names_of};
+use marquetry_core::predicate::{ColumnPath, LeafValues, Literal, Predicate, col, names_of};
 use marquetry_core::schema::Schema;
 
 /// What is left of a predicate where some columns have the same value in all rows.
@@ -57,6 +57,7 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         | Predicate::Matches { column, .. }
         | Predicate::IsNull { column }
         | Predicate::IsNan { column } => column,
+        _ => return Err(unknown(predicate)),
     };
     let predicate = negated(predicate.clone());
     let is_true = match known(column)? {
@@ -69,6 +70,12 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         Some(Some(value)) => is_true(&predicate, column, &value)?,
     };
     Ok(if is_true { Rest::All } else { Rest::None })
+}
+
+/// What a predicate says that this crate was not told of: no answer is better than a wrong one.
+#[cold]
+pub(super) fn unknown(predicate: &Predicate) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("tables of several files cannot be asked `{predicate}`"))
 }
 
 /// That of the value at a map's key, which is null where the file does not have the map.
@@ -96,7 +103,12 @@ fn is_absent(predicate: &Predicate, known: Known<'_>) -> Result<bool> {
 }
 
 /// A comparison of two columns, of which at least one is known, as one of a column with a literal; `None` if none is known.
-fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) -> Result<Option<Predicate>> {
+fn compared(
+    predicate: &Predicate,
+    left: &ColumnPath,
+    right: &ColumnPath,
+    known: Known<'_>,
+) -> Result<Option<Predicate>> {
     let (of_left, of_right) = (known(left)?, known(right)?);
     let (other, value, is_swapped) = match (&of_left, &of_right) {
         (_, Some(value)) => (left, value, false),
@@ -104,9 +116,10 @@ fn compared(predicate: &Predicate, left: &str, right: &str, known: Known<'_>) ->
         (None, None) => return Ok(None),
     };
     let literal = match value {
-        Some(value) => {
-            literals(value).map_err(|error| error.in_column(other))?.pop().unwrap_or(Literal::Null)
-        }
+        Some(value) => literals(value)
+            .map_err(|error| other.locate(error.in_column(&**other)))?
+            .pop()
+            .unwrap_or(Literal::Null),
         None => Literal::Null,
     };
     Ok(Some(match predicate {

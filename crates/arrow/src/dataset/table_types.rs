@@ -3,11 +3,12 @@
 //! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate are of the table's type:
 //! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.
 
+use super::filter::unknown;
 use crate::evolution::is_promotable;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, Result};
-use marquetry_core::predicate::{Comparison, Literal, Number, Predicate, col, names_of};
+use marquetry_core::predicate::{ColumnPath, Comparison, Literal, Number, Predicate, col, names_of};
 use std::cmp::Ordering;
 
 type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
@@ -90,6 +91,7 @@ impl TableTypes<'_> {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column } => column,
+            _ => return Err(unknown(predicate)),
         };
         match self.evolved(column, inner)? {
             Some((from, to)) => Ok(of_file(predicate, from, to)),
@@ -98,14 +100,16 @@ impl TableTypes<'_> {
     }
 
     /// The types of a column's values in the file and in the table, if they are two.
-    fn evolved(&self, path: &str, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
-        let to = self.table.iter().find(|field| field.name() == path).map(|field| Field::data_type(field));
+    fn evolved(&self, path: &ColumnPath, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
+        let to =
+            self.table.iter().find(|field| **field.name() == **path).map(|field| Field::data_type(field));
         let (Some(from), Some(to)) =
             (type_at(self.file, &names_of(path)).and_then(inner), to.and_then(inner))
         else {
             return Ok(None);
         };
-        Ok(self.promoted(path, from, to)?.then_some((from, to)))
+        let is_promoted = self.promoted(path, from, to).map_err(|error| path.locate(error))?;
+        Ok(is_promoted.then_some((from, to)))
     }
 
     /// Whether the type in the file is another than that of the table. Fails if it cannot become that.
@@ -149,7 +153,7 @@ fn of_file(predicate: &Predicate, from: &DataType, to: &DataType) -> Predicate {
 }
 
 /// False of every value, unknown of null.
-fn nowhere(column: &str) -> Predicate {
+fn nowhere(column: &ColumnPath) -> Predicate {
     col(column).lt(Literal::Number(Number::Infinite { is_negative: true }))
 }
 
@@ -190,7 +194,7 @@ fn is_value(number: &Number, float: &DataType) -> bool {
 }
 
 /// A comparison with a number that may be between two values of the file's float type.
-fn compare_exactly(column: &str, is: Comparison, number: Number, from: &DataType) -> Predicate {
+fn compare_exactly(column: &ColumnPath, is: Comparison, number: Number, from: &DataType) -> Predicate {
     let value = nearest(&number, from).map_or(Number::Nan, Number::exactly);
     let ordering = value.compare(&number);
     let value = Literal::Number(value);

@@ -93,7 +93,7 @@ impl Store {
 impl Inner {
     fn version(&self, call: usize) -> FileVersion {
         let tag = if self.faults.changes.is_some_and(|changes| call >= changes) { "new" } else { "old" };
-        FileVersion { len: self.file.len() as u64, tag: Some(tag.into()) }
+        FileVersion::new(self.file.len() as u64, Some(tag.into()))
     }
 
     fn read(&self, range: Range<u64>) -> Bytes {
@@ -110,7 +110,7 @@ impl AsyncSource for Store {
             if inner.faults.short == Some(call) {
                 bytes.truncate(bytes.len() - 1);
             }
-            Ok(Tail { version: inner.version(call), bytes })
+            Ok(Tail::new(inner.version(call), bytes))
         })
     }
 

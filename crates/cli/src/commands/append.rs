@@ -12,6 +12,7 @@ use marquetry::errors::Error;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry_core::io::is_same_file;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AppendArgs {
@@ -89,8 +90,10 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
         check_arrow_schema(&metadata, &input, &mut log)?;
         inputs.push((input, map));
     }
+    let counters = Arc::default();
     for (input, map) in &inputs {
-        let target = CopyTarget { schema: metadata.schema(), orders: metadata.column_orders() };
+        let (schema, orders) = (metadata.schema(), metadata.column_orders());
+        let target = CopyTarget { schema, orders, counters: &counters };
         copy_row_groups(input, map, target, &mut log, |rows, chunks, sorting| {
             Ok(edit.write_row_group(rows, chunks, sorting)?)
         })?;

@@ -3,6 +3,7 @@
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::keys::EncryptArgs;
+use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
@@ -13,11 +14,13 @@ use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::{ColumnOrder, SortingColumn};
+use marquetry::metrics::WriteCounters;
 use marquetry::schema::Schema;
 use marquetry_core::write::EncodedChunk;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct MergeArgs {
@@ -32,6 +35,8 @@ pub(crate) struct MergeArgs {
     compatible: bool,
     #[command(flatten)]
     encrypt: EncryptArgs,
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 pub(crate) const MERGE_HELP: &str = "\
@@ -84,7 +89,8 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let footer = Footer::union(&inputs, &mut log);
     let encryption = args.encrypt.properties()?;
     let mut file = OutputFile::create(out, elements, footer.settings(orders.clone(), encryption))?;
-    let target = CopyTarget { schema: &schema, orders: orders.as_deref() };
+    let counters = file.counters().clone();
+    let target = CopyTarget { schema: &schema, orders: orders.as_deref(), counters: &counters };
     for (input, map) in inputs.iter().zip(&maps) {
         copy_row_groups(input, map, target, &mut log, |rows, chunks, sorting| {
             file.write_row_group(rows, chunks, sorting)
@@ -95,7 +101,11 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
         inputs.iter().zip(&maps).map(|(input, map)| input.compressed_size(map[column])).sum::<u64>()
     };
     let before: Vec<u64> = (0..schema.num_columns()).map(before).collect();
-    print_report(out, &metadata, size, &before, &log, output)
+    print_report(out, &metadata, size, &before, &log, output)?;
+    for input in &inputs {
+        args.metrics.tell_read(&input.path, &input.counters.snapshot(), output)?;
+    }
+    args.metrics.tell_written(out, &counters.snapshot(), output)
 }
 
 /// The file that row groups are copied to.
@@ -104,6 +114,8 @@ pub(super) struct CopyTarget<'a> {
     pub(super) schema: &'a Schema,
     /// How it orders bounds.
     pub(super) orders: Option<&'a [ColumnOrder]>,
+    /// Where it is counted what is encoded again.
+    pub(super) counters: &'a Arc<WriteCounters>,
 }
 
 /// Copies the row groups of a file, and has each written: its number of rows, its chunks, and how it is sorted. `map` says
@@ -176,7 +188,8 @@ fn widened(
         .build();
     let mut settings = properties.column_settings(target.schema.column(column))?;
     (settings.codec, settings.level) = (codec_of(chunk)?, None);
-    let mut recoder = Reencoder::into_column(input, row_group, leaf, (target.schema, column));
+    let mut recoder =
+        Reencoder::into_column(input, row_group, leaf, (target.schema, column)).counted_by(target.counters);
     let (mut encoded, _) = recoder.chunk(group.num_rows(), &settings, room)?;
     if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
         drop_bounds(&mut encoded);

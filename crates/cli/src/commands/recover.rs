@@ -13,6 +13,7 @@ use marquetry::errors::{Error, Limits};
 use marquetry::file::AtomicFile;
 use marquetry::file::checkpoint::find_last_encrypted_checkpoint;
 use marquetry::file::encryption::FileDecryptionProperties;
+use marquetry::file::metadata::RowGroup;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::KeyValue;
 use marquetry_core::io::read_metadata;
@@ -110,12 +111,10 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     if let Some(keys) = keys::given() {
         return recover_encrypted(args, keys, report_file, output);
     }
-    let options = RecoverOptions {
-        schema: args.given_schema()?,
-        partial: args.partial,
-        keep_appended: args.keep_appended,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default()
+        .with_schema(args.given_schema()?)
+        .with_partial(args.partial)
+        .with_keep_appended(args.keep_appended);
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
     let as_json = report_json(&args.output, report);
@@ -164,31 +163,32 @@ fn recover_encrypted(
         at += len;
     }
     file.finish()?;
-    let mut report = Report { schema: Some(SchemaOrigin::Footer), bytes: source.len(), ..Report::default() };
-    report.decisions.push(Decision {
-        what: format!("the file up to byte {}, still encrypted", found.end),
-        why: "the last footer that the keys open ends there".to_owned(),
-        confidence: Confidence::Exact,
-    });
-    for group in found.metadata.row_groups() {
+    let group = |group: RowGroup<'_>| {
         let ranges = group.columns().flatten().flat_map(|chunk| chunk.byte_range());
         let bytes = ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end));
-        report.row_groups.push(KeptRowGroup {
-            bytes: bytes.unwrap_or(0..0),
-            rows: group.num_rows(),
-            nulls: Vec::new(),
-            why: "a row group of the footer, not looked into".to_owned(),
-            confidence: Confidence::High,
-        });
-    }
-    let as_json = report_json(&args.output, &report);
+        let bytes = bytes.unwrap_or(0..0);
+        json!({
+            "start": bytes.start, "end": bytes.end, "rows": group.num_rows(), "nulls": [],
+            "why": "a row group of the footer, not looked into", "confidence": Confidence::High.name(),
+        })
+    };
+    let what = format!("the file up to byte {}, still encrypted", found.end);
+    let why = "the last footer that the keys open ends there";
+    let (rows, groups) =
+        (found.metadata.num_rows(), found.metadata.row_groups().map(group).collect::<Vec<_>>());
+    let count = groups.len();
+    let as_json = json!({
+        "file": file_name::shown(&args.output), "schema": SchemaOrigin::Footer.name(), "rows": rows, "bytes": source.len(),
+        "bytes_kept": found.end, "pages_found": 0,
+        "decisions": [{"what": what, "why": why, "confidence": Confidence::Exact.name()}], "row_groups": groups, "losses": [],
+    });
     if let Some(mut file) = report_file {
         writeln!(file, "{as_json:#}")?;
         file.finish()?;
     }
     match output.is_json() {
         true => Ok(output.json(&as_json)?),
-        false => Ok(report.to_string().lines().try_for_each(|line| output.line(printable(line)))?),
+        false => Ok(output.line(format!("{what}: {why}; {rows} rows in {count} row groups"))?),
     }
 }
 
@@ -224,12 +224,13 @@ impl RecoverArgs {
             let file = crate::remote::source(path)?;
             let metadata = read_metadata(&*file, &Default::default()).map_err(named)?.metadata;
             let of_schema = |pair: &&KeyValue| pair.key == marquetry::arrow::ARROW_SCHEMA_META_KEY;
-            return Ok(Some(GivenSchema {
-                elements: metadata.head().schema.clone(),
-                origin: SchemaOrigin::Sibling,
-                created_by: metadata.created_by().map(str::to_owned),
-                key_values: metadata.key_value_metadata().iter().filter(of_schema).cloned().collect(),
-            }));
+            return Ok(Some(
+                GivenSchema::new(metadata.head().schema.clone(), SchemaOrigin::Sibling)
+                    .with_created_by(metadata.created_by().map(str::to_owned))
+                    .with_key_values(
+                        metadata.key_value_metadata().iter().filter(of_schema).cloned().collect(),
+                    ),
+            ));
         }
         let Some(text) = &self.schema else { return Ok(None) };
         let from_file;
@@ -241,17 +242,12 @@ impl RecoverArgs {
             }
             None => text,
         };
-        Ok(Some(GivenSchema {
-            elements: Schema::parse(text)?.to_thrift(),
-            origin: SchemaOrigin::Text,
-            created_by: None,
-            key_values: Vec::new(),
-        }))
+        Ok(Some(GivenSchema::new(Schema::parse(text)?.to_thrift(), SchemaOrigin::Text)))
     }
 }
 
 fn report_json(file: &Path, report: &Report) -> Value {
-    let decision = |Decision { what, why, confidence }: &Decision| json!({"what": what, "why": why, "confidence": confidence.name()});
+    let decision = |Decision { what, why, confidence, .. }: &Decision| json!({"what": what, "why": why, "confidence": confidence.name()});
     let row_group = |group: &KeptRowGroup| {
         json!({
             "start": group.bytes.start, "end": group.bytes.end, "rows": group.rows, "nulls": group.nulls,

@@ -7,25 +7,23 @@ use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    ColumnAction, ColumnLog, Edit, Footer, Input, OutputFile, Reencoder, SpillBudget, codec_of,
-    column_orders, has_order_of_bounds, print_report, report_failure,
+    AskedCodec, ColumnAction, ColumnLog, Edit, Footer, Input, Name, OfColumn, OutputFile, Reencoder,
+    SpillBudget, codec_of, column_orders, has_order_of_bounds, last_fitting, of_column, print_report, rename,
+    report_failure,
 };
 use crate::unreferenced::unreferenced;
 use clap::Args as ClapArgs;
-use glob::{MatchOptions, Pattern};
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
 use marquetry::arrow::ProjectionMask;
 use marquetry::errors::Error;
 use marquetry::file::metadata::ColumnChunk;
 use marquetry::file::properties::{EnabledStatistics, WriterProperties};
-use marquetry::internals::codec::Codec;
 use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::schema::Leaf;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
-use marquetry_core::write::{ColumnSettings, Compression, EncodedChunk, Encoding};
+use marquetry_core::write::{ColumnSettings, EncodedChunk, Encoding};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RewriteArgs {
@@ -413,89 +411,5 @@ fn has_groups_of(input: &Input, rows: u64) -> bool {
     match sizes.split_last() {
         Some((last, before)) => *last <= rows && before.iter().all(|size| *size == rows),
         None => true,
-    }
-}
-
-/// A setting of the columns that a pattern fits, or of all.
-#[derive(Debug, Clone)]
-struct OfColumn<T> {
-    column: Option<Name>,
-    value: T,
-}
-
-/// A codec, and whether its level was asked for.
-#[derive(Debug, Clone, Copy)]
-struct AskedCodec {
-    compression: Compression,
-    has_level: bool,
-}
-
-impl AskedCodec {
-    /// Pages that have the codec stay as they are, unless there is a level.
-    fn parts(self) -> (Codec, Option<i32>) {
-        (self.compression.codec(), self.compression.level().filter(|_| self.has_level))
-    }
-}
-
-impl FromStr for AskedCodec {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Ok(AskedCodec { compression: text.parse()?, has_level: text.contains([':', '(']) })
-    }
-}
-
-/// A dotted path, or a pattern of one.
-#[derive(Debug, Clone)]
-struct Name {
-    text: String,
-    patterns: Vec<Pattern>,
-}
-
-impl Name {
-    fn new(text: &str) -> Self {
-        // Patterns are of paths, whose parts are separated by slashes.
-        let whole = text.replace('.', "/");
-        let patterns = [whole.clone(), format!("{whole}/**")];
-        let patterns = patterns.iter().filter_map(|text| Pattern::new(text).ok()).collect();
-        Name { text: text.to_owned(), patterns }
-    }
-
-    fn fits(&self, leaf: &Leaf) -> bool {
-        let path = leaf.dotted();
-        let below =
-            path.strip_prefix(&self.text).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
-        let path = path.replace('.', "/");
-        below || self.patterns.iter().any(|pattern| pattern.matches_with(&path, options))
-    }
-}
-
-fn of_column<T: FromStr>(text: &str) -> Result<OfColumn<T>, String>
-where
-    T::Err: ToString,
-{
-    // A column's name may have a `=` in it, what stands after it has none.
-    let (column, value) = match text.rsplit_once('=') {
-        Some(("", _)) => return Err("no column stands before the =".to_owned()),
-        Some((column, value)) => (Some(Name::new(column)), value),
-        None => (None, text),
-    };
-    let value = value.parse().map_err(|error: T::Err| error.to_string())?;
-    Ok(OfColumn { column, value })
-}
-
-/// The last setting that is said of the column, or else the last that is said of all.
-fn last_fitting<T: Copy>(settings: &[OfColumn<T>], leaf: &Leaf) -> Option<T> {
-    let of_it = |of: &&OfColumn<T>| of.column.as_ref().is_some_and(|name| name.fits(leaf));
-    let found =
-        settings.iter().rev().find(of_it).or_else(|| settings.iter().rev().find(|of| of.column.is_none()));
-    found.map(|of| of.value)
-}
-
-fn rename(text: &str) -> Result<(String, String), String> {
-    match text.rsplit_once('=') {
-        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
-        _ => Err("say PATH=NAME".to_owned()),
     }
 }

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::keys::EncryptArgs;
+use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::remote;
@@ -16,6 +17,7 @@ use marquetry::errors::Error;
 use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::ColumnOrder;
+use marquetry::metrics::{WriteCounters, WriteMetrics};
 use marquetry_core::write::EncodedChunk;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use serde_json::json;
@@ -46,6 +48,8 @@ pub(crate) struct SplitArgs {
     overwrite: bool,
     #[command(flatten)]
     encrypt: EncryptArgs,
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 pub(crate) const SPLIT_HELP: &str = "\
@@ -91,8 +95,10 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     let encryption = args.encrypt.properties()?;
     let mut cutter = Cutter { open: None, input: &input, encryption };
     let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
+    let mut written = Vec::new();
     for (name, part) in names.iter().zip(&parts) {
-        let size = cutter.write(name, part)?;
+        let (size, metrics) = cutter.write(name, part)?;
+        written.push(metrics);
         let rows: u64 = part.iter().map(|piece| piece.rows.end - piece.rows.start).sum();
         let copied = part.iter().filter(|piece| piece.is_whole).count();
         let file = file_name::shown(name);
@@ -112,7 +118,11 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     if !output.is_json() {
         table.print(output)?;
     }
-    Ok(())
+    args.metrics.tell_read(&args.input, &input.counters.snapshot(), output)?;
+    names
+        .iter()
+        .zip(&written)
+        .try_for_each(|(name, metrics)| args.metrics.tell_written(name, metrics, output))
 }
 
 /// What goes into each file. A file without rows is one file without rows.
@@ -165,8 +175,8 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Writes one file. Returns its size.
-    fn write(&mut self, path: &Path, part: &[Piece]) -> Result<u64, Failure> {
+    /// Writes one file. Returns its size, and what it cost.
+    fn write(&mut self, path: &Path, part: &[Piece]) -> Result<(u64, WriteMetrics), Failure> {
         let metadata = &self.input.metadata;
         let columns = metadata.schema().num_columns();
         let inputs = std::slice::from_ref(self.input);
@@ -178,6 +188,10 @@ impl Cutter<'_> {
         let footer = Footer::union(inputs, &mut ColumnLog::new(columns));
         let settings = footer.settings(orders.clone(), self.encryption.clone());
         let mut file = OutputFile::create(path, metadata.head().schema.clone(), settings)?;
+        let counters = file.counters().clone();
+        if let Some((_, _, readers)) = &mut self.open {
+            readers.iter_mut().for_each(|reader| reader.count_in(&counters));
+        }
         let mut room = SpillBudget::default();
         for piece in part {
             let group = metadata.row_group(piece.row_group);
@@ -185,7 +199,7 @@ impl Cutter<'_> {
             for column in 0..columns {
                 let mut chunk = match piece.is_whole {
                     true => self.input.copy(piece.row_group, column, &CopySettings::default())?.chunk,
-                    false => self.cut(piece, column, orders.as_deref(), &mut room)?,
+                    false => self.cut(piece, column, orders.as_deref(), (&mut room, &counters))?,
                 };
                 if piece.is_whole && !has_order && orders.is_some() {
                     drop_bounds(&mut chunk);
@@ -201,7 +215,8 @@ impl Cutter<'_> {
                 *at = piece.rows.end;
             }
         }
-        Ok(file.finish()?.1)
+        let (_, size) = file.finish()?;
+        Ok((size, counters.snapshot()))
     }
 
     /// A part of a column chunk.
@@ -210,7 +225,7 @@ impl Cutter<'_> {
         piece: &Piece,
         column: usize,
         orders: Option<&[ColumnOrder]>,
-        room: &mut SpillBudget,
+        (room, counters): (&mut SpillBudget, &Arc<WriteCounters>),
     ) -> Result<EncodedChunk, Failure> {
         let chunk = self.input.metadata.row_group(piece.row_group).column(column)?;
         let order = orders.and_then(|orders| orders.get(column));
@@ -221,7 +236,7 @@ impl Cutter<'_> {
             .build();
         let mut settings = properties.column_settings(chunk.leaf())?;
         (settings.codec, settings.level) = (codec_of(chunk)?, None);
-        let recoder = &mut self.readers(piece)?[column];
+        let recoder = &mut self.readers(piece, counters)?[column];
         let (mut encoded, _) = recoder.chunk(piece.rows.end - piece.rows.start, &settings, room)?;
         if !has_order_of_bounds(chunk.leaf().physical(), order) {
             drop_bounds(&mut encoded);
@@ -231,15 +246,16 @@ impl Cutter<'_> {
     }
 
     /// The readers of the row group, at the first row of the piece.
-    fn readers(&mut self, piece: &Piece) -> Result<&mut [Reencoder], Error> {
+    fn readers(&mut self, piece: &Piece, counters: &Arc<WriteCounters>) -> Result<&mut [Reencoder], Error> {
         let is_open = self
             .open
             .as_ref()
             .is_some_and(|(group, at, _)| *group == piece.row_group && *at == piece.rows.start);
         if !is_open {
             let columns = 0..self.input.metadata.schema().num_columns();
-            let mut readers: Vec<Reencoder> =
-                columns.map(|leaf| Reencoder::new(self.input, &[piece.row_group], leaf, true)).collect();
+            let reader =
+                |leaf| Reencoder::new(self.input, &[piece.row_group], leaf, true).counted_by(counters);
+            let mut readers: Vec<Reencoder> = columns.map(reader).collect();
             readers.iter_mut().try_for_each(|reader| reader.skip(piece.rows.start))?;
             self.open = Some((piece.row_group, piece.rows.start, readers));
         }

@@ -128,15 +128,13 @@ impl VerifyArgs {
             _ => asked.iter().map(|rule| rule.level).fold(Level::Default, Ord::max),
         };
         let ids = |rules: Vec<&Rule>| rules.into_iter().map(|rule| rule.id.to_owned()).collect::<Vec<_>>();
-        Ok(VerifyOptions {
-            level,
-            rules: (!self.rule.is_empty()).then(|| ids(asked)),
-            ignore: ids(ignored),
-            findings_per_rule: self.most,
-            decryption: crate::keys::given().cloned(),
-            threads,
-            ..VerifyOptions::default()
-        })
+        Ok(VerifyOptions::default()
+            .with_level(level)
+            .with_rules((!self.rule.is_empty()).then(|| ids(asked)))
+            .with_ignore(ids(ignored))
+            .with_findings_per_rule(self.most)
+            .with_decryption(crate::keys::given().cloned())
+            .with_threads(threads))
     }
 }
 
@@ -196,7 +194,7 @@ fn text(args: &VerifyArgs, file: &Path, report: &Report, output: &mut Output) ->
     } else {
         output.line(headline(report))?;
     }
-    for Finding { rule, place, message } in &report.findings {
+    for Finding { rule, place, message, .. } in &report.findings {
         let place = places(place);
         let message = printable(message);
         output.line(format!("  {:<10} {}: {message}{place}", rule.severity.name(), rule.id))?;
@@ -234,7 +232,7 @@ fn places(place: &ErrorLocation) -> String {
 }
 
 fn object(file: &Path, report: &Report) -> Value {
-    let findings = report.findings.iter().map(|Finding { rule, place, message }| {
+    let findings = report.findings.iter().map(|Finding { rule, place, message, .. }| {
         json!({
             "rule": rule.id,
             "severity": rule.severity.name(),

@@ -98,8 +98,14 @@ impl Reencoder {
     }
 
     /// The same; what is written is counted.
-    pub(crate) fn counted_by(self, counters: &Arc<WriteCounters>) -> Self {
-        Reencoder { workspace: Workspace::counted_by(counters), ..self }
+    pub(crate) fn counted_by(mut self, counters: &Arc<WriteCounters>) -> Self {
+        self.count_in(counters);
+        self
+    }
+
+    /// Counts what is written from now on: chunks of one column may go into several files.
+    pub(crate) fn count_in(&mut self, counters: &Arc<WriteCounters>) {
+        self.workspace = Workspace::counted_by(counters);
     }
 
     /// A reader of one row group whose rows are written as the column `to` of another schema, in which more may be null.
@@ -144,7 +150,7 @@ impl Reencoder {
 
     /// What a batch was shredded to when it was written.
     fn shredded(&mut self, batch: ColumnBatch, rows: usize) -> ShreddedColumn {
-        let ColumnBatch { values, validity, def, rep, entries, dictionary, .. } = batch;
+        let ColumnBatch { values, validity, def, rep, dictionary, .. } = batch;
         // In lists, all slots are values.
         let is_nested = self.leaf.max_rep() > 0;
         let max_def = self.levels.as_ref().map_or(self.leaf.max_def(), |levels| levels.len() as u8 - 1);
@@ -167,7 +173,10 @@ impl Reencoder {
             }
             (_, values) => ColumnValues::Values(values),
         };
-        ShreddedColumn { rows, entries, def, rep, values }
+        match is_nested {
+            true => ShreddedColumn::nested(rows, def, rep, values),
+            false => ShreddedColumn::flat(rows, def, values),
+        }
     }
 
     fn dictionary_of(&mut self, dictionary: &Arc<Dictionary>) -> Arc<Values> {

@@ -85,6 +85,7 @@ impl Durable for EditSink {
 
 /// What an edit made of a file.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Edited {
     /// The new footer.
     pub metadata: ParquetMetaData,

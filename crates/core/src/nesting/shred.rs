@@ -9,6 +9,7 @@ use std::sync::Arc;
 /// An entry has a pair of levels: it is a value, a null, or a list that is empty or null. There is one value for each
 /// entry whose definition level is the column's largest.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ShreddedColumn {
     /// How many rows.
     pub rows: usize,
@@ -20,6 +21,18 @@ pub struct ShreddedColumn {
     pub rep: Vec<u8>,
     /// The values that are there, in order.
     pub values: ColumnValues,
+}
+
+impl ShreddedColumn {
+    /// Rows of a column that is in no list.
+    pub fn flat(rows: usize, def: DefinitionLevels, values: ColumnValues) -> Self {
+        ShreddedColumn { rows, entries: rows, def, rep: Vec::new(), values }
+    }
+
+    /// Rows of a column in a list: as many entries as there are repetition levels.
+    pub fn nested(rows: usize, def: DefinitionLevels, rep: Vec<u8>, values: ColumnValues) -> Self {
+        ShreddedColumn { rows, entries: rep.len(), def, rep, values }
+    }
 }
 
 /// The definition levels of some entries, in the cheapest form that holds them.

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 /// A page header, and where its page is in the file.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LocatedHeader {
     /// The header, without statistics.
     pub header: PageHeader,

@@ -84,6 +84,7 @@ pub struct PageReader {
 
 /// A data page, opened: its levels and the bytes of its values.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct DataPage {
     /// How many entries: values, nulls, and empty or absent lists.
     pub num_values: usize,

@@ -8,7 +8,7 @@ use super::list_levels::ListLevels;
 use super::path::{element_column, flat_column, list_at, list_or_group_at, map_at};
 use super::pattern::Pattern;
 use super::position::order;
-use super::{Comparison, Literal, Predicate, Quantifier, col};
+use super::{ColumnPath, Comparison, Literal, Predicate, Quantifier, col};
 use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
 use crate::schema::{Leaf, Schema};
@@ -35,7 +35,15 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
+    /// An error says where the first column of what is wrong stands in the text.
     fn bind(self, predicate: &Predicate, is_negated: bool) -> Result<BoundPredicate> {
+        self.bind_part(predicate, is_negated).map_err(|error| match predicate.column_paths().first() {
+            Some(path) => path.locate(error),
+            None => error,
+        })
+    }
+
+    fn bind_part(self, predicate: &Predicate, is_negated: bool) -> Result<BoundPredicate> {
         let all = |parts: &[Predicate]| {
             parts.iter().map(|part| self.bind(part, is_negated)).collect::<Result<Vec<_>>>()
         };
@@ -59,13 +67,13 @@ impl Binder<'_> {
             }
             // It prunes better as what it is.
             Predicate::Matches { column, pattern: Pattern::Like(like) } if plain_like(like).is_some() => {
-                self.bind(&col(column.as_str()).like(like.as_str()), is_negated)
+                self.bind(&col(column).like(like.as_str()), is_negated)
             }
             // A list contains an element.
             Predicate::Matches { column, pattern: Pattern::Contains(part) }
                 if self.element.is_none() && list_at(self.schema, column)?.is_some() =>
             {
-                self.bind(&col(column.as_str()).eq(part.clone()).any(), is_negated)
+                self.bind(&col(column).eq(part.clone()).any(), is_negated)
             }
             Predicate::Matches { column, pattern } => {
                 condition(column, &|leaf, made| made.matches(leaf, pattern))
@@ -117,11 +125,12 @@ impl Binder<'_> {
         self,
         predicate: &Predicate,
         is_negated: bool,
-        left: &str,
+        left: &ColumnPath,
         is: Option<Comparison>,
-        right: &str,
+        right: &ColumnPath,
     ) -> Result<BoundPredicate> {
-        let (left, right) = (self.column(left)?, self.column(right)?);
+        let column = |path: &ColumnPath| self.column(path).map_err(|error| path.locate(error));
+        let (left, right) = (column(left)?, column(right)?);
         let (left_leaf, right_leaf) = (self.schema.column(left), self.schema.column(right));
         let is_null = |leaf: &Leaf| leaf.logical() == Some(&LogicalType::Null);
         // Only what is not null differs from a column that is always null.

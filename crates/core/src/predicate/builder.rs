@@ -1,5 +1,6 @@
 //! Predicates are built of columns and literals.
 
+use super::column_path::ColumnPath;
 use super::like::plain_like;
 use super::{Comparison, Literal, Pattern, Predicate, Quantifier};
 
@@ -79,13 +80,13 @@ impl Predicate {
     /// assert_eq!(after, Predicate::parse("(day, id) > ('2024-01-31', 5)")?);
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
-    pub fn compare_tuple<C: Into<String>>(
+    pub fn compare_tuple<C: Into<ColumnPath>>(
         is: Comparison,
         pairs: impl IntoIterator<Item = (C, Literal)>,
     ) -> Predicate {
-        let pairs: Vec<(String, Literal)> =
+        let pairs: Vec<(ColumnPath, Literal)> =
             pairs.into_iter().map(|(column, literal)| (column.into(), literal)).collect();
-        let equal = |(column, literal): &(String, Literal)| col(column.as_str()).eq(literal.clone());
+        let equal = |(column, literal): &(ColumnPath, Literal)| col(column).eq(literal.clone());
         let all_equal = || Predicate::And(pairs.iter().map(equal).collect());
         let first = match is {
             Comparison::Eq => return all_equal(),
@@ -96,7 +97,7 @@ impl Predicate {
         let any = pairs.iter().enumerate().map(|(i, (column, literal))| {
             let is = if i + 1 == pairs.len() { is } else { first };
             let mut all: Vec<Predicate> = pairs[..i].iter().map(equal).collect();
-            all.push(col(column.as_str()).compare(is, literal.clone()));
+            all.push(col(column).compare(is, literal.clone()));
             if all.len() == 1 { all.swap_remove(0) } else { Predicate::And(all) }
         });
         Predicate::Or(any.collect())
@@ -112,14 +113,14 @@ impl std::ops::Not for Predicate {
 }
 
 /// A column of this dotted path, to be compared.
-pub fn col(path: impl Into<String>) -> Column {
+pub fn col(path: impl Into<ColumnPath>) -> Column {
     Column { path: path.into() }
 }
 
 /// A column to be compared: see [`col`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    path: String,
+    path: ColumnPath,
 }
 
 impl Column {
@@ -170,12 +171,12 @@ impl Column {
     /// assert_eq!(late, Predicate::parse("commit_date < receipt_date")?);
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
-    pub fn compare_column(self, is: Comparison, other: impl Into<String>) -> Predicate {
+    pub fn compare_column(self, is: Comparison, other: impl Into<ColumnPath>) -> Predicate {
         Predicate::CompareColumns { left: self.path, is, right: other.into() }
     }
 
     /// Whether it differs from another column of the same row, where null equals null.
-    pub fn is_distinct_from(self, other: impl Into<String>) -> Predicate {
+    pub fn is_distinct_from(self, other: impl Into<ColumnPath>) -> Predicate {
         Predicate::Distinct { left: self.path, right: other.into() }
     }
 

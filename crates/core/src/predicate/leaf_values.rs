@@ -6,6 +6,7 @@ use marquetry_encoding::{Bitmap, Values};
 
 /// The values of one column, one slot a row; of a column inside of lists one slot an element.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LeafValues<'a> {
     /// One value a slot, anything where it is null; 32-bit indices where `dictionary` is there.
     pub values: &'a Values,
@@ -27,6 +28,20 @@ impl<'a> LeafValues<'a> {
     /// Values of a column that is in no list or group.
     pub fn flat(values: &'a Values, validity: Option<&'a Bitmap>) -> Self {
         LeafValues { values, validity, dictionary: None, def: &[], rep: &[] }
+    }
+
+    /// Sets [`dictionary`](Self::dictionary).
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Option<&'a Dictionary>) -> Self {
+        self.dictionary = dictionary;
+        self
+    }
+
+    /// Sets [`def`](Self::def) and [`rep`](Self::rep).
+    #[must_use]
+    pub fn with_levels(mut self, def: &'a [u8], rep: &'a [u8]) -> Self {
+        (self.def, self.rep) = (def, rep);
+        self
     }
 }
 

@@ -6,10 +6,10 @@ use smol_str::SmolStr;
 /// What can do more than a predicate.
 pub(super) const INSTEAD: &str = "For more, give a predicate over arrays in Rust, or use an SQL engine";
 
-/// A piece of text, and the byte that it begins at.
+/// A piece of text, and the character that it begins at, counted from 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
-    pub(super) at: usize,
+    pub(super) character: usize,
     pub(super) is: Piece,
 }
 
@@ -35,24 +35,19 @@ pub(super) enum Piece {
 /// All pieces of `text`, the last of which is [`Piece::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     let mut out = Vec::new();
-    let mut at = 0;
+    let (mut rest, mut character) = (text, 1);
     loop {
-        at += text[at..].len() - text[at..].trim_start().len();
-        let (is, len) = piece(&text[at..]).map_err(|message| wrong(text, at, message))?;
+        let start = rest.trim_start();
+        character += rest[..rest.len() - start.len()].chars().count();
+        let (is, len) = piece(start).map_err(|message| Error::argument(message).in_predicate(character))?;
         let is_end = is == Piece::End;
-        out.push(Token { at, is });
+        out.push(Token { character, is });
         if is_end {
             return Ok(out);
         }
-        at += len;
+        character += start[..len].chars().count();
+        rest = &start[len..];
     }
-}
-
-/// The error for what stands at byte `at`.
-#[cold]
-pub(super) fn wrong(text: &str, at: usize, message: impl Into<String>) -> Error {
-    let before = text[..at].chars().count() + 1;
-    Error::argument(format!("predicate, character {before}: {}", message.into()))
 }
 
 /// Whether a name can stand without quotes, and is no keyword.

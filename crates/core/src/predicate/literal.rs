@@ -8,6 +8,7 @@ use std::ops::Deref;
 
 /// A value in a predicate.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Literal {
     /// NULL, which compares with nothing.
     Null,

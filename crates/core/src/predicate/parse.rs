@@ -16,7 +16,7 @@
 
 use super::lex::{INSTEAD, Piece, Token};
 use super::parser::Parser;
-use super::{Comparison, Literal, Pattern, Predicate, col};
+use super::{ColumnPath, Comparison, Literal, Pattern, Predicate, col};
 use marquetry_base::{Error, Result};
 
 impl Predicate {
@@ -218,7 +218,7 @@ impl Parser<'_> {
     }
 
     /// What follows a column.
-    fn comparison(&mut self, column: String) -> Result<Predicate> {
+    fn comparison(&mut self, column: ColumnPath) -> Result<Predicate> {
         if let Some(is) = self.sign() {
             return match self.is_column() {
                 true => Ok(col(column).compare_column(is, self.column()?)),
@@ -266,7 +266,7 @@ impl Parser<'_> {
     }
 
     /// What stands behind `is`, and is true or false of null, too.
-    fn state(&mut self, column: String) -> Result<Predicate> {
+    fn state(&mut self, column: ColumnPath) -> Result<Predicate> {
         if self.take_word("null") || self.take_word("unknown") {
             return Ok(col(column).is_null());
         }

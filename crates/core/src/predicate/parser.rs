@@ -1,14 +1,14 @@
 //! The pieces of a predicate's text, taken one after the other.
 
-use super::lex::{Piece, Token, is_plain_name, tokens, wrong};
+use super::column_path::ColumnPath;
+use super::lex::{Piece, Token, is_plain_name, tokens};
 use super::literal_text::typed;
 use super::name::path_of;
 use super::{Comparison, Literal, Number};
 use marquetry_base::{Error, Result};
 
-/// The text, and how much of it was taken.
+/// The pieces, and how many of them were taken.
 pub(super) struct Parser<'a> {
-    pub(super) text: &'a str,
     /// The values that are in a file.
     pub(super) read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>,
     pub(super) tokens: Vec<Token>,
@@ -19,8 +19,8 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// Nothing was taken. Fails if the text is not made of words, numbers, strings and signs.
-    pub(super) fn new(text: &'a str, read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>) -> Result<Self> {
-        Ok(Parser { text, read_list, tokens: tokens(text)?, next: 0, depth: 0 })
+    pub(super) fn new(text: &str, read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>) -> Result<Self> {
+        Ok(Parser { read_list, tokens: tokens(text)?, next: 0, depth: 0 })
     }
 }
 
@@ -88,15 +88,16 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    pub(super) fn column(&mut self) -> Result<String> {
+    pub(super) fn column(&mut self) -> Result<ColumnPath> {
         if self.is_literal() {
             return Err(self.unexpected("a column"));
         }
+        let character = self.tokens[self.next].character;
         let mut names = vec![self.name()?];
         while self.take_sign(".") {
             names.push(self.name()?);
         }
-        Ok(path_of(&names))
+        Ok(ColumnPath::at(path_of(&names), character))
     }
 
     pub(super) fn name(&mut self) -> Result<String> {
@@ -218,6 +219,7 @@ impl Parser<'_> {
 
     #[cold]
     pub(super) fn wrong_at(&self, token: usize, message: impl Into<String>) -> Error {
-        wrong(self.text, self.tokens[token.min(self.tokens.len() - 1)].at, message)
+        let token = &self.tokens[token.min(self.tokens.len() - 1)];
+        Error::argument(message.into()).in_predicate(token.character)
     }
 }

@@ -16,6 +16,7 @@ use std::fmt;
 /// Patterns are matched with the bytes of a value. A character is a code point of UTF-8; of bytes that are not UTF-8 each is
 /// one for `_` of LIKE, and none for ILIKE and regular expressions.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Pattern {
     /// `%` is any text, `_` any character; a backslash takes the meaning from what follows it. Matches the whole value.
     Like(String),

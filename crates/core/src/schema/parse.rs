@@ -230,6 +230,25 @@ fn unexpected(expected: &str, found: &str) -> Error {
     })
 }
 
+/// The meaning of a name from before there were parameters, as old text and other tools have it: of instants, they were said to be in
+/// UTC.
+fn old_meaning(name: &str) -> Option<LogicalType> {
+    let unit = |name: &str| match name {
+        "MILLIS" => Some(TimeUnit::Millis),
+        "MICROS" => Some(TimeUnit::Micros),
+        _ => None,
+    };
+    let (kind, rest) = name.split_once('_')?;
+    Some(match kind {
+        "TIME" => LogicalType::Time { utc: true, unit: unit(rest)? },
+        "TIMESTAMP" => LogicalType::Timestamp { utc: true, unit: unit(rest)? },
+        "INT" | "UINT" if matches!(rest, "8" | "16" | "32" | "64") => {
+            LogicalType::Integer { bits: rest.parse().ok()?, signed: kind == "INT" }
+        }
+        _ => return None,
+    })
+}
+
 /// The meaning of this name, with these parameters.
 fn meaning(name: &str, parameters: &str) -> Option<LogicalType> {
     let list: Vec<&str> = parameters.split(',').map(str::trim).collect();
@@ -290,7 +309,7 @@ fn meaning(name: &str, parameters: &str) -> Option<LogicalType> {
             let crs = Some(crs.to_owned()).filter(|crs| !crs.is_empty() && crs != "OGC:CRS84");
             Some(LogicalType::Geography { crs, algorithm })
         }
-        _ => None,
+        _ => alone(old_meaning(name)?),
     }
 }
 
@@ -331,6 +350,27 @@ mod tests {
         let again = Schema::from_thrift(&schema.to_thrift(), &Limits::default()).unwrap();
         assert_eq!(again, schema);
         assert_eq!(Schema::parse(&text.replace('\n', " ")).unwrap(), schema);
+    }
+
+    #[test]
+    fn older_names() {
+        let meaning = |physical: &str, name: &str| {
+            Schema::parse(&format!("message m {{ required {physical} a ({name}); }}"))
+                .map(|schema| schema.to_string())
+        };
+        for (physical, old, new) in [
+            ("int64", "TIMESTAMP_MICROS", "TIMESTAMP(MICROS,true)"),
+            ("int64", "TIMESTAMP_MILLIS", "TIMESTAMP(MILLIS,true)"),
+            ("int32", "TIME_MILLIS", "TIME(MILLIS,true)"),
+            ("int64", "TIME_MICROS", "TIME(MICROS,true)"),
+            ("int32", "INT_8", "INTEGER(8,true)"),
+            ("int64", "UINT_64", "INTEGER(64,false)"),
+        ] {
+            assert_eq!(meaning(physical, old).unwrap(), meaning(physical, new).unwrap());
+        }
+        for wrong in ["INT_7", "TIMESTAMP_NANOS", "INT_8(1)", "INT_"] {
+            assert!(meaning("int64", wrong).is_err(), "{wrong}");
+        }
     }
 
     #[track_caller]

@@ -25,6 +25,7 @@ use marquetry_encoding::{PhysicalType, Shape, Values, dictionary};
 use std::sync::Arc;
 
 /// Writes the chunk of one column.
+#[must_use = "the chunk is there once the writer is closed"]
 pub struct ColumnWriter {
     leaf: Leaf,
     settings: ColumnSettings,

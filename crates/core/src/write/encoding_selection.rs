@@ -8,6 +8,7 @@ use std::ops::Range;
 
 /// How a chunk came to its encoding.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct EncodingDecision {
     /// Why, in a few words.
     pub reason: &'static str,
@@ -17,6 +18,7 @@ pub struct EncodingDecision {
 
 /// What an encoding makes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// The encoding's code.
     pub code: i32,

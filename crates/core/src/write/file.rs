@@ -36,6 +36,7 @@ use std::sync::Arc;
 /// After an error of the sink, or a panic in it, nothing more can be written: what the sink has by then is no Parquet file,
 /// for it lacks a footer. Its checkpoints are whole, and [found](crate::checkpoint::find_last_checkpoint).
 #[derive(Debug)]
+#[must_use = "the file is complete once the writer is finished"]
 pub struct FileWriter<W> {
     pub(super) sink: W,
     pub(super) position: u64,

@@ -266,9 +266,24 @@ pub enum StatisticsLevel {
 
 /// How large a bloom filter is.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct BloomSettings {
     /// How many different values are expected; `None` takes the number that the chunk has.
     pub ndv: Option<u64>,
     /// How often the filter may say "maybe" for a value that is not there, between 0 and 1.
     pub fpp: f64,
+}
+
+impl BloomSettings {
+    /// A filter for as many different values as the chunk has.
+    pub fn new(fpp: f64) -> Self {
+        BloomSettings { ndv: None, fpp }
+    }
+
+    /// Sets [`ndv`](Self::ndv).
+    #[must_use]
+    pub fn with_ndv(mut self, ndv: Option<u64>) -> Self {
+        self.ndv = ndv;
+        self
+    }
 }

@@ -1,6 +1,6 @@
 //! Columns are found, and literals become values: exactly, or with an error that says what would do.
 
-use marquetry_core::predicate::{BoundPredicate, LeafValues, Predicate};
+use marquetry_core::predicate::{BoundPredicate, LeafValues, Predicate, col};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::{Bitmap, Values};
 
@@ -71,6 +71,46 @@ fn errors_say_what_would_do() {
 }
 
 #[test]
+fn errors_say_where_in_the_text() {
+    for (text, character) in [
+        ("name = 'é' and price = 'five'", 16),
+        ("nam = 'x'", 1),
+        ("not (day > 5 or name = 'x')", 6),
+        ("5 < name", 5),
+        ("name = 'x' and tags = 'x'", 16),
+        ("price > 1 and any(attributes) = 1", 19),
+        ("any(points.x > 1 and points.x < 'two')", 22),
+        ("all(points.y) = 1", 5),
+        ("name = 'x' or tags['x'] = 5", 15),
+        ("attributes['a'] = 1 and attributes[5] = 5", 25),
+        ("small in (1, 2) and cardinality(price) > 1", 33),
+        ("price > small and wall < at", 19),
+        ("price > smal", 9),
+        ("price is distinct from nam", 24),
+        ("(price, nam) < (1, 'x')", 9),
+        ("  is_nan(price)", 10),
+        ("small > 1 and span < X'000000000000000000000000'", 15),
+        ("price like '1%'", 1),
+        ("small between 1 and 2 and day between '2024-01-01' and 'x'", 27),
+    ] {
+        let error = bind(text).unwrap_err();
+        assert_eq!(error.place().character, Some(character), "{text}: {error}");
+        let start = format!("predicate, character {character}: ");
+        assert!(
+            error.message().starts_with(&start) && error.message().matches("character").count() == 1,
+            "{error}"
+        );
+    }
+    // One that was built is no text.
+    let error = col("nam").eq("x").bind(&schema()).unwrap_err();
+    assert_eq!(
+        (error.place().character, error.message().starts_with("no column nam")),
+        (None, true),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_name_with_dots_is_no_path() {
     let bound = |schema: &str, text: &str| {
         Predicate::parse(text)
@@ -87,9 +127,9 @@ fn a_name_with_dots_is_no_path() {
     const NAME: &str = "message m { required int32 a.b; required group c.d { required int32 e; } }";
     assert_eq!(bound(NAME, "a.b = 1").unwrap(), [0]);
     assert_eq!(bound(NAME, "c.d.e = 1 and \"c.d\".e = 1").unwrap(), [1]);
-    assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().starts_with("no column \"c.d.e\""));
+    assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().contains("no column \"c.d.e\""));
     const PATH: &str = "message m { required group a { required int32 b; } required int32 \"; }";
-    assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().starts_with("no column \"a.b\""));
+    assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().contains("no column \"a.b\""));
     assert_eq!(bound(PATH, "\"\"\"\" = 1").unwrap(), [1]);
     // Two of one path.
     const TWICE: &str =

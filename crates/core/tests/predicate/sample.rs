@@ -109,7 +109,7 @@ impl Sample {
                 let values = ColumnValues::Values(values(leaf.physical(), &stored));
                 let def =
                     if leaf.max_def() == 0 { DefinitionLevels::Max } else { DefinitionLevels::Levels(def) };
-                let shredded = ShreddedColumn { rows, entries: rows, def, rep: Vec::new(), values };
+                let shredded = ShreddedColumn::flat(rows, def, values);
                 writer.write(&shredded, &mut workspace).unwrap();
                 chunks.push(writer.close(&mut workspace).unwrap().0);
                 cells.push(slots.into_iter().map(|slot| slot.map_or(Cell::Null, |(_, cell)| cell)).collect());
@@ -146,13 +146,9 @@ pub(crate) fn read(
 }
 
 pub(crate) fn leaf_values(batch: &ColumnBatch) -> LeafValues<'_> {
-    LeafValues {
-        values: &batch.values,
-        validity: batch.validity.as_ref(),
-        dictionary: batch.dictionary.as_deref(),
-        def: &batch.def,
-        rep: &batch.rep,
-    }
+    LeafValues::flat(&batch.values, batch.validity.as_ref())
+        .with_dictionary(batch.dictionary.as_deref())
+        .with_levels(&batch.def, &batch.rep)
 }
 
 type Slot = Option<(Vec<u8>, Cell)>;
@@ -225,7 +221,7 @@ fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
         .with_statistics_truncate(random.pick(&[None, Some(5)]))
         .with_index_truncate(random.pick(&[None, Some(5)]))
         .with_page_header_statistics(false)
-        .with_bloom(random.one_in(2).then_some(BloomSettings { ndv: None, fpp: 0.05 }))
+        .with_bloom(random.one_in(2).then_some(BloomSettings::new(0.05)))
         .with_total_order(random.one_in(2))
         .with_key_values(Vec::new())
 }

@@ -16,10 +16,10 @@ struct Use {
     some: usize,
 }
 
-/// Random schemas, data, layouts and predicates: 2,000, or as many as `MARQUETRY_PRUNE_CASES` says (100,000 at night).
+/// Random schemas, data, layouts and predicates: 3,000, or as many as `MARQUETRY_PRUNE_CASES` says (100,000 at night).
 #[test]
 fn no_row_is_lost() {
-    let cases = std::env::var("MARQUETRY_PRUNE_CASES").map_or(2_000, |cases| cases.parse().unwrap());
+    let cases = std::env::var("MARQUETRY_PRUNE_CASES").map_or(3_000, |cases| cases.parse().unwrap());
     let first = std::env::var("MARQUETRY_PRUNE_FIRST").map_or(0, |first| first.parse().unwrap());
     let mut uses = BTreeMap::new();
     for seed in first..first + cases {

@@ -93,12 +93,12 @@ fn a_column_that_changes_is_not_written_badly() {
 
 #[test]
 fn columns_of_nothing() {
-    let nulls = |n: usize, values: Values| ShreddedColumn {
-        rows: n,
-        entries: n,
-        def: DefinitionLevels::Bitmap(std::iter::repeat_n(false, n).collect::<Bitmap>()),
-        rep: vec![],
-        values: ColumnValues::Values(values),
+    let nulls = |n: usize, values: Values| {
+        ShreddedColumn::flat(
+            n,
+            DefinitionLevels::Bitmap(std::iter::repeat_n(false, n).collect::<Bitmap>()),
+            ColumnValues::Values(values),
+        )
     };
     for encoding in
         [EncodingPolicy::Auto { dictionary: true }, EncodingPolicy::DictionaryOr(0), EncodingPolicy::Only(0)]
@@ -140,21 +140,24 @@ fn what_does_not_belong_together_is_refused() {
     let settings = plain_settings();
     let good = flat(Values::W32(vec![1, 2, 3]));
     assert!(error(&settings, flat(Values::W64(vec![1]))).contains("W64 values for a column of INT32"));
-    assert!(error(&settings, ShreddedColumn { entries: 4, ..good.clone() }).contains("4 rows and 4 values"));
+    let with = |change: &dyn Fn(&mut ShreddedColumn)| {
+        let mut changed = good.clone();
+        change(&mut changed);
+        changed
+    };
+    assert!(error(&settings, with(&|it| it.entries = 4)).contains("4 rows and 4 values"));
     let def = DefinitionLevels::Bitmap([true, false, true].into_iter().collect());
-    assert!(error(&settings, ShreddedColumn { def, ..good.clone() }).contains("3 rows and 2 values"));
-    assert!(
-        error(&settings, ShreddedColumn { def: DefinitionLevels::Null, ..good.clone() })
-            .contains("3 rows and 0 values")
-    );
+    assert!(error(&settings, with(&|it| it.def = def.clone())).contains("3 rows and 2 values"));
+    let none = with(&|it| it.def = DefinitionLevels::Null);
+    assert!(error(&settings, none).contains("3 rows and 0 values"));
     let def = DefinitionLevels::Levels(vec![1, 1]);
-    assert!(error(&settings, ShreddedColumn { def, ..good.clone() }).contains("not those of whole rows"));
+    assert!(error(&settings, with(&|it| it.def = def.clone())).contains("not those of whole rows"));
     for encoding in [EncodingPolicy::Only(2), EncodingPolicy::Only(7), EncodingPolicy::DictionaryOr(8)] {
         let settings = settings.clone().with_encoding(encoding);
         assert!(error(&settings, good.clone()).contains("is not for INT32"));
     }
     let keys = ColumnValues::Keys { keys: vec![0, 1, 9], dictionary: Arc::new(Values::W32(vec![5, 6])) };
-    assert!(error(&settings, ShreddedColumn { values: keys, ..good }).contains("key 9"));
+    assert!(error(&settings, with(&|it| it.values = keys.clone())).contains("key 9"));
 }
 
 /// Columns as they are met.

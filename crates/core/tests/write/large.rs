@@ -77,13 +77,7 @@ fn a_row_of_a_million_elements() {
     let row = |n: &usize| (0..(*n).max(1)).map(|i| u8::from(i > 0)).collect::<Vec<_>>();
     let rep: Vec<u8> = sizes.iter().flat_map(row).collect();
     let values = Values::W64((0..1_000_005).collect());
-    let block = ShreddedColumn {
-        rows: 4,
-        entries: def.len(),
-        def: DefinitionLevels::Levels(def),
-        rep,
-        values: ColumnValues::Values(values),
-    };
+    let block = ShreddedColumn::nested(4, DefinitionLevels::Levels(def), rep, ColumnValues::Values(values));
     for encoding in
         [EncodingPolicy::Only(0), EncodingPolicy::Only(8), EncodingPolicy::Auto { dictionary: true }]
     {

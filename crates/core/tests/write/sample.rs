@@ -132,7 +132,7 @@ pub(crate) fn flat_blocks(values: &Values) -> Vec<ShreddedColumn> {
 pub(crate) fn flat(values: Values) -> ShreddedColumn {
     let n = values.len();
     let values = ColumnValues::Values(values);
-    ShreddedColumn { rows: n, entries: n, def: DefinitionLevels::Max, rep: Vec::new(), values }
+    ShreddedColumn::flat(n, DefinitionLevels::Max, values)
 }
 
 fn each_word(datum: &mut Datum, change: &mut impl FnMut(&mut u64)) {
@@ -182,8 +182,10 @@ fn cut(
             true => keys(random, physical, &shredded.words),
             false => ColumnValues::Values(values(physical, &shredded.words)),
         };
-        let rep = if leaf.max_rep() > 0 { shredded.rep } else { Vec::new() };
-        blocks.push(ShreddedColumn { rows: end - at, entries: shredded.def.len(), def, rep, values });
+        blocks.push(match leaf.max_rep() {
+            0 => ShreddedColumn::flat(end - at, def, values),
+            _ => ShreddedColumn::nested(end - at, def, shredded.rep, values),
+        });
         at = end;
     }
     blocks
@@ -236,7 +238,7 @@ fn settings(random: &mut Random, physical: PhysicalType) -> ColumnSettings {
         .with_index_truncate(random.pick(&[None, Some(5)]))
         .with_page_header_statistics(random.one_in(3))
         .with_bloom(
-            random.one_in(3).then(|| BloomSettings { ndv: random.pick(&[None, Some(100)]), fpp: 0.01 }),
+            random.one_in(3).then(|| BloomSettings::new(0.01).with_ndv(random.pick(&[None, Some(100)]))),
         )
         .with_total_order(random.one_in(3))
         .with_key_values(Vec::new())

@@ -8,12 +8,14 @@
 //! interop filters FOLDER             files with statistics, indexes and bloom filters that filters can be tried on
 //! interop read IN OUT ..             Parquet files as Arrow IPC
 //! interop table IN OUT [--union-by-name]   many files as one table, as Arrow IPC
+//! interop statistics IN OUT ..       the statistics of Parquet files as Arrow IPC, by row group and by page
 //! ```
 //!
-//! The first two print a JSON line for each file, the third for each file that cannot be read.
+//! The first two print a JSON line for each file, the third for each file that cannot be read, the last for each column that has none.
 
 mod filters;
 mod shapes;
+mod statistics;
 mod types;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
@@ -65,10 +67,20 @@ fn main() -> Result<()> {
             }
             Ok(())
         }
+        ["statistics", files @ ..] if files.len().is_multiple_of(2) => {
+            for pair in files.chunks_exact(2) {
+                let [from, to] = [pair[0], pair[1]].map(Path::new);
+                match statistics::statistics(from) {
+                    Ok(batch) => write_ipc(to, &batch)?,
+                    Err(error) => println!("{}", json!({ "file": from, "error": error.to_string() })),
+                }
+            }
+            Ok(())
+        }
         ["table", from, to, options @ ..] => {
             table(Path::new(from), Path::new(to), options == ["--union-by-name"])
         }
-        _ => Err("interop matrix FOLDER [--full] | filters FOLDER | read IN OUT .. | table IN OUT".into()),
+        _ => Err("interop matrix FOLDER [--full] | filters FOLDER | read IN OUT .. | table IN OUT | statistics IN OUT ..".into()),
     }
 }
 
@@ -228,7 +240,8 @@ fn grouped(columns: &[Column], built: &[Both], encoding: Encoding) -> Result<BTr
 /// Whether the values of the column, which are its last leaf or the last but one, may have the encoding.
 fn is_legal((field, _): &(FieldRef, ArrayRef), encoding: Encoding) -> Result<bool> {
     let Some(code) = encoding.code() else { return Ok(true) };
-    let row = marquetry::encoding::registry::find(code).ok_or("an encoding that is not written")?;
+    let row =
+        marquetry::internals::encoding::registry::find(code).ok_or("an encoding that is not written")?;
     let writer = ArrowWriter::try_new(Vec::new(), Arc::new(Schema::new(vec![field.clone()])), None)?;
     let schema = writer.parquet_schema();
     let values =

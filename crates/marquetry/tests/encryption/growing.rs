@@ -67,7 +67,7 @@ fn row_groups_are_added_as_those_before_are_encrypted() {
         assert_eq!(nonces.iter().collect::<HashSet<_>>().len(), nonces.len(), "{way}");
         let decryption = Some(keys(&way).build().unwrap());
         let options =
-            VerifyOptions { level: Level::Deep, decryption, threads: 1, ..VerifyOptions::default() };
+            VerifyOptions::default().with_level(Level::Deep).with_decryption(decryption).with_threads(1);
         let report = verify(Arc::new(all.clone()), &options).unwrap();
         assert!(report.findings.is_empty(), "{way}: {:#?}", report.findings);
         // What is cut behind the old footer is the old file.

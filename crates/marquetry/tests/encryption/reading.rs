@@ -159,7 +159,8 @@ fn all_files_keep_the_rules() {
         let source: Arc<dyn Source> = Arc::new(encrypted.bytes(&root));
         for level in [Level::Quick, Level::Default, Level::Deep] {
             let decryption = Some(encrypted.keys().build().unwrap());
-            let options = VerifyOptions { level, decryption, threads: 1, ..VerifyOptions::default() };
+            let options =
+                VerifyOptions::default().with_level(level).with_decryption(decryption).with_threads(1);
             let report = verify(source.clone(), &options).unwrap();
             // Of style: lists as they were in 2018.
             let bad = report.findings.iter().filter(|it| it.rule.severity > Severity::Style);

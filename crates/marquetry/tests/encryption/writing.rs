@@ -40,7 +40,7 @@ fn all_ways_are_read_again() {
         }
         let decryption = Some(keys(&way).build().unwrap());
         let options =
-            VerifyOptions { level: Level::Deep, decryption, threads: 1, ..VerifyOptions::default() };
+            VerifyOptions::default().with_level(Level::Deep).with_decryption(decryption).with_threads(1);
         let report = verify(Arc::new(file), &options).unwrap();
         assert!(report.findings.is_empty(), "{way}: {:#?}", report.findings);
     }

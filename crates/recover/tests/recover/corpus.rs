@@ -42,13 +42,9 @@ fn files_without_their_footers() {
         let Ok(good) = contents(&bytes) else { continue };
         files += 1;
         let broken = bytes.slice(..footer_start(&bytes));
-        let schema = GivenSchema {
-            elements: read.metadata.head().schema.clone(),
-            origin: SchemaOrigin::Sibling,
-            created_by: read.metadata.created_by().map(str::to_owned),
-            key_values: Vec::new(),
-        };
-        let with_footers = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+        let schema = GivenSchema::new(read.metadata.head().schema.clone(), SchemaOrigin::Sibling)
+            .with_created_by(read.metadata.created_by().map(str::to_owned));
+        let with_footers = RecoverOptions::default().with_schema(Some(schema));
         let name = path.file_name().unwrap().to_string_lossy();
         match outcome(&broken, &with_footers, &good) {
             Ok(()) => with_schema += 1,
@@ -114,13 +110,9 @@ fn pages_that_are_marked_wrong_come_back() {
     let bytes = Bytes::from(std::fs::read(path).unwrap());
     let good = contents(&bytes).unwrap();
     let metadata = read_metadata(&bytes, &Limits::default()).unwrap().metadata;
-    let schema = GivenSchema {
-        elements: metadata.head().schema.clone(),
-        origin: SchemaOrigin::Sibling,
-        created_by: metadata.created_by().map(str::to_owned),
-        key_values: Vec::new(),
-    };
-    let options = RecoverOptions { schema: Some(schema), ..RecoverOptions::default() };
+    let schema = GivenSchema::new(metadata.head().schema.clone(), SchemaOrigin::Sibling)
+        .with_created_by(metadata.created_by().map(str::to_owned));
+    let options = RecoverOptions::default().with_schema(Some(schema));
     outcome(&bytes.slice(..footer_start(&bytes)), &options, &good).unwrap();
     outcome(&bytes, &RecoverOptions::default(), &good).unwrap();
 }

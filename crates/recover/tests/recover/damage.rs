@@ -162,7 +162,7 @@ fn columns_that_are_lost_become_null() {
     assert_eq!(strict.report().row_groups.len(), 1);
     assert_eq!(strict.report().losses.len(), 1, "{}", strict.report());
     for footer in [good.len(), footer_start(&good)] {
-        let options = RecoverOptions { partial: true, ..given(SCHEMA) };
+        let options = given(SCHEMA).with_partial(true);
         let recovery = saved(&broken.slice(..footer), &options).unwrap();
         assert_eq!(recovery.report().row_groups[0].nulls, ["amount"], "{}", recovery.report());
         let mut expected = contents(&good).unwrap();
@@ -174,7 +174,7 @@ fn columns_that_are_lost_become_null() {
     // One that must not be null takes its row group with it.
     let flag = metadata.row_group(0).column(3).unwrap().byte_range().unwrap();
     let broken = changed(&good, |bytes| bytes[flag.end as usize - 1] ^= 1);
-    let recovery = saved(&broken, &RecoverOptions { partial: true, ..RecoverOptions::default() }).unwrap();
+    let recovery = saved(&broken, &RecoverOptions::default().with_partial(true)).unwrap();
     assert_eq!(recovery.report().row_groups.len(), 1);
     assert!(recovery.report().losses[0].why.contains("cannot be null"));
 }
@@ -187,7 +187,7 @@ fn an_unclosed_row_group_gives_its_whole_columns() {
     let (all, ends) = (contents(&good).unwrap(), ends(&good));
     let metadata = marquetry_core::io::read_metadata(&good, &Default::default()).unwrap().metadata;
     let chunk_end = |column| metadata.row_group(2).column(column).unwrap().byte_range().unwrap().end;
-    let options = RecoverOptions { partial: true, ..given(text) };
+    let options = given(text).with_partial(true);
     let mut kept = 0;
     for len in ends[1] as usize..ends[2] as usize {
         let recovery = saved(&good.slice(..len), &options).unwrap();
@@ -237,7 +237,7 @@ fn threads_change_nothing() {
     for len in [good.len(), footer, footer - 1000] {
         let of = |threads| {
             let broken = changed(&good.slice(..len), |bytes| bytes[footer / 2] ^= 1);
-            let recovery = saved(&broken, &RecoverOptions { threads, ..given(SCHEMA) }).unwrap();
+            let recovery = saved(&broken, &given(SCHEMA).with_threads(threads)).unwrap();
             (recovery.report().clone(), rewritten(&recovery))
         };
         let one = of(1);

@@ -153,13 +153,8 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
 }
 
 pub(crate) fn given(text: &str) -> RecoverOptions {
-    let schema = GivenSchema {
-        elements: Schema::parse(text).unwrap().to_thrift(),
-        origin: SchemaOrigin::Text,
-        created_by: None,
-        key_values: Vec::new(),
-    };
-    RecoverOptions { schema: Some(schema), ..RecoverOptions::default() }
+    let schema = GivenSchema::new(Schema::parse(text).unwrap().to_thrift(), SchemaOrigin::Text);
+    RecoverOptions::default().with_schema(Some(schema))
 }
 
 pub(crate) fn saved(bytes: &Bytes, options: &RecoverOptions) -> Result<Recovery> {

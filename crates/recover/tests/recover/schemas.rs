@@ -175,7 +175,7 @@ fn columns_of_one_width_are_never_taken_for_each_other() {
                 let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
                 let cuts = (4..footer).step_by(61).chain([footer, good.len() - 1]);
                 for (len, partial) in cuts.flat_map(|len| [(len, false), (len, true)]) {
-                    let options = RecoverOptions { partial, ..given(text) };
+                    let options = given(text).with_partial(partial);
                     let Ok(recovery) = saved(&good.slice(..len), &options) else { continue };
                     let report = recovery.report();
                     let groups = if report.row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };
@@ -217,7 +217,7 @@ fn parts_of_row_groups_are_of_the_right_columns() {
         let good = file_of(text, Style { nulls_from: 1000, page_rows: 20, ..PLAIN }, &rows);
         let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
         for len in 4..footer {
-            let options = RecoverOptions { partial: true, ..given(text) };
+            let options = given(text).with_partial(true);
             let Ok(recovery) = saved(&good.slice(..len), &options) else { continue };
             let report = recovery.report();
             let groups = if report.row_groups.is_empty() { Vec::new() } else { rewritten(&recovery) };

@@ -55,7 +55,7 @@ fn what_real_files_break_is_known() {
         // Two gigabytes of one letter take long, and tell nothing more.
         let is_large = name.ends_with("large_string_map.brotli.parquet");
         let level = if is_large { Level::Default } else { Level::Deep };
-        let options = VerifyOptions { level, ..VerifyOptions::default() };
+        let options = VerifyOptions::default().with_level(level);
         let report = verify(Arc::new(LocalFile::open(path).unwrap()), &options).unwrap();
         let ids: Vec<_> = broken(&report).into_iter().collect();
         let ids = ids.join(" ");

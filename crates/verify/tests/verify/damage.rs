@@ -47,7 +47,7 @@ fn the_number_of_threads_changes_nothing() {
         made.file.metadata.row_groups.extend(vec![row_group; 30]);
     });
     let run = |threads| {
-        let options = VerifyOptions { threads, findings_per_rule: 100, ..VerifyOptions::default() };
+        let options = VerifyOptions::default().with_threads(threads).with_findings_per_rule(100);
         verify(Arc::new(bytes.clone()), &options).unwrap()
     };
     let one = run(1);

@@ -21,7 +21,7 @@ fn report(bytes: &Bytes, level: Level) -> Report {
     let names_key = |bytes: &[u8]| bytes == encryption_rules::KEY_METADATA;
     let has_key = bytes.windows(encryption_rules::KEY_METADATA.len()).any(names_key);
     let decryption = has_key.then(encryption_rules::keys);
-    let options = VerifyOptions { level, decryption, threads: 1, ..VerifyOptions::default() };
+    let options = VerifyOptions::default().with_level(level).with_decryption(decryption).with_threads(1);
     verify(Arc::new(bytes.clone()), &options).unwrap()
 }
 

@@ -152,11 +152,11 @@ fn rules_are_chosen_and_left_out() {
     let broken = |options| broken(&run(options).unwrap()).into_iter().collect::<Vec<_>>();
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
     assert_eq!(broken(VerifyOptions::default()), ["footer-rows", "footer-version"]);
-    let only = VerifyOptions { rules: Some(ids(&["footer-version"])), ..VerifyOptions::default() };
+    let only = VerifyOptions::default().with_rules(Some(ids(&["footer-version"])));
     assert_eq!(broken(only), ["footer-version"]);
-    let without = VerifyOptions { ignore: ids(&["footer-version"]), ..VerifyOptions::default() };
+    let without = VerifyOptions::default().with_ignore(ids(&["footer-version"]));
     assert_eq!(broken(without), ["footer-rows"]);
-    let wrong = VerifyOptions { ignore: ids(&["no-such-rule"]), ..VerifyOptions::default() };
+    let wrong = VerifyOptions::default().with_ignore(ids(&["no-such-rule"]));
     assert_eq!(run(wrong).unwrap_err().kind(), ErrorKind::Argument);
 }
 
@@ -165,7 +165,7 @@ fn findings_are_bounded_and_counted() {
     let mut make = Make::ints();
     make.layout.cuts = vec![1; 9];
     let bytes = make.of(|pages| pages.iter_mut().for_each(|page| page.header.crc = Some(1))).finish();
-    let options = VerifyOptions { findings_per_rule: 3, ..VerifyOptions::default() };
+    let options = VerifyOptions::default().with_findings_per_rule(3);
     let report = verify(Arc::new(bytes.clone()), &options).unwrap();
     assert_eq!(report.findings.len(), 3);
     assert_eq!(
@@ -173,7 +173,7 @@ fn findings_are_bounded_and_counted() {
         [("page-checksum", 7)]
     );
     // What is not kept is as bad.
-    let options = VerifyOptions { findings_per_rule: 0, ..VerifyOptions::default() };
+    let options = VerifyOptions::default().with_findings_per_rule(0);
     let report = verify(Arc::new(bytes), &options).unwrap();
     assert_eq!((report.findings.len(), report.worst()), (0, Some(Severity::Corrupt)));
 }

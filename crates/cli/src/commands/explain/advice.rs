@@ -48,31 +48,33 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
         }
         Predicate::Not(inner) => collect(inner, !is_negated, asked),
         Predicate::Compare { column, is, .. } => {
-            let asked = asked.entry(column.clone()).or_default();
+            let asked = asked.entry(column.to_string()).or_default();
             asked.is_compared = true;
             asked.is_equal |= (*is == Comparison::Eq && !is_negated) || (*is == Comparison::Ne && is_negated);
         }
         Predicate::In { column, .. } => {
-            let asked = asked.entry(column.clone()).or_default();
+            let asked = asked.entry(column.to_string()).or_default();
             asked.is_compared = true;
             asked.is_equal |= !is_negated;
         }
         Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
             for column in [left, right] {
-                asked.entry(column.clone()).or_default().is_compared = true;
+                asked.entry(column.to_string()).or_default().is_compared = true;
             }
         }
         Predicate::StartsWith { column, .. }
         | Predicate::Matches { column, .. }
         | Predicate::IsNan { column } => {
-            asked.entry(column.clone()).or_default().is_compared = true;
+            asked.entry(column.to_string()).or_default().is_compared = true;
         }
         Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => collect(of, is_negated, asked),
         Predicate::IsNull { column }
         | Predicate::Cardinality { column, .. }
         | Predicate::IsEmpty { column } => {
-            asked.entry(column.clone()).or_default();
+            asked.entry(column.to_string()).or_default();
         }
+        // Nothing is advised about it.
+        _ => {}
     }
 }
 

@@ -31,7 +31,7 @@ impl Document {
 
     pub(super) fn add(&mut self, file: &Path, report: &Report) {
         let uri = uri(file);
-        for Finding { rule, place, message } in &report.findings {
+        for Finding { rule, place, message, .. } in &report.findings {
             let mut location = json!({"physicalLocation": {"artifactLocation": {"uri": uri}}});
             if let Some(offset) = place.offset {
                 location["physicalLocation"]["region"] = json!({"byteOffset": offset});

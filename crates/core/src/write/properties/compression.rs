@@ -39,6 +39,7 @@ pub const DEFAULT_COMPRESSION: Compression = Compression::ZSTD(ZstdLevel(1));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(non_camel_case_types)]
+#[non_exhaustive]
 pub enum Compression {
     /// Not at all.
     UNCOMPRESSED,

@@ -1,0 +1,236 @@
+//! What was chosen becomes a reader: of whole columns, or of rows that are wanted.
+
+use super::ParquetRecordBatchReaderBuilder;
+use crate::arrow_reader::filtered_reader::{FilteredPlan, FilteredReader};
+use crate::arrow_reader::loss::{OnCorrupt, no_choice_of_rows};
+use crate::arrow_reader::memory_plan::{ahead_within, memory_of, threads_within};
+use crate::arrow_reader::metadata::ArrowReaderMetadata;
+use crate::arrow_reader::options::ArrowReaderOptions;
+use crate::arrow_reader::read_plan::ReadPlan;
+use crate::arrow_reader::reader::{FilteredMode, ParquetRecordBatchReader, THREAD_NAME};
+use crate::arrow_reader::resolved_schema::ResolvedFields;
+use crate::arrow_reader::row_group_parallel::{IN_FLIGHT, RowGroupParallelReader};
+use crate::arrow_reader::{Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
+use crate::evolution::{BatchAdapter, ordered};
+use arrow_array::RecordBatchReader;
+use marquetry_base::{Error, Result};
+use marquetry_core::nesting::NestedField;
+use marquetry_core::predicate::BoundPredicate;
+use marquetry_core::source::MeteredSource;
+use std::sync::Arc;
+
+impl<T> ParquetRecordBatchReaderBuilder<T> {
+    /// The reader. Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema,
+    /// if the file cannot be read as the wanted schema, and if rows of a damaged file are to be chosen by other means than a
+    /// predicate: which they are could not be told any more.
+    pub fn build(mut self) -> Result<ParquetRecordBatchReader> {
+        let evolved = self.evolved()?;
+        self.build_evolved(evolved)
+    }
+
+    /// [`build`](Self::build), after [`evolved`](Self::evolved).
+    pub(crate) fn build_evolved(mut self, evolved: Option<BatchAdapter>) -> Result<ParquetRecordBatchReader> {
+        if !self.is_fetched {
+            self.source = Arc::new(MeteredSource::new(self.source, self.counters.clone()));
+        }
+        let order = self.order.take();
+        if evolved.is_none() && order.is_none() {
+            return self.reader();
+        }
+        let (metadata, mask) = (self.metadata.clone(), self.projection.clone());
+        let reader = self.reader()?;
+        let read: Vec<NestedField> =
+            metadata.resolve(&mask).projected(&mask).map(|projected| projected.field).collect();
+        let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
+        // Virtual columns stay behind the others.
+        let adapter =
+            evolved.or_else(ordered).map(|adapter| adapter.with_others(&reader.schema(), read.len()));
+        Ok(match adapter {
+            // Any value may turn out to be lost.
+            Some(adapter) if metadata.options.on_corrupt == OnCorrupt::NullPage => {
+                reader.adapted_by(adapter.nullable())
+            }
+            Some(adapter) => reader.adapted_by(adapter),
+            None => reader,
+        })
+    }
+
+    /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them; `None` if
+    /// none is wanted.
+    pub(crate) fn evolved(&mut self) -> Result<Option<BatchAdapter>> {
+        let Some(evolution) = self.evolution.take() else { return Ok(None) };
+        let ResolvedFields { fields, schema } = self.metadata.whole();
+        let evolved = evolution.of(fields, self.metadata.parquet_schema(), schema)?;
+        self.projection = evolved.mask;
+        self.metadata = self.metadata.with_schema(evolved.read_as);
+        // The wanted schema has their unit.
+        self.metadata.options.int96 = Int96Unit::Nanoseconds;
+        Ok(Some(evolved.adapter))
+    }
+
+    fn reader(mut self) -> Result<ParquetRecordBatchReader> {
+        let (row_groups, options, resolved) = self.resolve()?;
+        // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
+        let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
+        let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
+        if is_whole && options.virtual_columns.is_empty() {
+            let bound = self.bound()?;
+            let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
+            let limit = self.limit.unwrap_or(usize::MAX);
+            let plan = ReadPlan {
+                row_groups,
+                batch_size,
+                projection,
+                limit,
+                offset,
+                threads: self.threads,
+                executor: self.executor,
+                counters: self.counters,
+                is_part: self.is_fetched,
+                predicate: bound,
+            };
+            let (source, metadata) = (self.source, self.metadata.metadata);
+            return ParquetRecordBatchReader::new(source, metadata, &resolved, &options, plan);
+        }
+        let (metadata, counters) = (self.metadata.metadata.clone(), self.counters.clone());
+        let threads = self.threads_of_filtered(&row_groups, &self.columns()?, &options);
+        let filtered = match threads {
+            1 => FilteredMode::OneThread(Box::new(self.filtered(row_groups, &options, &resolved)?)),
+            _ => FilteredMode::RowGroupParallel(Box::new(
+                self.row_group_parallel(row_groups, &options, &resolved, threads)?,
+            )),
+        };
+        Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered, counters))
+    }
+
+    /// How many threads can read row groups side by side and give what one would.
+    fn threads_of_filtered(
+        &self,
+        row_groups: &[usize],
+        columns: &ProjectionMask,
+        options: &ArrowReaderOptions,
+    ) -> usize {
+        // Predicates over arrays may remember what they saw, and who counts rows needs to know what was before.
+        let is_pure = self.filter.as_ref().is_none_or(RowFilter::is_pure);
+        let is_each_its_own = is_pure && self.limit.is_none() && self.offset == 0;
+        match is_each_its_own && self.source.request_cost().is_none() && self.threads > 1 {
+            true => {
+                let columns =
+                    (0..self.parquet_schema().num_columns()).filter(|leaf| columns.leaf_included(*leaf));
+                let each = memory_of(self.metadata.metadata(), columns, self.batch_size);
+                let (memory, threads) = (&options.limits.memory, self.threads.min(row_groups.len()).max(1));
+                threads_within(memory, threads, each, ahead_within(memory, IN_FLIGHT) as u64)
+            }
+            false => 1,
+        }
+    }
+
+    /// Which rows of the row groups are wanted, by selection, predicate, filter, offset and limit. Nothing is read but what
+    /// tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
+    /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
+    pub fn selected_rows(mut self) -> Result<RowSelection> {
+        self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
+        let (row_groups, options, resolved) = self.resolve()?;
+        Ok(self.filtered(row_groups, &options, &resolved)?.selected()?.into())
+    }
+
+    /// The row groups, and what the file is read as.
+    fn resolve(&mut self) -> Result<(Vec<usize>, ArrowReaderOptions, ResolvedFields)> {
+        if self.batch_size == 0 {
+            return Err(Error::argument("batches of 0 rows"));
+        }
+        let metadata = &self.metadata.metadata;
+        let count = metadata.num_row_groups();
+        let row_groups = self.row_groups.take().unwrap_or_else(|| (0..count).collect());
+        if let Some(missing) = row_groups.iter().find(|&&row_group| row_group >= count) {
+            return Err(Error::argument(format!("no row group {missing}, there are {count}")));
+        }
+        let mut options = self.metadata.options.clone();
+        if self.threads > 1 {
+            // What is dropped stops its threads, and nothing else that has these limits.
+            options.limits = Arc::new(options.limits.with_cancel(options.limits.cancel.child()));
+        }
+        let columns = self.columns()?;
+        let resolved = match int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?
+        {
+            true => ArrowReaderMetadata::try_new(metadata.clone(), options.clone())?.resolve(&columns),
+            false => self.metadata.resolve(&columns),
+        };
+        Ok((row_groups, options, resolved))
+    }
+
+    /// All columns that are looked at, those of predicates included.
+    fn columns(&self) -> Result<ProjectionMask> {
+        let mut columns = self.projection.clone();
+        for predicate in self.filter.iter().flat_map(RowFilter::predicates) {
+            columns.union(predicate.projection());
+        }
+        if let Some(bound) = self.bound()? {
+            columns.union(&ProjectionMask::leaves(self.parquet_schema(), bound.leaves().iter().copied()));
+        }
+        Ok(columns)
+    }
+
+    fn has_predicate(&self) -> bool {
+        self.predicate.is_some() || self.bound.get().is_some()
+    }
+
+    /// PERF: binding a list of many values takes time, so it is done once.
+    fn bound(&self) -> Result<Option<BoundPredicate>> {
+        if let (None, Some(predicate)) = (self.bound.get(), &self.predicate) {
+            // Another thread may have been faster, with the same.
+            let _ = self.bound.set(predicate.bind(self.parquet_schema())?);
+        }
+        Ok(self.bound.get().cloned())
+    }
+
+    fn filtered(
+        self,
+        row_groups: Vec<usize>,
+        options: &ArrowReaderOptions,
+        resolved: &ResolvedFields,
+    ) -> Result<FilteredReader> {
+        let plan = self.filtered_plan(row_groups, options)?;
+        let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
+        FilteredReader::new(&self.source, &self.metadata.metadata, resolved, options, plan, filters)
+    }
+
+    /// What [`filtered`](Self::filtered) reads, by several threads.
+    fn row_group_parallel(
+        self,
+        row_groups: Vec<usize>,
+        options: &ArrowReaderOptions,
+        resolved: &ResolvedFields,
+        threads: usize,
+    ) -> Result<RowGroupParallelReader> {
+        let plan = self.filtered_plan(row_groups, options)?;
+        let (source, metadata) = (&self.source, &self.metadata.metadata);
+        let reader = || {
+            let filters = self.filter.as_ref().map_or(Some(Vec::new()), RowFilter::fork);
+            let filters =
+                filters.ok_or_else(|| Error::argument("a predicate that was pure is not any more"))?;
+            FilteredReader::new(source, metadata, resolved, options, plan.clone(), filters)
+        };
+        let others = (1..threads).map(|_| reader()).collect::<Result<_>>()?;
+        let (executor, stop) = (self.executor.or_threads(THREAD_NAME), options.limits.cancel.clone());
+        let in_flight = ahead_within(&options.limits.memory, IN_FLIGHT);
+        Ok(RowGroupParallelReader::new(reader()?, others, in_flight, executor, stop))
+    }
+
+    fn filtered_plan(&self, row_groups: Vec<usize>, options: &ArrowReaderOptions) -> Result<FilteredPlan> {
+        if options.on_corrupt != OnCorrupt::Fail {
+            return Err(no_choice_of_rows());
+        }
+        Ok(FilteredPlan {
+            row_groups,
+            batch_size: self.batch_size,
+            projection: self.projection.clone(),
+            limit: self.limit.unwrap_or(usize::MAX),
+            offset: self.offset,
+            selection: self.selection.clone(),
+            predicate: self.bound()?,
+            counters: self.counters.clone(),
+            is_part: self.is_fetched,
+        })
+    }
+}

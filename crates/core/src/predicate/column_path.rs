@@ -1,0 +1,93 @@
+//! The path by which a predicate names a column.
+
+use marquetry_base::Error;
+use std::fmt;
+use std::ops::Deref;
+
+/// The dotted path of a column, as a predicate names it; a name with a dot in it is in double quotes.
+///
+/// One that comes from text knows where it stands there, so that an error can say it. Two paths are equal wherever they stand.
+///
+/// ```
+/// use marquetry_core::predicate::{ColumnPath, Predicate};
+/// let Predicate::IsNull { column } = Predicate::parse("  a.b is null")? else { unreachable!() };
+/// assert_eq!((&*column, column.character()), ("a.b", Some(3)));
+/// assert_eq!(column, ColumnPath::from("a.b"));
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ColumnPath {
+    path: String,
+    character: Option<usize>,
+}
+
+impl ColumnPath {
+    /// A path that stands at a character of a predicate's text, counted from 1.
+    pub(super) fn at(path: String, character: usize) -> Self {
+        ColumnPath { path, character: Some(character) }
+    }
+
+    /// Where it stands in the text of the predicate, counted in characters from 1; `None` if the predicate was built.
+    pub fn character(&self) -> Option<usize> {
+        self.character
+    }
+
+    /// The error with where the path stands in the text, unless it knows a place there already.
+    pub fn locate(&self, error: Error) -> Error {
+        match self.character {
+            Some(character) => error.in_predicate(character),
+            None => error,
+        }
+    }
+
+    /// Another path in this one's place.
+    pub(super) fn rename(&mut self, path: String) {
+        self.path = path;
+    }
+}
+
+impl PartialEq for ColumnPath {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for ColumnPath {}
+
+impl Deref for ColumnPath {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.path
+    }
+}
+
+impl From<String> for ColumnPath {
+    fn from(path: String) -> Self {
+        ColumnPath { path, character: None }
+    }
+}
+
+impl From<&str> for ColumnPath {
+    fn from(path: &str) -> Self {
+        path.to_owned().into()
+    }
+}
+
+impl From<&String> for ColumnPath {
+    fn from(path: &String) -> Self {
+        path.clone().into()
+    }
+}
+
+impl From<&ColumnPath> for ColumnPath {
+    fn from(path: &ColumnPath) -> Self {
+        path.clone()
+    }
+}
+
+impl fmt::Display for ColumnPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}
