@@ -22,7 +22,8 @@ use vault::Vault;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::var("VAULT_ADDR").unwrap_or_else(|_| "http://127.0.0.1:8200".to_owned());
-    let kms = Arc::new(Vault::new(&address, &std::env::var("VAULT_TOKEN")?));
+    let mount = std::env::var("VAULT_TRANSIT_MOUNT").unwrap_or_else(|_| "transit".to_owned());
+    let kms = Arc::new(Vault::new(&address, &std::env::var("VAULT_TOKEN")?).with_mount(&mount));
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("salaries.parquet");
 
