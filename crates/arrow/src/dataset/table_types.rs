@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(shown("x = 'ab'", uuid, DataType::BinaryView), "x = X'6162'");
         assert_eq!(
             shown("x = 1", DataType::Int64, DataType::Float64),
-            "argument: Int64 in this file cannot become Float64, its type in the table, in column x"
+            "argument: predicate, character 1: Int64 in this file cannot become Float64, its type in the table, in column x"
         );
     }
 }

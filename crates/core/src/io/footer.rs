@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 /// A footer, and what reading it took.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FooterRead {
     /// What the footer says.
     pub metadata: ParquetMetaData,
