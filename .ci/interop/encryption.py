@@ -1,7 +1,7 @@
 """Encrypted files: pyarrow and DuckDB read ours, and we read theirs.
 
 pyarrow has keys directly where all is under one key, and by its layer for key management for columns: a toy KMS, whose wrapped keys
-are the keys themselves in base64, gives both sides the same ones. DuckDB's dialect is read and written on request.
+are the keys themselves in base64, gives both sides the same ones; our command asks it by a program. DuckDB's dialect is read and written on request.
 
 Alone: encryption.py COMMAND
 """
@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.parquet.encryption as pe
@@ -23,6 +22,7 @@ KEYS = {16: b"0123456789012345", 24: b"012345678901234567890123", 32: b"01234567
 OTHER = {16: b"1234567890123450", 24: b"123456789012345678901230", 32: b"12345678901234567890123456789012"}
 ALGORITHMS = ["AES_GCM_V1", "AES_GCM_CTR_V1"]
 ROWS = 1000
+DUCKDB = ["--encryption-dialect", "duckdb"]
 
 
 def table():
@@ -172,8 +172,81 @@ def columns(tool, folder):
         yield name + ", ours", ours
 
 
+PROGRAM = """
+import base64, json, sys
+asked = json.load(sys.stdin)
+if asked["action"] == "wrap":
+    print(json.dumps({"wrapped": asked["key"]}))
+else:
+    print(json.dumps({"key": asked["wrapped"]}))
+"""
+
+
+def kms(tool, folder):
+    """All of the layer for key management: material in the file and beside it, both wrappings, rotation."""
+    expected = table()
+    program = os.path.join(folder, "kms.py")
+    with open(program, "w") as file:
+        file.write(PROGRAM)
+    connection = pe.KmsConnectionConfig()
+    choices = itertools.product([True, False], [True, False], ALGORITHMS, [False, True], KEYS)
+    for double, internal, algorithm, plain, bits in choices:
+        path = os.path.join(folder, "kms.parquet")
+        beside = os.path.join(folder, "_KEY_MATERIAL_FOR_kms.parquet.json")
+        ask = {"command": [sys.executable, program]} | ({} if internal else {"key_material": beside})
+        their_path = {} if internal else {"parquet_file_path": path}
+
+        def theirs():
+            config = pe.EncryptionConfiguration(
+                footer_key="kf",
+                column_keys={"kn": ["name"], "kt": ["tags.list.element"]},
+                encryption_algorithm=algorithm,
+                plaintext_footer=plain,
+                double_wrapping=double,
+                internal_key_material=internal,
+                data_key_length_bits=8 * bits,
+            )
+            writing = factory().file_encryption_properties(connection, config, **their_path)
+            pq.write_table(expected, path, encryption_properties=writing, write_page_index=True)
+            same(tool.read(path, {"kms": ask}), expected)
+            if not internal:
+                before = open(beside).read()
+                tool.run("rotate-keys", path, keys={"kms": {"command": ask["command"]}})
+                assert open(beside).read() != before, "nothing was wrapped anew"
+                same(tool.read(path, {"kms": ask}), expected)
+                reading = factory().file_decryption_properties(connection, **their_path)
+                same(pq.read_table(path, decryption_properties=reading), expected)
+
+        def ours():
+            name = "parquet.encryption."
+            encrypt = {
+                "kms": ask,
+                name + "footer.key": "kf",
+                name + "column.keys": "kn: name; kt: tags.list.element",
+                name + "algorithm": algorithm,
+                name + "plaintext.footer": plain,
+                name + "double.wrapping": double,
+                name + "key.material.store.internally": internal,
+                name + "data.key.length.bits": 8 * bits,
+            }
+            tool.write(expected, path, encrypt)
+            reading = lambda: factory().file_decryption_properties(connection, **their_path)
+            same(pq.read_table(path, decryption_properties=reading()), expected)
+            if not internal:
+                factory().rotate_master_keys(connection, path, double_wrapping=double)
+                same(pq.read_table(path, decryption_properties=reading()), expected)
+            same(tool.read(path, {"kms": ask}), expected)
+
+        name = f"KMS {'double' if double else 'single'}, material {'in the file' if internal else 'beside it'}, "
+        name += f"{algorithm} {8 * bits} bits, plain footer {plain}"
+        yield name + ", theirs", theirs
+        yield name + ", ours", ours
+
+
 def dialect(tool, folder):
     """DuckDB's."""
+    import duckdb
+
     expected = table()
     path = os.path.join(folder, "duckdb.parquet")
     for bits, key in KEYS.items():
@@ -182,26 +255,45 @@ def dialect(tool, folder):
         connection.execute("SET force_mbedtls_unsafe = 'true'")
         connection.execute(f"PRAGMA add_parquet_key('k', '{key.decode()}')")
 
-        def theirs():
-            connection.register("t", expected)
-            connection.execute(f"COPY t TO '{path}' (FORMAT parquet, ENCRYPTION_CONFIG {{footer_key: 'k'}})")
-            same(tool.read(path, {"footer_key": text(key)}, "--encryption-dialect", "duckdb"), expected)
+        for version, codec in itertools.product(["1", "2"], ["snappy", "zstd", "none"]):
 
-        def ours():
-            tool.write(expected, path, {"footer_key": text(key), "dialect": "duckdb"})
-            query = f"SELECT * FROM read_parquet('{path}', encryption_config = {{footer_key: 'k'}})"
-            same(connection.execute(query).to_arrow_table(), expected)
+            def theirs():
+                connection.register("t", expected)
+                options = f"PARQUET_VERSION V{version}, COMPRESSION {codec.replace('none', 'uncompressed')}"
+                options += ", ROW_GROUP_SIZE 2048, ENCRYPTION_CONFIG {footer_key: 'k'}"
+                connection.execute(f"COPY (FROM t, range(5)) TO '{path}' (FORMAT parquet, {options})")
+                query = f"FROM read_parquet('{path}', encryption_config = {{footer_key: 'k'}})"
+                asked = {"keys": {"footer_key": text(key)}}
+                same(tool.read(path, asked["keys"], *DUCKDB), connection.sql(query).to_arrow_table())
+                tool.run("verify", "--deep", path, *DUCKDB, **asked)
+                found = tool.run("cat", path, "--where", "id = 77", "--format", "json", *DUCKDB, **asked)
+                assert found.count("name 12") == 5, found
 
-        yield f"DuckDB {8 * bits} bits, theirs", theirs
-        yield f"DuckDB {8 * bits} bits, ours", ours
+            def ours():
+                tool.write(
+                    expected,
+                    path,
+                    {"footer_key": text(key), "dialect": "duckdb"},
+                    "--page-version",
+                    version,
+                    "--compression",
+                    codec,
+                    "--row-group-rows",
+                    "300",
+                )
+                query = f"FROM read_parquet('{path}', encryption_config = {{footer_key: 'k'}})"
+                same(connection.sql(query).to_arrow_table(), expected)
+                assert connection.execute(query + " WHERE id = 77").fetchall()[0][1] == "name 12"
+
+            yield f"DuckDB {8 * bits} bits V{version} {codec}, theirs", theirs
+            yield f"DuckDB {8 * bits} bits V{version} {codec}, ours", ours
 
 
 def check(cli):
     """(peer, case, failure) for each case; `None` if nothing is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(cli, folder)
-        # `dialect` is what DuckDB's dialect has to pass, once it is finished: DuckDB counts the length of pages in another way.
-        peers = {"pyarrow": [direct, columns]}
+        peers = {"pyarrow": [direct, columns, kms], "duckdb": [dialect]}
         for peer, parts in peers.items():
             for name, case in itertools.chain.from_iterable(part(tool, folder) for part in parts):
                 failure = None

@@ -6,6 +6,8 @@
 //! `footer` opens files, wide ones above all;
 //! `memory` asks for the peak of a scan;
 //! `kernels` runs the inner loops alone;
+//! `ciphers` runs the ciphers alone;
+//! `encrypted` reads and writes lineitem in the open and encrypted;
 //! `host_write` has a host's threads write what ours do;
 //! `overhead` asks what metrics, a host's threads and cancelling cost;
 //! `sizes` writes files for `sizes.py` to compare, and `codecs` shows what codecs cost.
@@ -14,12 +16,14 @@
 #![forbid(unsafe_code)]
 
 mod bridge;
+mod ciphers;
 mod codecs;
 mod columns;
 mod common;
 mod compare_readers;
 mod datasets;
 mod decode;
+mod encrypted;
 mod error;
 mod filter;
 mod footer;
@@ -77,6 +81,10 @@ enum Command {
     Table(table::Options),
     /// Open files: decode wide footers, and read one column of thousands
     Footer(footer::Options),
+    /// How fast pages are encrypted and decrypted; with `--features ring` by ring
+    Ciphers(ciphers::Options),
+    /// Read and write lineitem in the open, and encrypted by AES-GCM and AES-CTR
+    Encrypted(encrypted::Options),
     /// Write lineitem by our own threads and by those of a host, in turn
     #[command(name = "host_write")]
     HostWrite(host_write::Options),
@@ -97,7 +105,9 @@ fn run(cli: &Cli) -> Result<bool> {
         Command::Decode(options) => (&options.common, decode::run(options)?),
         Command::Scan(options) => (&options.common, scan::run(options)?),
         Command::Write(options) => (&options.common, write::run(options)?),
+        Command::Encrypted(options) => (&options.common, encrypted::run(options)?),
         Command::Table(options) => return table::run(options),
+        Command::Ciphers(options) => return ciphers::run(options).map(|()| true),
         Command::Sizes(options) => return sizes::run(options).map(|()| true),
         Command::Filter(options) => return filter::run(options).map(|()| true),
         Command::Questions(options) => return questions::run(options).map(|()| true),

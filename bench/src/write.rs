@@ -42,10 +42,10 @@ pub(crate) struct Options {
 }
 
 /// What is written, on both sides.
-struct Input {
-    ours: Vec<RecordBatch>,
-    peer: Vec<RecordBatch60>,
-    schema: SchemaRef60,
+pub(crate) struct Input {
+    pub(crate) ours: Vec<RecordBatch>,
+    pub(crate) peer: Vec<RecordBatch60>,
+    pub(crate) schema: SchemaRef60,
 }
 
 /// Measures everything that the filter lets through.
@@ -174,7 +174,8 @@ pub(crate) fn lineitem_batches(scale: f64) -> Result<Vec<RecordBatch>> {
     Ok(lineitem(scale)?.ours)
 }
 
-fn lineitem(scale: f64) -> Result<Input> {
+/// The rows of lineitem, for both.
+pub(crate) fn lineitem(scale: f64) -> Result<Input> {
     let batches = LineItemArrow::new(LineItemGenerator::new(scale, 1, 1)).with_batch_size(WRITE_BATCH);
     let arrays = batches.map(|batch| Ok(batch?.columns().to_vec())).collect::<Result<_>>()?;
     Input::new(LineItemArrow::schema_ref(), arrays)

@@ -23,10 +23,12 @@ pub fn encrypted(data: &[u8]) {
         match change[2] {
             // Cut off: it has no footer then, unless one is found before.
             0 => file.truncate(at.max(file.len() / 2)),
-            bits => {
+            // Nothing is left of a file that was cut often.
+            bits if !file.is_empty() => {
                 let at = at % file.len();
                 file[at] ^= bits;
             }
+            _ => {}
         }
     }
     earned(96 << 20, || {

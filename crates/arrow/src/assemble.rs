@@ -92,6 +92,7 @@ fn structure(
             to.len()
         )));
     }
+    same_groups(field, fields, leaves)?;
     let mut arrays = Vec::with_capacity(fields.len());
     for (child, to) in fields.iter().zip(to) {
         let array = assemble(child, to, leaves)?;
@@ -138,6 +139,7 @@ fn map(
     let ([key, value], [to_key, to_value]) = (fields.as_slice(), &**to_fields) else {
         return Err(Error::argument(format!("the map {} has no key and value", field.name)));
     };
+    same_groups(entries, fields, leaves)?;
     let slots = leaves.batch(field.first_leaf())?.slots().list(field, entries)?;
     let count = slots.offsets.last().map_or(0, |&end| end as usize);
     let keys = assemble(key, to_key, leaves)?;
@@ -153,6 +155,24 @@ fn map(
         MapArray::try_new(to.clone(), OffsetBuffer::new(slots.offsets.into()), entries, nulls, sorted)
     });
     Ok(Arc::new(map.map_err(arrow_error)?))
+}
+
+/// All columns of a group must say the same of it and of what is above it.
+fn same_groups(group: &NestedField, fields: &[NestedField], leaves: &Leaves<'_>) -> Result<()> {
+    if group.def == 0 {
+        return Ok(());
+    }
+    let first = group.first_leaf();
+    let levels = leaves.batch(first)?.slots();
+    for field in fields {
+        let other = field.first_leaf();
+        if other != first && !levels.agrees_on(group, &leaves.batch(other)?.slots()) {
+            let (first, other) = (leaves.name(first), leaves.name(other));
+            let message = format!("columns {first} and {other} disagree: other lists or nulls above both");
+            return Err(Error::corrupt(message));
+        }
+    }
+    Ok(())
 }
 
 /// All columns of a field must have as many slots for it as its first one.

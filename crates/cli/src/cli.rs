@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// Take row groups out of a file, in place
     #[command(after_help = commands::drop_row_group::DROP_ROW_GROUP_HELP)]
     DropRowGroup(commands::drop_row_group::DropRowGroupArgs),
+    /// Wrap the keys of encrypted files with the newest versions of their master keys
+    #[command(after_help = commands::rotate_keys::ROTATE_KEYS_HELP)]
+    RotateKeys(commands::rotate_keys::RotateKeysArgs),
     /// Write _metadata and _common_metadata for the files of a directory
     #[command(after_help = commands::summary::SUMMARY_HELP)]
     Summary(commands::summary::SummaryArgs),

@@ -20,6 +20,7 @@ pub(crate) mod meta_edit;
 pub(crate) mod pages;
 pub(crate) mod recover;
 pub(crate) mod rewrite;
+pub(crate) mod rotate_keys;
 pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod size;

@@ -2,12 +2,15 @@
 
 mod encrypt;
 mod key_text;
+#[cfg_attr(not(feature = "encryption"), path = "keys/kms_off.rs")]
+mod kms;
 
 pub(crate) use encrypt::EncryptArgs;
 
 use crate::failure::{Failure, line};
 use clap::{Args as ClapArgs, ValueEnum};
 use key_text::{bytes, each, wrong};
+use kms::KmsSettings;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::{Error, Result};
 use marquetry::file::encryption::{
@@ -24,8 +27,11 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Encrypted files")]
 pub(crate) struct KeyArgs {
-    /// Keys as JSON: {"footer_key": K, "column_keys": {"a.b": K}, "keys": {"key metadata": K}, "aad_prefix": K}, each part
-    /// optional, and K is hex:.., base64:.. or utf8:..
+    /// Keys as JSON: {"footer_key": K, "column_keys": {"a.b": K}, "keys": {"key metadata": K}, "aad_prefix": K, "kms": KMS}, each
+    /// part optional. K is hex:.., base64:.. or utf8:.. KMS is a key management service: {"command": ["program", ..]}, which is run
+    /// for each key, with {"action": "unwrap", "master_key": NAME, "wrapped": TEXT} on its standard input, and answers {"key":
+    /// BASE64}, or {"action": "wrap", "master_key": NAME, "key": BASE64} and {"wrapped": TEXT}; or {"master_keys": {NAME: K}}, with
+    /// which keys are wrapped here; and "key_material": FILE, where the key material is, if it is not in the Parquet file
     #[arg(long, global = true, value_name = "FILE.json", conflicts_with = "key_env")]
     pub(crate) key_file: Option<PathBuf>,
     /// The same JSON in the environment variable of this name
@@ -44,11 +50,17 @@ pub(crate) struct KeyArgs {
 pub(crate) enum DialectArg {
     /// The format's
     Parquet,
-    /// DuckDB's, not finished: DuckDB does not read what is written so, nor is what DuckDB writes read
+    /// DuckDB's: everything under the footer key, and nothing that tells whether pages were swapped
     Duckdb,
 }
 
 static KEYS: OnceLock<Arc<FileDecryptionProperties>> = OnceLock::new();
+static KMS: OnceLock<KmsSettings> = OnceLock::new();
+
+/// Has the keys of a file wrapped anew, if their material is beside it, and returns how many there are; `None` if no KMS was given.
+pub(crate) fn rotate(path: &Path) -> Option<Result<usize>> {
+    KMS.get().map(|kms| kms.rotate(path))
+}
 
 /// The keys that were given.
 pub(crate) fn given() -> Option<&'static Arc<FileDecryptionProperties>> {
@@ -78,7 +90,10 @@ impl KeyArgs {
         if let Some(path) = &self.aad_prefix_file {
             keys.aad_prefix = Some(key_text::read(path)?);
         }
-        let _ = KEYS.set(keys.into_properties(self.encryption_dialect)?);
+        let kms = keys.kms.take();
+        let retriever = kms.as_ref().map(KmsSettings::retriever).transpose()?;
+        kms.into_iter().for_each(|kms| drop(KMS.set(kms)));
+        let _ = KEYS.set(keys.into_properties(retriever, self.encryption_dialect)?);
         Ok(())
     }
 }
@@ -106,6 +121,7 @@ struct KeyFile {
     column_keys: Vec<(String, Zeroizing<Vec<u8>>)>,
     keys: BTreeMap<String, Zeroizing<Vec<u8>>>,
     aad_prefix: Option<Zeroizing<Vec<u8>>>,
+    kms: Option<KmsSettings>,
 }
 
 impl KeyFile {
@@ -119,6 +135,7 @@ impl KeyFile {
                     keys.column_keys = each(columns).collect::<Result<_>>()?
                 }
                 ("keys", Value::Object(named)) => keys.keys = each(named).collect::<Result<_>>()?,
+                ("kms", value) => keys.kms = Some(KmsSettings::parse(value)?),
                 ("column_keys" | "keys", _) => return Err(wrong(&format!("{name} is no object"))),
                 _ => return Err(wrong(&format!("nothing is called {name:?}"))),
             }
@@ -126,9 +143,14 @@ impl KeyFile {
         Ok(keys)
     }
 
-    fn into_properties(mut self, dialect: DialectArg) -> Result<Arc<FileDecryptionProperties>> {
+    fn into_properties(
+        mut self,
+        kms: Option<Arc<dyn KeyRetriever>>,
+        dialect: DialectArg,
+    ) -> Result<Arc<FileDecryptionProperties>> {
         let taken = |bytes: &mut Zeroizing<Vec<u8>>| std::mem::take(&mut **bytes);
-        let mut builder = FileDecryptionProperties::with_key_retriever(Arc::new(NamedKeys(self.keys)));
+        let retriever = NamedKeys { keys: self.keys, kms };
+        let mut builder = FileDecryptionProperties::with_key_retriever(Arc::new(retriever));
         if let Some(key) = &mut self.footer_key {
             builder = builder.with_footer_key(taken(key));
         }
@@ -146,14 +168,22 @@ impl KeyFile {
     }
 }
 
-/// Keys by the key metadata that a file has of them.
-struct NamedKeys(BTreeMap<String, Zeroizing<Vec<u8>>>);
+/// Keys by the key metadata that a file has of them, and what finds others.
+struct NamedKeys {
+    keys: BTreeMap<String, Zeroizing<Vec<u8>>>,
+    kms: Option<Arc<dyn KeyRetriever>>,
+}
 
 impl KeyRetriever for NamedKeys {
     fn retrieve_key(&self, key_metadata: &[u8]) -> Result<Vec<u8>> {
-        let key = str::from_utf8(key_metadata).ok().and_then(|name| self.0.get(name));
-        key.map(|key| key.to_vec())
-            .ok_or_else(|| Error::encrypted(format!("no key was given for {}", shown_metadata(key_metadata))))
+        let key = str::from_utf8(key_metadata).ok().and_then(|name| self.keys.get(name));
+        match (key, &self.kms) {
+            (Some(key), _) => Ok(key.to_vec()),
+            (None, Some(kms)) => kms.retrieve_key(key_metadata),
+            (None, None) => {
+                Err(Error::encrypted(format!("no key was given for {}", shown_metadata(key_metadata))))
+            }
+        }
     }
 }
 
@@ -189,7 +219,7 @@ mod tests {
         }
         let short =
             key_text::members(r#"{"column_keys": {"a.b": "utf8:sesame"}}"#).and_then(KeyFile::parse).unwrap();
-        let error = short.into_properties(DialectArg::Parquet).unwrap_err().to_string();
+        let error = short.into_properties(None, DialectArg::Parquet).unwrap_err().to_string();
         assert_eq!(error, "argument: key of column a.b: a key of 6 bytes: AES has keys of 16, 24 and 32");
     }
 }

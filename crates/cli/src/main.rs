@@ -157,6 +157,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Merge(args) => commands::merge::run(args, output, outcome),
         Command::Split(args) => commands::split::run(args, output, outcome),
         Command::Append(args) => commands::append::run(args, output, outcome),
+        Command::RotateKeys(args) => commands::rotate_keys::run(args, output, outcome),
         Command::DropRowGroup(args) => commands::drop_row_group::run(args, output, outcome),
         Command::Summary(args) => commands::summary::run(args, output, outcome),
         Command::Verify(args) => commands::verify::run(args, output, outcome),

@@ -181,3 +181,74 @@ fn keys_are_never_shown() {
         assert!(said.contains("others than its owner can read these keys"), "{said}");
     }
 }
+
+/// What is appended is encrypted as the file is.
+#[test]
+fn encrypted_files_grow() {
+    let dir = folder();
+    let [file, read, write, signed, footer] =
+        ["wines-enc.parquet", "read.json", "write.json", "signed.json", "footer.json"]
+            .map(|name| at(&dir, name));
+    let plain = at(&dir, "plain.parquet");
+    success(&["convert", WINES, &plain]);
+    for how in [&write, &signed] {
+        success(&["convert", WINES, &file, "--overwrite", "--encrypt-file", how]);
+        success(&["append", &file, &plain, "--key-file", &read, "--plain-inputs"]);
+        let copy = at(&dir, "copy.parquet");
+        fs::copy(&file, &copy).unwrap();
+        success(&["append", &file, &copy, "--key-file", &read]);
+        success(&["meta", "set", &file, "made=twice", "--key-file", &read]);
+        assert_eq!(success(&["count", &file, "--key-file", &read]).trim(), "800");
+        success(&["verify", "--deep", &file, "--key-file", &read]);
+        let before = fs::read(&file).unwrap();
+        // A change that was stopped: what it was before is the file up to its old footer.
+        let [stopped, saved] = ["stopped.parquet", "saved.parquet"].map(|name| at(&dir, name));
+        fs::write(&stopped, &before[..before.len() - 5]).unwrap();
+        assert_ne!(failure(&["count", &stopped, "--key-file", &read]).0, 0);
+        success(&["recover", &stopped, &saved, "--overwrite", "--key-file", &read]);
+        assert_eq!(success(&["count", &saved, "--key-file", &read]).trim(), "800");
+        assert_ne!(failure(&["recover", &stopped, &saved, "--overwrite"]).0, 0);
+        for command in [
+            vec!["append", &file, &plain, "--plain-inputs"],
+            vec!["append", &file, &plain, "--plain-inputs", "--key-file", &footer],
+            vec!["append", &file, &plain, "--key-file", &read],
+            vec!["drop-row-group", &file, "0", "--key-file", &read],
+        ] {
+            let (code, errors) = failure(&command);
+            assert!(code != 0 && fs::read(&file).unwrap() == before, "{command:?}: {errors:?}");
+        }
+    }
+}
+
+/// Keys that master keys in the file of keys wrap: in the Parquet file, and beside it.
+#[test]
+fn keys_are_wrapped() {
+    let dir = folder();
+    let file = at(&dir, "wines-kms.parquet");
+    let beside = at(&dir, "_KEY_MATERIAL_FOR_wines-kms.parquet.json");
+    let rows = success(&["cat", WINES, "--format", "json"]);
+    let kms = format!(
+        r#""kms": {{"master_keys": {{"kf": "utf8:{FOOTER}", "kn": "utf8:{NAME}"}}, "key_material": {beside:?}}}"#
+    );
+    let inside = kms.replace(&format!(r#", "key_material": {beside:?}"#), "");
+    for (kms, internal) in [(&inside, true), (&kms, false)] {
+        let [write, read] = ["kms-write.json", "kms-read.json"].map(|name| at(&dir, name));
+        let properties = format!(
+            r#"{{{kms}, "parquet.encryption.footer.key": "kf", "parquet.encryption.column.keys": "kn: name",
+                "parquet.encryption.key.material.store.internally": {internal}}}"#
+        );
+        for (path, text) in [(&write, properties), (&read, format!("{{{kms}}}"))] {
+            fs::write(path, text).unwrap();
+            only_for_owner(Path::new(path));
+        }
+        success(&["convert", WINES, &file, "--overwrite", "--encrypt-file", &write]);
+        assert_eq!(success(&["cat", &file, "--format", "json", "--key-file", &read]), rows);
+        assert_eq!(Path::new(&beside).exists(), !internal);
+        // Master keys that are given away have no versions.
+        let (code, errors) = failure(&["rotate-keys", &file, "--key-file", &read]);
+        assert!(code != 0 && (internal || errors.join(" ").contains("no versions")), "{errors:?}");
+        let (_, errors) = failure(&["convert", WINES, &file, "--overwrite", "--encrypt-file", &read]);
+        assert!(errors.join(" ").contains("neither a footer key"), "{errors:?}");
+    }
+    assert_eq!(failure(&["rotate-keys", &file]).0, 2);
+}

@@ -21,8 +21,10 @@ use crate::metadata::ParquetMetaData;
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
-use marquetry_format::{FooterTail, PAR1, PageHeader, Reader};
+use marquetry_crypto::FileDecryptionProperties;
+use marquetry_format::{FooterTail, PAR1, PARE, PageHeader, Reader};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How the marker of a checkpoint begins. The first byte and the last keep it from being text.
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"\x93MQsync\n";
@@ -69,10 +71,10 @@ pub fn marker(magic: [u8; 8], position: u64) -> [u8; MARKER_LEN] {
     out
 }
 
-/// A whole checkpoint that stands at `position`.
+/// A whole checkpoint that stands at `position`; `magic` is what the file ends with, `PAR1` or `PARE`.
 ///
 /// Fails if the footer is longer than the format allows.
-pub fn frame(position: u64, footer: &[u8]) -> Result<Vec<u8>> {
+pub fn frame(position: u64, footer: &[u8], magic: [u8; 4]) -> Result<Vec<u8>> {
     let len = u32::try_from(footer.len())
         .map_err(|_| Error::argument("the footer is too long for the format"))?
         .to_le_bytes();
@@ -82,7 +84,7 @@ pub fn frame(position: u64, footer: &[u8]) -> Result<Vec<u8>> {
     out.extend_from_slice(&crc32fast::hash(footer).to_le_bytes());
     out.extend_from_slice(footer);
     out.extend_from_slice(&len);
-    out.extend_from_slice(&PAR1);
+    out.extend_from_slice(&magic);
     Ok(out)
 }
 
@@ -92,18 +94,30 @@ pub fn frame(position: u64, footer: &[u8]) -> Result<Vec<u8>> {
 /// be read, or if so much of it looks like footers that reading them all would take more than
 /// [`Limits::footer_bytes`]; damage is no error.
 pub fn find_last_checkpoint(source: &dyn Source, limits: &Limits) -> Result<Option<CheckpointFound>> {
-    Search::new(source, limits, false).run()
+    Search::new(source, limits, None, false).run()
+}
+
+/// [`find_last_checkpoint`] of an encrypted file, with its keys. Footers whose tags or signatures are wrong are none.
+///
+/// Fails also if a footer is there, and the key is missing or wrong.
+pub fn find_last_encrypted_checkpoint(
+    source: &dyn Source,
+    limits: &Limits,
+    keys: &Arc<FileDecryptionProperties>,
+) -> Result<Option<CheckpointFound>> {
+    Search::new(source, limits, Some(keys), false).run()
 }
 
 /// As [`find_last_checkpoint`], but takes the last footer that fits what is before it, marked or not.
 pub fn find_last_footer(source: &dyn Source, limits: &Limits) -> Result<Option<CheckpointFound>> {
-    Search::new(source, limits, true).run()
+    Search::new(source, limits, None, true).run()
 }
 
 /// A search for footers, backward.
 struct Search<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
+    keys: Option<&'a Arc<FileDecryptionProperties>>,
     takes_plausible: bool,
     /// The part of the file that is looked at, and where it begins.
     window: (u64, Bytes),
@@ -112,8 +126,13 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(source: &'a dyn Source, limits: &'a Limits, takes_plausible: bool) -> Self {
-        Search { source, limits, takes_plausible, window: (0, Bytes::new()), left: limits.footer_bytes }
+    fn new(
+        source: &'a dyn Source,
+        limits: &'a Limits,
+        keys: Option<&'a Arc<FileDecryptionProperties>>,
+        takes_plausible: bool,
+    ) -> Self {
+        Search { source, limits, keys, takes_plausible, window: (0, Bytes::new()), left: limits.footer_bytes }
     }
 
     fn run(&mut self) -> Result<Option<CheckpointFound>> {
@@ -123,8 +142,10 @@ impl<'a> Search<'a> {
             let start = end.saturating_sub(WINDOW);
             let bytes = self.source.read_at(start, (end - start) as usize)?;
             self.window = (start, bytes.clone());
-            let hits = bytes.windows(PAR1.len()).enumerate().rev().filter(|(_, bytes)| **bytes == PAR1);
-            for (at, _) in hits {
+            let is_magic = |bytes: &[u8]| *bytes == PAR1 || self.keys.is_some() && *bytes == PARE;
+            let hits = bytes.windows(PAR1.len()).enumerate().rev().filter(|(_, bytes)| is_magic(bytes));
+            let hits: Vec<usize> = hits.map(|(at, _)| at).collect();
+            for at in hits {
                 if let Some(found) = self.footer_before(start + (at + PAR1.len()) as u64)? {
                     return Ok(Some(found));
                 }
@@ -144,10 +165,8 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         let bytes = self.read(tail, TAIL_LEN)?;
-        let len = match bytes.first_chunk().map(FooterTail::parse) {
-            Some(Ok(FooterTail::Plain { metadata_len })) => metadata_len as usize,
-            _ => return Ok(None),
-        };
+        let Some(Ok(kind)) = bytes.first_chunk().map(FooterTail::parse) else { return Ok(None) };
+        let len = kind.metadata_len() as usize;
         let start = tail.checked_sub(len as u64).filter(|start| *start >= FIRST_PAGE);
         let Some(start) = start.filter(|_| len > 0 && len <= self.limits.footer_bytes) else {
             return Ok(None);
@@ -164,9 +183,13 @@ impl<'a> Search<'a> {
         if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&footer)) {
             return Ok(None);
         }
-        let metadata = match ParquetMetaData::parse(footer, self.limits) {
+        let metadata = match ParquetMetaData::open(kind, footer, self.limits, self.keys) {
             Ok(metadata) => metadata.with_data_end(start),
             Err(error) if error.stops_reading() => return Err(error),
+            // What is certainly a footer, and not for these keys.
+            Err(error) if error.kind() == ErrorKind::Key && evidence != Evidence::Plausible => {
+                return Err(error.at(start));
+            }
             Err(_) => return Ok(None),
         };
         if !chunks_are_before(&metadata, start)

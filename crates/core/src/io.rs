@@ -15,6 +15,8 @@ mod file_edit;
 #[cfg(feature = "fs")]
 mod file_identity;
 mod footer;
+#[cfg(all(feature = "encryption", feature = "fs"))]
+mod key_material;
 #[cfg(feature = "fs")]
 mod local_cache_key;
 #[cfg(feature = "fs")]
@@ -28,6 +30,9 @@ pub use cache_key::FileCacheKey;
 pub use footer::{FooterRead, TAIL_READ, read_encrypted_metadata, read_metadata};
 pub use push_decoder::{DecodeResult, ParquetMetaDataPushDecoder};
 pub use unreferenced::unreferenced_bytes;
+
+#[cfg(all(feature = "encryption", feature = "fs"))]
+pub use key_material::{key_material_path, read_key_material, rotate_key_material, write_key_material};
 
 #[cfg(feature = "fs")]
 pub use self::{

@@ -96,7 +96,7 @@ fn a_checkpoint_is_a_frame_around_a_footer() {
         b"PAR1",
     ]
     .concat();
-    assert_eq!(frame(263, b"abc").unwrap(), wire);
+    assert_eq!(frame(263, b"abc", *b"PAR1").unwrap(), wire);
     assert_eq!(wire.len() as u64, 3 + CHECKPOINT_FRAME_LEN);
     assert_eq!(marker(CHECKPOINT_MAGIC, 263), wire[..16]);
     assert_eq!(marker(APPEND_MAGIC, 1), *b"\x93MQgrow\n\x01\0\0\0\0\0\0\0");

@@ -10,14 +10,15 @@ use aes::{Aes128, Aes192, Aes256};
 use aes_gcm::AesGcm;
 use aes_gcm::aead::AeadInOut;
 use marquetry_base::{Error, Result};
+use std::sync::Arc;
 
-/// Prepares a key.
-pub(crate) fn block_modes(key: &SecretKey) -> Result<Box<dyn BlockModes>> {
+/// Prepares a key. It is made where it stays: the memory of a box that becomes something else is not wiped.
+pub(crate) fn block_modes(key: &SecretKey) -> Result<Arc<dyn BlockModes>> {
     let bytes = key.expose();
-    let modes: Box<dyn BlockModes> = match bytes.len() {
-        16 => Box::new(Aes::<Aes128>::new(bytes)?),
-        24 => Box::new(Aes::<Aes192>::new(bytes)?),
-        _ => Box::new(Aes::<Aes256>::new(bytes)?),
+    let modes: Arc<dyn BlockModes> = match bytes.len() {
+        16 => Arc::new(Aes::<Aes128>::new(bytes)?),
+        24 => Arc::new(Aes::<Aes192>::new(bytes)?),
+        _ => Arc::new(Aes::<Aes256>::new(bytes)?),
     };
     Ok(faster(key, modes))
 }
@@ -68,7 +69,7 @@ mod tests {
         digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
     }
 
-    fn modes(key: &str) -> Box<dyn BlockModes> {
+    fn modes(key: &str) -> Arc<dyn BlockModes> {
         block_modes(&SecretKey::new(bytes(key)).unwrap()).unwrap()
     }
 

@@ -3,8 +3,9 @@
 use crate::block_modes::BlockModes;
 use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
+use std::sync::Arc;
 
 /// Fails.
-pub(crate) fn block_modes(_: &SecretKey) -> Result<Box<dyn BlockModes>> {
+pub(crate) fn block_modes(_: &SecretKey) -> Result<Arc<dyn BlockModes>> {
     Err(Error::unsupported("this build has no encryption: its feature `encryption` is off"))
 }

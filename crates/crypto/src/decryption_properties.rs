@@ -1,6 +1,7 @@
 //! What a reader of an encrypted file knows: keys, or who finds them, and the AAD prefix.
 
 use crate::key_retriever::KeyRetriever;
+use crate::module_cipher::GCM_OVERHEAD;
 use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
 use std::collections::BTreeMap;
@@ -15,9 +16,19 @@ pub enum EncryptionDialect {
     /// The format's.
     #[default]
     Parquet,
-    /// DuckDB's: all is under the footer key, and modules have no additional data, so that nobody notices when they are swapped.
-    /// Not finished: the length that DuckDB gives for a page leaves out what encryption adds, so neither reads the other's pages yet.
+    /// DuckDB's: all is under the footer key, and modules have no additional data, so that nobody notices when they are swapped. The
+    /// length that a page's header gives is that of the page before it was encrypted.
     DuckDb,
+}
+
+impl EncryptionDialect {
+    /// How many bytes of a page in the file its header does not count, in `compressed_page_size`: what encryption adds, or none.
+    pub fn uncounted_page_bytes(self) -> usize {
+        match self {
+            EncryptionDialect::Parquet => 0,
+            EncryptionDialect::DuckDb => GCM_OVERHEAD,
+        }
+    }
 }
 
 /// Keys of an encrypted file, and what else its reader must know.

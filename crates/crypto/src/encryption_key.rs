@@ -43,6 +43,11 @@ impl EncryptionKey {
         self.used.load(Ordering::Relaxed).min(MAX_INVOCATIONS)
     }
 
+    /// Counts modules that it has encrypted before, in a file that others have begun.
+    pub fn count_earlier(&self, modules: u64) {
+        self.used.fetch_add(modules.min(MAX_INVOCATIONS), Ordering::Relaxed);
+    }
+
     /// Appends the GCM module of `content`, length included, to `out`.
     ///
     /// Fails if the content is too long, if the key was used too often, or if the system has no random bytes.
@@ -50,7 +55,7 @@ impl EncryptionKey {
         let nonce = self.begin(content.len(), GCM_OVERHEAD, out)?;
         let start = out.len();
         out.extend_from_slice(content);
-        let tag = self.cipher.modes.gcm_encrypt(&nonce, aad, &mut out[start..])?;
+        let tag = self.cipher.gcm_encrypt(&nonce, aad, &mut out[start..])?;
         out.extend_from_slice(&tag);
         Ok(())
     }
@@ -60,14 +65,14 @@ impl EncryptionKey {
         let nonce = self.begin(content.len(), CTR_OVERHEAD, out)?;
         let start = out.len();
         out.resize(start + content.len(), 0);
-        self.cipher.modes.ctr(&nonce, 1, content, &mut out[start..]);
+        self.cipher.ctr(&nonce, 1, content, &mut out[start..]);
         Ok(())
     }
 
     /// The signature of `content`: a nonce and a tag. Fails as [`seal_gcm`](Self::seal_gcm) does.
     pub fn sign(&self, content: &[u8], aad: &[u8]) -> Result<[u8; NONCE_BYTES + TAG_BYTES]> {
         let nonce = self.next_nonce()?;
-        let tag = self.cipher.modes.gcm_encrypt(&nonce, aad, &mut content.to_vec())?;
+        let tag = self.cipher.gcm_encrypt(&nonce, aad, &mut content.to_vec())?;
         let mut signature = [0; NONCE_BYTES + TAG_BYTES];
         signature[..NONCE_BYTES].copy_from_slice(&nonce);
         signature[NONCE_BYTES..].copy_from_slice(&tag);

@@ -5,24 +5,37 @@
 use crate::block_modes::{BlockModes, Nonce, Tag};
 use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
-use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, UnboundKey};
+use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, LessSafeKey, UnboundKey};
+use std::sync::Arc;
 
 /// `modes`, with another AES-GCM if there is one for the key.
-pub(crate) fn faster(key: &SecretKey, modes: Box<dyn BlockModes>) -> Box<dyn BlockModes> {
-    let algorithm = match key.expose().len() {
+pub(crate) fn faster(key: &SecretKey, modes: Arc<dyn BlockModes>) -> Arc<dyn BlockModes> {
+    let algorithm: &'static Algorithm = match key.expose().len() {
         16 => &AES_128_GCM,
         32 => &AES_256_GCM,
         _ => return modes,
     };
     match UnboundKey::new(algorithm, key.expose()) {
-        Ok(key) => Box::new(FastGcm { key: LessSafeKey::new(key), modes }),
+        Ok(key) => Arc::new(FastGcm { key: LessSafeKey::new(key), algorithm, modes }),
         Err(_) => modes,
     }
 }
 
 struct FastGcm {
     key: LessSafeKey,
-    modes: Box<dyn BlockModes>,
+    algorithm: &'static Algorithm,
+    modes: Arc<dyn BlockModes>,
+}
+
+/// `ring` does not wipe its keys: another one takes the place of what is dropped, in the same memory.
+impl Drop for FastGcm {
+    fn drop(&mut self) {
+        if let Ok(key) = UnboundKey::new(self.algorithm, &[0; 32][..self.algorithm.key_len()]) {
+            self.key = LessSafeKey::new(key);
+            // It is not left out for that nobody reads it.
+            std::hint::black_box(&mut self.key);
+        }
+    }
 }
 
 impl BlockModes for FastGcm {

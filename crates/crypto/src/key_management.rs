@@ -8,13 +8,22 @@
 //! ```
 //!
 //! With double wrapping the KMS is asked once for a key encryption key and all files that it is used for. Material may also be in a
-//! file beside (external), which is only read.
+//! file beside (external), so that it can be wrapped with new master keys without touching the Parquet file.
+//!
+//! A KMS that wraps nothing, but gives master keys away, is made one by [`LocalKms`].
 
 mod client;
+mod external;
+mod key_cache;
+mod local;
 mod material;
+mod properties;
 mod retriever;
 mod writer;
 
 pub use client::KmsClient;
+pub use external::ExternalKeyMaterial;
+pub use local::{LocalKms, MasterKeys};
+pub use properties::KeyProperties;
 pub use retriever::KmsKeyRetriever;
 pub use writer::KeyManagement;

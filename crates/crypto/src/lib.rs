@@ -31,6 +31,7 @@ mod key_retriever;
 mod module_cipher;
 #[cfg_attr(not(feature = "encryption"), path = "random_off.rs")]
 mod random;
+mod scrub;
 mod secret_key;
 
 pub use aad::{FileAad, MAX_ORDINAL, ModuleType};
@@ -40,7 +41,9 @@ pub use encryption_properties::{
     ColumnEncryption, EncryptionPropertiesBuilder, FileEncryptionProperties, ParquetCipher,
 };
 #[cfg(feature = "encryption")]
-pub use key_management::{KeyManagement, KmsClient, KmsKeyRetriever};
+pub use key_management::{
+    ExternalKeyMaterial, KeyManagement, KeyProperties, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys,
+};
 pub use key_retriever::{KeyRetriever, shown_metadata};
 pub use module_cipher::{CTR_OVERHEAD, GCM_OVERHEAD, LENGTH_BYTES, ModuleCipher, NONCE_BYTES, TAG_BYTES};
 pub use secret_key::SecretKey;

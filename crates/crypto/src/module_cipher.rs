@@ -2,6 +2,7 @@
 
 use crate::aes_modes::block_modes;
 use crate::block_modes::{BlockModes, Nonce, Tag};
+use crate::scrub::scrubbed;
 use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
 use std::fmt;
@@ -21,13 +22,25 @@ pub const CTR_OVERHEAD: usize = LENGTH_BYTES + NONCE_BYTES;
 /// A key that is ready for use. Clones share it.
 #[derive(Clone)]
 pub struct ModuleCipher {
-    pub(crate) modes: Arc<dyn BlockModes>,
+    modes: Arc<dyn BlockModes>,
 }
 
 impl ModuleCipher {
     /// Prepares a key. Fails if this build has no encryption.
     pub fn new(key: &SecretKey) -> Result<Self> {
-        Ok(ModuleCipher { modes: block_modes(key)?.into() })
+        Ok(ModuleCipher { modes: scrubbed(|| block_modes(key))? })
+    }
+
+    pub(crate) fn gcm_encrypt(&self, nonce: &Nonce, aad: &[u8], data: &mut [u8]) -> Result<Tag> {
+        scrubbed(|| self.modes.gcm_encrypt(nonce, aad, data))
+    }
+
+    fn gcm_decrypt(&self, nonce: &Nonce, aad: &[u8], input: &[u8], output: &mut [u8], tag: &Tag) -> bool {
+        scrubbed(|| self.modes.gcm_decrypt(nonce, aad, input, output, tag))
+    }
+
+    pub(crate) fn ctr(&self, nonce: &Nonce, first_block: u32, input: &[u8], output: &mut [u8]) {
+        scrubbed(|| self.modes.ctr(nonce, first_block, input, output));
     }
 
     /// How many bytes the module has that begins with `bytes`, its length included; `None` if there are fewer than 4 bytes.
@@ -46,7 +59,7 @@ impl ModuleCipher {
             return Err(too_short(module.len()));
         };
         content.resize(ciphertext.len(), 0);
-        let is_right = self.modes.gcm_decrypt(nonce, aad, ciphertext, content, tag);
+        let is_right = self.gcm_decrypt(nonce, aad, ciphertext, content, tag);
         if !is_right {
             content.clear();
         }
@@ -59,7 +72,7 @@ impl ModuleCipher {
     pub fn open_ctr(&self, module: &[u8], content: &mut Vec<u8>) -> Result<()> {
         let (nonce, ciphertext) = split(module)?;
         content.resize(ciphertext.len(), 0);
-        self.modes.ctr(nonce, 1, ciphertext, content);
+        self.ctr(nonce, 1, ciphertext, content);
         Ok(())
     }
 
@@ -70,7 +83,7 @@ impl ModuleCipher {
         let ciphertext = &rest[..rest.len().saturating_sub(TAG_BYTES)];
         let mut content = vec![0; ciphertext.len()];
         // SPEC: NIST SP 800-38D: block 1 is for the tag.
-        self.modes.ctr(nonce, 2, ciphertext, &mut content);
+        self.ctr(nonce, 2, ciphertext, &mut content);
         Ok(content)
     }
 
@@ -79,10 +92,10 @@ impl ModuleCipher {
         let Some((nonce, tag)) = signature.split_first_chunk::<NONCE_BYTES>() else { return Ok(false) };
         let Ok(tag) = <&Tag>::try_from(tag) else { return Ok(false) };
         let mut encrypted = content.to_vec();
-        self.modes.gcm_encrypt(nonce, aad, &mut encrypted)?;
+        self.gcm_encrypt(nonce, aad, &mut encrypted)?;
         // Comparing is left to who decrypts, who does it in constant time.
         let mut decrypted = vec![0; encrypted.len()];
-        Ok(self.modes.gcm_decrypt(nonce, aad, &encrypted, &mut decrypted, tag))
+        Ok(self.gcm_decrypt(nonce, aad, &encrypted, &mut decrypted, tag))
     }
 }
 

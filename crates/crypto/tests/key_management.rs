@@ -1,13 +1,15 @@
 //! Keys that a KMS has wrapped are found again.
 #![cfg(feature = "encryption")]
 
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_crypto::{
-    ColumnEncryption, EncryptionKey, FileDecryptionProperties, KeyManagement, KeyRetriever, KmsClient,
-    KmsKeyRetriever, ModuleCipher, SecretKey,
+    ColumnEncryption, EncryptionKey, ExternalKeyMaterial, FileDecryptionProperties, KeyManagement,
+    KeyProperties, KeyRetriever, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys, ModuleCipher,
+    ParquetCipher, SecretKey,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// A KMS in memory, whose wrapped keys are hexadecimal; it counts what it is asked.
 #[derive(Default)]
@@ -100,4 +102,135 @@ fn material_that_is_none_is_an_error() {
         assert!(error.contains(said), "{error}");
     }
     assert!(KmsKeyRetriever::new(Arc::new(Kms::default())).with_external_material(b"[]").is_err());
+}
+
+/// Master keys have versions, and what they wrap says which.
+#[derive(Default)]
+struct Versions(AtomicUsize);
+
+impl Versions {
+    fn master(version: usize) -> ModuleCipher {
+        ModuleCipher::new(&SecretKey::new(vec![version as u8 + 1; 16]).unwrap()).unwrap()
+    }
+}
+
+impl KmsClient for Versions {
+    fn wrap_key(&self, key: &[u8], _: &str) -> Result<String> {
+        let version = self.0.load(Ordering::Relaxed);
+        let mut module = Vec::new();
+        EncryptionKey::new(SecretKey::new(vec![version as u8 + 1; 16])?)?.seal_gcm(key, b"", &mut module)?;
+        Ok(format!("{version}:{}", module.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+    }
+
+    fn unwrap_key(&self, wrapped_key: &str, _: &str) -> Result<Vec<u8>> {
+        let (version, hex) = wrapped_key.split_once(':').unwrap();
+        let byte = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
+        let module: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+        let mut key = Vec::new();
+        match Versions::master(version.parse().unwrap()).open_gcm(&module, b"", &mut key)? {
+            true => Ok(key),
+            false => Err(Error::encrypted("another version")),
+        }
+    }
+}
+
+/// The keys of footer and column by material that is outside of the file.
+fn keys_by(kms: Arc<dyn KmsClient>, material: &ExternalKeyMaterial, metadata: [&[u8]; 2]) -> [Vec<u8>; 2] {
+    let retriever = KmsKeyRetriever::new(kms).with_external_material(material.to_json().as_bytes()).unwrap();
+    metadata.map(|metadata| retriever.retrieve_key(metadata).unwrap())
+}
+
+#[test]
+fn material_outside_is_rotated_and_the_keys_stay() {
+    for is_double in [false, true] {
+        let kms = Arc::new(Versions::default());
+        let management = KeyManagement::new(kms.clone()).with_double_wrapping(is_double);
+        let (builder, material) =
+            management.encryption_with_external_material("kf", &[("kc", "a"), ("kc", "b")]).unwrap();
+        assert_eq!(material.names().collect::<Vec<_>>(), ["columnKey0", "columnKey1", "footerKey"]);
+        let encryption = builder.build().unwrap();
+        let ColumnEncryption::ColumnKey(_, Some(column)) = encryption.column("b") else { panic!() };
+        let metadata = [encryption.footer_key_metadata().unwrap(), column];
+        assert!(str::from_utf8(column).unwrap().contains("\"keyReference\":\"columnKey1\""));
+        let keys = keys_by(kms.clone(), &material, metadata);
+        kms.0.store(1, Ordering::Relaxed);
+        let rotated = management.rotate(&material).unwrap();
+        assert!(
+            rotated.to_json().contains("1:") && !rotated.to_json().contains("0:"),
+            "{}",
+            rotated.to_json()
+        );
+        assert!(rotated.to_json().contains("kmsInstanceURL"));
+        assert_eq!(keys_by(kms.clone(), &rotated, metadata), keys);
+        assert_eq!(keys_by(kms, &material, metadata), keys, "the old one is good until it is replaced");
+    }
+}
+
+#[test]
+fn lifetimes_end() {
+    for (lifetime, asked) in [(0, 6), (3600, 1)] {
+        let kms = Arc::new(Kms::default());
+        let keys = KeyManagement::new(kms.clone()).with_cache_lifetime(Duration::from_secs(lifetime));
+        for _ in 0..3 {
+            keys.encryption("kf", &[("kf", "a")]).unwrap();
+        }
+        assert_eq!(kms.0.load(Ordering::Relaxed), asked);
+    }
+}
+
+/// A server of master keys, which counts how often it is asked.
+#[derive(Default)]
+struct Server(Arc<AtomicUsize>);
+
+impl MasterKeys for Server {
+    fn master_key(&self, master_key_id: &str) -> Result<Vec<u8>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Kms::master(master_key_id).map(|key| key.expose().to_vec())
+    }
+}
+
+#[test]
+fn local_wrapping() {
+    for is_double in [false, true] {
+        let asked = Arc::<AtomicUsize>::default();
+        let kms = Arc::new(LocalKms::new(Server(asked.clone())));
+        let management = KeyManagement::new(kms.clone()).with_double_wrapping(is_double);
+        let encryption = management.encryption("kf", &[("kc", "a")]).unwrap().build().unwrap();
+        let metadata = encryption.footer_key_metadata().unwrap();
+        assert!(str::from_utf8(metadata).unwrap().contains("NO_VERSION"));
+        KmsKeyRetriever::new(kms.clone()).retrieve_key(metadata).unwrap();
+        assert_eq!(asked.load(Ordering::Relaxed), 2, "once for each master key");
+        let (_, material) = management.encryption_with_external_material("kf", &[]).unwrap();
+        let error = management.rotate(&material).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    }
+    // Wrapped by another implementation: the key `abcdefghijklmnop`, by AES-GCM with the master key `0123456789012345`, and `kf` as additional data.
+    let wrapped = |version| {
+        format!(
+            r#"{{"masterKeyVersion":"{version}","encryptedKey":"AAECAwQFBgcICQoLwZZ/vF58icHUlMczk/C1ptJLAO5VkWNfgqxNL82QktM="}}"#
+        )
+    };
+    let kms = LocalKms::new(Server::default());
+    assert_eq!(kms.unwrap_key(&wrapped("NO_VERSION"), "kf").unwrap(), b"abcdefghijklmnop");
+    assert_eq!(kms.unwrap_key(&wrapped("NO_VERSION"), "kc").unwrap_err().kind(), ErrorKind::Key);
+    assert_eq!(kms.unwrap_key(&wrapped("7"), "kf").unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn properties_make_keys() {
+    let properties = KeyProperties::parse([
+        ("parquet.encryption.footer.key", "kf"),
+        ("parquet.encryption.column.keys", "kc: a, b"),
+        ("parquet.encryption.algorithm", "AES_GCM_CTR_V1"),
+        ("parquet.encryption.key.material.store.internally", "false"),
+        ("parquet.encryption.data.key.length.bits", "256"),
+        ("spark.sql.shuffle.partitions", "7"),
+    ])
+    .unwrap();
+    let management = properties.management(Arc::new(Kms::default())).unwrap();
+    let (builder, material) = properties.encryption(&management).unwrap();
+    let encryption = builder.build().unwrap();
+    assert_eq!(encryption.cipher(), ParquetCipher::AesGcmCtrV1);
+    assert_eq!(material.unwrap().names().count(), 3);
+    assert!(matches!(encryption.column("c"), ColumnEncryption::Plain));
 }

@@ -13,7 +13,9 @@ pub use marquetry_core::write::Durable;
 
 /// Footers inside a file: checkpoints, and those from before it grew.
 pub mod checkpoint {
-    pub use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_checkpoint, find_last_footer};
+    pub use marquetry_core::checkpoint::{
+        CheckpointFound, Evidence, find_last_checkpoint, find_last_encrypted_checkpoint, find_last_footer,
+    };
 }
 
 /// Encrypted files: their keys, and who finds them.
@@ -30,13 +32,19 @@ pub mod checkpoint {
 /// ```
 pub mod encryption {
     pub use marquetry_core::encryption::FileEncryption;
+    #[cfg(all(feature = "encryption", feature = "fs"))]
+    pub use marquetry_core::io::{
+        key_material_path, read_key_material, rotate_key_material, write_key_material,
+    };
     pub use marquetry_crypto::{
         ColumnEncryption, DecryptionPropertiesBuilder, EncryptionDialect, EncryptionKey,
         EncryptionPropertiesBuilder, FileDecryptionProperties, FileEncryptionProperties, KeyRetriever,
         ParquetCipher, SecretKey, shown_metadata,
     };
     #[cfg(feature = "encryption")]
-    pub use marquetry_crypto::{KeyManagement, KmsClient, KmsKeyRetriever};
+    pub use marquetry_crypto::{
+        ExternalKeyMaterial, KeyManagement, KeyProperties, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys,
+    };
 }
 
 /// The footer's contents, through accessors.

@@ -9,7 +9,7 @@ use crate::async_reader::CachedTail;
 use crate::schema::repair::may_change_values;
 use arrow_schema::SchemaRef;
 use marquetry_base::{ErrorKind, Limits, Result, Span};
-use marquetry_core::checkpoint::find_last_checkpoint;
+use marquetry_core::checkpoint::{find_last_checkpoint, find_last_encrypted_checkpoint};
 use marquetry_core::fetch::{CachedSource, CoalesceOptions, RangeCache, index_ranges};
 use marquetry_core::io::{read_encrypted_metadata, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
@@ -83,7 +83,11 @@ impl ArrowReaderMetadata {
         if !(options.checkpoint_recovery && is_damage) {
             return Err(error);
         }
-        let Some(found) = find_last_checkpoint(source, &options.limits)? else { return Err(error) };
+        let found = match &options.decryption {
+            Some(keys) => find_last_encrypted_checkpoint(source, &options.limits, keys),
+            None => find_last_checkpoint(source, &options.limits),
+        };
+        let Some(found) = found? else { return Err(error) };
         let recovered = Self::try_new(Arc::new(found.metadata), options)?;
         Ok(ArrowReaderMetadata { recovered_end: Some(found.end), ..recovered })
     }

@@ -118,6 +118,11 @@ fn siblings_must_agree() {
     assert_eq!(error.to_string(), "corrupt: columns a.x and a.y disagree: 2 and 3 values");
     let error = assembled(pair(REQUIRED), None, vec![leaf(&[1], None, &[], &[]), None]).unwrap_err();
     assert_eq!(error.message(), "column 1 a.y was not read");
+    // As many values, but another struct is null.
+    let x = leaf(&[1, 0, 2], Some(&[true, false, true]), &[1, 0, 1], &[]);
+    let y = leaf(&[0, 5, 0], Some(&[false, true, false]), &[1, 2, 0], &[]);
+    let error = assembled(pair(OPTIONAL), None, vec![x, y]).unwrap_err();
+    assert_eq!(error.message(), "columns a.x and a.y disagree: other lists or nulls above both");
 }
 
 fn map() -> Vec<SchemaElement> {
@@ -142,6 +147,17 @@ fn a_map() {
     let null_key = leaf(&[1, 0], Some(&[true, false]), &[3, 2, 0, 1], levels.1);
     let error = assembled(map(), None, vec![null_key, values()]).unwrap_err();
     assert_eq!(error.to_string(), "corrupt: null map key, in column m.key_value.key");
+}
+
+#[test]
+fn keys_and_values_of_other_rows() {
+    // {1, 2}, {3}, {4} of keys and {1, 2}, {3, 4}, {} of values: as many.
+    let keys = leaf(&[1, 2, 3, 4], None, &[3, 3, 3, 3], &[0, 1, 0, 0]);
+    let values = leaf(&[1, 2, 3, 4], None, &[3, 3, 3, 3, 1], &[0, 1, 0, 1, 0]);
+    let error = assembled(map(), None, vec![keys, values]).unwrap_err();
+    let expected =
+        "corrupt: columns m.key_value.key and m.key_value.value disagree: other lists or nulls above both";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use super::edit::{EditArgs, report};
 use super::merge::{CopyTarget, copy_row_groups};
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
-use crate::keys;
 use crate::output::Output;
 use crate::rewrite::{ColumnLog, Input, Same, leaf_map_of_file, report_failure};
 use clap::Args as ClapArgs;
@@ -26,6 +25,9 @@ pub(crate) struct AppendArgs {
     /// Columns may stand in another order, have other field ids, and be required in IN where they are optional in FILE
     #[arg(long)]
     compatible: bool,
+    /// FILE is encrypted and IN are not: their rows are encrypted in FILE. Without this IN have FILE's keys
+    #[arg(long)]
+    plain_inputs: bool,
     #[command(flatten)]
     how: EditArgs,
 }
@@ -45,13 +47,19 @@ With --copy all of this happens to a copy beside FILE, which takes FILE's place 
 moment, and after a crash, FILE is the old file or the new one, for all readers. That costs the time and the room of
 writing FILE once more, whatever its size, and other hard links of FILE keep the old one; so it is not the default.
 
+An encrypted FILE is changed with --key-file or --key-env, and needs the keys of all its columns: what is new is encrypted as
+the same columns are in FILE, what the footer says of each column is encrypted anew, and every module keeps a number of
+its own. IN are read with the same keys, or are not encrypted, with --plain-inputs. Rows of encrypted files are not appended to
+one that is not: `marquetry rewrite --decrypt` comes first.
+
 JSON: {file, rows, row_groups, size, grown, unreferenced, notes}; `grown` is by how many bytes, `unreferenced` are bytes
 that nothing refers to.
 
 Examples:
   marquetry append wines.parquet new-wines.parquet
   marquetry append year.parquet 'days/*.parquet' --format json
-  marquetry append served.parquet today.parquet --copy";
+  marquetry append served.parquet today.parquet --copy
+  marquetry append secret.parquet today.parquet --key-file keys.json --plain-inputs";
 
 pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.inputs.clone() }.expanded(outcome);
@@ -74,12 +82,10 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
     // Of all files, before the first is written.
     let mut inputs = Vec::new();
     for file in files {
-        let input = Input::open(file)?;
-        if keys::given().is_some() {
-            return Err(Failure::Usage(
-                "append writes in the open what was encrypted: `marquetry merge --encrypt-file` makes a new file of both".to_owned(),
-            ));
-        }
+        let input = match args.plain_inputs {
+            true => Input::open_plain(file)?,
+            false => Input::open(file)?,
+        };
         let map = columns_of(&metadata, &input, args.compatible)?;
         check_arrow_schema(&metadata, &input, &mut log)?;
         inputs.push((input, map));

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::file_name;
+use crate::keys;
 use crate::output::Output;
 use crate::rewrite::ColumnLog;
 use crate::unreferenced;
@@ -20,11 +21,12 @@ pub(super) struct EditArgs {
 }
 
 impl EditArgs {
-    /// The file, locked, and ready to be changed.
+    /// The file, locked, and ready to be changed; with the keys that were given, if it is encrypted.
     pub(super) fn open(self, path: &Path) -> Result<FileEdit, Error> {
-        match self.copy {
-            true => FileEdit::open_copy(path, &Limits::default()),
-            false => FileEdit::open(path, &Limits::default()),
+        match (keys::given(), self.copy) {
+            (Some(keys), _) => FileEdit::open_encrypted(path, &Limits::default(), keys, self.copy),
+            (None, true) => FileEdit::open_copy(path, &Limits::default()),
+            (None, false) => FileEdit::open(path, &Limits::default()),
         }
     }
 }

@@ -2,25 +2,31 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::keys;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::printable::printable;
 use crate::report_file::ReportFile;
 use crate::rewrite::report_failure;
 use clap::Args as ClapArgs;
-use marquetry::errors::Error;
+use marquetry::errors::{Error, Limits};
 use marquetry::file::AtomicFile;
+use marquetry::file::checkpoint::find_last_encrypted_checkpoint;
+use marquetry::file::encryption::FileDecryptionProperties;
+use marquetry::file::metadata::RowGroup;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::KeyValue;
 use marquetry_core::io::read_metadata;
 use marquetry_core::schema::Schema;
 use marquetry_recover::{
-    Decision, GivenSchema, KeptRowGroup, Loss, RecoverOptions, Recovery, Report, SchemaOrigin, recover,
+    Confidence, Decision, GivenSchema, KeptRowGroup, Loss, RecoverOptions, Recovery, Report, SchemaOrigin,
+    recover,
 };
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecoverArgs {
@@ -68,7 +74,8 @@ it, and no more. --keep-appended looks for whole row groups of the change, too.
 
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
-Encrypted files are left alone. BROKEN is never written to; OUT appears once it is complete, and only if a row group is
+An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
+grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone. BROKEN is never written to; OUT appears once it is complete, and only if a row group is
 kept.
 
 The exit code is 0 if nothing is lost that the report knows of, and 1 if anything is, as for `marquetry cat --on-corrupt`:
@@ -101,6 +108,9 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     refuse_existing(&args.output, inputs(), args.overwrite)?;
     let create = |path| ReportFile::create(path, inputs(), Some(&args.output), Some(args.overwrite));
     let report_file = args.report.as_deref().map(create).transpose()?;
+    if let Some(keys) = keys::given() {
+        return recover_encrypted(args, keys, report_file, output);
+    }
     let options = RecoverOptions::default()
         .with_schema(args.given_schema()?)
         .with_partial(args.partial)
@@ -129,6 +139,57 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
         return Err(Failure::Check(why.to_owned()));
     }
     lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)))
+}
+
+/// An encrypted file, up to its last footer that the keys open: its bytes as they are.
+fn recover_encrypted(
+    args: &RecoverArgs,
+    keys: &Arc<FileDecryptionProperties>,
+    report_file: Option<ReportFile>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let source = crate::remote::source(&args.input)?;
+    let found = find_last_encrypted_checkpoint(&*source, &Limits::default(), keys)?;
+    let Some(found) = found else {
+        return Err(Failure::Check(
+            "no footer is in the file that the keys open: nothing is written".to_owned(),
+        ));
+    };
+    let mut file = AtomicFile::create(&args.output)?;
+    let mut at = 0;
+    while at < found.end {
+        let len = (found.end - at).min(1 << 20);
+        file.write_all(&source.read_at(at, len as usize)?)?;
+        at += len;
+    }
+    file.finish()?;
+    let group = |group: RowGroup<'_>| {
+        let ranges = group.columns().flatten().flat_map(|chunk| chunk.byte_range());
+        let bytes = ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end));
+        let bytes = bytes.unwrap_or(0..0);
+        json!({
+            "start": bytes.start, "end": bytes.end, "rows": group.num_rows(), "nulls": [],
+            "why": "a row group of the footer, not looked into", "confidence": Confidence::High.name(),
+        })
+    };
+    let what = format!("the file up to byte {}, still encrypted", found.end);
+    let why = "the last footer that the keys open ends there";
+    let (rows, groups) =
+        (found.metadata.num_rows(), found.metadata.row_groups().map(group).collect::<Vec<_>>());
+    let count = groups.len();
+    let as_json = json!({
+        "file": file_name::shown(&args.output), "schema": SchemaOrigin::Footer.name(), "rows": rows, "bytes": source.len(),
+        "bytes_kept": found.end, "pages_found": 0,
+        "decisions": [{"what": what, "why": why, "confidence": Confidence::Exact.name()}], "row_groups": groups, "losses": [],
+    });
+    if let Some(mut file) = report_file {
+        writeln!(file, "{as_json:#}")?;
+        file.finish()?;
+    }
+    match output.is_json() {
+        true => Ok(output.json(&as_json)?),
+        false => Ok(output.line(format!("{what}: {why}; {rows} rows in {count} row groups"))?),
+    }
 }
 
 /// What is lost, in a line; `None` if nothing is. That something is, is a failure, as where rows are read.

@@ -1,6 +1,7 @@
 //! How what is written is encrypted.
 
 use super::key_text::{self, bytes, wrong};
+use super::kms::KmsSettings;
 use crate::failure::Failure;
 use clap::Args as ClapArgs;
 use marquetry::errors::Result;
@@ -18,7 +19,9 @@ pub(crate) struct EncryptArgs {
     /// Encrypt with these keys, as JSON: {"footer_key": K, "column_keys": {"a.b": K}}; optional are "footer_key_metadata": "name",
     /// "column_keys": {"a.b": {"key": K, "metadata": "name"}}, "complete_columns", "plaintext_footer", "store_aad_prefix": true or
     /// false, "aad_prefix": K, "algorithm": "AES_GCM_V1" or "AES_GCM_CTR_V1", "dialect": "duckdb". K is hex:.., base64:.. or
-    /// utf8:..
+    /// utf8:.. Or new keys, wrapped by a key management service, {"kms": KMS} as in --key-file, and the names that parquet-java has:
+    /// "parquet.encryption.footer.key": NAME, "parquet.encryption.column.keys": "NAME:a,b;NAME:c.d", .uniform.key, .complete.columns,
+    /// .algorithm, .plaintext.footer, .double.wrapping, .key.material.store.internally, .data.key.length.bits and so on
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["encrypt_env", "decrypt"])]
     pub(crate) encrypt_file: Option<PathBuf>,
     /// The same JSON in the environment variable of this name
@@ -47,6 +50,19 @@ impl EncryptArgs {
 }
 
 fn parse(mut members: Map<String, Value>) -> Result<Arc<FileEncryptionProperties>> {
+    if let Some(kms) = members.remove("kms") {
+        let is_property = |name: &String| name.starts_with("parquet.encryption.");
+        let (properties, others): (Map<_, _>, Map<_, _>) =
+            members.into_iter().partition(|(name, _)| is_property(name));
+        let mut builder = KmsSettings::parse(kms)?.encryption(properties)?;
+        for (name, value) in others {
+            builder = match name.as_str() {
+                "aad_prefix" | "store_aad_prefix" => set(builder, &name, value)?,
+                _ => return Err(wrong(&format!("{name:?} does not go with kms"))),
+            };
+        }
+        return builder.build();
+    }
     let footer_key = members.remove("footer_key").ok_or_else(|| wrong("no footer_key"))?;
     let mut footer_key = bytes("footer_key", footer_key)?;
     let mut builder = FileEncryptionProperties::builder(std::mem::take(&mut *footer_key));

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::file_name;
 use arrow_schema::DataType;
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader};
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
 use marquetry::errors::Error;
 use marquetry::file::Source;
@@ -29,7 +29,15 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file: OpenFile = crate::remote::open(path)?;
+        Input::new(path, crate::remote::open(path)?)
+    }
+
+    /// One that is not encrypted, though keys were given.
+    pub(crate) fn open_plain(path: &Path) -> Result<Self, Error> {
+        Input::new(path, crate::remote::open_with_options(path, ArrowReaderOptions::new())?)
+    }
+
+    fn new(path: &Path, file: OpenFile) -> Result<Self, Error> {
         let metadata = file.metadata().clone();
         let compat = compat(&metadata);
         let counters = Arc::<ReadCounters>::default();

@@ -1,7 +1,7 @@
 //! Decryption of what belongs to one column chunk.
 
 use marquetry_base::{Error, Result};
-use marquetry_crypto::{FileAad, ModuleCipher, ModuleType, ParquetCipher};
+use marquetry_crypto::{EncryptionDialect, FileAad, ModuleCipher, ModuleType, ParquetCipher};
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ pub(crate) struct ChunkDecryptor {
     key: ModuleCipher,
     aad: Arc<FileAad>,
     cipher: ParquetCipher,
+    uncounted_page_bytes: usize,
     row_group: usize,
     column: usize,
 }
@@ -20,10 +21,16 @@ impl ChunkDecryptor {
         key: ModuleCipher,
         aad: Arc<FileAad>,
         cipher: ParquetCipher,
-        row_group: usize,
-        column: usize,
+        dialect: EncryptionDialect,
+        (row_group, column): (usize, usize),
     ) -> Self {
-        ChunkDecryptor { key, aad, cipher, row_group, column }
+        let uncounted_page_bytes = dialect.uncounted_page_bytes();
+        ChunkDecryptor { key, aad, cipher, uncounted_page_bytes, row_group, column }
+    }
+
+    /// How many bytes of a page in the file its header does not count.
+    pub(crate) fn uncounted_page_bytes(&self) -> usize {
+        self.uncounted_page_bytes
     }
 
     /// Opens a module that the chunk has one of, an index or a part of the bloom filter.

@@ -79,6 +79,16 @@ impl FileDecryptor {
         self.key_metadata.as_deref()
     }
 
+    /// The keys that were given.
+    pub(crate) fn properties(&self) -> &FileDecryptionProperties {
+        &self.properties
+    }
+
+    /// What the additional data of all modules begin with.
+    pub(crate) fn aad(&self) -> &FileAad {
+        &self.aad
+    }
+
     pub(crate) fn has_encrypted_footer(&self) -> bool {
         self.has_encrypted_footer
     }
@@ -151,7 +161,10 @@ impl FileDecryptor {
         column: usize,
     ) -> Result<ChunkDecryptor> {
         match self.key_of(crypto)? {
-            Some(key) => Ok(ChunkDecryptor::new(key, self.aad.clone(), self.cipher, row_group, column)),
+            Some(key) => {
+                let (aad, dialect) = (self.aad.clone(), self.properties.dialect());
+                Ok(ChunkDecryptor::new(key, aad, self.cipher, dialect, (row_group, column)))
+            }
             None => Err(no_key("the column", key_metadata_of(crypto).or(self.footer_key_metadata()))),
         }
     }

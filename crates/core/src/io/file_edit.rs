@@ -4,16 +4,18 @@
 use super::file_identity::is_at;
 use super::local_file::regular;
 use super::unreferenced::unreferenced_bytes;
-use super::{AtomicFile, LocalFile, read_metadata};
-use crate::checkpoint::{Evidence, find_last_checkpoint};
+use super::{AtomicFile, LocalFile, read_encrypted_metadata, read_metadata};
+use crate::checkpoint::{Evidence, find_last_checkpoint, find_last_encrypted_checkpoint};
 use crate::metadata::ParquetMetaData;
 use crate::source::Source;
 use crate::write::{Durable, EncodedChunk, FileWriter};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_crypto::FileDecryptionProperties;
 use marquetry_format::{KeyValue, SortingColumn};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A finished file that is being changed.
 ///
@@ -100,25 +102,56 @@ impl FileEdit {
     /// anything in it is encrypted. A file that an earlier change did not finish is refused as well; the error says
     /// where it may be cut off.
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
-        let name = path.as_ref().display().to_string();
-        Self::begin(path.as_ref(), &name, limits, true).map_err(|error| error.in_file(name))
+        Self::begin(path.as_ref(), limits, None, true)
     }
 
     /// Opens and locks the file at `path`, and copies it to a file beside it that is changed instead.
     ///
     /// Fails as [`open`](Self::open) does, and if there is no room for the copy.
     pub fn open_copy(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
-        let name = path.as_ref().display().to_string();
-        Self::begin(path.as_ref(), &name, limits, false).map_err(|error| error.in_file(name))
+        Self::begin(path.as_ref(), limits, None, false)
     }
 
-    fn begin(path: &Path, name: &str, limits: &Limits, is_in_place: bool) -> Result<Self> {
+    /// [`open`](Self::open) of an encrypted file, or with `in_copy` [`open_copy`](Self::open_copy), with its keys. What is added is
+    /// encrypted as the same columns are in the row groups that are there.
+    ///
+    /// Fails also if a key is missing, even one of a column that is only added to.
+    pub fn open_encrypted(
+        path: impl AsRef<Path>,
+        limits: &Limits,
+        keys: &Arc<FileDecryptionProperties>,
+        in_copy: bool,
+    ) -> Result<Self> {
+        Self::begin(path.as_ref(), limits, Some(keys), !in_copy)
+    }
+
+    fn begin(
+        path: &Path,
+        limits: &Limits,
+        keys: Option<&Arc<FileDecryptionProperties>>,
+        is_in_place: bool,
+    ) -> Result<Self> {
+        let name = path.display().to_string();
+        Self::begin_at(path, &name, limits, keys, is_in_place).map_err(|error| error.in_file(name))
+    }
+
+    fn begin_at(
+        path: &Path,
+        name: &str,
+        limits: &Limits,
+        keys: Option<&Arc<FileDecryptionProperties>>,
+        is_in_place: bool,
+    ) -> Result<Self> {
         let path = std::path::absolute(path).map_err(cannot)?;
         let mut file = open_locked(&path)?;
         let source = LocalFile::new(file.try_clone().map_err(cannot)?)?;
-        let metadata = match read_metadata(&source, limits) {
+        let read = match keys {
+            None => read_metadata(&source, limits),
+            Some(keys) => read_encrypted_metadata(&source, limits, keys),
+        };
+        let metadata = match read {
             Ok(read) => read.metadata,
-            Err(error) => return Err(unfinished(&source, limits).unwrap_or(error)),
+            Err(error) => return Err(unfinished(&source, limits, keys).unwrap_or(error)),
         };
         let len = source.len();
         let sink = match is_in_place {
@@ -284,8 +317,16 @@ fn replaced() -> Error {
 }
 
 /// The error for a file whose end is an unfinished change, if it is one.
-fn unfinished(source: &dyn Source, limits: &Limits) -> Option<Error> {
-    let found = find_last_checkpoint(source, limits).ok().flatten()?;
+fn unfinished(
+    source: &dyn Source,
+    limits: &Limits,
+    keys: Option<&Arc<FileDecryptionProperties>>,
+) -> Option<Error> {
+    let found = match keys {
+        None => find_last_checkpoint(source, limits),
+        Some(keys) => find_last_encrypted_checkpoint(source, limits, keys),
+    };
+    let found = found.ok().flatten()?;
     let what = match found.evidence {
         Evidence::Append => "an earlier change of the file was not finished: what it was",
         _ => "the file was not finished: its last checkpoint",

@@ -4,17 +4,17 @@
 //! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
 //! ```
 
-use crate::encryption::{FileDecryptor, encrypted_footer_error};
 use crate::metadata::{ParquetMetaData, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, Result};
 use marquetry_crypto::FileDecryptionProperties;
-use marquetry_format::{FileCryptoMetaData, FooterTail, PAR1, Reader};
+use marquetry_format::{FooterTail, PAR1};
 use std::sync::Arc;
 
 /// A footer, and what reading it took.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FooterRead {
     /// What the footer says.
     pub metadata: ParquetMetaData,
@@ -111,52 +111,13 @@ fn read_last(
         Some(from) => tail.slice(from..rest),
         None => source.read_at(start, footer_len)?,
     };
-    let metadata = match kind {
-        FooterTail::Plain { .. } => parse_plain(footer, limits, decryption),
-        FooterTail::Encrypted { .. } => open_encrypted(&footer, limits, decryption),
-    };
+    let metadata = ParquetMetaData::open(kind, footer, limits, decryption);
     let metadata = metadata.map_err(|error| match error.kind() {
         // It names what is encrypted, and is no damage of a footer.
         ErrorKind::Key => error.without_offset().at(file_len - 4),
         _ => in_footer(error, Some(start)),
     })?;
     Ok(FooterRead { metadata: metadata.with_data_end(start), footer_len })
-}
-
-/// A footer that is not encrypted; its signature is verified if there are keys.
-fn parse_plain(
-    footer: Bytes,
-    limits: &Limits,
-    decryption: Option<&Arc<FileDecryptionProperties>>,
-) -> Result<ParquetMetaData> {
-    let metadata = ParquetMetaData::parse(footer.clone(), limits)?;
-    let Some(decryption) = decryption else { return Ok(metadata) };
-    let head = metadata.head();
-    let Some(algorithm) = head.encryption_algorithm.clone() else {
-        return Err(Error::encrypted("keys were given, and the file is not encrypted"));
-    };
-    let key_metadata = head.footer_signing_key_metadata.clone();
-    let decryptor = FileDecryptor::new(decryption.clone(), algorithm, key_metadata, false)?;
-    decryptor.check_signature(&footer)?;
-    Ok(metadata.with_decryptor(decryptor))
-}
-
-/// A footer behind what says how it is encrypted.
-fn open_encrypted(
-    bytes: &[u8],
-    limits: &Limits,
-    decryption: Option<&Arc<FileDecryptionProperties>>,
-) -> Result<ParquetMetaData> {
-    let Some(decryption) = decryption else { return Err(encrypted_footer_error(bytes, limits)) };
-    let mut reader = Reader::with_limits(bytes, limits);
-    let crypto = FileCryptoMetaData::read(&mut reader)?;
-    let module = &bytes[reader.position()..];
-    let decryptor =
-        FileDecryptor::new(decryption.clone(), crypto.encryption_algorithm, crypto.key_metadata, true)?;
-    let footer = decryptor.open_footer(module, limits)?;
-    // Places inside of it are none in the file.
-    let metadata = ParquetMetaData::parse(footer, limits).map_err(Error::without_offset)?;
-    Ok(metadata.with_decryptor(decryptor))
 }
 
 /// Opening magic, an empty footer's length, closing magic.

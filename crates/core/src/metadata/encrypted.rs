@@ -2,16 +2,84 @@
 
 use super::opened_chunks::OpenedChunks;
 use super::{ColumnChunk, ParquetMetaData, RowGroup};
-use crate::encryption::{ChunkDecryptor, FileDecryptor, FileEncryption, no_key};
+use crate::encryption::{ChunkDecryptor, FileDecryptor, FileEncryption, encrypted_footer_error, no_key};
 use crate::schema::Leaf;
+use bytes::Bytes;
 use marquetry_base::{Error, Limits, Result};
-use marquetry_crypto::{CTR_OVERHEAD, GCM_OVERHEAD};
+use marquetry_crypto::{CTR_OVERHEAD, FileDecryptionProperties, GCM_OVERHEAD};
 use marquetry_format as format;
+use marquetry_format::FooterTail;
 use std::sync::Arc;
 
 impl ParquetMetaData {
+    /// Parses what stands before the length and the magic that end a file; with keys it is decrypted, or its signature verified.
+    ///
+    /// Fails if it is encrypted and there are no keys, or wrong ones, and if there are keys and nothing is encrypted.
+    pub(crate) fn open(
+        tail: FooterTail,
+        bytes: Bytes,
+        limits: &Limits,
+        decryption: Option<&Arc<FileDecryptionProperties>>,
+    ) -> Result<Self> {
+        match (tail, decryption) {
+            (FooterTail::Plain { .. }, None) => ParquetMetaData::parse(bytes, limits),
+            (FooterTail::Plain { .. }, Some(keys)) => ParquetMetaData::open_signed(bytes, limits, keys),
+            (FooterTail::Encrypted { .. }, None) => Err(encrypted_footer_error(&bytes, limits)),
+            (FooterTail::Encrypted { .. }, Some(keys)) => {
+                ParquetMetaData::open_encrypted(&bytes, limits, keys)
+            }
+        }
+    }
+
+    fn open_signed(footer: Bytes, limits: &Limits, keys: &Arc<FileDecryptionProperties>) -> Result<Self> {
+        let metadata = ParquetMetaData::parse(footer.clone(), limits)?;
+        let head = metadata.head();
+        let Some(algorithm) = head.encryption_algorithm.clone() else {
+            return Err(Error::encrypted("keys were given, and the file is not encrypted"));
+        };
+        let key_metadata = head.footer_signing_key_metadata.clone();
+        let decryptor = FileDecryptor::new(keys.clone(), algorithm, key_metadata, false)?;
+        decryptor.check_signature(&footer)?;
+        Ok(metadata.with_decryptor(decryptor))
+    }
+
+    /// A footer behind what says how it is encrypted.
+    fn open_encrypted(bytes: &[u8], limits: &Limits, keys: &Arc<FileDecryptionProperties>) -> Result<Self> {
+        let mut reader = format::Reader::with_limits(bytes, limits);
+        let crypto = format::FileCryptoMetaData::read(&mut reader)?;
+        let module = &bytes[reader.position()..];
+        let decryptor =
+            FileDecryptor::new(keys.clone(), crypto.encryption_algorithm, crypto.key_metadata, true)?;
+        let footer = decryptor.open_footer(module, limits)?;
+        // Places inside of it are none in the file.
+        let metadata = ParquetMetaData::parse(footer, limits).map_err(Error::without_offset)?;
+        Ok(metadata.with_decryptor(decryptor))
+    }
+
+    /// What opens the parts that are encrypted, if keys were given.
+    pub(crate) fn decryptor(&self) -> Option<&FileDecryptor> {
+        self.decryptor.as_deref()
+    }
+
+    /// The whole footer, with what it says of encrypted columns in the open.
+    ///
+    /// Fails if a column chunk cannot be read, or there is no key for what the footer says of it.
+    pub(crate) fn to_open_thrift(&self) -> Result<format::FileMetaData> {
+        let mut thrift = self.to_thrift()?;
+        for (group, stored) in self.row_groups().zip(&mut thrift.row_groups) {
+            for (place, (leaf, stored)) in self.schema.columns().iter().zip(&mut stored.columns).enumerate() {
+                if stored.encrypted_column_metadata.is_some() {
+                    *stored = group
+                        .opened(place, leaf)
+                        .map_err(|error| error.in_column(leaf.dotted().clone()).in_row_group(group.index))?;
+                }
+            }
+        }
+        Ok(thrift)
+    }
+
     /// With what opens the parts that are encrypted.
-    pub(crate) fn with_decryptor(self, decryptor: FileDecryptor) -> Self {
+    fn with_decryptor(self, decryptor: FileDecryptor) -> Self {
         let opened = OpenedChunks::new(self.outline.row_groups.iter().map(|group| group.num_columns()));
         ParquetMetaData { decryptor: Some(Arc::new(decryptor)), opened, ..self }
     }
@@ -38,6 +106,16 @@ impl<'a> RowGroup<'a> {
     pub fn crypto_metadata_at(self, number: usize) -> Option<format::ColumnCryptoMetaData> {
         let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
         chunk.to_chunk().ok()?.crypto_metadata
+    }
+
+    /// The chunk at place `number`, of which the footer has the metadata in encrypted form, with them in the open.
+    fn opened(self, number: usize, leaf: &Leaf) -> Result<format::ColumnChunk> {
+        let mut chunk = self.chunk(number)?;
+        self.open_chunk(number, leaf, &mut chunk)?;
+        match chunk.has_encrypted_metadata() {
+            true => Err(no_key("the column", own_key_metadata(chunk.to_chunk()?.crypto_metadata.as_ref()))),
+            false => chunk.to_chunk(),
+        }
     }
 
     /// Makes `chunk`, of which the footer has the metadata in encrypted form, one that has them plainly, if there is a key.
@@ -125,9 +203,16 @@ impl ColumnChunk<'_> {
     pub(super) fn no_key(self) -> Error {
         let crypto = self.crypto_metadata();
         let metadata = match &crypto {
-            Some(format::ColumnCryptoMetaData::ColumnKey(own)) => own.key_metadata.as_deref(),
+            Some(format::ColumnCryptoMetaData::ColumnKey(_)) => own_key_metadata(crypto.as_ref()),
             _ => self.group.metadata.encryption().and_then(|encryption| encryption.footer_key_metadata),
         };
         no_key("the column", metadata)
+    }
+}
+
+fn own_key_metadata(crypto: Option<&format::ColumnCryptoMetaData>) -> Option<&[u8]> {
+    match crypto {
+        Some(format::ColumnCryptoMetaData::ColumnKey(own)) => own.key_metadata.as_deref(),
+        _ => None,
     }
 }

@@ -53,6 +53,39 @@ impl LeafLevels<'_> {
         (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
     }
 
+    /// Whether another leaf below `group` says the same of it: where its lists begin, and where it and what is above it is null.
+    /// Readers take that from one leaf, so that what another one says would go unseen.
+    pub fn agrees_on(&self, group: &NestedField, other: &LeafLevels<'_>) -> bool {
+        if self.has_lists_below(group) || other.has_lists_below(group) {
+            return self.entries_of(group).eq(other.entries_of(group));
+        }
+        let is_same_def = match (self.kept_def(), other.kept_def()) {
+            // PERF: all are compared, not those up to the first that differs: that takes many at a time.
+            (Some(a), Some(b)) => {
+                a.iter().zip(b).fold(true, |same, (a, b)| same & (a.min(&group.def) == b.min(&group.def)))
+            }
+            (Some(def), None) | (None, Some(def)) => def.iter().all(|def| *def >= group.def),
+            (None, None) => true,
+        };
+        self.len == other.len && self.rep == other.rep && is_same_def
+    }
+
+    /// Definition levels; `None` if none were kept, where every entry is a value.
+    fn kept_def(&self) -> Option<&[u8]> {
+        (self.def.len() == self.len).then_some(self.def)
+    }
+
+    fn has_lists_below(&self, group: &NestedField) -> bool {
+        self.rep.iter().fold(0, |most, rep| most.max(*rep)) > group.rep
+    }
+
+    /// Of each slot of `group`, and of each list above it that is null or empty, the levels as far as they tell that.
+    fn entries_of(&self, group: &NestedField) -> impl Iterator<Item = (u8, u8)> {
+        let level = |levels: &[u8], i: usize, otherwise: u8| levels.get(i).copied().unwrap_or(otherwise);
+        let entries = (0..self.len).map(move |i| (level(self.rep, i, 0), level(self.def, i, u8::MAX)));
+        entries.filter(|(rep, _)| *rep <= group.rep).map(|(rep, def)| (rep, def.min(group.def)))
+    }
+
     /// The offsets and nulls of `field`, which must be a list or a map of `element`.
     ///
     /// Fails if there are more than 2^31 - 1 elements.
@@ -136,6 +169,38 @@ mod tests {
         assert_eq!(found.validity, Some([true, false, true, true].into_iter().collect()));
         assert_eq!(slots.count(&element), 3);
         assert_eq!(slots.validity(&element), None);
+    }
+
+    #[test]
+    fn leaves_agree_on_what_is_above_both() {
+        // A list of structs of a number and a list, both of which may be null: def 2 is a struct.
+        let group = field(true, 2, 1, 1);
+        let number = LeafLevels { rep: &[0, 1, 0, 0], def: &[3, 2, 0, 1], len: 4 };
+        let same = LeafLevels { rep: &[0, 2, 2, 1, 0, 0], def: &[4, 4, 3, 2, 0, 1], len: 6 };
+        assert!(
+            number.agrees_on(&group, &number)
+                && number.agrees_on(&group, &same)
+                && same.agrees_on(&group, &number)
+        );
+        for (rep, def) in [
+            // The second struct belongs to the next row.
+            ([0, 0, 1, 0], [3, 2, 3, 1]),
+            // The first list has no second struct, but the second list.
+            ([0, 0, 0, 0], [3, 2, 0, 1]),
+            // Another list is null, or empty.
+            ([0, 1, 0, 0], [3, 2, 1, 0]),
+            // A struct is null.
+            ([0, 1, 0, 0], [1, 2, 0, 1]),
+        ] {
+            let other = LeafLevels { rep: &rep, def: &def, len: 4 };
+            assert!(!number.agrees_on(&group, &other) && !other.agrees_on(&group, &same), "{other:?}");
+        }
+        let shorter = LeafLevels { len: 3, rep: &number.rep[..3], def: &number.def[..3] };
+        assert!(!number.agrees_on(&group, &shorter) && !same.agrees_on(&group, &shorter));
+        // A struct that is always there.
+        let (all, none) = (LeafLevels { rep: &[], def: &[], len: 2 }, field(false, 0, 0, 0));
+        assert!(all.agrees_on(&none, &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
+        assert!(!all.agrees_on(&field(true, 1, 0, 0), &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
     }
 
     #[test]

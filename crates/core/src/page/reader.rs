@@ -270,8 +270,12 @@ impl PageReader {
         }
         let Some(decryptor) = &mut self.decryptor else { return Err(Error::corrupt("not encrypted")) };
         let header = decryptor.open_header(&bytes[..len], offset, self.index)?;
-        let mut reader = Reader::with_limits(header, &self.options.limits);
-        Ok((PageHeader::read_without_statistics(&mut reader)?, len))
+        let mut header =
+            PageHeader::read_without_statistics(&mut Reader::with_limits(header, &self.options.limits))?;
+        // QUIRK: DuckDB leaves out what encryption adds. From here on the header counts what is stored.
+        header.compressed_page_size =
+            header.compressed_page_size.saturating_add(decryptor.uncounted_page_bytes() as i32);
+        Ok((header, len))
     }
 
     /// The bytes of a page's header, decrypted if it is encrypted. They need no request directly after the header was read.

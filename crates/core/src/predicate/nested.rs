@@ -24,12 +24,11 @@ impl NestedTest {
                 })
             }
             NestedKind::AtKey { key, value_column, value } => {
-                let values = values_of(columns, *value_column)?;
+                let value_leaf = values_of(columns, *value_column)?;
                 let keys = elements(key, self.levels.column(), leaf)?;
-                let values = elements(value, *value_column, values)?;
-                if keys.len() != values.len() {
-                    let message = format!("{} keys and {} values of a map", keys.len(), values.len());
-                    return Err(Error::corrupt(message));
+                let values = elements(value, *value_column, value_leaf)?;
+                if keys.len() != values.len() || !self.has_entries_of(leaf, value_leaf) {
+                    return Err(Error::corrupt("keys and values of a map are in other rows"));
                 }
                 self.each_row(leaf, self.is_true_of_null, |so_far, entry, slot| match entry {
                     Entry::Element if keys.get(slot) => values.get(slot),
@@ -49,6 +48,18 @@ impl NestedTest {
                 out.len()
             ))),
         }
+    }
+
+    /// Whether a map's keys and values are in the same rows.
+    fn has_entries_of(&self, keys: &LeafValues<'_>, values: &LeafValues<'_>) -> bool {
+        let entry = self.levels.innermost();
+        keys.rep == values.rep
+            && keys.def.len() == values.def.len()
+            && keys
+                .def
+                .iter()
+                .zip(values.def)
+                .fold(true, |same, (key, value)| same & (key.min(&entry) == value.min(&entry)))
     }
 
     /// What the entries of each row make of `start`, one after the other. Elements come with the number of their slot.

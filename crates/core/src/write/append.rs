@@ -11,6 +11,7 @@
 
 use super::checkpoint::{Durable, Schedule};
 use super::file::{FileWriter, Indexes, tree_of};
+use super::file_encryptor::FileEncryptor;
 use super::file_settings::FileSettings;
 use crate::checkpoint::{APPEND_MAGIC, marker};
 use crate::metadata::ParquetMetaData;
@@ -22,15 +23,12 @@ impl<W: Durable> FileWriter<W> {
     /// Goes on with a file of `len` bytes that `metadata` is the footer of; `sink` takes what comes behind them. The name
     /// of its writer stays, for it tells readers what to make of the old pages.
     ///
-    /// Fails if anything in the file is encrypted, or the footer signed.
+    /// A file that is encrypted is changed with the keys that `metadata` were read with: what is new is encrypted as the same columns
+    /// are in the row groups before, and what the footer says of these, anew. Fails, before a byte is written, if a key is missing, if
+    /// row groups are encrypted in different ways, and if there are none.
     pub fn append_to(sink: W, len: u64, metadata: &ParquetMetaData) -> Result<Self> {
-        let thrift = metadata.to_thrift()?;
-        let mut chunks = thrift.row_groups.iter().flat_map(|group| &group.columns);
-        if metadata.encryption().is_some() || chunks.any(|chunk| chunk.crypto_metadata.is_some()) {
-            return Err(Error::unsupported(
-                "a file with encrypted columns, or a signed footer, is not changed",
-            ));
-        }
+        let encryptor = FileEncryptor::of_file(metadata)?;
+        let thrift = metadata.to_open_thrift()?;
         let no_new_indexes = |group: &RowGroup| group.columns.iter().map(|_| Indexes::default()).collect();
         let settings = FileSettings {
             created_by: thrift.created_by,
@@ -46,7 +44,7 @@ impl<W: Durable> FileWriter<W> {
             schema: thrift.schema,
             schedule: Schedule::new(None),
             settings,
-            encryptor: None,
+            encryptor,
             indexes: thrift.row_groups.iter().map(no_new_indexes).collect(),
             row_groups: thrift.row_groups,
             sync: W::sync,
@@ -86,8 +84,13 @@ impl<W: Durable> FileWriter<W> {
 
     /// Leaves a row group out of the footer. Its bytes stay where they are. Those behind it get other numbers.
     ///
-    /// Fails if there is none of this number.
+    /// Fails if there is none of this number, and in an encrypted file, whose row groups are encrypted for their numbers.
     pub fn drop_row_group(&mut self, index: usize) -> Result<()> {
+        if self.encryptor.is_some() {
+            return Err(Error::unsupported(
+                "row groups of an encrypted file are encrypted for their numbers, and none is left out: rewrite it instead",
+            ));
+        }
         let count = self.row_groups.len();
         if index >= count {
             return Err(Error::argument(format!("no row group {index}, there are {count}")));

@@ -11,20 +11,28 @@ use marquetry_format::{PageHeader, PageType};
 pub(super) struct ChunkEncryptor<'a> {
     key: &'a EncryptionKey,
     aad: &'a FileAad,
-    is_ctr: bool,
+    frame: PageFrame,
     row_group: usize,
     column: usize,
+}
+
+/// What becomes of a page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PageFrame {
+    /// Whether it is encrypted by CTR.
+    pub(super) is_ctr: bool,
+    /// How many of its bytes its header does not count.
+    pub(super) uncounted_bytes: usize,
 }
 
 impl<'a> ChunkEncryptor<'a> {
     pub(super) fn new(
         key: &'a EncryptionKey,
         aad: &'a FileAad,
-        is_ctr: bool,
-        row_group: usize,
-        column: usize,
+        frame: PageFrame,
+        (row_group, column): (usize, usize),
     ) -> Self {
-        ChunkEncryptor { key, aad, is_ctr, row_group, column }
+        ChunkEncryptor { key, aad, frame, row_group, column }
     }
 
     /// A module that the chunk has one of.
@@ -96,9 +104,9 @@ impl<'a> ChunkEncryptor<'a> {
             Some(number) => self.aad.page(data, self.row_group, self.column, number),
             None => self.aad.column(dictionary, self.row_group, self.column),
         };
-        let overhead = if self.is_ctr { CTR_OVERHEAD } else { GCM_OVERHEAD };
+        let overhead = if self.frame.is_ctr { CTR_OVERHEAD } else { GCM_OVERHEAD };
         let mut sealed = Vec::with_capacity(body.len() + overhead);
-        match self.is_ctr {
+        match self.frame.is_ctr {
             true => self.key.seal_ctr(body, &mut sealed)?,
             false => {
                 self.key.seal_gcm(
@@ -108,10 +116,10 @@ impl<'a> ChunkEncryptor<'a> {
                 )?;
             }
         }
-        header.compressed_page_size =
-            i32::try_from(sealed.len()).map_err(|_| Error::argument("a page of over 2 GiB"))?;
+        header.compressed_page_size = i32::try_from(sealed.len() - self.frame.uncounted_bytes)
+            .map_err(|_| Error::argument("a page of over 2 GiB"))?;
         // SPEC: README.md, "Checksumming": over the page as stored. A CTR page has nothing else that notices changes.
-        header.crc = (header.crc.is_some() || self.is_ctr).then(|| crc32fast::hash(&sealed) as i32);
+        header.crc = (header.crc.is_some() || self.frame.is_ctr).then(|| crc32fast::hash(&sealed) as i32);
         let mut writer = format::Writer::new();
         header.write(&mut writer);
         let mut bytes = Vec::with_capacity(sealed.len() + 128);

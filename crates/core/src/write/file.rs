@@ -108,11 +108,9 @@ impl<W: Write> FileWriter<W> {
         sync_soon: fn(&mut W) -> io::Result<()>,
     ) -> Result<Self> {
         let tree = tree_of(&schema)?;
-        let encryptor = match settings.encryption.clone() {
-            Some(_) if settings.checkpoint_every.is_some() => return Err(no_checkpoints()),
-            Some(encryption) => Some(FileEncryptor::new(encryption, &tree)?),
-            None => None,
-        };
+        let encryptor =
+            settings.encryption.as_deref().map(|encryption| FileEncryptor::new(encryption, &tree));
+        let encryptor = encryptor.transpose()?;
         let mut writer = FileWriter {
             sink,
             position: 0,
@@ -271,8 +269,7 @@ impl<W: Write> FileWriter<W> {
             counters.written(len, begun);
             Ok(())
         };
-        let leaf = self.tree.column(column);
-        match self.encryptor.as_ref().and_then(|all| all.chunk(leaf, row_group, column)) {
+        match self.encryptor.as_ref().and_then(|all| all.chunk(row_group, column)) {
             None => append(bytes),
             Some(encryptor) => {
                 encryptor.pages(bytes, &mut chunk.metadata, chunk.offset_index.as_mut(), |page| {
@@ -301,17 +298,15 @@ impl<W: Write> FileWriter<W> {
     ///
     /// Once this has returned, the rows before it are found whatever happens to the writer.
     ///
-    /// Fails of an encrypted file: nobody could tell a checkpoint of it from another.
+    /// The footer of an encrypted file is encrypted, or signed, anew for each. Who can cut such a file can cut it here: what is left is
+    /// a whole file, and its keys fit.
     pub fn write_checkpoint(&mut self) -> Result<()> {
         self.check()?;
-        if self.encryptor.is_some() {
-            return Err(no_checkpoints());
-        }
         let start = Stopwatch::start();
         let thrift = self.take_thrift();
-        let footer = bytes_of(&thrift);
+        let footer = self.stored_footer(&thrift);
         self.put_thrift(thrift);
-        let checkpoint = frame(self.position, &footer)?;
+        let checkpoint = frame(self.position, &footer?, self.magic())?;
         self.write(&checkpoint)?;
         self.make_safe()?;
         let (row_groups, columns) = (self.row_groups.len(), self.columns());
@@ -351,10 +346,11 @@ impl<W: Write> FileWriter<W> {
         let thrift = self.take_thrift();
         let plain = Bytes::from(bytes_of(&thrift));
         let footer = match &self.encryptor {
-            Some(encryptor) => encryptor.footer(thrift.clone(), &self.tree)?.into(),
-            None => plain.clone(),
+            Some(_) => self.stored_footer(&thrift).map(Bytes::from),
+            None => Ok(plain.clone()),
         };
         self.put_thrift(thrift);
+        let footer = footer?;
         let len = u32::try_from(footer.len()).map_err(|_| too_long("footer"))?;
         // What readers would refuse is no end of a file.
         let metadata = ParquetMetaData::written(plain, &Limits::default())?.with_data_end(start);
@@ -372,6 +368,14 @@ impl<W: Write> FileWriter<W> {
         }
         (self.failed, self.is_finished) = (false, true);
         Ok(metadata)
+    }
+
+    /// A footer as it goes into the file: encrypted, if the file is.
+    fn stored_footer(&self, thrift: &format::FileMetaData) -> Result<Vec<u8>> {
+        match &self.encryptor {
+            Some(encryptor) => encryptor.footer(thrift.clone(), &self.tree),
+            None => Ok(bytes_of(thrift)),
+        }
     }
 
     /// The footer; what it is made of is moved there, for row groups may be many.
@@ -469,7 +473,7 @@ impl<W: Write> FileWriter<W> {
     }
 
     fn encryptor_of(&self, row_group: usize, column: usize) -> Option<ChunkEncryptor<'_>> {
-        self.encryptor.as_ref()?.chunk(self.tree.column(column), row_group, column)
+        self.encryptor.as_ref()?.chunk(row_group, column)
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -506,11 +510,6 @@ fn each_chunk<'a>(
         let columns = group.columns.iter_mut().zip(indexes).enumerate();
         columns.map(move |(column, (chunk, indexes))| ((row_group, column), chunk, indexes))
     })
-}
-
-#[cold]
-fn no_checkpoints() -> Error {
-    Error::unsupported("checkpoints in an encrypted file")
 }
 
 /// The tree of a schema that is written: it may be larger than what is read from others.

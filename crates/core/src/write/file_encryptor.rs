@@ -3,13 +3,15 @@
 //! Chunks come as they would go into a file that is not encrypted, wherever they were made or copied from. Only when their place
 //! is known are they encrypted, page by page: so nonces and ordinals are always new ones.
 
-use super::chunk_encryptor::ChunkEncryptor;
+use super::chunk_encryptor::{ChunkEncryptor, PageFrame};
 use super::encoded_chunk::EncodedChunk;
+use crate::encryption::no_key;
+use crate::metadata::ParquetMetaData;
 use crate::schema::{Leaf, Schema};
 use marquetry_base::{Error, Result};
 use marquetry_crypto::{
     ColumnEncryption, EncryptionDialect, EncryptionKey, FileAad, FileEncryptionProperties, MAX_ORDINAL,
-    ModuleType, ParquetCipher,
+    ModuleType, ParquetCipher, SecretKey,
 };
 use marquetry_format as format;
 use marquetry_format::{ColumnCryptoMetaData, EncryptionAlgorithm, EncryptionWithColumnKey, PageType};
@@ -18,9 +20,22 @@ use std::sync::Arc;
 /// Encrypts the modules of one file.
 #[derive(Debug)]
 pub(super) struct FileEncryptor {
-    properties: Arc<FileEncryptionProperties>,
-    unique: [u8; 8],
+    footer_key: Arc<EncryptionKey>,
+    footer_key_metadata: Option<Vec<u8>>,
+    /// How each column of the schema is encrypted.
+    columns: Vec<ColumnKey>,
+    has_plain_footer: bool,
+    algorithm: EncryptionAlgorithm,
+    dialect: EncryptionDialect,
     aad: FileAad,
+}
+
+/// How a column is encrypted.
+#[derive(Debug)]
+enum ColumnKey {
+    Plain,
+    Footer,
+    Own(Arc<EncryptionKey>, Option<Vec<u8>>),
 }
 
 impl FileEncryptor {
@@ -28,22 +43,101 @@ impl FileEncryptor {
     ///
     /// Fails if there are more columns than ordinals, if a key is for a column that there is not, and if the system has no random
     /// bytes.
-    pub(super) fn new(properties: Arc<FileEncryptionProperties>, schema: &Schema) -> Result<Self> {
-        if schema.num_columns() > MAX_ORDINAL + 1 {
-            return Err(too_many("columns", schema.num_columns()));
-        }
+    pub(super) fn new(properties: &FileEncryptionProperties, schema: &Schema) -> Result<Self> {
+        check_columns(schema)?;
         properties.check_columns(schema.columns().iter().map(|leaf| &**leaf.dotted()))?;
         let unique = properties.new_file_unique()?;
-        let aad = match properties.dialect() {
-            EncryptionDialect::DuckDb => FileAad::none(),
-            _ => FileAad::new(properties.aad_prefix().unwrap_or_default(), &unique),
+        let (aad, unique) = match properties.dialect() {
+            EncryptionDialect::DuckDb => (FileAad::none(), None),
+            _ => (FileAad::new(properties.aad_prefix().unwrap_or_default(), &unique), Some(unique.to_vec())),
         };
-        Ok(FileEncryptor { properties, unique, aad })
+        let key = |leaf: &Leaf| match properties.column(leaf.dotted()) {
+            ColumnEncryption::Plain => ColumnKey::Plain,
+            ColumnEncryption::FooterKey => ColumnKey::Footer,
+            ColumnEncryption::ColumnKey(key, metadata) => {
+                ColumnKey::Own(key.clone(), metadata.map(<[u8]>::to_vec))
+            }
+        };
+        Ok(FileEncryptor {
+            footer_key: properties.footer_key().clone(),
+            footer_key_metadata: properties.footer_key_metadata().map(<[u8]>::to_vec),
+            columns: schema.columns().iter().map(key).collect(),
+            has_plain_footer: properties.has_plaintext_footer(),
+            algorithm: algorithm(properties, unique),
+            dialect: properties.dialect(),
+            aad,
+        })
+    }
+
+    /// Goes on with a file that `metadata` is the footer of, as it was encrypted so far; `None` if nothing in it is. It keeps its
+    /// identifier: what is added has other ordinals.
+    ///
+    /// Fails if there are no keys, or not all, if row groups are encrypted in different ways, and if there are none, for then nothing
+    /// says which columns are encrypted.
+    pub(super) fn of_file(metadata: &ParquetMetaData) -> Result<Option<Self>> {
+        let Some(decryptor) = metadata.decryptor() else {
+            let groups = metadata.row_groups();
+            let mut chunks =
+                groups.flat_map(|group| (0..group.num_columns()).map(move |at| group.crypto_metadata_at(at)));
+            return match metadata.encryption().is_some() || chunks.any(|crypto| crypto.is_some()) {
+                true => {
+                    Err(no_key("the file", metadata.encryption().and_then(|file| file.footer_key_metadata)))
+                }
+                false => Ok(None),
+            };
+        };
+        let schema = metadata.schema();
+        check_columns(schema)?;
+        let (properties, key_metadata) = (decryptor.properties(), decryptor.footer_key_metadata());
+        let footer_secret =
+            properties.footer_key(key_metadata)?.ok_or_else(|| no_key("the footer", key_metadata))?;
+        let mut keys = vec![Arc::new(EncryptionKey::new(footer_secret)?)];
+        let dialect = properties.dialect();
+        let mut columns = Vec::new();
+        for (place, leaf) in schema.columns().iter().enumerate() {
+            columns.push(match crypto_of(metadata, place, leaf)? {
+                None if dialect == EncryptionDialect::DuckDb => ColumnKey::Footer,
+                None => ColumnKey::Plain,
+                Some(ColumnCryptoMetaData::ColumnKey(own)) => {
+                    let key = properties.column_key(leaf.dotted(), own.key_metadata.as_deref())?;
+                    let key = key.ok_or_else(|| {
+                        no_key("the column", own.key_metadata.as_deref()).in_column(leaf.dotted().clone())
+                    })?;
+                    ColumnKey::Own(shared(&mut keys, key)?, own.key_metadata)
+                }
+                Some(_) => ColumnKey::Footer,
+            });
+        }
+        let encryptor = FileEncryptor {
+            footer_key: keys[0].clone(),
+            footer_key_metadata: key_metadata.map(<[u8]>::to_vec),
+            columns,
+            has_plain_footer: !decryptor.has_encrypted_footer(),
+            algorithm: decryptor.algorithm().clone(),
+            dialect,
+            aad: decryptor.aad().clone(),
+        };
+        encryptor.count_earlier(metadata)?;
+        Ok(Some(encryptor))
+    }
+
+    /// Counts what the file's keys have encrypted in it, as far as its footer tells.
+    fn count_earlier(&self, metadata: &ParquetMetaData) -> Result<()> {
+        for column in 0..metadata.schema().num_columns() {
+            let Some(key) = self.key_of(column) else { continue };
+            for group in metadata.row_groups() {
+                let stats = group.column(column)?.encoding_stats().into_iter().flatten();
+                let pages = stats.fold(0u64, |all, stats| all.saturating_add(stats.count.max(0) as u64));
+                key.count_earlier(pages.saturating_mul(2).saturating_add(MODULES_BESIDE_PAGES));
+            }
+        }
+        self.footer_key.count_earlier(1);
+        Ok(())
     }
 
     /// What the file begins and ends with.
     pub(super) fn magic(&self) -> [u8; 4] {
-        if self.properties.has_plaintext_footer() { format::PAR1 } else { format::PARE }
+        if self.has_plain_footer { format::PAR1 } else { format::PARE }
     }
 
     /// Fails if the row group or a page in it would have a number that encryption has no room for.
@@ -65,17 +159,20 @@ impl FileEncryptor {
     }
 
     /// What encrypts a chunk at its place; `None` if its column is not encrypted.
-    pub(super) fn chunk(&self, leaf: &Leaf, row_group: usize, column: usize) -> Option<ChunkEncryptor<'_>> {
-        let key = self.key_of(leaf)?;
-        let is_ctr = self.properties.cipher() == ParquetCipher::AesGcmCtrV1;
-        Some(ChunkEncryptor::new(key, &self.aad, is_ctr, row_group, column))
+    pub(super) fn chunk(&self, row_group: usize, column: usize) -> Option<ChunkEncryptor<'_>> {
+        let key = self.key_of(column)?;
+        let frame = PageFrame {
+            is_ctr: matches!(self.algorithm, EncryptionAlgorithm::AesGcmCtrV1(_)),
+            uncounted_bytes: self.dialect.uncounted_page_bytes(),
+        };
+        Some(ChunkEncryptor::new(key, &self.aad, frame, (row_group, column)))
     }
 
-    fn key_of(&self, leaf: &Leaf) -> Option<&EncryptionKey> {
-        match self.properties.column(leaf.dotted()) {
-            ColumnEncryption::Plain => None,
-            ColumnEncryption::FooterKey => Some(self.properties.footer_key()),
-            ColumnEncryption::ColumnKey(key, _) => Some(key),
+    fn key_of(&self, column: usize) -> Option<&EncryptionKey> {
+        match self.columns.get(column)? {
+            ColumnKey::Plain => None,
+            ColumnKey::Footer => Some(&self.footer_key),
+            ColumnKey::Own(key, _) => Some(key),
         }
     }
 
@@ -86,19 +183,19 @@ impl FileEncryptor {
                 self.hide(chunk, leaf, row_group, column)?;
             }
         }
-        let (properties, footer_key) = (&self.properties, self.properties.footer_key());
-        let key_metadata = properties.footer_key_metadata().map(<[u8]>::to_vec);
-        if properties.has_plaintext_footer() {
-            thrift.encryption_algorithm = Some(self.algorithm());
+        let key_metadata = self.footer_key_metadata.clone();
+        if self.has_plain_footer {
+            thrift.encryption_algorithm = Some(self.algorithm.clone());
             thrift.footer_signing_key_metadata = key_metadata;
             let mut footer = bytes_of(|w| thrift.write(w));
-            let signature = footer_key.sign(&footer, &self.aad.footer())?;
+            let signature = self.footer_key.sign(&footer, &self.aad.footer())?;
             footer.extend_from_slice(&signature);
             return Ok(footer);
         }
-        let crypto = format::FileCryptoMetaData { encryption_algorithm: self.algorithm(), key_metadata };
+        let crypto =
+            format::FileCryptoMetaData { encryption_algorithm: self.algorithm.clone(), key_metadata };
         let mut out = bytes_of(|w| crypto.write(w));
-        footer_key.seal_gcm(&bytes_of(|w| thrift.write(w)), &self.aad.footer(), &mut out)?;
+        self.footer_key.seal_gcm(&bytes_of(|w| thrift.write(w)), &self.aad.footer(), &mut out)?;
         Ok(out)
     }
 
@@ -110,23 +207,20 @@ impl FileEncryptor {
         row_group: usize,
         column: usize,
     ) -> Result<()> {
-        let (key, crypto, is_own) = match self.properties.column(leaf.dotted()) {
-            ColumnEncryption::Plain => return Ok(()),
-            ColumnEncryption::FooterKey => {
-                (self.properties.footer_key(), ColumnCryptoMetaData::FooterKey, false)
-            }
-            ColumnEncryption::ColumnKey(key, metadata) => {
-                let (path_in_schema, key_metadata) = (leaf.path_in_schema(), metadata.map(<[u8]>::to_vec));
+        let (key, crypto, is_own) = match self.columns.get(column) {
+            None | Some(ColumnKey::Plain) => return Ok(()),
+            Some(ColumnKey::Footer) => (&self.footer_key, ColumnCryptoMetaData::FooterKey, false),
+            Some(ColumnKey::Own(key, key_metadata)) => {
+                let (path_in_schema, key_metadata) = (leaf.path_in_schema(), key_metadata.clone());
                 let own = EncryptionWithColumnKey { path_in_schema, key_metadata };
                 (key, ColumnCryptoMetaData::ColumnKey(own), true)
             }
         };
         // QUIRK: in DuckDB's dialect nothing says that a column is encrypted.
-        if self.properties.dialect() == EncryptionDialect::Parquet {
+        if self.dialect == EncryptionDialect::Parquet {
             chunk.crypto_metadata = Some(crypto);
         }
-        let has_plain_footer = self.properties.has_plaintext_footer();
-        if !is_own && !has_plain_footer {
+        if !is_own && !self.has_plain_footer {
             return Ok(());
         }
         let Some(meta) = chunk.meta_data.take() else { return Ok(()) };
@@ -134,23 +228,54 @@ impl FileEncryptor {
         let aad = self.aad.column(ModuleType::ColumnMetaData, row_group, column)?;
         key.seal_gcm(&bytes_of(|w| meta.write(w)), &aad, &mut module)?;
         chunk.encrypted_column_metadata = Some(module);
-        chunk.meta_data = has_plain_footer.then(|| without_contents(meta));
+        chunk.meta_data = self.has_plain_footer.then(|| without_contents(meta));
         Ok(())
     }
+}
 
-    fn algorithm(&self) -> EncryptionAlgorithm {
-        let (stored, prefix) = (self.properties.stores_aad_prefix(), self.properties.aad_prefix());
-        let is_duckdb = self.properties.dialect() == EncryptionDialect::DuckDb;
-        let parameters = format::AesGcm {
-            aad_prefix: prefix.filter(|_| stored).map(<[u8]>::to_vec),
-            aad_file_unique: (!is_duckdb).then(|| self.unique.to_vec()),
-            supply_aad_prefix: (prefix.is_some() && !stored).then_some(true),
-        };
-        match self.properties.cipher() {
-            ParquetCipher::AesGcmV1 => EncryptionAlgorithm::AesGcmV1(parameters),
-            ParquetCipher::AesGcmCtrV1 => EncryptionAlgorithm::AesGcmCtrV1(parameters),
-        }
+fn algorithm(properties: &FileEncryptionProperties, file_unique: Option<Vec<u8>>) -> EncryptionAlgorithm {
+    let (stored, prefix) = (properties.stores_aad_prefix(), properties.aad_prefix());
+    let parameters = format::AesGcm {
+        aad_prefix: prefix.filter(|_| stored).map(<[u8]>::to_vec),
+        aad_file_unique: file_unique,
+        supply_aad_prefix: (prefix.is_some() && !stored).then_some(true),
+    };
+    match properties.cipher() {
+        ParquetCipher::AesGcmV1 => EncryptionAlgorithm::AesGcmV1(parameters),
+        ParquetCipher::AesGcmCtrV1 => EncryptionAlgorithm::AesGcmCtrV1(parameters),
     }
+}
+
+fn check_columns(schema: &Schema) -> Result<()> {
+    match schema.num_columns() > MAX_ORDINAL + 1 {
+        true => Err(too_many("columns", schema.num_columns())),
+        false => Ok(()),
+    }
+}
+
+/// How a column of a file is encrypted, in all row groups alike.
+fn crypto_of(metadata: &ParquetMetaData, place: usize, leaf: &Leaf) -> Result<Option<ColumnCryptoMetaData>> {
+    let mut groups = metadata.row_groups().map(|group| group.crypto_metadata_at(place));
+    let Some(first) = groups.next() else {
+        return Err(Error::unsupported(
+            "an encrypted file without row groups does not say how its columns are encrypted: write a new one",
+        ));
+    };
+    match groups.all(|other| other == first) {
+        true => Ok(first),
+        false => Err(Error::unsupported("the row groups of the column are encrypted in different ways")
+            .in_column(leaf.dotted().clone())),
+    }
+}
+
+/// The key among `keys`, for what one key encrypts is counted in one place.
+fn shared(keys: &mut Vec<Arc<EncryptionKey>>, secret: SecretKey) -> Result<Arc<EncryptionKey>> {
+    let key = Arc::new(EncryptionKey::new(secret)?);
+    if let Some(known) = keys.iter().find(|known| **known == key) {
+        return Ok(known.clone());
+    }
+    keys.push(key.clone());
+    Ok(key)
 }
 
 /// What a reader without the key needs to pass over the chunk, and nothing that tells of its values.
@@ -178,3 +303,6 @@ fn too_many(what: &str, count: usize) -> Error {
         MAX_ORDINAL + 1
     ))
 }
+
+/// Column metadata, two indexes, and the two parts of a bloom filter.
+const MODULES_BESIDE_PAGES: u64 = 5;

@@ -333,3 +333,26 @@ fn a_million_values_are_bound() {
     let found = bound.evaluate(2, &[(1, LeafValues::flat(&values, None))]).unwrap();
     assert_eq!(found, Bitmap::from_iter([true, false]));
 }
+
+#[test]
+fn keys_and_values_of_a_map_are_in_the_same_rows() {
+    let bound = bind("attributes['b'] = 2").unwrap();
+    let [key, value] = *bound.leaves() else { panic!("{:?}", bound.leaves()) };
+    let keys = Values::Bytes(["a", "b", "b"].into_iter().collect());
+    let values = Values::W32(vec![1, 2, 2]);
+    // {a: 1, b: 2}, {}, {b: 2} by the keys.
+    let (def, rep) = ([2, 2, 1, 2], [0, 1, 0, 0]);
+    let keys = LeafValues::flat(&keys, None).with_levels(&def, &rep);
+    let asked = |def: &[u8], rep: &[u8]| {
+        let values = LeafValues::flat(&values, None).with_levels(def, rep);
+        bound.evaluate(3, &[(key, keys), (value, values)])
+    };
+    let found = asked(&[3, 3, 1, 3], &rep).unwrap();
+    assert_eq!((0..3).map(|row| found.get(row)).collect::<Vec<_>>(), [true, false, true]);
+    for (def, rep) in
+        [([3, 1, 3, 3], [0, 0, 0, 1]), ([3, 3, 3, 1], [0, 1, 0, 0]), ([3, 3, 1, 3], [0, 0, 0, 1])]
+    {
+        let error = asked(&def, &rep).unwrap_err();
+        assert_eq!(error.to_string(), "corrupt: keys and values of a map are in other rows");
+    }
+}

@@ -11,4 +11,10 @@ pub trait KmsClient: Send + Sync {
 
     /// The key of which [`wrap_key`](Self::wrap_key) made this text.
     fn unwrap_key(&self, wrapped_key: &str, master_key_id: &str) -> Result<Vec<u8>>;
+
+    /// Whether keys are wrapped in this process, with master keys that have no versions: then they cannot be
+    /// [rotated](super::KeyManagement::rotate). Default false.
+    fn wraps_locally(&self) -> bool {
+        false
+    }
 }

@@ -16,6 +16,8 @@ pub(super) struct KeyMaterial {
     pub(super) wrapped_key: String,
     /// With double wrapping the key encryption key: its id in base64, and itself, wrapped by the KMS.
     pub(super) encryption_key: Option<(String, String)>,
+    /// Which KMS has the master keys, its id and its URL; the footer's material says so.
+    pub(super) instance: Option<(String, String)>,
 }
 
 /// Where the material of a data key is.
@@ -47,32 +49,52 @@ impl KeyMaterial {
             true => Some((text(members, "keyEncryptionKeyID")?, text(members, "wrappedKEK")?)),
             false => None,
         };
+        let is_footer = matches!(members.get("isFooterKey"), Some(Value::Bool(true)));
+        let named = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         Ok(KeyMaterial {
             master_key_id: text(members, "masterKeyID")?,
             wrapped_key: text(members, "wrappedDEK")?,
             encryption_key,
+            instance: is_footer.then(|| (named("kmsInstanceID"), named("kmsInstanceURL"))),
         })
     }
 
-    /// Key metadata with the material in them. The footer's say which KMS has the master keys.
-    pub(super) fn to_metadata(&self, footer_of: Option<(&str, &str)>) -> Vec<u8> {
+    /// Key metadata with the material in them.
+    pub(super) fn to_metadata(&self) -> Vec<u8> {
+        let mut members = self.members();
+        members["internalStorage"] = true.into();
+        members.to_string().into_bytes()
+    }
+
+    /// Key metadata of a key whose material stands outside of the file, under this name.
+    pub(super) fn reference(name: &str) -> Vec<u8> {
+        json!({ "keyMaterialType": PKMT1, "internalStorage": false, "keyReference": name })
+            .to_string()
+            .into_bytes()
+    }
+
+    /// The material as it stands outside of the file.
+    pub(super) fn to_external(&self) -> String {
+        self.members().to_string()
+    }
+
+    fn members(&self) -> Value {
         let mut members = json!({
             "keyMaterialType": PKMT1,
-            "internalStorage": true,
-            "isFooterKey": footer_of.is_some(),
+            "isFooterKey": self.instance.is_some(),
             "masterKeyID": self.master_key_id,
             "wrappedDEK": self.wrapped_key,
             "doubleWrapping": self.encryption_key.is_some(),
         });
-        if let Some((instance, url)) = footer_of {
-            members["kmsInstanceID"] = instance.into();
-            members["kmsInstanceURL"] = url.into();
+        if let Some((instance, url)) = &self.instance {
+            members["kmsInstanceID"] = instance.as_str().into();
+            members["kmsInstanceURL"] = url.as_str().into();
         }
         if let Some((id, wrapped)) = &self.encryption_key {
             members["keyEncryptionKeyID"] = id.as_str().into();
             members["wrappedKEK"] = wrapped.as_str().into();
         }
-        members.to_string().into_bytes()
+        members
     }
 }
 
@@ -107,9 +129,9 @@ pub(super) fn unwrap(wrapped: &str, with: &SecretKey, aad: &[u8]) -> Result<Zero
     let mut key = Zeroizing::new(Vec::new());
     match ModuleCipher::new(with)?.open_gcm(&module, aad, &mut key)? {
         true => Ok(key),
-        false => {
-            Err(Error::encrypted("a wrapped key cannot be unwrapped: the KMS has another key encryption key"))
-        }
+        false => Err(Error::encrypted(
+            "a wrapped key cannot be unwrapped: it was wrapped with another key, or changed",
+        )),
     }
 }
 

@@ -1,56 +1,58 @@
 //! Finds keys by their material.
 
 use super::client::KmsClient;
+use super::external::ExternalKeyMaterial;
+use super::key_cache::KeyCache;
 use super::material::{Found, KeyMaterial, decode, unwrap};
 use crate::key_retriever::KeyRetriever;
 use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
-use serde_json::Value;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Finds the keys of files whose key metadata are material of type PKMT1, as [`KeyManagement`](super::KeyManagement), parquet-java and
 /// pyarrow write it.
 ///
-/// Key encryption keys are kept as long as this is: make a new one for other rights.
+/// Key encryption keys are kept for 600 seconds: until then who has lost a right still reads with them.
 pub struct KmsKeyRetriever {
     kms: Arc<dyn KmsClient>,
-    /// Material outside of the file, by its name.
-    outside: HashMap<String, String>,
+    outside: ExternalKeyMaterial,
     /// Key encryption keys, by master key and id.
-    encryption_keys: Mutex<HashMap<(String, String), SecretKey>>,
+    encryption_keys: KeyCache<(String, String), SecretKey>,
 }
 
 impl KmsKeyRetriever {
     /// Of files that have their key material in them.
     pub fn new(kms: Arc<dyn KmsClient>) -> Self {
-        KmsKeyRetriever { kms, outside: HashMap::new(), encryption_keys: Mutex::default() }
+        let outside = ExternalKeyMaterial::default();
+        KmsKeyRetriever { kms, outside, encryption_keys: KeyCache::new() }
     }
 
     /// Of a file whose key material is in another one, `_KEY_MATERIAL_FOR_<name>.json`, which is given. Fails if it is no JSON object
     /// of texts.
     pub fn with_external_material(mut self, json: &[u8]) -> Result<Self> {
-        let Ok(Value::Object(members)) = serde_json::from_slice(json) else {
-            return Err(Error::corrupt("external key material is no JSON object"));
-        };
-        for (name, material) in members {
-            let Value::String(material) = material else {
-                return Err(Error::corrupt(format!("external key material: {name} is no text")));
-            };
-            self.outside.insert(name, material);
-        }
+        self.outside = ExternalKeyMaterial::parse(json)?;
         Ok(self)
     }
 
-    fn encryption_key(&self, master: &str, id: &str, wrapped: &str) -> Result<SecretKey> {
-        let name = (master.to_owned(), id.to_owned());
-        let known = |keys: &HashMap<_, SecretKey>| keys.get(&name).cloned();
-        if let Some(key) = known(&self.encryption_keys.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(key);
-        }
-        let key = SecretKey::new(self.kms.unwrap_key(wrapped, master)?)?;
-        self.encryption_keys.lock().unwrap_or_else(PoisonError::into_inner).insert(name, key.clone());
-        Ok(key)
+    /// How long a key encryption key is kept before the KMS is asked for it again. Default 600 seconds. A build without the feature
+    /// `threads` has no clock, and keeps them.
+    #[must_use]
+    pub fn with_cache_lifetime(mut self, lifetime: Duration) -> Self {
+        self.encryption_keys.set_lifetime(lifetime);
+        self
+    }
+
+    /// The data key of this material.
+    pub(super) fn data_key(&self, material: &KeyMaterial) -> Result<Zeroizing<Vec<u8>>> {
+        let master = &material.master_key_id;
+        let Some((id, wrapped)) = &material.encryption_key else {
+            return self.kms.unwrap_key(&material.wrapped_key, master).map(Zeroizing::new);
+        };
+        let unwrapped = || SecretKey::new(self.kms.unwrap_key(wrapped, master)?);
+        let key = self.encryption_keys.get((master.clone(), id.clone()), unwrapped)?;
+        unwrap(&material.wrapped_key, &key, &decode(id)?)
     }
 }
 
@@ -67,12 +69,6 @@ impl KeyRetriever for KmsKeyRetriever {
                 }
             },
         };
-        match &material.encryption_key {
-            None => self.kms.unwrap_key(&material.wrapped_key, &material.master_key_id),
-            Some((id, wrapped)) => {
-                let key = self.encryption_key(&material.master_key_id, id, wrapped)?;
-                Ok(unwrap(&material.wrapped_key, &key, &decode(id)?)?.to_vec())
-            }
-        }
+        self.data_key(&material).map(|key| key.to_vec())
     }
 }

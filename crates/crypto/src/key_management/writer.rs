@@ -1,19 +1,21 @@
 //! Makes new data keys, and has them wrapped.
 
 use super::client::KmsClient;
-use super::material::{KeyMaterial, encode, wrap};
+use super::external::ExternalKeyMaterial;
+use super::key_cache::KeyCache;
+use super::material::{KeyMaterial, decode, encode, wrap};
+use super::retriever::KmsKeyRetriever;
 use crate::encryption_properties::{EncryptionPropertiesBuilder, FileEncryptionProperties};
 use crate::random;
 use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// Makes the keys of files whose master keys are in a KMS. Key metadata are as parquet-java and pyarrow write and read them, with the
-/// key material in the file.
+/// Makes the keys of files whose master keys are in a KMS. Key metadata are as parquet-java and pyarrow write and read them.
 ///
-/// Key encryption keys are kept as long as this is.
+/// Key encryption keys are kept for 600 seconds, and used for all files of that time.
 ///
 /// ```
 /// use marquetry_crypto::{KeyManagement, KmsClient};
@@ -33,10 +35,14 @@ pub struct KeyManagement {
     kms: Arc<dyn KmsClient>,
     has_double_wrapping: bool,
     data_key_bytes: usize,
+    encryption_key_bytes: usize,
     instance: (String, String),
-    /// For each master key its key encryption key: id in base64, the key, and the key wrapped by the KMS.
-    encryption_keys: Mutex<HashMap<String, (String, SecretKey, String)>>,
+    /// For each master key its key encryption key.
+    encryption_keys: KeyCache<String, EncryptionKeyOfMaster>,
 }
+
+/// A key encryption key: its id in base64, the key, and the key wrapped by the KMS.
+type EncryptionKeyOfMaster = (String, SecretKey, String);
 
 impl KeyManagement {
     /// With double wrapping, and keys of 128 bits.
@@ -45,8 +51,9 @@ impl KeyManagement {
             kms,
             has_double_wrapping: true,
             data_key_bytes: 16,
+            encryption_key_bytes: 16,
             instance: ("DEFAULT".to_owned(), "DEFAULT".to_owned()),
-            encryption_keys: Mutex::default(),
+            encryption_keys: KeyCache::new(),
         }
     }
 
@@ -60,15 +67,22 @@ impl KeyManagement {
 
     /// Bits of data keys: 128, 192 or 256. Default 128. Fails if it is another number.
     pub fn with_data_key_bits(mut self, bits: usize) -> Result<Self> {
-        match bits {
-            128 | 192 | 256 => self.data_key_bytes = bits / 8,
-            _ => {
-                return Err(Error::argument(format!(
-                    "keys of {bits} bits: AES has keys of 128, 192 and 256"
-                )));
-            }
-        }
+        self.data_key_bytes = key_bytes(bits)?;
         Ok(self)
+    }
+
+    /// Bits of key encryption keys: 128, 192 or 256. Default 128. Fails if it is another number.
+    pub fn with_encryption_key_bits(mut self, bits: usize) -> Result<Self> {
+        self.encryption_key_bytes = key_bytes(bits)?;
+        Ok(self)
+    }
+
+    /// How long a key encryption key is used before another one is made. Default 600 seconds. A build without the feature `threads` has
+    /// no clock, and keeps them.
+    #[must_use]
+    pub fn with_cache_lifetime(mut self, lifetime: Duration) -> Self {
+        self.encryption_keys.set_lifetime(lifetime);
+        self
     }
 
     /// Which KMS it is, told to readers in the footer's key metadata. Default `DEFAULT`, `DEFAULT`.
@@ -79,47 +93,115 @@ impl KeyManagement {
     }
 
     /// New keys for one file: of the footer, under this master key, and of columns, pairs of a master key and a column. Without
-    /// columns all is encrypted with the footer key. Fails if the KMS does.
+    /// columns all is encrypted with the footer key. The key material will be in the file. Fails if the KMS does.
     pub fn encryption(
         &self,
         footer_master_key: &str,
         columns: &[(&str, &str)],
     ) -> Result<EncryptionPropertiesBuilder> {
+        self.keys(footer_master_key, columns, |_, material| material.to_metadata())
+    }
+
+    /// As [`encryption`](Self::encryption), with the key material outside of the file: what is returned with the builder is to be stored
+    /// beside it, before it is written.
+    pub fn encryption_with_external_material(
+        &self,
+        footer_master_key: &str,
+        columns: &[(&str, &str)],
+    ) -> Result<(EncryptionPropertiesBuilder, ExternalKeyMaterial)> {
+        let mut outside = ExternalKeyMaterial::default();
+        let builder = self.keys(footer_master_key, columns, |name, material| {
+            outside.insert(name, material);
+            KeyMaterial::reference(name)
+        })?;
+        Ok((builder, outside))
+    }
+
+    /// The same data keys, wrapped anew: by the newest versions of the master keys, and with new key encryption keys. The Parquet file
+    /// stays as it is. Fails if the KMS does, or wraps locally, for then master keys have no versions.
+    pub fn rotate(&self, material: &ExternalKeyMaterial) -> Result<ExternalKeyMaterial> {
+        if self.kms.wraps_locally() {
+            return Err(Error::unsupported(
+                "master keys that wrap locally have no versions: there is nothing to rotate to",
+            ));
+        }
+        let known = KmsKeyRetriever::new(self.kms.clone());
+        // What was wrapped before the master key was rotated is not used again.
+        let fresh = KeyManagement {
+            kms: self.kms.clone(),
+            instance: self.instance.clone(),
+            encryption_keys: KeyCache::new(),
+            ..*self
+        };
+        let mut rotated = ExternalKeyMaterial::default();
+        for (name, text) in material.materials() {
+            let in_key = |error: Error| error.with_context(name);
+            let old = KeyMaterial::parse(text).map_err(in_key)?;
+            let key = known.data_key(&old).map_err(in_key)?;
+            let new = fresh.wrapped(&key, &old.master_key_id).map_err(in_key)?;
+            rotated.insert(name, &KeyMaterial { instance: old.instance, ..new });
+        }
+        Ok(rotated)
+    }
+
+    fn keys(
+        &self,
+        footer_master_key: &str,
+        columns: &[(&str, &str)],
+        mut metadata: impl FnMut(&str, &KeyMaterial) -> Vec<u8>,
+    ) -> Result<EncryptionPropertiesBuilder> {
         let (key, material) = self.new_key(footer_master_key)?;
-        let metadata = material.to_metadata(Some((&self.instance.0, &self.instance.1)));
-        let builder = FileEncryptionProperties::builder(key.to_vec()).with_footer_key_metadata(metadata);
-        columns.iter().try_fold(builder, |builder, (master, column)| {
+        let material = KeyMaterial { instance: Some(self.instance.clone()), ..material };
+        let builder = FileEncryptionProperties::builder(key.to_vec())
+            .with_footer_key_metadata(metadata(FOOTER_KEY, &material));
+        columns.iter().zip(0..).try_fold(builder, |builder, ((master, column), number)| {
             let (key, material) = self.new_key(master)?;
-            Ok(builder.with_column_key_and_metadata(column, key.to_vec(), material.to_metadata(None)))
+            let metadata = metadata(&format!("{COLUMN_KEY}{number}"), &material);
+            Ok(builder.with_column_key_and_metadata(column, key.to_vec(), metadata))
         })
     }
 
     fn new_key(&self, master: &str) -> Result<(Zeroizing<Vec<u8>>, KeyMaterial)> {
-        let mut key = Zeroizing::new(vec![0; self.data_key_bytes]);
-        random::fill(&mut key)?;
-        let (wrapped_key, encryption_key) = match self.has_double_wrapping {
-            false => (self.kms.wrap_key(&key, master)?, None),
-            true => {
-                let (id, with, wrapped) = self.encryption_key(master)?;
-                let aad = super::material::decode(&id)?;
-                (wrap(&key, &with, &aad)?, Some((id, wrapped)))
-            }
-        };
-        Ok((key, KeyMaterial { master_key_id: master.to_owned(), wrapped_key, encryption_key }))
+        let key = random_key(self.data_key_bytes)?;
+        let material = self.wrapped(&key, master)?;
+        Ok((key, material))
     }
 
-    fn encryption_key(&self, master: &str) -> Result<(String, SecretKey, String)> {
-        // One is made at a time: else two of one master key would be.
-        let mut known = self.encryption_keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(key) = known.get(master) {
-            return Ok(key.clone());
-        }
-        let (mut id, mut key) = ([0; 16], Zeroizing::new(vec![0; 16]));
+    fn wrapped(&self, key: &[u8], master: &str) -> Result<KeyMaterial> {
+        let (wrapped_key, encryption_key) = match self.has_double_wrapping {
+            false => (self.kms.wrap_key(key, master)?, None),
+            true => {
+                let (id, with, wrapped) =
+                    self.encryption_keys.get(master.to_owned(), || self.new_encryption_key(master))?;
+                (wrap(key, &with, &decode(&id)?)?, Some((id, wrapped)))
+            }
+        };
+        Ok(KeyMaterial { master_key_id: master.to_owned(), wrapped_key, encryption_key, instance: None })
+    }
+
+    fn new_encryption_key(&self, master: &str) -> Result<EncryptionKeyOfMaster> {
+        let mut id = [0; 16];
         random::fill(&mut id)?;
-        random::fill(&mut key)?;
+        let key = random_key(self.encryption_key_bytes)?;
         let wrapped = self.kms.wrap_key(&key, master)?;
-        let made = (encode(&id), SecretKey::new(key.to_vec())?, wrapped);
-        known.insert(master.to_owned(), made.clone());
-        Ok(made)
+        Ok((encode(&id), SecretKey::new(key.to_vec())?, wrapped))
     }
 }
+
+fn key_bytes(bits: usize) -> Result<usize> {
+    match bits {
+        128 | 192 | 256 => Ok(bits / 8),
+        _ => Err(Error::argument(format!("keys of {bits} bits: AES has keys of 128, 192 and 256"))),
+    }
+}
+
+fn random_key(len: usize) -> Result<Zeroizing<Vec<u8>>> {
+    let mut key = Zeroizing::new(vec![0; len]);
+    random::fill(&mut key)?;
+    Ok(key)
+}
+
+/// What the footer key's material is called outside of the file.
+const FOOTER_KEY: &str = "footerKey";
+/// What a column key's material is called, before a number.
+const COLUMN_KEY: &str = "columnKey";

@@ -8,7 +8,7 @@ use marquetry::arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt};
 use marquetry::errors::{Error, ErrorKind, Limits};
 use marquetry::file::encryption::{FileEncryptionProperties, ParquetCipher};
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry::file::page_index::{read_column_index, read_offset_index};
+use marquetry::file::page_index::{read_bloom_filter, read_column_index, read_offset_index};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -64,8 +64,12 @@ fn indexes(file: &Bytes, opened: &OpenFile) -> Result<(), Error> {
 
 #[test]
 fn every_length_cut() {
-    for is_plain in [false, true] {
-        let file = small(ParquetCipher::AesGcmV1, is_plain);
+    for (cipher, is_plain) in [
+        (ParquetCipher::AesGcmV1, false),
+        (ParquetCipher::AesGcmV1, true),
+        (ParquetCipher::AesGcmCtrV1, false),
+    ] {
+        let file = small(cipher, is_plain);
         for len in 0..file.len() {
             assert!(open(file.slice(..len), keys("")).is_err(), "{len} of {} bytes", file.len());
         }
@@ -161,4 +165,56 @@ fn pages_with_wrong_tags_are_lost_alone() {
     let all = table(open(file, keys()).unwrap()).unwrap();
     assert_eq!(rows[0].len(), 30);
     assert_eq!(rows[0], [&all[0][..20], &all[0][30..]].concat());
+}
+
+/// Two columns with dictionaries, indexes and bloom filters, all of the same lengths.
+fn twins() -> Bytes {
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    let column =
+        |from: i64| Arc::new(Int64Array::from_iter_values((0..40).map(|i| from + i % 8))) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("a", column(0)), ("b", column(1_000))]).unwrap();
+    let encryption = FileEncryptionProperties::builder(FOOTER.to_vec()).build().unwrap();
+    let properties = properties()
+        .set_compression(marquetry::basic::Compression::UNCOMPRESSED)
+        .set_max_row_group_row_count(Some(40))
+        .set_bloom_filter_enabled(true)
+        .set_page_checksums(false)
+        .with_file_encryption_properties(encryption);
+    write(&batch, properties.build())
+}
+
+#[test]
+fn dictionaries_indexes_and_filters_that_were_moved_are_refused() {
+    let file = twins();
+    let keys = || marquetry::file::encryption::FileDecryptionProperties::builder(FOOTER.to_vec());
+    let metadata = open(file.clone(), keys()).unwrap().metadata().clone();
+    let chunks = [0, 1].map(|column| metadata.row_group(0).column(column).unwrap());
+    let dictionary = |column: usize| {
+        let (start, end) =
+            (chunks[column].dictionary_page_offset().unwrap(), chunks[column].data_page_offset());
+        start as usize..end as usize
+    };
+    refused(swapped(&file, dictionary(0), dictionary(1)), "dictionaries");
+    let range =
+        |range: Option<Range<u64>>| range.map(|range| range.start as usize..range.end as usize).unwrap();
+    let bounds = chunks.map(|chunk| range(chunk.column_index_range()));
+    let places = chunks.map(|chunk| range(chunk.offset_index_range()));
+    let filters = chunks.map(|chunk| {
+        let start = chunk.bloom_filter_offset().unwrap() as usize;
+        start..start + chunk.bloom_filter_length().unwrap() as usize
+    });
+    for (what, [first, second]) in [("bounds", bounds), ("places", places), ("filters", filters)] {
+        let changed = swapped(&file, first, second);
+        for chunk in chunks {
+            let error = match what {
+                "bounds" => read_column_index(&changed, chunk, &Limits::default()).map(drop),
+                "places" => read_offset_index(&changed, chunk, &Limits::default()).map(drop),
+                _ => read_bloom_filter(&changed, chunk, &Limits::default()).map(drop),
+            };
+            let error = error.expect_err(what);
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
+            assert!(error.to_string().contains("written for another place"), "{what}: {error}");
+        }
+    }
+    assert_eq!(table(open(file, keys()).unwrap()).unwrap()[0].len(), 40);
 }

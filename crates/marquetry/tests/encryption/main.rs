@@ -7,6 +7,7 @@ mod cells;
 mod corpus;
 mod damage;
 mod files;
+mod growing;
 mod key_management;
 mod reading;
 mod sample;

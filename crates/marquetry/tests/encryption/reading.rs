@@ -2,9 +2,11 @@
 
 use crate::corpus;
 use crate::files::{BLOOM, FILES, table};
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::types::{Float32Type, Float64Type, Int64Type, Time32MillisecondType};
+use arrow_array::{Array, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use marquetry::errors::Limits;
 use marquetry::file::Source;
 use marquetry::file::page_index::{read_bloom_filter, read_column_index, read_offset_index};
@@ -31,6 +33,30 @@ fn all_files_have_their_values() {
             assert_eq!(doubles.value(row), row as f64 * 1.1111111, "{encrypted:?}");
             assert_eq!(booleans.value(row), row % 2 == 0, "{encrypted:?}");
         }
+        let times = batch.column_by_name("int32_field").unwrap().as_primitive::<Time32MillisecondType>();
+        let lists = batch.column_by_name("int64_field").unwrap().as_list::<i32>();
+        let texts = cast(batch.column_by_name("ba_field").unwrap(), &DataType::Binary).unwrap();
+        let fixed = batch.column_by_name("flba_field").unwrap().as_fixed_size_binary();
+        for row in 0..50 {
+            assert_eq!(times.value(row), row as i32, "{encrypted:?}");
+            let list = lists.value(row);
+            let twice = 2 * row as i64 * 1_000_000_000_000;
+            assert_eq!(
+                list.as_primitive::<Int64Type>().values(),
+                &[twice, twice + 1_000_000_000_000],
+                "{encrypted:?}"
+            );
+            let text = (row % 2 == 0).then(|| format!("parquet{row:03}"));
+            let texts = texts.as_binary::<i32>();
+            assert_eq!(
+                texts.is_valid(row).then(|| texts.value(row)),
+                text.as_deref().map(str::as_bytes),
+                "{encrypted:?}"
+            );
+            assert_eq!(fixed.value(row), [row as u8; 10], "{encrypted:?}");
+        }
+        // INT96 is a day of the Julian calendar and nanoseconds: `row`, `row + 1` and `row + 2` as three words, of no sensible time.
+        assert_eq!(batch.column_by_name("int96_field").unwrap().len(), 50);
     }
 }
 

@@ -9,7 +9,7 @@ use marquetry::errors::{ErrorKind, Limits};
 use marquetry::file::Source;
 use marquetry::file::encryption::{EncryptionDialect, FileDecryptionProperties, FileEncryptionProperties};
 use marquetry::file::page_index::{read_bloom_filter, read_column_index, read_offset_index};
-use marquetry::file::properties::{CheckpointEvery, WriterProperties};
+use marquetry::file::properties::WriterProperties;
 use marquetry_core::write::copy::{CopySettings, copy_chunk};
 use marquetry_core::write::{FileSettings, FileWriter};
 use marquetry_verify::{Level, VerifyOptions, verify};
@@ -107,8 +107,6 @@ fn what_cannot_be_is_refused_before_a_byte() {
     };
     let missing = with(encryption().with_column_key("no.such", NAME.to_vec()).build().unwrap());
     assert!(refused(missing.build()).contains("no.such"));
-    let checkpoints = with(encryption().build().unwrap()).set_checkpoint_every(Some(CheckpointEvery::Auto));
-    assert!(refused(checkpoints.build()).contains("checkpoints in an encrypted file"));
 }
 
 /// More pages than ordinals are an error before the row group's first byte.

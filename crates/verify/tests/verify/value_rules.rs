@@ -284,7 +284,7 @@ fn grown() -> Bytes {
     let mut made = Make::ints().good();
     let footer = footer(&made.file.metadata);
     let at = made.file.bytes.len() as u64;
-    made.file.bytes.extend(checkpoint::frame(at, &footer).unwrap());
+    made.file.bytes.extend(checkpoint::frame(at, &footer, *b"PAR1").unwrap());
     let mut bytes = made.finish().to_vec();
     bytes.extend(checkpoint::marker(checkpoint::APPEND_MAGIC, bytes.len() as u64));
     bytes.extend_from_slice(&footer);

@@ -1,0 +1,59 @@
+//! Key material outside of the file.
+
+use super::material::KeyMaterial;
+use marquetry_base::{Error, Result};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The key material of one Parquet file, in a file beside it: JSON that maps names of keys, `footerKey`, `columnKey0` and so on, to
+/// their material, which is text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ExternalKeyMaterial(BTreeMap<String, String>);
+
+impl ExternalKeyMaterial {
+    /// Reads it. Fails if it is no JSON object of texts.
+    pub fn parse(json: &[u8]) -> Result<Self> {
+        let Ok(Value::Object(members)) = serde_json::from_slice(json) else {
+            return Err(Error::corrupt("external key material is no JSON object"));
+        };
+        let text = |(name, material)| match material {
+            Value::String(material) => Ok((name, material)),
+            _ => Err(Error::corrupt(format!("external key material: {name} is no text"))),
+        };
+        members.into_iter().map(text).collect::<Result<_>>().map(ExternalKeyMaterial)
+    }
+
+    /// The JSON that [`parse`](Self::parse) reads.
+    pub fn to_json(&self) -> String {
+        let members: Map<_, _> =
+            self.0.iter().map(|(name, material)| (name.clone(), Value::from(material.as_str()))).collect();
+        Value::Object(members).to_string()
+    }
+
+    /// What the file of it is called, beside the Parquet file of this name.
+    ///
+    /// ```
+    /// use marquetry_crypto::ExternalKeyMaterial;
+    /// assert_eq!(ExternalKeyMaterial::file_name("wines.parquet"), "_KEY_MATERIAL_FOR_wines.parquet.json");
+    /// ```
+    pub fn file_name(parquet: &str) -> String {
+        format!("_KEY_MATERIAL_FOR_{parquet}.json")
+    }
+
+    /// The names of the keys.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub(super) fn insert(&mut self, name: &str, material: &KeyMaterial) {
+        self.0.insert(name.to_owned(), material.to_external());
+    }
+
+    pub(super) fn materials(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, material)| (name.as_str(), material.as_str()))
+    }
+}
