@@ -114,7 +114,7 @@ impl AsyncSource for StoreFile {
         async move {
             // Servers refuse ranges of nothing.
             let bytes = match start < end {
-                true => self.read(Vec::from([start..end])).await?.pop().unwrap_or_default(),
+                true => self.read(std::iter::once(start..end).collect()).await?.pop().unwrap_or_default(),
                 false => Bytes::new(),
             };
             Ok(Tail::new(self.version(), bytes))
