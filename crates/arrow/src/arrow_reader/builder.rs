@@ -170,7 +170,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// Only rows for which `predicate` is true. Row groups and pages that can have none are not read, as far as statistics
     /// and indexes tell; then its columns are read, and of all others only the rows that it wants. Default all.
     ///
-    /// With another [`OnCorrupt`] than `Fail` all rows are read that can be, and it is asked about these: a value that is lost
+    /// With another [`OnCorrupt`](super::OnCorrupt) than `Fail` all rows are read that can be, and it is asked about these: a value that is lost
     /// and null is null to it.
     ///
     /// ```

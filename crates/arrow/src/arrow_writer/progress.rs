@@ -20,7 +20,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 
     /// How many bytes the writer holds in memory: pages, dictionaries, batches that wait, and what it keeps for the next row
-    /// group, which without a [memory limit](WriterProperties::memory_limit) is as much as the largest one so far took.
+    /// group, which without a [memory limit](marquetry_core::write::WriterProperties::memory_limit) is as much as the largest one so far took.
     pub fn memory_size(&self) -> usize {
         self.open.memory_size()
             + self.pending.bytes
