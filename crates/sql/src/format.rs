@@ -71,7 +71,7 @@ async fn write(frame: DataFrame, format: Format, out: &mut impl Write) -> Result
 
 /// What is written batch by batch.
 enum Writer<'a, W: Write> {
-    Csv(csv::Writer<&'a mut W>),
+    Csv(Box<csv::Writer<&'a mut W>>),
     Jsonl(json::LineDelimitedWriter<&'a mut W>),
     Arrow(Box<ipc::writer::FileWriter<&'a mut W>>),
 }
@@ -83,7 +83,7 @@ impl<'a, W: Write> Writer<'a, W> {
                 let mut writer = csv::WriterBuilder::new().with_header(true).build(out);
                 // The header is there, whatever the rows.
                 writer.write(&RecordBatch::new_empty(schema.clone()))?;
-                Writer::Csv(writer)
+                Writer::Csv(Box::new(writer))
             }
             Format::Jsonl => Writer::Jsonl(json::LineDelimitedWriter::new(out)),
             _ => Writer::Arrow(Box::new(ipc::writer::FileWriter::try_new(out, schema)?)),
