@@ -67,7 +67,9 @@ impl LeafLevels<'_> {
             (Some(def), None) | (None, Some(def)) => def.iter().all(|def| *def >= group.def),
             (None, None) => true,
         };
-        self.len == other.len && self.rep == other.rep && is_same_def
+        // A leaf in no list has no repetition levels, and the other one none but 0.
+        let is_same_rep = self.rep.is_empty() || other.rep.is_empty() || self.rep == other.rep;
+        self.len == other.len && is_same_rep && is_same_def
     }
 
     /// Definition levels; `None` if none were kept, where every entry is a value.
@@ -197,6 +199,12 @@ mod tests {
         }
         let shorter = LeafLevels { len: 3, rep: &number.rep[..3], def: &number.def[..3] };
         assert!(!number.agrees_on(&group, &shorter) && !same.agrees_on(&group, &shorter));
+        // A column beside a list that has an element in each row.
+        let (flat, list) = (
+            LeafLevels { rep: &[], def: &[1, 1], len: 2 },
+            LeafLevels { rep: &[0, 0], def: &[3, 2], len: 2 },
+        );
+        assert!(flat.agrees_on(&field(true, 1, 0, 0), &list) && list.agrees_on(&field(true, 1, 0, 0), &flat));
         // A struct that is always there.
         let (all, none) = (LeafLevels { rep: &[], def: &[], len: 2 }, field(false, 0, 0, 0));
         assert!(all.agrees_on(&none, &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
