@@ -92,7 +92,10 @@ impl KeyArgs {
         }
         let kms = keys.kms.take();
         let retriever = kms.as_ref().map(KmsSettings::retriever).transpose()?;
-        kms.into_iter().for_each(|kms| drop(KMS.set(kms)));
+        if let Some(kms) = kms {
+            // The first settings stay: a command has one file of keys.
+            let _ = KMS.set(kms);
+        }
         let _ = KEYS.set(keys.into_properties(retriever, self.encryption_dialect)?);
         Ok(())
     }
