@@ -286,7 +286,9 @@ def dialect(tool, folder):
                 assert connection.execute(query + " WHERE id = 77").fetchall()[0][1] == "name 12"
 
             yield f"DuckDB {8 * bits} bits V{version} {codec}, theirs", theirs
-            yield f"DuckDB {8 * bits} bits V{version} {codec}, ours", ours
+            # DuckDB 2.0.0 ends as a whole, for all that comes after, at levels of V2 pages that 2.0.1 reads.
+            if version == "1" or duckdb.__version__ != "2.0.0":
+                yield f"DuckDB {8 * bits} bits V{version} {codec}, ours", ours
 
 
 def check(cli):
