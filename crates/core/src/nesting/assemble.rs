@@ -56,15 +56,20 @@ impl LeafLevels<'_> {
     /// Whether another leaf below `group` says the same of it: where its lists begin, and where it and what is above it is null.
     /// Readers take that from one leaf, so that what another one says would go unseen.
     pub fn agrees_on(&self, group: &NestedField, other: &LeafLevels<'_>) -> bool {
-        if self.has_lists_below(group) || other.has_lists_below(group) {
-            return self.entries_of(group).eq(other.entries_of(group));
+        self.agrees_up_to(group.rep, group.def, other)
+    }
+
+    /// The same of levels: what is repeated up to `rep` and defined up to `def`.
+    pub(crate) fn agrees_up_to(&self, rep: u8, def: u8, other: &LeafLevels<'_>) -> bool {
+        if self.is_repeated_beyond(rep) || other.is_repeated_beyond(rep) {
+            return self.entries_up_to(rep, def).eq(other.entries_up_to(rep, def));
         }
         let is_same_def = match (self.kept_def(), other.kept_def()) {
             // PERF: all are compared, not those up to the first that differs: that takes many at a time.
             (Some(a), Some(b)) => {
-                a.iter().zip(b).fold(true, |same, (a, b)| same & (a.min(&group.def) == b.min(&group.def)))
+                a.iter().zip(b).fold(0, |other, (a, b)| other | (*a.min(&def) ^ *b.min(&def))) == 0
             }
-            (Some(def), None) | (None, Some(def)) => def.iter().all(|def| *def >= group.def),
+            (Some(levels), None) | (None, Some(levels)) => levels.iter().all(|level| *level >= def),
             (None, None) => true,
         };
         // A leaf in no list has no repetition levels, and the other one none but 0.
@@ -77,15 +82,15 @@ impl LeafLevels<'_> {
         (self.def.len() == self.len).then_some(self.def)
     }
 
-    fn has_lists_below(&self, group: &NestedField) -> bool {
-        self.rep.iter().fold(0, |most, rep| most.max(*rep)) > group.rep
+    fn is_repeated_beyond(&self, rep: u8) -> bool {
+        self.rep.iter().fold(0, |most, level| most.max(*level)) > rep
     }
 
-    /// Of each slot of `group`, and of each list above it that is null or empty, the levels as far as they tell that.
-    fn entries_of(&self, group: &NestedField) -> impl Iterator<Item = (u8, u8)> {
+    /// The levels of each entry that no inner list continues, as far as they tell of what is above.
+    fn entries_up_to(&self, most_rep: u8, most_def: u8) -> impl Iterator<Item = (u8, u8)> {
         let level = |levels: &[u8], i: usize, otherwise: u8| levels.get(i).copied().unwrap_or(otherwise);
         let entries = (0..self.len).map(move |i| (level(self.rep, i, 0), level(self.def, i, u8::MAX)));
-        entries.filter(|(rep, _)| *rep <= group.rep).map(|(rep, def)| (rep, def.min(group.def)))
+        entries.filter(move |(rep, _)| *rep <= most_rep).map(move |(rep, def)| (rep, def.min(most_def)))
     }
 
     /// The offsets and nulls of `field`, which must be a list or a map of `element`.

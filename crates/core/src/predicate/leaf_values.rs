@@ -1,5 +1,6 @@
 //! What a predicate is evaluated over.
 
+use crate::nesting::LeafLevels;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
@@ -42,6 +43,11 @@ impl<'a> LeafValues<'a> {
     pub fn with_levels(mut self, def: &'a [u8], rep: &'a [u8]) -> Self {
         (self.def, self.rep) = (def, rep);
         self
+    }
+
+    /// [`def`](Self::def) and [`rep`](Self::rep), of a column that has definition levels.
+    pub(super) fn levels(&self) -> LeafLevels<'a> {
+        LeafLevels { def: self.def, rep: self.rep, len: self.def.len() }
     }
 }
 

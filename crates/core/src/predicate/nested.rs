@@ -50,16 +50,9 @@ impl NestedTest {
         }
     }
 
-    /// Whether a map's keys and values are in the same rows.
+    /// Whether a map's keys and values, of which each is one column, are in the same rows.
     fn has_entries_of(&self, keys: &LeafValues<'_>, values: &LeafValues<'_>) -> bool {
-        let entry = self.levels.innermost();
-        keys.rep == values.rep
-            && keys.def.len() == values.def.len()
-            && keys
-                .def
-                .iter()
-                .zip(values.def)
-                .fold(true, |same, (key, value)| same & (key.min(&entry) == value.min(&entry)))
+        keys.levels().agrees_up_to(1, self.levels.innermost(), &values.levels())
     }
 
     /// What the entries of each row make of `start`, one after the other. Elements come with the number of their slot.
