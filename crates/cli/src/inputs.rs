@@ -45,6 +45,7 @@ mod parse_values;
 mod project;
 mod texts;
 mod time;
+mod variants;
 mod words;
 mod zstd_text;
 

@@ -77,6 +77,7 @@ mod table_source;
 mod terminal;
 mod text_table;
 mod unreferenced;
+mod variant_field;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};

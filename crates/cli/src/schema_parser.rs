@@ -7,11 +7,12 @@
 //!         | utf8 | large_utf8 | utf8_view | binary | large_binary | binary_view | fixed(bytes)
 //!         | decimal(precision, scale) | date | date64 | time(unit) | timestamp(unit [, zone])
 //!         | duration(unit) | interval | list<type> | large_list<type> | fixed_list<type, length>
-//!         | struct<column, ..> | map<type, type> | dictionary<type>
+//!         | struct<column, ..> | map<type, type> | dictionary<type> | variant
 //! unit    = s | ms | us | ns
 //! ```
 
 use crate::failure::Failure;
+use crate::variant_field::variant_field;
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, TimeUnit};
 use std::path::Path;
 use std::sync::Arc;
@@ -169,21 +170,36 @@ impl Parser {
             _ => return Err(format!("a name is missing{}", self.here())),
         };
         self.at += 1;
-        let data_type = self.data_type().map_err(|error| format!("{name}: {error}"))?;
-        let is_required = self.required()?;
-        Ok(Field::new(name, data_type, !is_required))
+        self.typed(&name).map_err(|error| format!("{name}: {error}"))
     }
 
-    fn required(&mut self) -> Result<bool, String> {
+    /// A type, and whether there may be nulls.
+    fn typed(&mut self, name: &str) -> Result<Field, String> {
+        self.skip_lines();
+        let is_variant = self.is_word(0, "variant");
+        let field = match is_variant {
+            true => {
+                self.at += 1;
+                variant_field(name)
+            }
+            false => Field::new(name, self.data_type()?, true),
+        };
+        let is_required = self.required();
+        Ok(field.with_nullable(!is_required))
+    }
+
+    fn required(&mut self) -> bool {
         if self.take(&Token::Sign('!')) {
-            return Ok(true);
+            return true;
         }
-        let is_word = |token: Option<&Token>, word: &str| matches!(token, Some(Token::Word(found)) if found.eq_ignore_ascii_case(word));
-        if is_word(self.peek(), "not") && is_word(self.tokens.get(self.at + 1), "null") {
-            self.at += 2;
-            return Ok(true);
-        }
-        Ok(false)
+        let is_required = self.is_word(0, "not") && self.is_word(1, "null");
+        self.at += if is_required { 2 } else { 0 };
+        is_required
+    }
+
+    /// Whether this word is so many tokens ahead.
+    fn is_word(&self, ahead: usize, word: &str) -> bool {
+        matches!(self.tokens.get(self.at + ahead), Some(Token::Word(found)) if found.eq_ignore_ascii_case(word))
     }
 
     fn data_type(&mut self) -> Result<DataType, String> {
@@ -216,8 +232,7 @@ impl Parser {
                 self.sign('<')?;
                 let key = Field::new("keys", self.data_type()?, false);
                 self.sign(',')?;
-                let value = self.data_type()?;
-                let value = Field::new("values", value, !self.required()?);
+                let value = self.typed("values")?;
                 self.sign('>')?;
                 let entries = Field::new("entries", DataType::Struct(vec![key, value].into()), false);
                 Ok(DataType::Map(Arc::new(entries), false))
@@ -237,8 +252,7 @@ impl Parser {
 
     fn list(&mut self, word: &str) -> Result<DataType, String> {
         self.sign('<')?;
-        let element = self.data_type()?;
-        let element = Arc::new(Field::new("item", element, !self.required()?));
+        let element = Arc::new(self.typed("item")?);
         let list = match word {
             "list" => DataType::List(element),
             "large_list" => DataType::LargeList(element),

@@ -82,6 +82,64 @@ fn variants_are_json_in_text() {
 }
 
 #[test]
+fn json_becomes_variants() {
+    let folder = Folder::new("json_variants");
+    let rows = [
+        r#"{"id":1,"v":1,"l":[{"x":2}]}"#,
+        r#"{"id":2,"v":"x","l":[3,null]}"#,
+        r#"{"id":3,"v":{"a":null,"b":[1.50,true,"q\"\u00e9"]},"l":[]}"#,
+        r#"{"id":4,"v":null}"#,
+        r#"{"id":5,"l":["t"]}"#,
+        r#"{"id":6,"v":{},"l":[12345678901234567890123456789]}"#,
+    ];
+    let input = folder.write("in.jsonl", &(rows.join("\n") + "\n"));
+    let (guessed, given) = (folder.path("guessed.parquet"), folder.path("given.parquet"));
+    success(&["convert", &input, &guessed, "--mixed", "variant"]);
+    let schema = "id int64, v variant, l list<variant>";
+    success(&["convert", &input, &given, "--schema", schema]);
+    let expected = [
+        r#"{"id":1,"v":1,"l":[{"x":2}]}"#,
+        r#"{"id":2,"v":"x","l":[3,null]}"#,
+        r#"{"id":3,"v":{"a":null,"b":[1.50,true,"q\"é"]},"l":[]}"#,
+        r#"{"id":4,"v":null,"l":null}"#,
+        r#"{"id":5,"v":null,"l":["t"]}"#,
+        r#"{"id":6,"v":{},"l":[12345678901234567890123456789]}"#,
+    ];
+    for file in [&guessed, &given] {
+        assert_eq!(success(&["cat", file, "--format", "json"]), expected.join("\n") + "\n");
+        assert!(success(&["schema", file]).contains("VARIANT"));
+        success(&["verify", file, "--deep"]);
+    }
+    // What was not there is NULL, `null` is a variant; in CSV both stay what they are.
+    let csv = folder.path("out.csv");
+    success(&["convert", &given, &csv]);
+    let text = std::fs::read_to_string(&csv).unwrap();
+    assert_eq!((text.lines().nth(4).unwrap(), text.lines().nth(5).unwrap()), ("4,null,", r#"5,,"[""t""]""#));
+    let back = folder.path("back.parquet");
+    success(&["convert", &csv, &back, "--schema", schema]);
+    for file in [&guessed, &given, &back] {
+        assert_eq!(success(&["count", file, "--where", "v is null"]).trim(), "1");
+    }
+}
+
+#[test]
+fn what_no_variant_holds_is_an_error_with_its_line() {
+    let folder = Folder::new("json_no_variants");
+    for (row, part) in [
+        (r#"{"v":1e999}"#, "no VARIANT"),
+        (r#"{"v":{"a":1,"a":2}}"#, "no VARIANT"),
+        (r#"{"w":1}"#, "no column"),
+        (r#"{}"#, "null"),
+    ] {
+        let input = folder.write("in.jsonl", &format!("{{\"v\":[]}}\n{row}\n"));
+        let out = folder.path("out.parquet");
+        let arguments = ["convert", &input, &out, "--schema", "v variant !", "--infer-rows", "1"];
+        let (code, lines) = failure(&arguments);
+        assert!(code == 1 && lines[0].contains(part) && lines[0].contains("line 2"), "{row}: {lines:?}");
+    }
+}
+
+#[test]
 fn a_damaged_variant_is_an_error() {
     let folder = Folder::new("damaged_variants");
     let (code, message) = failure(&["cat", &file(&folder, true), "--format", "json"]);

@@ -111,6 +111,9 @@ pub(crate) enum Mixed {
     Error,
     /// All are text: objects and lists their JSON. So are objects that never have a member
     Text,
+    /// All are VARIANT, as what they are: so are objects that never have a member, and what is always null. A member that is not
+    /// there is NULL, `null` a variant
+    Variant,
 }
 
 /// What becomes of members of JSON objects that are no columns.

@@ -330,8 +330,9 @@ Types after --schema, with ! or `not null` behind the type of a column that has 
   bool, int8 .. int64, uint8 .. uint64, float16, float32, float64, utf8, large_utf8, utf8_view, binary, large_binary,
   binary_view, fixed(BYTES), decimal(PRECISION, SCALE), date, date64, time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC),
   duration(UNIT), interval, list<TYPE>, large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>,
-  map<TYPE, TYPE>, dictionary<TYPE>; UNIT is s, ms, us or ns
-Cells of CSV with nested values hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
+  map<TYPE, TYPE>, dictionary<TYPE>, variant; UNIT is s, ms, us or ns
+A variant takes any JSON. A member that is not there and an empty cell of CSV are NULL; `null` is the variant null.
+Cells of CSV with nested values and variants hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
 \\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
 
 --sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
@@ -369,6 +370,7 @@ Examples:
   marquetry convert data.csv.gz data.parquet --schema 'zip utf8, price decimal(15, 2) !, at timestamp(us, UTC)'
   marquetry convert export.csv export.parquet --delimiter tab --text-encoding latin1 --skip-lines 3 --comment '#' --ragged null
   marquetry convert api.json api.parquet --from jsonl --mixed text --unknown-keys ignore
+  marquetry convert events.jsonl events.parquet --schema 'id int64 !, payload variant'
   marquetry convert table.parquet table.csv --columns id --sort-by '\"last, first\":desc,id' --overwrite
   marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user --compression zstd:3
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000

@@ -275,7 +275,7 @@ impl Cells {
             let strictness =
                 if column.sample == Sample::None { Strictness::Given } else { self.decimals.into() };
             let array = match field.data_type().is_nested() {
-                true => from_json_cells(&cells, field.data_type(), strictness),
+                true => from_json_cells(&cells, field, strictness),
                 false => typed(&cells, field.data_type(), strictness),
             };
             let fail = |at: usize, message: &str| {

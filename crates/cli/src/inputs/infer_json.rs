@@ -3,6 +3,7 @@
 use super::infer_number::Numbers;
 use super::json_form::{Expected, ExpectedMembers};
 use crate::args::{Decimals, Mixed};
+use crate::variant_field::variant_field;
 use arrow_schema::{DataType, Field, Fields};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -55,7 +56,7 @@ impl Members {
 
     /// A field for each member. All may be null: later objects may lack them.
     pub(super) fn fields(&self, mixed: Mixed) -> Fields {
-        self.members.iter().map(|(name, shape)| Field::new(name, shape.data_type(mixed), true)).collect()
+        self.members.iter().map(|(name, shape)| shape.field(name, mixed)).collect()
     }
 }
 
@@ -108,9 +109,9 @@ impl Shape {
     }
 
     fn expected(&self, mixed: Mixed) -> Expected {
-        let is_asked_for = mixed == Mixed::Text;
         match self {
-            _ if is_asked_for && self.is_text(mixed) => {
+            _ if self.is_variant(mixed) => Expected::Variant,
+            _ if mixed == Mixed::Text && self.is_text(mixed) => {
                 Expected::Scalar { takes_bare: true, takes_nested: true }
             }
             Shape::List(element) => Expected::List(Box::new(element.expected(mixed))),
@@ -133,6 +134,24 @@ impl Shape {
         }
     }
 
+    /// Whether it becomes VARIANT: values of several kinds, or of none yet.
+    fn is_variant(&self, mixed: Mixed) -> bool {
+        let has_kinds = match self {
+            Shape::Object(Members { members, .. }) => !members.is_empty(),
+            Shape::Nothing | Shape::Mixture | Shape::NestedMixture => false,
+            Shape::Text | Shape::Bool | Shape::Number(_) | Shape::List(_) => true,
+        };
+        mixed == Mixed::Variant && !has_kinds
+    }
+
+    /// A column of it. Any may be null: later objects may lack it.
+    fn field(&self, name: &str, mixed: Mixed) -> Field {
+        match self.is_variant(mixed) {
+            true => variant_field(name),
+            false => Field::new(name, self.data_type(mixed), true),
+        }
+    }
+
     fn data_type(&self, mixed: Mixed) -> DataType {
         match self {
             _ if self.is_text(mixed) => DataType::Utf8,
@@ -140,7 +159,7 @@ impl Shape {
             Shape::Bool => DataType::Boolean,
             Shape::Number(numbers) => numbers.data_type().unwrap_or(DataType::Utf8),
             Shape::List(element) => {
-                DataType::List(Arc::new(Field::new_list_field(element.data_type(mixed), true)))
+                DataType::List(Arc::new(element.field(Field::LIST_FIELD_DEFAULT_NAME, mixed)))
             }
             Shape::Object(members) => DataType::Struct(members.fields(mixed)),
         }

@@ -9,10 +9,12 @@
 //! | a member that is no column | in a struct | an error, or nothing if that was asked for |
 //! | a number, `true` or `false` | where all before were texts | an error |
 //! | `{..}` or `[..]` | where text was asked for | its JSON as a text |
+//! | anything | in a VARIANT | its JSON as a text |
 //! | `[{"key": 1, "value": 2}]` | in a map | `{"1": 2}` |
 
 use super::json_reader::{Broken, JsonReader};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
+use marquetry::variant::is_variant;
 use std::collections::HashMap;
 
 /// What a value is expected to be.
@@ -29,6 +31,8 @@ pub(super) enum Expected {
     List(Box<Expected>),
     /// A map with such values.
     Map(Box<Expected>),
+    /// Anything, whose JSON is wanted.
+    Variant,
 }
 
 /// The members of a struct.
@@ -54,25 +58,21 @@ pub(super) enum Unfit {
 
 impl Expected {
     /// What was asked for by its type.
-    pub(super) fn of_type(data_type: &DataType) -> Self {
-        match data_type {
+    pub(super) fn of_field(field: &Field) -> Self {
+        match field.data_type() {
+            _ if is_variant(field) => Expected::Variant,
             DataType::Struct(fields) => {
-                let members = fields.iter().map(|field| {
-                    let member = Expected::of_type(field.data_type());
-                    (field.name().clone(), member)
-                });
+                let members = fields.iter().map(|field| (field.name().clone(), Expected::of_field(field)));
                 Expected::Object(ExpectedMembers::new(members))
             }
             DataType::List(element)
             | DataType::LargeList(element)
             | DataType::ListView(element)
             | DataType::LargeListView(element)
-            | DataType::FixedSizeList(element, _) => {
-                Expected::List(Box::new(Expected::of_type(element.data_type())))
-            }
+            | DataType::FixedSizeList(element, _) => Expected::List(Box::new(Expected::of_field(element))),
             DataType::Map(entries, _) => match entries.data_type() {
                 DataType::Struct(fields) if fields.len() == 2 => {
-                    Expected::Map(Box::new(Expected::of_type(fields[1].data_type())))
+                    Expected::Map(Box::new(Expected::of_field(&fields[1])))
                 }
                 _ => Expected::Scalar { takes_bare: true, takes_nested: true },
             },
@@ -139,6 +139,7 @@ impl Former<'_, '_> {
     fn value(&mut self, expected: &Expected) -> Result<(), Unfit> {
         self.reader.skip_blanks();
         match (expected, self.reader.peek().ok_or(Unfit::NotJson)?) {
+            (Expected::Variant, _) => self.any_as_text(),
             (Expected::Scalar { takes_nested, .. }, b'{' | b'[') => self.json_as_text(*takes_nested),
             (Expected::Scalar { takes_bare: false, .. }, byte) if byte != b'"' && byte != b'n' => {
                 Err(unfit(format!("{} is no text", short(self.reader.scalar()?))))
@@ -158,11 +159,22 @@ impl Former<'_, '_> {
         let json = self.reader.nested()?;
         if !is_asked_for {
             let message = format!(
-                "{} stands beside values that are not nested; with --mixed text, or as utf8 in --schema, all is kept as JSON text",
+                "{} stands beside values that are not nested; all is kept with --mixed text or variant, or as utf8 or variant in --schema",
                 short(json)
             );
             return Err(unfit(message));
         }
+        self.put_text(start, json)
+    }
+
+    fn any_as_text(&mut self) -> Result<(), Unfit> {
+        let start = self.reader.position();
+        let json = self.reader.any()?;
+        self.put_text(start, json)
+    }
+
+    /// `json`, which began at `start` and was read, becomes a text.
+    fn put_text(&mut self, start: usize, json: &str) -> Result<(), Unfit> {
         self.copy_to(start);
         self.copied = self.reader.position();
         quoted(json, self.out)
@@ -326,9 +338,9 @@ mod tests {
 
     fn object() -> Expected {
         let text = Expected::Scalar { takes_bare: false, takes_nested: false };
-        let any = Expected::of_type(&DataType::Utf8);
+        let any = Expected::of_field(&Field::new("", DataType::Utf8, true));
         let list = Expected::List(Box::new(text.clone()));
-        let map = Expected::Map(Box::new(Expected::of_type(&DataType::Int64)));
+        let map = Expected::Map(Box::new(Expected::of_field(&Field::new("", DataType::Int64, true))));
         let members = [("t", text), ("j", any), ("l", list), ("m", map)];
         Expected::Object(ExpectedMembers::new(
             members.into_iter().map(|(name, value)| (name.to_owned(), value)),
@@ -413,11 +425,11 @@ mod tests {
             Field::new_struct("values", vec![Field::new("x", DataType::Utf8, true)], true),
         ];
         let entries = Arc::new(Field::new("entries", DataType::Struct(entries.into()), false));
-        let map = Expected::of_type(&DataType::Map(entries, false));
+        let map = Expected::of_field(&Field::new("", DataType::Map(entries, false), true));
         let mut out = Vec::new();
         let text = r#"[{"key":1,"value":{"x":5}}]"#;
         assert_eq!(reform(text.as_bytes(), &map, false, &mut out), Ok(()));
         assert_eq!(out, br#"{"1":{"x":5}}"#);
-        assert!(!Expected::of_type(&DataType::Utf8).is_text_only());
+        assert!(!Expected::of_field(&Field::new("", DataType::Utf8, true)).is_text_only());
     }
 }

@@ -19,7 +19,7 @@ use array::ArrayLines;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use members::Names;
 use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
@@ -109,7 +109,7 @@ fn columns(members: &Members, given: Option<&Schema>, sample: Sample, mixed: Mix
     let given_type =
         |name: &str| given.and_then(|given| given.column_with_name(name)).map(|(_, field)| field.clone());
     let given_column = |field: Field| {
-        let expected = Expected::of_type(field.data_type());
+        let expected = Expected::of_field(&field);
         Column { field, sample: Sample::None, expected }
     };
     let of_seen =
@@ -225,12 +225,12 @@ impl Objects {
                 let unescaped = str::from_utf8(&unescaped).unwrap_or_default();
                 let texts = RecordTexts { columns, spans: &spans, text, unescaped };
                 let batch = |rows: Range<usize>| {
-                    let members = |column: usize, data_type: &DataType, strictness| {
+                    let members = |column: usize, field: &Field, strictness| {
                         let members = MemberTexts { texts: &texts, rows: rows.clone(), column };
                         if self.columns[column].expected.is_text_only() {
                             members.check_strings()?;
                         }
-                        typed(&members, data_type, strictness)
+                        typed(&members, field.data_type(), strictness)
                     };
                     self.batch(rows.len(), members, |at| lines(bytes).nth(rows.start + at))
                 };
@@ -261,9 +261,8 @@ impl Objects {
             text.push(b'\n');
         }
         let raw = self.decode(&text, lines.len()).map_err(|error| self.locate(lines, &error))?;
-        let members = |column: usize, data_type: &DataType, strictness| {
-            finished(raw.column(column), data_type, strictness)
-        };
+        let members =
+            |column: usize, field: &Field, strictness| finished(raw.column(column), field, strictness);
         self.batch(lines.len(), members, |at| lines.get(at).copied())
     }
 
@@ -271,7 +270,7 @@ impl Objects {
     fn batch<'a>(
         &self,
         rows: usize,
-        values: impl Fn(usize, &DataType, Strictness) -> Result<ArrayRef, ValueError>,
+        values: impl Fn(usize, &Field, Strictness) -> Result<ArrayRef, ValueError>,
         line: impl Fn(usize) -> Option<Line<'a>>,
     ) -> Result<RecordBatch, Fault> {
         let mut arrays = Vec::with_capacity(self.columns.len());
@@ -285,7 +284,7 @@ impl Objects {
                 })
             };
             let strictness = if column.sample == Sample::None { Strictness::Given } else { self.strictness };
-            let array = values(i, field.data_type(), strictness)
+            let array = values(i, field, strictness)
                 .map_err(|value_error| fail(value_error.at, value_error.message))?;
             if !field.is_nullable()
                 && let Some(at) = (0..array.len()).find(|at| array.is_null(*at))

@@ -4,14 +4,17 @@ use super::bad_input::message;
 use super::json_form::{Expected, Unfit, reform};
 use super::parse_values::{Strictness, ValueError, cast, typed};
 use super::texts::Texts;
+use super::variants::variants;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
+use marquetry::variant::is_variant;
 use std::sync::Arc;
 
-/// What JSON is decoded as on its way to `data_type`: the same nesting, everything nullable, texts for all values.
-pub(super) fn raw_type(data_type: &DataType) -> DataType {
-    match data_type {
+/// What JSON is decoded as on its way to `field`: the same nesting, everything nullable, texts for all values.
+fn raw_type(field: &Field) -> DataType {
+    match field.data_type() {
+        _ if is_variant(field) => DataType::Utf8,
         DataType::Struct(fields) => DataType::Struct(raw_fields(fields)),
         DataType::LargeList(element) => DataType::LargeList(raw_field(element)),
         DataType::List(element)
@@ -21,7 +24,7 @@ pub(super) fn raw_type(data_type: &DataType) -> DataType {
         DataType::Map(entries, _) => match entries.data_type() {
             DataType::Struct(fields) if fields.len() == 2 => {
                 let key = Field::new(fields[0].name(), DataType::Utf8, false);
-                let value = Field::new(fields[1].name(), raw_type(fields[1].data_type()), true);
+                let value = Field::new(fields[1].name(), raw_type(&fields[1]), true);
                 let entries = Field::new(entries.name(), DataType::Struct(vec![key, value].into()), false);
                 DataType::Map(Arc::new(entries), false)
             }
@@ -37,19 +40,23 @@ pub(super) fn raw_fields(fields: &Fields) -> Fields {
 }
 
 fn raw_field(field: &FieldRef) -> FieldRef {
-    Arc::new(Field::new(field.name(), raw_type(field.data_type()), true))
+    Arc::new(Field::new(field.name(), raw_type(field), true))
 }
 
-/// The values of an array of [`raw_type`] as `data_type`.
+/// The values of an array of [`raw_type`] as `field` has them.
 pub(super) fn finished(
     raw: &ArrayRef,
-    data_type: &DataType,
+    field: &Field,
     strictness: Strictness,
 ) -> Result<ArrayRef, ValueError> {
+    let data_type = field.data_type();
     match (raw.data_type(), data_type) {
+        (DataType::Utf8, DataType::Struct(fields)) if is_variant(field) => {
+            variants(raw.as_string::<i32>(), fields)
+        }
         // The key of a map.
         (DataType::Utf8, nested) if nested.is_nested() => {
-            from_json_cells(raw.as_string::<i32>(), nested, strictness)
+            from_json_cells(raw.as_string::<i32>(), field, strictness)
         }
         (DataType::Utf8, _) => typed(raw.as_string(), data_type, strictness),
         (DataType::Struct(_), DataType::Struct(fields)) => {
@@ -73,7 +80,7 @@ pub(super) fn finished(
 
 fn structure(raw: &StructArray, fields: &Fields, strictness: Strictness) -> Result<StructArray, ValueError> {
     let child = |(column, field): (&ArrayRef, &FieldRef)| {
-        let child = finished(column, field.data_type(), strictness).map_err(|error| inside(field, error))?;
+        let child = finished(column, field, strictness).map_err(|error| inside(field, error))?;
         missing(&child, raw, field)?;
         Ok(child)
     };
@@ -103,7 +110,7 @@ fn list<O: OffsetSizeTrait>(
         at: raw.offsets().partition_point(|offset| offset.as_usize() <= error.at).saturating_sub(1),
         ..error
     };
-    let values = finished(raw.values(), element.data_type(), strictness).map_err(row)?;
+    let values = finished(raw.values(), element, strictness).map_err(row)?;
     if !element.is_nullable()
         && let Some(at) = (0..values.len()).find(|at| values.is_null(*at))
     {
@@ -144,14 +151,20 @@ fn value_error(error: ArrowError) -> ValueError {
 /// Texts of JSON, one in each cell or null, as the values of a nested type.
 pub(super) fn from_json_cells(
     cells: &impl Texts,
-    data_type: &DataType,
+    field: &Field,
     strictness: Strictness,
 ) -> Result<ArrayRef, ValueError> {
-    let field = Arc::new(Field::new("value", raw_type(data_type), true));
-    let Formed { text, ends, broken } = formed_cells(cells, data_type)?;
+    let data_type = field.data_type();
+    if let DataType::Struct(fields) = data_type
+        && is_variant(field)
+    {
+        return variants(cells, fields);
+    }
+    let raw_field = Arc::new(Field::new("value", raw_type(field), true));
+    let Formed { text, ends, broken } = formed_cells(cells, field)?;
     let decode = |range: std::ops::Range<usize>| -> Result<ArrayRef, ArrowError> {
         let start = range.start.checked_sub(1).map_or(0, |before| ends[before]);
-        let builder = arrow_json::ReaderBuilder::new_with_field(field.clone());
+        let builder = arrow_json::ReaderBuilder::new_with_field(raw_field.clone());
         let builder = builder.with_batch_size(range.len() + 1).with_coerce_primitive(true);
         let mut decoder = builder.with_strict_mode(true).build_decoder()?;
         decoder.decode(&text[start..ends[range.end - 1]])?;
@@ -171,7 +184,7 @@ pub(super) fn from_json_cells(
     if let Some(at) = broken {
         return Err(ValueError { at, message: "is not one JSON value".to_owned() });
     }
-    finished(&raw, data_type, strictness)
+    finished(&raw, field, strictness)
 }
 
 /// Cells as the decoder takes them, each on a line.
@@ -183,8 +196,8 @@ struct Formed {
     broken: Option<usize>,
 }
 
-fn formed_cells(cells: &impl Texts, data_type: &DataType) -> Result<Formed, ValueError> {
-    let expected = Expected::of_type(data_type);
+fn formed_cells(cells: &impl Texts, field: &Field) -> Result<Formed, ValueError> {
+    let expected = Expected::of_field(field);
     let mut formed = Formed { text: Vec::new(), ends: Vec::with_capacity(cells.len()), broken: None };
     for at in 0..cells.len() {
         let start = formed.text.len();
@@ -213,17 +226,21 @@ mod tests {
     use arrow_array::StringArray;
     use arrow_array::types::Int32Type;
 
+    fn of(data_type: &DataType) -> Field {
+        Field::new("value", data_type.clone(), true)
+    }
+
     #[test]
     fn cells_of_json() {
         let list = DataType::List(Arc::new(Field::new("item", DataType::Int32, false)));
         let cells = StringArray::from(vec![Some("[1, 2]"), None, Some("[]"), Some("[3]")]);
-        let array = from_json_cells(&cells, &list, Strictness::Given).unwrap();
+        let array = from_json_cells(&cells, &of(&list), Strictness::Given).unwrap();
         let lists = array.as_list::<i32>();
         assert_eq!(lists.value(0).as_primitive::<Int32Type>().values(), &[1, 2]);
         assert!(lists.is_null(1) && lists.value(2).is_empty());
         for (wrong, at) in [("[1.5]", 1), ("[null]", 1), ("{}", 1), ("[", 1), ("[1] [2]", 1)] {
             let cells = StringArray::from(vec![Some("[7, 8]"), Some(wrong)]);
-            let error = from_json_cells(&cells, &list, Strictness::Given).unwrap_err();
+            let error = from_json_cells(&cells, &of(&list), Strictness::Given).unwrap_err();
             assert_eq!(error.at, at, "{wrong}: {error:?}");
         }
     }
@@ -233,16 +250,16 @@ mod tests {
         let fields = vec![Field::new("a", DataType::Date32, false), Field::new("b", DataType::Utf8, true)];
         let cells = StringArray::from(vec![Some(r#"{"a": "2013-07-30"}"#), None]);
         let data_type = DataType::Struct(fields.into());
-        let array = from_json_cells(&cells, &data_type, Strictness::Given).unwrap();
+        let array = from_json_cells(&cells, &of(&data_type), Strictness::Given).unwrap();
         assert_eq!(array.data_type(), &data_type);
         let cells = StringArray::from(vec![None, Some(r#"{"b": "x"}"#)]);
-        assert_eq!(from_json_cells(&cells, &data_type, Strictness::Given).unwrap_err().at, 1);
+        assert_eq!(from_json_cells(&cells, &of(&data_type), Strictness::Given).unwrap_err().at, 1);
         let entries =
             vec![Field::new("keys", DataType::Utf8, false), Field::new("values", DataType::Int64, true)];
         let entries = Field::new("entries", DataType::Struct(entries.into()), false);
         let map = DataType::Map(Arc::new(entries), false);
         let cells = StringArray::from(vec![Some(r#"{"x": 1, "y": null}"#), Some("{}")]);
-        let array = from_json_cells(&cells, &map, Strictness::Given).unwrap();
+        let array = from_json_cells(&cells, &of(&map), Strictness::Given).unwrap();
         assert_eq!((array.data_type(), array.as_map().value(0).len()), (&map, 2));
     }
 }

@@ -1,11 +1,11 @@
 use super::*;
-use arrow_schema::TimeUnit;
+use arrow_schema::{DataType, TimeUnit};
 
 fn objects(columns: &[(&str, DataType)], are_flat: bool) -> Objects {
     let columns: Vec<Column> = columns
         .iter()
         .map(|(name, data_type)| Column {
-            expected: Expected::of_type(data_type),
+            expected: Expected::of_field(&Field::new("", data_type.clone(), true)),
             field: Field::new(*name, data_type.clone(), true),
             sample: Sample::All,
         })
