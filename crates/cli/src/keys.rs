@@ -1,5 +1,6 @@
 //! Keys of encrypted files: from a file or a variable of the environment, never from the command line, where all can see them.
 
+mod core_dump;
 mod encrypt;
 mod key_text;
 #[cfg_attr(not(feature = "encryption"), path = "keys/kms_off.rs")]

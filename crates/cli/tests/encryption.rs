@@ -182,6 +182,36 @@ fn keys_are_never_shown() {
     }
 }
 
+/// A process that dies while it has keys leaves no core, where one without keys leaves one.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_core_has_keys_in_it() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+    let dir = folder();
+    let died = |keys: &[&str]| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -c unlimited; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_marquetry")]);
+        shell.args(["count", "-"]).args(keys).current_dir(dir.path());
+        let mut process = shell.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // More than a pipe holds: once it is taken, the keys have been read.
+        process.stdin.as_mut().unwrap().write_all(&vec![0; 1 << 20]).unwrap();
+        let kill =
+            Command::new("sh").args(["-c", "kill -ABRT \"$1\"", "sh", &process.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let status = process.wait().unwrap();
+        assert_eq!(status.signal(), Some(6));
+        let has_core = fs::read_dir(dir.path())
+            .unwrap()
+            .any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with("core"));
+        status.core_dumped() || has_core
+    };
+    assert!(!died(&["--key-file", &at(&dir, "read.json")]));
+    // Where this one has none either, the system writes none, and nothing was shown.
+    println!("without keys there is a core: {}", died(&[]));
+}
+
 /// What is appended is encrypted as the file is.
 #[test]
 fn encrypted_files_grow() {

@@ -1,5 +1,6 @@
 //! Keys as text in JSON: `hex:..`, `base64:..` or `utf8:..`.
 
+use super::core_dump;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use marquetry::errors::{Error, Result};
@@ -7,8 +8,12 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The members of a JSON object in a file, or in a variable of the environment; `None` if neither is named.
+/// The members of a JSON object in a file, or in a variable of the environment; `None` if neither is named. No core of the process is
+/// dumped once there are keys in it.
 pub(super) fn object(file: Option<&Path>, variable: Option<&str>) -> Result<Option<Map<String, Value>>> {
+    if file.is_some() || variable.is_some() {
+        core_dump::forbid()?;
+    }
     let text =
         match (file, variable) {
             (Some(path), _) => in_file(path)?,
