@@ -59,8 +59,8 @@ impl MemoryBudget {
     }
 
     /// The budget that all readers of the process share, unless their limits have another one: a quarter of the machine's
-    /// memory, and at most half of what its control group (a container's limit) or its limit of address space allows. Another
-    /// bound can be [set](Self::set_process_limit).
+    /// memory, and at most half of what its control group (a container's limit) allows, or a third of its limit of address space.
+    /// Another bound can be [set](Self::set_process_limit).
     ///
     /// ```
     /// use marquetry_base::{Limits, MemoryBudget};

@@ -10,14 +10,18 @@ pub(crate) fn plain_size(batch: &RecordBatch) -> usize {
     of_fields(batch.schema_ref().fields(), batch.columns(), Escapes::Unknown)
 }
 
-/// Makes room in `text` for the rows of a batch, if they are long: text that grows piece by piece takes up to three times as much
-/// memory, and ends the process where there is none. The room is taken from the budget of the process until the result is dropped.
+/// Makes room in `text` for the rows of a batch: text that grows piece by piece takes up to three times as much memory, and ends the
+/// process where there is none. Of long rows each escape is counted, and their room is taken from the budget of the process until the
+/// result is dropped.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`](marquetry_base::ErrorKind::Memory) if there is not as much.
 pub(crate) fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryReservation> {
     let plain = plain_size(batch);
+    let no_room =
+        |bytes: usize| Error::memory(format!("the system has no memory for a text of {bytes} bytes"));
     if plain <= SHORT {
+        text.try_reserve_exact(plain).map_err(|_| no_room(plain))?;
         return Ok(MemoryReservation::default());
     }
     let of = |escapes| of_fields(batch.schema_ref().fields(), batch.columns(), escapes);
@@ -27,7 +31,7 @@ pub(crate) fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryRe
     let held = MemoryBudget::of_process().reserve(most.saturating_add(beside))?;
     // Address space may be less than the budget has left.
     let probe = Vec::<u8>::new().try_reserve_exact(beside).and_then(|()| text.try_reserve_exact(most));
-    probe.map_err(|_| Error::memory(format!("the system has no memory for a text of {most} bytes")))?;
+    probe.map_err(|_| no_room(most))?;
     Ok(held)
 }
 
@@ -144,7 +148,7 @@ const MOST_FOR_A_BYTE: usize = 6;
 const BESIDE: usize = 8;
 /// No number and no time is longer, but for decimals of scales that no file has in earnest.
 const LONGEST_SCALAR: usize = 96;
-/// Bytes of values for which room comes as it is needed.
+/// Bytes of values whose escapes are not counted.
 const SHORT: usize = 8 << 20;
 
 #[cfg(test)]
@@ -195,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_for_long_rows_only() {
+    fn the_room_of_long_rows_is_counted() {
         let text = |len: usize| {
             let text: ArrayRef = Arc::new(StringViewArray::from(vec!["a".repeat(len)]));
             RecordBatch::try_from_iter([("a", text)]).unwrap()
         };
         let mut out = String::new();
         assert_eq!(reserve(&text(1000), &mut out).unwrap().bytes(), 0);
-        assert_eq!(out.capacity(), 0);
+        assert!((1000..2000).contains(&out.capacity()));
         let held = reserve(&text(20 << 20), &mut out).unwrap();
         assert!(held.bytes() >= 20 << 20 && held.bytes() < 21 << 20);
         assert!(out.capacity() >= 20 << 20);
