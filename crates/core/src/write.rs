@@ -13,10 +13,12 @@ mod encoded_chunk;
 mod encoding_selection;
 mod file;
 mod file_encryptor;
+mod file_indexes;
 mod file_settings;
 mod levels;
 mod pages;
 mod properties;
+mod sample_buffer;
 mod settings;
 mod spill;
 #[cfg_attr(not(feature = "fs"), path = "write/spill_folder_off.rs")]

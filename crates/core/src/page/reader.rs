@@ -1,9 +1,10 @@
 //! Reads the pages of a column chunk, front to back or at given offsets.
 
 use super::buffers::PageBuffers;
-use super::checksum::{Checksum, ChecksumTrust, check};
+use super::checksum::{Checksum, check};
 use super::located_header::{LocatedHeader, size};
 use super::page_decryptor::PageDecryptor;
+use super::page_options::PageOptions;
 use super::read_ahead::{FIRST_HEADER_READ, ReadAhead};
 use super::writer::plain_pages_are_believed;
 use crate::metadata::ColumnChunk;
@@ -17,48 +18,6 @@ use marquetry_encoding::levels::Levels;
 use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, Reader};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// How pages are read.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct PageOptions {
-    /// Limits on sizes and memory.
-    pub limits: Arc<Limits>,
-    /// Whether pages are compared with their checksums.
-    pub verify_checksums: bool,
-    /// Whether the writer's checksums are reliable.
-    pub trust: ChecksumTrust,
-}
-
-impl PageOptions {
-    /// Pages of a file that `created_by` has written: checksums are verified where they are stored, limits are the default
-    /// ones.
-    pub fn for_writer(created_by: Option<&str>) -> Self {
-        PageOptions {
-            limits: Arc::default(),
-            verify_checksums: true,
-            trust: ChecksumTrust::of_writer(created_by),
-        }
-    }
-
-    /// With these limits on sizes and memory.
-    #[must_use]
-    pub fn with_limits(self, limits: Arc<Limits>) -> Self {
-        PageOptions { limits, ..self }
-    }
-
-    /// Whether the writer's checksums are reliable.
-    #[must_use]
-    pub fn with_trust(self, trust: ChecksumTrust) -> Self {
-        PageOptions { trust, ..self }
-    }
-
-    /// Whether pages are compared with their checksums.
-    #[must_use]
-    pub fn with_checksum_verification(self, verify_checksums: bool) -> Self {
-        PageOptions { verify_checksums, ..self }
-    }
-}
 
 /// Reads the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
 pub struct PageReader {

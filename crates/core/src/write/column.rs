@@ -10,8 +10,9 @@ use super::encoded_chunk::EncodedChunk;
 use super::encoding_selection::{
     self, DictionaryEstimate, EncodingDecision, FIRST_LOOK, LATER, PLAIN, RLE_DICTIONARY,
 };
-use super::levels::{HeldLevels, Levels};
+use super::levels::Levels;
 use super::pages::Pages;
+use super::sample_buffer::SampleBuffer;
 use super::settings::{ColumnSettings, EncodingPolicy};
 use super::spill::Spill;
 use super::value_observers::ValueObservers;
@@ -21,7 +22,7 @@ use crate::logical_type::LogicalType;
 use crate::nesting::{ColumnValues, ShreddedColumn};
 use crate::schema::Leaf;
 use marquetry_base::{Error, Result, Stopwatch};
-use marquetry_encoding::{PhysicalType, Shape, Values, dictionary};
+use marquetry_encoding::{PhysicalType, dictionary};
 use std::sync::Arc;
 
 /// Writes the chunk of one column.
@@ -42,38 +43,6 @@ enum State {
     Dictionary { dictionary_writer: DictionaryWriter, next_look: usize, measured: Option<DictionaryEstimate> },
     /// The encoding is settled. The dictionary is of the pages before, if there are any.
     Encoding { value_writer: ValueWriter, before: Option<DictionaryWriter> },
-}
-
-/// Values and levels as they came.
-struct SampleBuffer {
-    values: Values,
-    levels: HeldLevels,
-    /// Bytes of the values.
-    bytes: usize,
-}
-
-impl SampleBuffer {
-    fn new(shape: Shape) -> Self {
-        SampleBuffer { values: shape.empty(), levels: HeldLevels::default(), bytes: 0 }
-    }
-
-    fn push(&mut self, levels: Levels<'_>, entries: usize, present: &ColumnValues) -> Result<()> {
-        let before = self.values.len();
-        match present {
-            ColumnValues::Values(new) => self.values.push_range(new, 0..new.len())?,
-            ColumnValues::Keys { keys, dictionary } => {
-                dictionary::look_up(dictionary, keys, &mut self.values)?
-            }
-        }
-        self.bytes += self.values.data_bytes(before..self.values.len());
-        self.levels.push(levels, 0..entries);
-        Ok(())
-    }
-
-    fn memory(&self) -> usize {
-        let views = if self.values.shape() == Shape::Bytes { 16 * self.values.len() } else { 0 };
-        self.bytes + views + self.levels.memory()
-    }
 }
 
 impl ColumnWriter {
