@@ -59,7 +59,7 @@ impl MemoryBudget {
     }
 
     /// The budget that all readers of the process share, unless their limits have another one: a quarter of the machine's
-    /// memory, and at most half of what its control group (a container's limit) allows, or a third of its limit of address space.
+    /// memory, and at most half of what its control group (a container's limit) allows, or a quarter of its limit of address space.
     /// Another bound can be [set](Self::set_process_limit).
     ///
     /// ```

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 /// Bytes that readers of this process may hold together if nothing else was said: a quarter of the machine's memory, and no more
-/// than half of what its control group allows, or a third of its limit of address space, which stacks and the program take from, too.
+/// than half of what its control group allows, or a quarter of its limit of address space, which stacks, the program and unused parts of
+/// the allocator take from, too.
 pub(crate) fn default_limit() -> usize {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let machine = total_memory(&read("/proc/meminfo")).unwrap_or(UNKNOWN_MACHINE);
     let group = group_limit(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
     let address_space = address_space(&read("/proc/self/limits"));
-    let parts = [Some(machine / 4), group.map(|bytes| bytes / 2), address_space.map(|bytes| bytes / 3)];
+    let parts = [Some(machine / 4), group.map(|bytes| bytes / 2), address_space.map(|bytes| bytes / 4)];
     let least = parts.into_iter().flatten().min().unwrap_or(machine / 4);
     usize::try_from(least).unwrap_or(usize::MAX).max(LEAST)
 }
