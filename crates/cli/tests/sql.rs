@@ -4,7 +4,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 use tempfile::tempdir;
+
+/// One test at a time: a process that another one starts while a program is written has that open, and then it cannot be run.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// The command in a folder where nothing else is.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -17,6 +21,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 #[test]
 fn where_the_program_is_not_there_a_sentence_says_how_to_get_it() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempdir().unwrap();
     let output = run(folder.path(), &["sql", "select 1"]);
     let message = String::from_utf8(output.stderr).unwrap();
@@ -26,6 +31,7 @@ fn where_the_program_is_not_there_a_sentence_says_how_to_get_it() {
 
 #[test]
 fn all_arguments_are_those_of_the_program() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempdir().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     let program = folder.path().join("bin").join("marquetry-sql");
