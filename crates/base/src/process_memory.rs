@@ -10,8 +10,8 @@ pub(crate) fn default_limit() -> usize {
     let machine = total_memory(&read("/proc/meminfo")).unwrap_or(UNKNOWN_MACHINE);
     let group = group_limit(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
     let address_space = address_space(&read("/proc/self/limits"));
-    let parts = [Some(machine / 4), group.map(|bytes| bytes / 2), address_space.map(|bytes| bytes / 4)];
-    let least = parts.into_iter().flatten().min().unwrap_or(machine / 4);
+    let granted = [group.map(|bytes| bytes / 2), address_space.map(|bytes| bytes / 4)];
+    let least = granted.into_iter().flatten().fold(machine / 4, u64::min);
     usize::try_from(least).unwrap_or(usize::MAX).max(LEAST)
 }
 

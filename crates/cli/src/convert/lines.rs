@@ -25,7 +25,7 @@ pub(crate) fn formatted(
     });
     OrderedMap::new(pieces, threads, move |batch: Result<RecordBatch, Failure>| {
         let batch = batch?;
-        let mut text = String::with_capacity(batch.num_rows() * batch.num_columns() * CELL_BYTES);
+        let mut text = String::new();
         let held = text_size::reserve(&batch, &mut text)?;
         lines(&batch, &mut text)?;
         Ok(Part::Lines { rows: batch.num_rows(), text, _held: held })
@@ -63,8 +63,6 @@ fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
 
 /// Bytes of the values of a piece.
 const PIECE_BYTES: usize = 4 << 20;
-/// What cells often have, as a first guess.
-const CELL_BYTES: usize = 8;
 
 #[cfg(test)]
 mod tests {
