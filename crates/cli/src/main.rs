@@ -69,6 +69,7 @@ mod report_file;
 mod rewrite;
 mod rows;
 mod schema_parser;
+mod shred_plan;
 #[cfg(unix)]
 mod signals;
 mod sort;
