@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Print the bytes of each column, largest first
     #[command(after_help = commands::size::SIZE_HELP)]
     Size(commands::size::SizeArgs),
+    /// Print what columns hold: nulls, distinct and common values, bounds, means
+    #[command(after_help = commands::stats::STATS_HELP)]
+    Stats(commands::stats::StatsArgs),
     /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
     #[command(after_help = commands::convert::CONVERT_HELP)]
     Convert(Box<commands::convert::ConvertArgs>),

@@ -26,5 +26,6 @@ pub(crate) mod schema;
 pub(crate) mod size;
 pub(crate) mod split;
 pub(crate) mod sql;
+pub(crate) mod stats;
 pub(crate) mod summary;
 pub(crate) mod verify;
