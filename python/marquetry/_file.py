@@ -13,7 +13,7 @@ from ._show import html_of_file, html_of_schema, text_of_schema
 if TYPE_CHECKING:
     import sys
 
-    from .parquet._metadata import FileMetaData
+    from .metadata import FileMetaData
 
     Filter = Any
     if sys.version_info >= (3, 11):
@@ -167,7 +167,7 @@ class File:
     @property
     def metadata(self) -> FileMetaData:
         """All that the footer says: row groups, column chunks, statistics, the Parquet schema."""
-        from .parquet._metadata import FileMetaData
+        from .metadata import FileMetaData
 
         return FileMetaData._of(self._file.footer)
 

@@ -9,7 +9,7 @@ from . import _marquetry
 if TYPE_CHECKING:
     from typing import Self
 
-    from .parquet._metadata import FileMetaData
+    from .metadata import FileMetaData
 
 _COLUMN_OPTIONS = ("compression", "encoding", "dictionary", "statistics", "data_page_size", "data_page_rows", "dictionary_page_size")
 
@@ -54,7 +54,7 @@ class Writer:
 
     def close(self) -> FileMetaData:
         """Finishes the file, which has its name from then on. Says what the footer says."""
-        from .parquet._metadata import FileMetaData
+        from .metadata import FileMetaData
 
         if self._metadata is None:
             self._metadata = FileMetaData._of(self._writer.close())

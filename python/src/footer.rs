@@ -1,4 +1,4 @@
-//! What a footer says, as plain values of Python. `marquetry/parquet/metadata.py` makes classes of them.
+//! What a footer says, as plain values of Python. `marquetry/metadata` makes classes of them.
 
 use crate::errors::to_python;
 use marquetry::errors::{Error, Limits, Result};

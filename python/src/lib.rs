@@ -60,5 +60,6 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kms::decryption_with_kms, module)?)?;
     module.add_function(wrap_pyfunction!(kms::key_material_name, module)?)?;
     module.add_function(wrap_pyfunction!(kms::kms_instance, module)?)?;
-    module.add_function(wrap_pyfunction!(kms::write_key_material, module)?)
+    module.add_function(wrap_pyfunction!(kms::write_key_material, module)?)?;
+    module.add_function(wrap_pyfunction!(sink::write_bytes, module)?)
 }

@@ -9,9 +9,9 @@ from typing import Any, Iterator, Sequence
 import pyarrow as pa
 
 from .. import _marquetry
+from ..metadata._file import FileMetaData, ParquetSchema, as_metadata
 from ._errors import as_pyarrow
 from ._keys import as_decryption
-from ._metadata import FileMetaData, ParquetSchema, as_metadata
 from ._source import input_of, is_path
 from ._types import chosen, map_fields, map_type, restored, stored_schema, with_layouts, without_extensions
 

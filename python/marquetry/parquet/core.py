@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._marquetry import FileDecryptionProperties, FileEncryptionProperties
-from ._dataset import ParquetDataset, write_to_dataset
-from ._filters import _filters_to_expression, filters_to_expression
-from ._metadata import (
+from ..metadata import (
     ColumnChunkMetaData,
     ColumnSchema,
     FileMetaData,
@@ -17,6 +15,8 @@ from ._metadata import (
     SortingColumn,
     Statistics,
 )
+from ._dataset import ParquetDataset, write_to_dataset
+from ._filters import _filters_to_expression, filters_to_expression
 from ._reading import ParquetFile, ParquetReader
 from ._source import is_path
 from ._writing import ParquetWriter, write_metadata, write_table
