@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from . import _marquetry
 from ._filters import predicate
-from ._marquetry import Batch, Schema
+from ._marquetry import Batch, FileDecryptionProperties, Schema
 from ._show import html_of_file, html_of_schema, text_of_schema
 
 if TYPE_CHECKING:
@@ -273,12 +273,14 @@ def open(
     ignore_arrow_schema: bool = False,
     recover_checkpoint: bool = False,
     schema: Any = None,
+    decryption: FileDecryptionProperties | None = None,
 ) -> File:
     """Opens a Parquet file: a path, a URL (``s3://``, ``gs://``, ``az://``, ``https://``), ``bytes``, or a file object.
 
     ``text`` is the layout of text: ``utf8``, ``large_utf8`` or ``utf8_view``. ``int96`` is the unit of old timestamps: ``s``,
     ``ms``, ``us``, ``ns``, or ``auto`` for the finest that holds all. ``schema`` is an Arrow schema to read the file as.
-    ``recover_checkpoint`` reads a file whose writer died up to its last checkpoint.
+    ``recover_checkpoint`` reads a file whose writer died up to its last checkpoint. ``decryption`` has the keys of an encrypted file:
+    :mod:`marquetry.encryption`.
 
     Raises :class:`marquetry.Error`: a missing file is a ``FileNotFoundError``, too.
 
@@ -292,7 +294,7 @@ def open(
     """
     return File(
         source, text=text, int96=int96, verify_checksums=verify_checksums, ignore_arrow_schema=ignore_arrow_schema,
-        recover_checkpoint=recover_checkpoint, schema=schema,
+        recover_checkpoint=recover_checkpoint, schema=schema, decryption=decryption,
     )  # fmt: skip
 
 
@@ -314,7 +316,7 @@ class Dataset:
     @property
     def num_rows(self) -> int:
         """How many rows all files have."""
-        return self._dataset.num_rows()
+        return self._dataset.num_rows(self._options)
 
     @property
     def schema(self) -> Schema:
@@ -372,18 +374,19 @@ def dataset(
     text: str = "utf8_view",
     int96: str = "auto",
     verify_checksums: bool = True,
+    decryption: FileDecryptionProperties | None = None,
 ) -> Dataset:
     """Opens files that are read as one table: files, folders, patterns, ``_metadata``.
 
     Folders called ``key=value`` are columns unless ``partitions`` is false. The schema is the first file's, and with
-    ``union_by_name`` has the columns of all.
+    ``union_by_name`` has the columns of all. ``decryption`` has the keys of encrypted files: :mod:`marquetry.encryption`.
 
     >>> import marquetry
     >>> marquetry.dataset([WINES, WINES]).num_rows
     400
     """
     return Dataset(
-        paths, union_by_name, partitions, text=text, int96=int96, verify_checksums=verify_checksums
+        paths, union_by_name, partitions, text=text, int96=int96, verify_checksums=verify_checksums, decryption=decryption,
     )  # fmt: skip
 
 

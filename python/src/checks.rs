@@ -1,5 +1,6 @@
 //! Files that are looked at as a whole: what is wrong with one, and what is left of one.
 
+use crate::encryption::Decryption;
 use crate::options::Options;
 use crate::source::Input;
 use crate::work::run;
@@ -27,6 +28,7 @@ pub(crate) fn verify<'py>(
     verify.rules = options.take("rules")?;
     verify.ignore = options.take("ignore")?.unwrap_or_default();
     verify.threads = options.take("threads")?.unwrap_or(0);
+    verify.decryption = options.take::<Py<Decryption>>("decryption")?.map(|keys| keys.get().properties());
     options.finish()?;
     let input = Input::new(source)?;
     let name = input.name();

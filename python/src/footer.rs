@@ -23,13 +23,14 @@ impl Footer {
         Footer { metadata }
     }
 
-    fn chunk(&self, row_group: usize, column: usize) -> PyResult<ColumnChunk> {
+    fn chunk(&self, py: Python<'_>, row_group: usize, column: usize) -> PyResult<ColumnChunk> {
         let groups = self.metadata.num_row_groups();
         if row_group >= groups || column >= self.metadata.row_group(row_group).num_columns() {
             return Err(PyIndexError::new_err(format!("{column} out of bounds")));
         }
-        let chunk = self.metadata.row_group(row_group).column(column).and_then(|chunk| chunk.to_thrift());
-        Python::attach(|py| chunk.map_err(|error| to_python(py, &error)))
+        // Keys of columns are asked for when their columns are, by a thread that must not have the interpreter's lock.
+        let chunk = || self.metadata.row_group(row_group).column(column)?.to_thrift();
+        py.detach(chunk).map_err(|error| to_python(py, &error))
     }
 
     /// A footer with what `change` makes of this one.
@@ -128,7 +129,7 @@ impl Footer {
     }
 
     fn column<'py>(&self, py: Python<'py>, row_group: usize, column: usize) -> PyResult<Bound<'py, PyDict>> {
-        let chunk = self.chunk(row_group, column)?;
+        let chunk = self.chunk(py, row_group, column)?;
         let out = PyDict::new(py);
         out.set_item("file_path", chunk.file_path.as_deref())?;
         out.set_item("file_offset", chunk.file_offset)?;

@@ -146,7 +146,7 @@ def test_unknown_arguments_are_errors(tmp_path: pathlib.Path) -> None:
         ours.write_table(TABLE, tmp_path / "x.parquet", speed=1)
     assert not (tmp_path / "x.parquet").exists()
     with pytest.raises(NotImplementedError):
-        ours.write_table(TABLE, tmp_path / "x.parquet", encryption_properties=object())
+        ours.write_table(TABLE, tmp_path / "x.parquet", use_content_defined_chunking=True)
 
 
 def test_batches_and_row_groups(tmp_path: pathlib.Path) -> None:

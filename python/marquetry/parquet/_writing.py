@@ -13,6 +13,7 @@ from .. import _marquetry
 from . import _options
 from ._chunking import content_defined_chunking
 from ._errors import as_pyarrow
+from ._keys import as_encryption
 from ._metadata import FileMetaData, as_metadata
 from ._source import is_path, output_of, resolve
 from ._types import compliant, map_fields
@@ -76,8 +77,6 @@ class ParquetWriter:
         data_page_size = options.pop("data_page_size", None)
         if options:
             raise TypeError(f"unexpected parquet write option: {next(iter(options))}")
-        if encryption_properties is not None:
-            raise NotImplementedError("encrypted files are not written yet")
         if data_page_version not in ("1.0", "2.0"):
             raise ValueError(f"Unsupported Parquet data page version: {data_page_version}")
         if not isinstance(store_decimal_as_integer, bool):
@@ -113,6 +112,7 @@ class ParquetWriter:
             "fixed_decimals": not store_decimal_as_integer,
             "arrow_item_names": not use_compliant_nested_type,
             "utc_times": write_time_adjusted_to_utc,
+            "encryption": as_encryption(encryption_properties),
         }
         if content_defined_chunking(use_content_defined_chunking) is not None:
             raise NotImplementedError("content-defined chunking is not built yet")
