@@ -57,6 +57,9 @@ pub(crate) enum Command {
     /// Print what columns hold: nulls, distinct and common values, bounds, means
     #[command(after_help = commands::stats::STATS_HELP)]
     Stats(commands::stats::StatsArgs),
+    /// Tell in what two files differ: schemas, metadata, layouts, rows
+    #[command(after_help = commands::diff::DIFF_HELP)]
+    Diff(commands::diff::DiffArgs),
     /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
     #[command(after_help = commands::convert::CONVERT_HELP)]
     Convert(Box<commands::convert::ConvertArgs>),

@@ -8,6 +8,7 @@ pub(crate) mod convert;
 pub(crate) mod count;
 mod damaged;
 pub(crate) mod dictionary;
+pub(crate) mod diff;
 pub(crate) mod drop_row_group;
 mod edit;
 pub(crate) mod explain;

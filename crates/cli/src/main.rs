@@ -151,6 +151,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Count(args) => commands::count::run(args, output, outcome),
         Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
+        Command::Diff(args) => commands::diff::run(args, output, outcome),
         Command::Stats(args) => commands::stats::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, memory.to_write(), output, outcome),
         Command::Completions(args) => commands::completions::run(args, CommandLine::command(), output),

@@ -10,7 +10,6 @@
 //! ```
 
 mod column;
-mod columns;
 mod finish;
 mod footer;
 mod leaf_arrays;

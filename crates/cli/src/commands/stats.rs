@@ -18,6 +18,7 @@ use marquetry::errors::Error;
 use marquetry::schema::Leaf;
 use marquetry_inspect::{ColumnStats, Histogram, Lengths, StatsOptions, column_stats, footer_stats};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The arguments of `stats`.
 #[derive(Debug, ClapArgs)]
@@ -42,10 +43,9 @@ pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) 
     args.files.for_each(outcome, |path, file| {
         let metadata = file.metadata().clone();
         let stats = args.stats(file)?;
-        let leaf = |column: &ColumnStats| {
-            let schema = metadata.schema();
-            schema.find(&column.column).map(|number| schema.column(number))
-        };
+        let leaves: HashMap<&str, &Leaf> =
+            metadata.schema().columns().iter().map(|leaf| (&**leaf.dotted(), leaf)).collect();
+        let leaf = |column: &ColumnStats| leaves.get(column.column.as_str()).copied();
         if output.is_json() {
             return output.json_object(|object| {
                 object.member("file", &file_name::shown(path))?;

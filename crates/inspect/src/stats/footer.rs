@@ -1,10 +1,10 @@
 //! What a footer says of columns: nothing else is read.
 
 use super::column::{ColumnStats, Distinct};
-use super::columns::{Column, columns};
 use super::finish::{numbers_array, strings_array};
 use super::leaf_stats::{LeafStats, Values};
 use super::options::StatsOptions;
+use crate::columns::{Column, columns};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_base::Result;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn footer_stats(metadata: &ArrowReaderMetadata, options: &StatsOptions) -> Result<Vec<ColumnStats>> {
-    columns(metadata, options)?.iter().map(|column| of_column(metadata, column)).collect()
+    columns(metadata, options.columns.as_deref())?.iter().map(|column| of_column(metadata, column)).collect()
 }
 
 fn of_column(metadata: &ArrowReaderMetadata, column: &Column) -> Result<ColumnStats> {
@@ -41,8 +41,9 @@ fn of_column(metadata: &ArrowReaderMetadata, column: &Column) -> Result<ColumnSt
         let chunk = group.column(column.number)?;
         let values = u64::try_from(chunk.num_values()).unwrap_or(0);
         entries += values;
-        // Of nothing but nulls there are no bounds, and none are missed.
-        entries_with_bounds.push(nulls.is_null(i) || nulls.value(i) < values);
+        // Of nothing but nulls and NaN there are no bounds, and none are missed.
+        let is_nan = if nans.is_valid(i) { nans.value(i) } else { 0 };
+        entries_with_bounds.push(nulls.is_null(i) || nulls.value(i).saturating_add(is_nan) < values);
         distinct.push(chunk.statistics().and_then(|statistics| statistics.distinct_count));
     }
     let nulls = known_sum(&nulls);

@@ -4,11 +4,11 @@
 //! for any number of threads.
 
 use super::column::ColumnStats;
-use super::columns::{Column, columns};
 use super::finish::finish;
 use super::leaf_arrays::leaf_arrays;
 use super::leaf_stats::LeafStats;
 use super::options::StatsOptions;
+use crate::columns::{Column, columns};
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use marquetry_arrow::arrow_reader::{
@@ -49,7 +49,7 @@ pub fn column_stats(
     stats: &StatsOptions,
 ) -> Result<Vec<ColumnStats>> {
     let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
-    let columns = columns(&metadata, stats)?;
+    let columns = columns(&metadata, stats.columns.as_deref())?;
     let metadata = with_dictionaries(metadata, options, &columns)?;
     let file = Arc::new(File { source, metadata });
     let roots: Vec<&[Column]> = columns.chunk_by(|a, b| a.root == b.root).collect();

@@ -1,5 +1,6 @@
 //! The numbers that statistics are made of: those of all types in five forms, so that little code does for many types.
 
+use crate::word_hash::spread;
 use arrow_buffer::i256;
 use std::cmp::Ordering;
 
@@ -20,13 +21,6 @@ pub(crate) trait Number: Copy + Send + Sync + PartialEq + 'static {
     fn merge(sum: &mut Self::Sum, other: Self::Sum);
     fn sum_to_f64(sum: Self::Sum) -> f64;
     fn to_le_bytes(self) -> [u8; 32];
-}
-
-/// Spreads the bits of a word over all of them: different words have different hashes (the finalizer of MurmurHash3).
-fn spread(word: u64) -> u64 {
-    let word = (word ^ (word >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    let word = (word ^ (word >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    word ^ (word >> 33)
 }
 
 /// The first bytes of a number in little-endian order.

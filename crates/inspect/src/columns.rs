@@ -1,6 +1,5 @@
 //! The columns that are looked at.
 
-use super::options::StatsOptions;
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ProjectionMask};
 use marquetry_base::Result;
@@ -15,10 +14,10 @@ pub(crate) struct Column {
     pub(crate) field: FieldRef,
 }
 
-/// The chosen columns. Fails if one does not exist.
-pub(crate) fn columns(metadata: &ArrowReaderMetadata, options: &StatsOptions) -> Result<Vec<Column>> {
+/// The chosen columns, dotted paths, and all below them; all columns if none are chosen. Fails if one does not exist.
+pub(crate) fn columns(metadata: &ArrowReaderMetadata, chosen: Option<&[String]>) -> Result<Vec<Column>> {
     let schema = metadata.parquet_schema();
-    let mask = match &options.columns {
+    let mask = match chosen {
         Some(columns) => ProjectionMask::existing_columns(schema, columns.iter().map(String::as_str))?,
         None => ProjectionMask::all(),
     };
