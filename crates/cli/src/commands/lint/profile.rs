@@ -117,7 +117,7 @@ const LIMITS: [&str; 10] = [
 /// `{ min = 1, max = "2MiB" }`.
 fn range(key: &str, value: &Value) -> Result<(Option<u64>, Option<u64>), String> {
     let table = subtable(key, value)?;
-    for name in table.keys().filter(|name| *name != "min" && *name != "max") {
+    if let Some(name) = table.keys().find(|name| *name != "min" && *name != "max") {
         return Err(unknown(&format!("{key}.{name}"), &["min", "max"]));
     }
     let bound = |name: &str| table.get(name).map(|value| number(&format!("{key}.{name}"), value)).transpose();
