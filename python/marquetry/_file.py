@@ -13,6 +13,7 @@ from ._show import html_of_file, html_of_schema, text_of_schema
 if TYPE_CHECKING:
     import sys
 
+    from .encryption import FileEncryption
     from .metadata import FileMetaData
 
     Filter = Any
@@ -170,6 +171,14 @@ class File:
         from .metadata import FileMetaData
 
         return FileMetaData._of(self._file.footer)
+
+    @property
+    def encryption(self) -> FileEncryption | None:
+        """How the file is encrypted, as it says itself; ``None`` if it is not."""
+        from .encryption import FileEncryption
+
+        facts = self._file.footer.encryption
+        return None if facts is None else FileEncryption(**facts)
 
     @property
     def recovered_end(self) -> int | None:

@@ -4,8 +4,8 @@ use crate::errors::to_python;
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::format::{
-    self, ColumnChunk, ColumnMetaData, GeospatialStatistics, LogicalType, SchemaElement, Statistics,
-    ThriftString, TimeUnit,
+    self, ColumnChunk, ColumnMetaData, EncryptionAlgorithm, GeospatialStatistics, LogicalType, SchemaElement,
+    Statistics, ThriftString, TimeUnit,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -85,6 +85,27 @@ impl Footer {
     #[getter]
     fn version(&self) -> i32 {
         self.metadata.version()
+    }
+
+    /// How the file is encrypted; `None` if it is not.
+    #[getter]
+    fn encryption<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(encryption) = self.metadata.encryption() else { return Ok(None) };
+        let (name, parameters) = match encryption.algorithm {
+            EncryptionAlgorithm::AesGcmV1(parameters) => (Some("AES_GCM_V1"), Some(parameters)),
+            EncryptionAlgorithm::AesGcmCtrV1(parameters) => (Some("AES_GCM_CTR_V1"), Some(parameters)),
+            EncryptionAlgorithm::Unknown(_) => (None, None),
+        };
+        let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
+        let prefix = parameters.and_then(|parameters| parameters.aad_prefix.as_deref());
+        let is_supplied = parameters.is_some_and(|parameters| parameters.supply_aad_prefix == Some(true));
+        let out = PyDict::new(py);
+        out.set_item("algorithm", name)?;
+        out.set_item("has_encrypted_footer", encryption.has_encrypted_footer)?;
+        out.set_item("footer_key_metadata", encryption.footer_key_metadata.map(bytes))?;
+        out.set_item("aad_prefix", prefix.map(bytes))?;
+        out.set_item("wants_aad_prefix", is_supplied)?;
+        Ok(Some(out))
     }
 
     /// Bytes of the footer in its file; 0 if it is of none.

@@ -4,6 +4,7 @@ import base64
 import copy
 import io
 import itertools
+import multiprocessing
 import os
 import pathlib
 import pickle
@@ -554,6 +555,52 @@ def test_two_threads_write_with_the_same_keys(tmp_path: pathlib.Path) -> None:
     assert ours.read_table(tmp_path, decryption_properties=decryption).num_rows == 8 * 2000
 
 
+def _sum(path: str) -> int:
+    return sum(ours.read_table(path, columns=["id"], decryption_properties=INHERITED)["id"].to_pylist())
+
+
+INHERITED: Any = None
+
+
+def test_processes_that_are_forked_have_the_keys(tmp_path: pathlib.Path) -> None:
+    global INHERITED
+    path = str(tmp_path / "x.parquet")
+    factory, connection = keys.CryptoFactory(Kms), keys.KmsConnectionConfig()
+    configuration = keys.EncryptionConfiguration("kf", column_keys={"kc": ["id"]})
+    ours.write_table(TABLE, path, encryption_properties=factory.file_encryption_properties(connection, configuration))
+    INHERITED = factory.file_decryption_properties(connection)
+    try:
+        _sum(path)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(_sum, [path] * 4) == [sum(range(2000))] * 4
+    finally:
+        INHERITED = None
+
+
+def test_memory_is_given_back(tmp_path: pathlib.Path) -> None:
+    def memory() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    path = tmp_path / "x.parquet"
+    factory, connection = keys.CryptoFactory(Kms), keys.KmsConnectionConfig()
+    configuration = keys.EncryptionConfiguration("kf", column_keys={"kc": ["id"]})
+    marquetry.write(TABLE, path, encryption=factory.file_encryption_properties(connection, configuration))
+
+    def read() -> None:
+        factory.file_encryption_properties(connection, configuration)
+        marquetry.open(path, decryption=factory.file_decryption_properties(connection)).read(["id"])
+        with pytest.raises(marquetry.EncryptedError):
+            marquetry.open(path, decryption=keys.create_decryption_properties(OTHER))
+
+    for _ in range(200):
+        read()
+    before = memory()
+    for _ in range(2000):
+        read()
+    assert memory() - before < 20 << 20
+
+
 # All doors
 
 
@@ -611,6 +658,17 @@ def test_own_doors(tmp_path: pathlib.Path) -> None:
     data = bytearray(path.read_bytes())
     data[2000] ^= 1
     assert marquetry.verify(bytes(data), decryption=decryption).worst == "corrupt"
+
+
+def test_files_say_how_they_are_encrypted(wines: str) -> None:
+    assert marquetry.open(wines).encryption is None
+    decryption = keys.create_decryption_properties(FOOTER)
+    said = marquetry.open(written(footer_key_metadata=b"kf"), decryption=decryption).encryption
+    assert said == keys.FileEncryption("AES_GCM_V1", True, b"kf", None, False)
+    data = written(plaintext_footer=True, encryption_algorithm="AES_GCM_CTR_V1", aad_prefix=b"table 7", store_aad_prefix=False)
+    assert marquetry.open(data).encryption == keys.FileEncryption("AES_GCM_CTR_V1", False, None, None, True)
+    stored = marquetry.open(written(aad_prefix=b"table 7"), decryption=decryption).encryption
+    assert stored is not None and stored.aad_prefix == b"table 7"
 
 
 def test_duckdb_reads_and_writes_its_own_dialect(tmp_path: pathlib.Path) -> None:

@@ -28,9 +28,10 @@ from .._marquetry import FileDecryptionProperties, FileEncryptionProperties
 from ._configuration import DecryptionConfiguration, EncryptionConfiguration, KmsConnectionConfig
 from ._direct import create_decryption_properties, create_encryption_properties
 from ._factory import ConfigurationError, CryptoFactory, KmsClient
+from ._file import FileEncryption
 
 __all__ = [
     "ConfigurationError", "CryptoFactory", "DecryptionConfiguration", "EncryptionConfiguration", "FileDecryptionProperties",
-    "FileEncryptionProperties", "KmsClient", "KmsConnectionConfig", "create_decryption_properties",
+    "FileEncryption", "FileEncryptionProperties", "KmsClient", "KmsConnectionConfig", "create_decryption_properties",
     "create_encryption_properties",
 ]  # fmt: skip
