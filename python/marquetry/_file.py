@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from . import _marquetry
 from ._filters import predicate
-from ._marquetry import Batch, Schema
+from ._marquetry import Batch, FileDecryptionProperties, Schema
 from ._show import html_of_file, html_of_schema, text_of_schema
 
 if TYPE_CHECKING:
     import sys
 
-    from .parquet._metadata import FileMetaData
+    from .encryption import FileEncryption
+    from .metadata import FileMetaData
 
     Filter = Any
     if sys.version_info >= (3, 11):
@@ -167,9 +168,17 @@ class File:
     @property
     def metadata(self) -> FileMetaData:
         """All that the footer says: row groups, column chunks, statistics, the Parquet schema."""
-        from .parquet._metadata import FileMetaData
+        from .metadata import FileMetaData
 
         return FileMetaData._of(self._file.footer)
+
+    @property
+    def encryption(self) -> FileEncryption | None:
+        """How the file is encrypted, as it says itself; ``None`` if it is not."""
+        from .encryption import FileEncryption
+
+        facts = self._file.footer.encryption
+        return None if facts is None else FileEncryption(**facts)
 
     @property
     def recovered_end(self) -> int | None:
@@ -273,12 +282,14 @@ def open(
     ignore_arrow_schema: bool = False,
     recover_checkpoint: bool = False,
     schema: Any = None,
+    decryption: FileDecryptionProperties | None = None,
 ) -> File:
     """Opens a Parquet file: a path, a URL (``s3://``, ``gs://``, ``az://``, ``https://``), ``bytes``, or a file object.
 
     ``text`` is the layout of text: ``utf8``, ``large_utf8`` or ``utf8_view``. ``int96`` is the unit of old timestamps: ``s``,
     ``ms``, ``us``, ``ns``, or ``auto`` for the finest that holds all. ``schema`` is an Arrow schema to read the file as.
-    ``recover_checkpoint`` reads a file whose writer died up to its last checkpoint.
+    ``recover_checkpoint`` reads a file whose writer died up to its last checkpoint. ``decryption`` has the keys of an encrypted file:
+    :mod:`marquetry.encryption`.
 
     Raises :class:`marquetry.Error`: a missing file is a ``FileNotFoundError``, too.
 
@@ -292,7 +303,7 @@ def open(
     """
     return File(
         source, text=text, int96=int96, verify_checksums=verify_checksums, ignore_arrow_schema=ignore_arrow_schema,
-        recover_checkpoint=recover_checkpoint, schema=schema,
+        recover_checkpoint=recover_checkpoint, schema=schema, decryption=decryption,
     )  # fmt: skip
 
 
@@ -314,7 +325,7 @@ class Dataset:
     @property
     def num_rows(self) -> int:
         """How many rows all files have."""
-        return self._dataset.num_rows()
+        return self._dataset.num_rows(self._options)
 
     @property
     def schema(self) -> Schema:
@@ -372,18 +383,19 @@ def dataset(
     text: str = "utf8_view",
     int96: str = "auto",
     verify_checksums: bool = True,
+    decryption: FileDecryptionProperties | None = None,
 ) -> Dataset:
     """Opens files that are read as one table: files, folders, patterns, ``_metadata``.
 
     Folders called ``key=value`` are columns unless ``partitions`` is false. The schema is the first file's, and with
-    ``union_by_name`` has the columns of all.
+    ``union_by_name`` has the columns of all. ``decryption`` has the keys of encrypted files: :mod:`marquetry.encryption`.
 
     >>> import marquetry
     >>> marquetry.dataset([WINES, WINES]).num_rows
     400
     """
     return Dataset(
-        paths, union_by_name, partitions, text=text, int96=int96, verify_checksums=verify_checksums
+        paths, union_by_name, partitions, text=text, int96=int96, verify_checksums=verify_checksums, decryption=decryption,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any, Sequence
 from . import _marquetry
 from ._file import File
 from ._filters import predicate
+from ._marquetry import FileDecryptionProperties
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,12 @@ def verify(
     rules: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     threads: int = 0,
+    decryption: FileDecryptionProperties | None = None,
 ) -> Verification:
     """Holds a file against the rules of the format.
 
-    ``level``: ``quick`` looks at metadata, ``default`` at every page, ``deep`` at every value.
+    ``level``: ``quick`` looks at metadata, ``default`` at every page, ``deep`` at every value. ``decryption`` has the keys of an encrypted
+    file: what there is no key for is not looked at.
 
     >>> import marquetry
     >>> report = marquetry.verify(WINES)
@@ -71,7 +74,7 @@ def verify(
     >>> marquetry.verify(b"PAR1 and so on").findings[0].rule
     'footer-magic'
     """
-    options = {"level": level, "rules": rules, "ignore": list(ignore), "threads": threads}
+    options = {"level": level, "rules": rules, "ignore": list(ignore), "threads": threads, "decryption": decryption}
     raw = _marquetry.verify(source, options)
     return Verification(**{**raw, "findings": [Finding(**found) for found in raw["findings"]]})
 
@@ -136,14 +139,15 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(source: Any, filter: Any) -> Explanation:
-    """What statistics, bloom filters, dictionaries and page indexes rule out for a filter, one after the other.
+def explain(source: Any, filter: Any, *, decryption: FileDecryptionProperties | None = None) -> Explanation:
+    """What statistics, bloom filters, dictionaries and page indexes rule out for a filter, one after the other. ``decryption``
+    has the keys of an encrypted file.
 
     >>> import marquetry
     >>> marquetry.explain(WINES, "year > 3000").rows_left
     0
     """
-    file = source if isinstance(source, File) else File(source)
+    file = source if isinstance(source, File) else File(source, decryption=decryption)
     text = predicate(filter)
     if text is None:
         raise TypeError("a filter is wanted")

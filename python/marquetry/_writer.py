@@ -9,7 +9,7 @@ from . import _marquetry
 if TYPE_CHECKING:
     from typing import Self
 
-    from .parquet._metadata import FileMetaData
+    from .metadata import FileMetaData
 
 _COLUMN_OPTIONS = ("compression", "encoding", "dictionary", "statistics", "data_page_size", "data_page_rows", "dictionary_page_size")
 
@@ -54,7 +54,7 @@ class Writer:
 
     def close(self) -> FileMetaData:
         """Finishes the file, which has its name from then on. Says what the footer says."""
-        from .parquet._metadata import FileMetaData
+        from .metadata import FileMetaData
 
         if self._metadata is None:
             self._metadata = FileMetaData._of(self._writer.close())
@@ -84,7 +84,8 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
     - ``bloom_filters``: columns, or a dictionary of them with how often each may be wrong;
     - ``row_group_rows=2**20``, ``row_group_bytes``, ``page_version="1.0"``, ``checksums=True``, ``page_index=True``,
       ``sorting_columns`` (triples of number, descending, nulls first), ``key_values``, ``compat="modern"`` (``maximum``,
-      ``latest``), ``threads=1``, ``memory_limit``, ``arrow_schema=True``.
+      ``latest``), ``threads=1``, ``memory_limit``, ``arrow_schema=True``;
+    - ``encryption``: keys, and what is encrypted with them (:mod:`marquetry.encryption`).
 
     >>> import marquetry, pyarrow as pa
     >>> batch = pa.record_batch({"price": [9.5, 12.0]})

@@ -1,7 +1,8 @@
 //! Files that are looked at as a whole: what is wrong with one, and what is left of one.
 
+use crate::encryption::Decryption;
 use crate::options::Options;
-use crate::source::Input;
+use crate::source::{Input, named};
 use crate::work::run;
 use marquetry::errors::{CancelToken, Error, ErrorLocation, Limits, Result};
 use marquetry::file::AtomicFile;
@@ -27,6 +28,7 @@ pub(crate) fn verify<'py>(
     verify.rules = options.take("rules")?;
     verify.ignore = options.take("ignore")?.unwrap_or_default();
     verify.threads = options.take("threads")?.unwrap_or(0);
+    verify.decryption = options.take::<Py<Decryption>>("decryption")?.map(|keys| keys.get().properties());
     options.finish()?;
     let input = Input::new(source)?;
     let name = input.name();
@@ -115,11 +117,4 @@ pub(crate) fn recover<'py>(
         report.losses.iter().map(|lost| (lost.bytes.start, lost.bytes.end, lost.rows, lost.why.clone()));
     out.set_item("losses", losses.collect::<Vec<_>>())?;
     Ok(out)
-}
-
-fn named(error: Error, name: Option<String>) -> Error {
-    match name {
-        Some(name) => error.in_file(name),
-        None => error,
-    }
 }

@@ -31,9 +31,11 @@ impl Dataset {
         run(py, &cancel, || Ok(self.table()?.files().map(PathBuf::from).collect()))
     }
 
-    fn num_rows(&self, py: Python<'_>) -> PyResult<u64> {
+    #[pyo3(signature = (reader=None))]
+    fn num_rows(&self, py: Python<'_>, reader: Option<&Bound<'_, PyDict>>) -> PyResult<u64> {
         let cancel = CancelToken::new();
-        run(py, &cancel, || self.table()?.num_rows())
+        let scan = self.scan(py, &cancel, reader, None)?;
+        run(py, &cancel, || scan()?.num_rows())
     }
 
     #[pyo3(signature = (reader=None, options=None))]

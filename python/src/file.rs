@@ -1,5 +1,6 @@
 //! A file that is open for reading.
 
+use crate::encryption::Decryption;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::source::Input;
@@ -291,6 +292,9 @@ pub(crate) fn reader_options(
             let chosen = columns.contains(&**leaf.dotted()) && leaf.physical() == PhysicalType::ByteArray;
             chosen.then(|| DataType::Dictionary(Box::new(DataType::Int32), Box::new(text)))
         });
+    }
+    if let Some(keys) = options.take::<Py<Decryption>>("decryption")? {
+        out = out.with_file_decryption_properties(keys.get().properties());
     }
     if let Some(depth) = options.take("schema_depth")? {
         limits = limits.with_schema_depth(depth);

@@ -1,11 +1,11 @@
-//! What a footer says, as plain values of Python. `marquetry/parquet/metadata.py` makes classes of them.
+//! What a footer says, as plain values of Python. `marquetry/metadata` makes classes of them.
 
 use crate::errors::to_python;
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::format::{
-    self, ColumnChunk, ColumnMetaData, GeospatialStatistics, LogicalType, SchemaElement, Statistics,
-    ThriftString, TimeUnit,
+    self, ColumnChunk, ColumnMetaData, EncryptionAlgorithm, GeospatialStatistics, LogicalType, SchemaElement,
+    Statistics, ThriftString, TimeUnit,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -23,13 +23,14 @@ impl Footer {
         Footer { metadata }
     }
 
-    fn chunk(&self, row_group: usize, column: usize) -> PyResult<ColumnChunk> {
+    fn chunk(&self, py: Python<'_>, row_group: usize, column: usize) -> PyResult<ColumnChunk> {
         let groups = self.metadata.num_row_groups();
         if row_group >= groups || column >= self.metadata.row_group(row_group).num_columns() {
             return Err(PyIndexError::new_err(format!("{column} out of bounds")));
         }
-        let chunk = self.metadata.row_group(row_group).column(column).and_then(|chunk| chunk.to_thrift());
-        Python::attach(|py| chunk.map_err(|error| to_python(py, &error)))
+        // Keys of columns are asked for when their columns are, by a thread that must not have the interpreter's lock.
+        let chunk = || self.metadata.row_group(row_group).column(column)?.to_thrift();
+        py.detach(chunk).map_err(|error| to_python(py, &error))
     }
 
     /// A footer with what `change` makes of this one.
@@ -86,6 +87,27 @@ impl Footer {
         self.metadata.version()
     }
 
+    /// How the file is encrypted; `None` if it is not.
+    #[getter]
+    fn encryption<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(encryption) = self.metadata.encryption() else { return Ok(None) };
+        let (name, parameters) = match encryption.algorithm {
+            EncryptionAlgorithm::AesGcmV1(parameters) => (Some("AES_GCM_V1"), Some(parameters)),
+            EncryptionAlgorithm::AesGcmCtrV1(parameters) => (Some("AES_GCM_CTR_V1"), Some(parameters)),
+            EncryptionAlgorithm::Unknown(_) => (None, None),
+        };
+        let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
+        let prefix = parameters.and_then(|parameters| parameters.aad_prefix.as_deref());
+        let is_supplied = parameters.is_some_and(|parameters| parameters.supply_aad_prefix == Some(true));
+        let out = PyDict::new(py);
+        out.set_item("algorithm", name)?;
+        out.set_item("has_encrypted_footer", encryption.has_encrypted_footer)?;
+        out.set_item("footer_key_metadata", encryption.footer_key_metadata.map(bytes))?;
+        out.set_item("aad_prefix", prefix.map(bytes))?;
+        out.set_item("wants_aad_prefix", is_supplied)?;
+        Ok(Some(out))
+    }
+
     /// Bytes of the footer in its file; 0 if it is of none.
     #[getter]
     fn size(&self) -> usize {
@@ -128,7 +150,7 @@ impl Footer {
     }
 
     fn column<'py>(&self, py: Python<'py>, row_group: usize, column: usize) -> PyResult<Bound<'py, PyDict>> {
-        let chunk = self.chunk(row_group, column)?;
+        let chunk = self.chunk(py, row_group, column)?;
         let out = PyDict::new(py);
         out.set_item("file_path", chunk.file_path.as_deref())?;
         out.set_item("file_offset", chunk.file_offset)?;

@@ -14,6 +14,9 @@
 //! properties  what is asked of a writer
 //! writer      a file that is written
 //! checks      verify, recover
+//! inspect     what columns hold, in what files differ
+//! encryption  keys of encrypted files
+//! kms         keys that a key management service has wrapped
 //! ```
 #![deny(unsafe_code)]
 
@@ -21,9 +24,12 @@
 mod capsule;
 mod checks;
 mod dataset;
+mod encryption;
 mod errors;
 mod file;
 mod footer;
+mod inspect;
+mod kms;
 mod options;
 mod properties;
 mod sink;
@@ -38,13 +44,26 @@ use pyo3::prelude::*;
 fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<dataset::Dataset>()?;
+    module.add_class::<encryption::Decryption>()?;
+    module.add_class::<encryption::Encryption>()?;
     module.add_class::<file::File>()?;
     module.add_class::<footer::Footer>()?;
+    module.add_class::<kms::KeyUnwrapper>()?;
+    module.add_class::<kms::KeyWrapper>()?;
     module.add_class::<table::Batch>()?;
     module.add_class::<table::Schema>()?;
     module.add_class::<table::Stream>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<writer::Writer>()?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(checks::recover, module)?)
+    module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
+    module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::stats, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(kms::decryption_with_kms, module)?)?;
+    module.add_function(wrap_pyfunction!(kms::key_material_name, module)?)?;
+    module.add_function(wrap_pyfunction!(kms::kms_instance, module)?)?;
+    module.add_function(wrap_pyfunction!(kms::write_key_material, module)?)?;
+    module.add_function(wrap_pyfunction!(sink::write_bytes, module)?)
 }

@@ -1,5 +1,6 @@
 //! What Python asks of a writer.
 
+use crate::encryption::Encryption;
 use crate::errors::to_python;
 use crate::options::Options;
 use marquetry::basic::{Compression, Encoding};
@@ -122,6 +123,9 @@ fn of_file(options: &Options<'_>, mut out: WriterPropertiesBuilder) -> PyResult<
     }
     if let Some(version) = options.take("format_version")? {
         out = out.set_format_version(version);
+    }
+    if let Some(keys) = options.take::<Py<Encryption>>("encryption")? {
+        out = out.with_file_encryption_properties(keys.get().properties());
     }
     if let Some(compat) = options.parsed("compat", compat)? {
         out = out.set_compat(compat);

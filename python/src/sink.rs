@@ -1,26 +1,27 @@
-//! Where a file is written: under a path, once it is whole or as it comes, or into a file object.
+//! Where a file is written: under a path, once it is whole, into a pipe as it comes, or into a file object.
 
-use crate::errors::{from_python, io_from_python};
+use crate::errors::{from_python, io_from_python, to_python};
 use marquetry::errors::{Error, Result};
 use marquetry::file::AtomicFile;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where bytes go.
 pub(crate) enum Target {
-    Path { path: PathBuf, atomic: bool },
+    Path { path: PathBuf, may_be_pipe: bool },
     Object(Py<PyAny>),
 }
 
 impl Target {
-    /// A path, or what has `write`. With `atomic` the file has its name once it is whole, and is on the disk then.
-    pub(crate) fn new(object: &Bound<'_, PyAny>, atomic: bool) -> PyResult<Self> {
+    /// A path, or what has `write`. A file has its name once it is whole, and is on the disk then. With `may_be_pipe` what is no file,
+    /// but a pipe or a device, is written to as it comes; without, it is an error.
+    pub(crate) fn new(object: &Bound<'_, PyAny>, may_be_pipe: bool) -> PyResult<Self> {
         if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
-            return Ok(Target::Path { path: object.extract()?, atomic });
+            return Ok(Target::Path { path: object.extract()?, may_be_pipe });
         }
         if object.hasattr("write")? {
             return Ok(Target::Object(object.clone().unbind()));
@@ -39,11 +40,12 @@ impl Target {
 
     pub(crate) fn create(self) -> Result<Sink> {
         Ok(match self {
-            Target::Path { path, atomic: true } => Sink::Atomic(AtomicFile::create(path)?),
-            Target::Path { path, atomic: false } => {
-                let file = File::create(&path).map_err(|error| Error::io("cannot create the file", error))?;
-                Sink::Plain(PlainFile { file: BufWriter::with_capacity(BUFFER, file), path, is_whole: false })
+            Target::Path { path, may_be_pipe: true } if is_pipe(&path) => {
+                let pipe = OpenOptions::new().write(true).open(&path);
+                let pipe = pipe.map_err(|error| Error::io("cannot write to what is there", error))?;
+                Sink::Pipe(BufWriter::with_capacity(BUFFER, pipe))
             }
+            Target::Path { path, .. } => Sink::Atomic(AtomicFile::create(path)?),
             Target::Object(object) => Sink::Object(BufWriter::with_capacity(BUFFER, FileObject(object))),
         })
     }
@@ -52,24 +54,13 @@ impl Target {
 /// What bytes are written to.
 pub(crate) enum Sink {
     Atomic(AtomicFile),
-    Plain(PlainFile),
+    Pipe(BufWriter<File>),
     Object(BufWriter<FileObject>),
 }
 
-/// A file that has its name from the beginning, and is removed unless it becomes whole.
-pub(crate) struct PlainFile {
-    file: BufWriter<File>,
-    path: PathBuf,
-    is_whole: bool,
-}
-
-impl Drop for PlainFile {
-    fn drop(&mut self) {
-        if !self.is_whole {
-            // It may be gone already.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
+/// Whether there is something at `path` that is neither a file nor a directory.
+fn is_pipe(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Bytes that are written at a time: a call into Python costs as much as many of them.
@@ -81,11 +72,7 @@ impl Sink {
         let failed = |error| Error::io("cannot write the file", error);
         match self {
             Sink::Atomic(file) => file.finish(),
-            Sink::Plain(mut file) => {
-                file.file.flush().map_err(failed)?;
-                file.is_whole = true;
-                Ok(())
-            }
+            Sink::Pipe(mut pipe) => pipe.flush().map_err(failed),
             Sink::Object(mut file) => {
                 file.flush().map_err(failed)?;
                 Python::attach(|py| {
@@ -101,7 +88,7 @@ impl Sink {
     pub(crate) fn discard(self) {
         match self {
             Sink::Atomic(file) => file.discard(),
-            Sink::Plain(file) => drop(file),
+            Sink::Pipe(pipe) => drop(pipe.into_parts()),
             Sink::Object(file) => drop(file.into_parts()),
         }
     }
@@ -111,7 +98,7 @@ impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Sink::Atomic(file) => file.write(bytes),
-            Sink::Plain(file) => file.file.write(bytes),
+            Sink::Pipe(pipe) => pipe.write(bytes),
             Sink::Object(file) => file.write(bytes),
         }
     }
@@ -119,10 +106,24 @@ impl Write for Sink {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Sink::Atomic(file) => file.flush(),
-            Sink::Plain(file) => file.file.flush(),
+            Sink::Pipe(pipe) => pipe.flush(),
             Sink::Object(file) => file.flush(),
         }
     }
+}
+
+/// Writes a file that is there as bytes: at a path in one step.
+#[pyfunction]
+pub(crate) fn write_bytes(py: Python<'_>, target: &Bound<'_, PyAny>, contents: &[u8]) -> PyResult<()> {
+    let target = Target::new(target, true)?;
+    let name = target.name();
+    let write = || {
+        let mut sink = target.create()?;
+        sink.write_all(contents).map_err(|error| Error::io("cannot write the file", error))?;
+        sink.finish()
+    };
+    let in_file = |error: Error| name.iter().fold(error, |error, name| error.in_file(name.as_str()));
+    py.detach(|| write().map_err(in_file)).map_err(|error| to_python(py, &error))
 }
 
 /// A file object that is written to.

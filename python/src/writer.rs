@@ -28,19 +28,19 @@ pub(crate) struct Writer {
 #[pymethods]
 impl Writer {
     #[new]
-    #[pyo3(signature = (target, schema, options=None, atomic=true, name=None))]
+    #[pyo3(signature = (target, schema, options=None, may_be_pipe=false, name=None))]
     fn new(
         py: Python<'_>,
         target: &Bound<'_, PyAny>,
         schema: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyDict>>,
-        atomic: bool,
+        may_be_pipe: bool,
         name: Option<String>,
     ) -> PyResult<Self> {
         let schema: SchemaRef = Arc::new(import_schema(schema)?);
         let cancel = CancelToken::new();
         let properties = properties(Options::new(py, options)?)?.set_cancel_token(cancel.clone()).build();
-        let target = Target::new(target, atomic)?;
+        let target = Target::new(target, may_be_pipe)?;
         let name = name.or_else(|| target.name());
         let of_writer = schema.clone();
         let begin = move || {

@@ -258,7 +258,7 @@ def test_memory_is_given_back(path: str) -> None:
     for _ in range(300):
         marquetry.open(path).read(["id"])
     before = memory()
-    for _ in range(1000):
+    for _ in range(10_000):
         marquetry.open(path).read(["id"])
     assert memory() - before < 20 << 20
 
@@ -267,6 +267,26 @@ def test_only_python_is_needed_and_little_time() -> None:
     code = "import sys; import marquetry; print([m for m in ('pyarrow', 'numpy', 'pandas', 'polars') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     assert out.stdout.strip() == "[]"
+
+
+def test_all_but_the_names_of_pyarrow_works_without_it(tmp_path: pathlib.Path, path: str) -> None:
+    code = f"""
+import sys
+for name in ("pyarrow", "numpy", "pandas", "polars", "duckdb"):
+    sys.modules[name] = None
+import marquetry, marquetry.encryption as keys
+key, target = b"0123456789012345", {str(tmp_path / "x.parquet")!r}
+file = marquetry.open({path!r})
+metadata = marquetry.write(file.stream(), target, encryption=keys.create_encryption_properties(key), bloom_filters=["id"])
+assert metadata.num_rows == 10_000 and metadata.row_group(0).column(0).statistics.min == 0
+file = marquetry.open(target, decryption=keys.create_decryption_properties(key))
+assert file.read(["id"], filter="id < 3").num_rows == 3 and file.metadata.schema.names[0] == "id"
+assert file.explain("id < 0").rows_left == 0 and marquetry.dataset({path!r}).num_rows == 10_000
+assert marquetry.verify({path!r}) and marquetry.recover({path!r}, target).rows == 10_000
+repr(file), file._repr_html_(), file.schema
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.returncode == 0, done.stderr
 
 
 def test_datasets(tmp_path: pathlib.Path) -> None:

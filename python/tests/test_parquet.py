@@ -3,7 +3,9 @@
 import datetime
 import decimal
 import io
+import os
 import pathlib
+import threading
 
 import numpy as np
 import pandas as pd
@@ -146,7 +148,7 @@ def test_unknown_arguments_are_errors(tmp_path: pathlib.Path) -> None:
         ours.write_table(TABLE, tmp_path / "x.parquet", speed=1)
     assert not (tmp_path / "x.parquet").exists()
     with pytest.raises(NotImplementedError):
-        ours.write_table(TABLE, tmp_path / "x.parquet", encryption_properties=object())
+        ours.write_table(TABLE, tmp_path / "x.parquet", use_content_defined_chunking=True)
 
 
 def test_batches_and_row_groups(tmp_path: pathlib.Path) -> None:
@@ -201,3 +203,41 @@ def test_polars_reads_what_is_written(tmp_path: pathlib.Path) -> None:
     ours.write_table(table, tmp_path / "t.parquet")
     assert pl.read_parquet(tmp_path / "t.parquet")["i"].to_list() == table["i"].to_pylist()
     assert np.array_equal(pl.read_parquet(tmp_path / "t.parquet")["l"].list.len().fill_null(9).to_numpy(), [2, 9, 0] * 100)
+
+
+def test_a_file_has_its_name_once_it_is_whole(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "t.parquet"
+    with ours.ParquetWriter(path, TABLE.schema) as writer:
+        writer.write_table(TABLE)
+        assert not path.exists()
+    before = path.read_bytes()
+
+    class Broken:
+        schema = TABLE.schema
+
+    with pytest.raises(TypeError):
+        ours.write_table(Broken(), path)
+    with pytest.raises(pa.ArrowException):
+        ours.write_table(TABLE, path, compression="brownian")
+    assert path.read_bytes() == before
+    with ours.ParquetWriter(path, TABLE.schema) as writer:
+        writer.write_table(TABLE.slice(0, 10))
+        assert path.read_bytes() == before
+    assert ours.read_metadata(path).num_rows == 10
+    ours.write_metadata(TABLE.schema, tmp_path / "_common_metadata")
+    ours.read_metadata(path).write_metadata_file(tmp_path / "_metadata")
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["_common_metadata", "_metadata", "t.parquet"]
+    assert theirs.read_schema(tmp_path / "_common_metadata").names == theirs.read_metadata(tmp_path / "_metadata").schema.to_arrow_schema().names
+
+
+def test_pipes_and_devices_are_written_to(tmp_path: pathlib.Path) -> None:
+    ours.write_table(TABLE, "/dev/null")
+    assert pathlib.Path("/dev/null").is_char_device()
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
+    reader.start()
+    ours.write_table(TABLE, path)
+    reader.join(60)
+    assert theirs.read_table(pa.BufferReader(read[0])).num_rows == TABLE.num_rows and path.is_fifo()

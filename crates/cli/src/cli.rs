@@ -54,6 +54,15 @@ pub(crate) enum Command {
     /// Print the bytes of each column, largest first
     #[command(after_help = commands::size::SIZE_HELP)]
     Size(commands::size::SizeArgs),
+    /// Print what columns hold: nulls, distinct and common values, bounds, means
+    #[command(after_help = commands::stats::STATS_HELP)]
+    Stats(commands::stats::StatsArgs),
+    /// Check files by a profile: rules on, off or of another severity, limits of a house
+    #[command(after_help = commands::lint::LINT_HELP)]
+    Lint(commands::lint::LintArgs),
+    /// Tell in what two files differ: schemas, metadata, layouts, rows
+    #[command(after_help = commands::diff::DIFF_HELP)]
+    Diff(commands::diff::DiffArgs),
     /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
     #[command(after_help = commands::convert::CONVERT_HELP)]
     Convert(Box<commands::convert::ConvertArgs>),

@@ -60,6 +60,17 @@ impl Outcome {
         let _ = writeln!(io::stderr(), "{}", line(file, failure));
     }
 
+    /// Remembers that files differ, which is no failure, but has the same exit code as a bad file.
+    pub(crate) fn differs(&mut self) {
+        self.bad_files = true;
+    }
+
+    /// Writes the line of a failure because of which nothing can be said of files: its exit code is 2.
+    pub(crate) fn cannot_tell(&mut self, failure: &Failure) {
+        self.report(None, failure);
+        (self.bad_files, self.wrong_usage) = (false, true);
+    }
+
     /// 1 if a file is bad, else 2 if the usage was wrong, else 0.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match (self.bad_files, self.wrong_usage) {

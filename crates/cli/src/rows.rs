@@ -1,6 +1,6 @@
 //! The values of Arrow arrays as text and as JSON: one form for each type, wherever it is shown.
 
-mod column;
+pub(crate) mod column;
 pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod json_text;

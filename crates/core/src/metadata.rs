@@ -385,15 +385,10 @@ impl<'a> RowGroup<'a> {
 
 /// An error in a footer that begins at `data_end`: says that it is there, and where in the file.
 pub(crate) fn in_footer(error: Error, data_end: Option<u64>) -> Error {
-    let framed = Error::new(error.kind(), format!("footer: {}", error.message()));
-    let framed = match (error.place().offset, data_end) {
-        (Some(offset), Some(start)) => framed.at(start.saturating_add(offset)),
-        (None, Some(start)) => framed.at(start),
-        (_, None) => framed,
-    };
-    match &error.place().column {
-        Some(column) => framed.in_column(column.clone()),
-        None => framed,
+    let framed = error.with_context("footer");
+    match data_end {
+        Some(start) => framed.offset_by(start).at(start),
+        None => framed.without_offset(),
     }
 }
 

@@ -51,6 +51,7 @@ pub struct FileDecryptionProperties {
     retriever: Option<Arc<dyn KeyRetriever>>,
     aad_prefix: Option<Vec<u8>>,
     verifies_signature: bool,
+    reads_plaintext: bool,
     dialect: EncryptionDialect,
 }
 
@@ -77,8 +78,10 @@ impl FileDecryptionProperties {
     /// The key of the column of this dotted path, and this key metadata; `None` if there is none. Fails as
     /// [`footer_key`](Self::footer_key) does.
     pub fn column_key(&self, column: &str, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
-        match self.column_keys.get(column) {
-            Some(key) => Ok(Some(key.clone())),
+        // The column's own name comes behind those of the groups that it is in.
+        let mut named = self.column_keys.iter().rev().filter(|(name, _)| is_at_or_below(column, name));
+        match named.next() {
+            Some((_, key)) => Ok(Some(key.clone())),
             None => self.retrieved(key_metadata),
         }
     }
@@ -98,10 +101,20 @@ impl FileDecryptionProperties {
         self.verifies_signature
     }
 
+    /// Whether a file that is not encrypted is read, too.
+    pub fn reads_plaintext_files(&self) -> bool {
+        self.reads_plaintext
+    }
+
     /// Whose rules the file is encrypted by.
     pub fn dialect(&self) -> EncryptionDialect {
         self.dialect
     }
+}
+
+/// Whether the leaf at `path` is the column `name`, or one in it.
+pub(crate) fn is_at_or_below(path: &str, name: &str) -> bool {
+    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 impl fmt::Debug for FileDecryptionProperties {
@@ -122,6 +135,7 @@ pub struct DecryptionPropertiesBuilder {
     retriever: Option<Arc<dyn KeyRetriever>>,
     aad_prefix: Option<Vec<u8>>,
     verifies_signature: bool,
+    reads_plaintext: bool,
     dialect: EncryptionDialect,
 }
 
@@ -133,6 +147,7 @@ impl DecryptionPropertiesBuilder {
             retriever,
             aad_prefix: None,
             verifies_signature: true,
+            reads_plaintext: false,
             dialect: EncryptionDialect::Parquet,
         }
     }
@@ -144,7 +159,8 @@ impl DecryptionPropertiesBuilder {
         self
     }
 
-    /// The key of the column of this dotted path; one that is given outweighs the retriever.
+    /// The key of a column by its dotted path; of a group, of all columns in it that have none of their own. One that is given outweighs
+    /// the retriever.
     #[must_use]
     pub fn with_column_key(mut self, column: &str, key: Vec<u8>) -> Self {
         self.column_keys.push((column.to_owned(), Zeroizing::new(key)));
@@ -173,6 +189,14 @@ impl DecryptionPropertiesBuilder {
         self
     }
 
+    /// Whether a file that is not encrypted is read, too, where some of many are. Default false: who expects an encrypted file would not
+    /// notice that somebody has put another one in its place.
+    #[must_use]
+    pub fn with_plaintext_files(mut self, are_read: bool) -> Self {
+        self.reads_plaintext = are_read;
+        self
+    }
+
     /// Whose rules the file is encrypted by. Default: the format's.
     #[must_use]
     pub fn with_dialect(mut self, dialect: EncryptionDialect) -> Self {
@@ -195,7 +219,30 @@ impl DecryptionPropertiesBuilder {
             retriever: self.retriever,
             aad_prefix: self.aad_prefix,
             verifies_signature: self.verifies_signature,
+            reads_plaintext: self.reads_plaintext,
             dialect: self.dialect,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_groups_are_those_of_their_columns() {
+        let key = |byte| vec![byte; 16];
+        let keys = FileDecryptionProperties::builder(key(1))
+            .with_column_key("a", key(2))
+            .with_column_key("a.b", key(3))
+            .with_column_key("a.b.c", key(4))
+            .build()
+            .unwrap();
+        for (column, byte) in [("a", 2), ("a.x", 2), ("a.b", 3), ("a.b.x.y", 3), ("a.b.c", 4), ("a.bc", 2)] {
+            assert_eq!(keys.column_key(column, None).unwrap().unwrap().expose(), key(byte), "{column}");
+        }
+        for column in ["", "b", "ab", "b.a"] {
+            assert!(keys.column_key(column, None).unwrap().is_none(), "{column}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a writer of an encrypted file decides: which columns are encrypted, and with which keys.
 
-use crate::decryption_properties::EncryptionDialect;
+use crate::decryption_properties::{EncryptionDialect, is_at_or_below};
 use crate::encryption_key::EncryptionKey;
 use crate::random;
 use crate::secret_key::SecretKey;
@@ -143,11 +143,6 @@ impl FileEncryptionProperties {
         let mut unique = [0; 8];
         random::fill(&mut unique).map(|()| unique)
     }
-}
-
-/// Whether the leaf at `path` is the column `name`, or one in it.
-fn is_at_or_below(path: &str, name: &str) -> bool {
-    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// A column's path, its key, and what the file says of the key.

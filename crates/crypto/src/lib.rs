@@ -43,6 +43,7 @@ pub use encryption_properties::{
 #[cfg(feature = "encryption")]
 pub use key_management::{
     ExternalKeyMaterial, KeyManagement, KeyProperties, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys,
+    MaterialOrigin,
 };
 pub use key_retriever::{KeyRetriever, shown_metadata};
 pub use module_cipher::{CTR_OVERHEAD, GCM_OVERHEAD, LENGTH_BYTES, ModuleCipher, NONCE_BYTES, TAG_BYTES};

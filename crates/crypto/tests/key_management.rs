@@ -4,8 +4,8 @@
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_crypto::{
     ColumnEncryption, EncryptionKey, ExternalKeyMaterial, FileDecryptionProperties, KeyManagement,
-    KeyProperties, KeyRetriever, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys, ModuleCipher,
-    ParquetCipher, SecretKey,
+    KeyProperties, KeyRetriever, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys, MaterialOrigin,
+    ModuleCipher, ParquetCipher, SecretKey,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -164,6 +164,58 @@ fn material_outside_is_rotated_and_the_keys_stay() {
         assert_eq!(keys_by(kms.clone(), &rotated, metadata), keys);
         assert_eq!(keys_by(kms, &material, metadata), keys, "the old one is good until it is replaced");
     }
+}
+
+#[test]
+fn another_kms_takes_keys_over() {
+    let (old, new) = (Arc::new(Versions::default()), Arc::new(Versions(AtomicUsize::new(5))));
+    let (builder, material) = KeyManagement::new(old.clone())
+        .with_kms_instance("old", "https://old")
+        .encryption_with_external_material("kf", &[("kc", "a")])
+        .unwrap();
+    let encryption = builder.build().unwrap();
+    let ColumnEncryption::ColumnKey(_, Some(column)) = encryption.column("a") else { panic!() };
+    let metadata = [encryption.footer_key_metadata().unwrap(), column];
+    let named = |id: &str, url: &str| Some((id.to_owned(), url.to_owned()));
+    assert_eq!(material.kms_instance().unwrap(), named("old", "https://old"));
+    let keys = keys_by(old.clone(), &material, metadata);
+    let management = KeyManagement::new(new.clone()).with_kms_instance("new", "https://new");
+    let rotated = management.rotate_from(&material, &KmsKeyRetriever::new(old)).unwrap();
+    assert_eq!(rotated.kms_instance().unwrap(), named("new", "https://new"));
+    assert!(rotated.to_json().contains("5:") && !rotated.to_json().contains("0:"), "{}", rotated.to_json());
+    assert_eq!(keys_by(new, &rotated, metadata), keys);
+    assert_eq!(ExternalKeyMaterial::default().kms_instance().unwrap(), None);
+    let none = ExternalKeyMaterial::parse(br#"{"footerKey": "kf"}"#).unwrap().kms_instance().unwrap_err();
+    assert!(none.to_string().contains("footerKey"), "{none}");
+}
+
+#[test]
+fn key_metadata_say_where_their_key_is() {
+    let keys = KeyManagement::new(Arc::new(Kms::default())).with_kms_instance("one", "https://one");
+    let encryption = keys.encryption("kf", &[("kc", "a")]).unwrap().build().unwrap();
+    let ColumnEncryption::ColumnKey(_, Some(column)) = encryption.column("a") else { panic!() };
+    let footer = MaterialOrigin::of(encryption.footer_key_metadata().unwrap()).unwrap();
+    assert_eq!(footer.kms_instance, Some(("one".to_owned(), "https://one".to_owned())));
+    let column = MaterialOrigin::of(column).unwrap();
+    assert_eq!((footer.is_outside, column.is_outside, column.kms_instance), (false, false, None));
+    let (builder, _) = keys.encryption_with_external_material("kf", &[]).unwrap();
+    let outside = MaterialOrigin::of(builder.build().unwrap().footer_key_metadata().unwrap()).unwrap();
+    assert!(outside.is_outside && outside.kms_instance.is_none());
+    assert!(MaterialOrigin::of(b"kf").is_err());
+}
+
+#[test]
+fn clones_of_a_retriever_share_what_was_unwrapped() {
+    let kms = Arc::new(Kms::default());
+    let keys = KeyManagement::new(kms.clone());
+    let known = KmsKeyRetriever::new(kms.clone());
+    for _ in 0..3 {
+        let (builder, material) = keys.encryption_with_external_material("kf", &[]).unwrap();
+        let encryption = builder.build().unwrap();
+        let of_file = known.clone().with_external_material(material.to_json().as_bytes()).unwrap();
+        of_file.retrieve_key(encryption.footer_key_metadata().unwrap()).unwrap();
+    }
+    assert_eq!(kms.0.load(Ordering::Relaxed), 2, "wrapped once, unwrapped once");
 }
 
 #[test]

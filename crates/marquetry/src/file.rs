@@ -44,6 +44,7 @@ pub mod encryption {
     #[cfg(feature = "encryption")]
     pub use marquetry_crypto::{
         ExternalKeyMaterial, KeyManagement, KeyProperties, KmsClient, KmsKeyRetriever, LocalKms, MasterKeys,
+        MaterialOrigin,
     };
 }
 

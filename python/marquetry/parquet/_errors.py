@@ -40,7 +40,18 @@ def _translated(error: Error, opening: bool) -> BaseException:
     if error.kind == "unsupported":
         return pa.ArrowNotImplementedError(text)
     if error.kind == "argument":
+        if error.message.startswith("a key for column"):
+            return OSError(f"Encrypted column not in file schema: {text}")
         return pa.ArrowInvalid(text)
     if error.kind == "encrypted":
-        return OSError(f"no decryption properties are set, or not the right ones: {text}")
+        return OSError(f"{_of_keys(error.message)}: {text}")
     return error
+
+
+def _of_keys(message: str) -> str:
+    """What pyarrow says where keys are missing, or not the right ones."""
+    if "no key was given" in message:
+        return "Could not read encrypted metadata, no decryption found in reader's properties"
+    if "is not encrypted" in message:
+        return "Applying decryption properties on plaintext file"
+    return "Failed decryption"

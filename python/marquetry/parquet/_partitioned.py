@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator
 
 import pyarrow as pa
 
-from ._metadata import FileMetaData
+from ..metadata import FileMetaData
 from ._source import resolve
 
 

@@ -9,8 +9,9 @@ from typing import Any, Iterator, Sequence
 import pyarrow as pa
 
 from .. import _marquetry
+from ..metadata._file import FileMetaData, ParquetSchema, as_metadata
 from ._errors import as_pyarrow
-from ._metadata import FileMetaData, ParquetSchema, as_metadata
+from ._keys import as_decryption
 from ._source import input_of, is_path
 from ._types import chosen, map_fields, map_type, restored, stored_schema, with_layouts, without_extensions
 
@@ -45,8 +46,6 @@ class ParquetFile:
         page_checksum_verification: bool = False,
         arrow_extensions_enabled: bool = True,
     ) -> None:
-        if decryption_properties is not None:
-            raise NotImplementedError("encrypted files are not read yet")
         _check_unit(coerce_int96_timestamp_unit)
         self._source, self._own = source, None
         self._is_closed, self._leave_open = False, not is_path(source)
@@ -55,6 +54,7 @@ class ParquetFile:
             "int96": coerce_int96_timestamp_unit or "ns",
             "verify_checksums": page_checksum_verification,
             "schema_depth": _depth(_limit("schema_depth_limit", schema_depth_limit)),
+            "decryption": as_decryption(decryption_properties),
         }
         with as_pyarrow(opening=True):
             input, name, self._own = input_of(source, filesystem, memory_map)

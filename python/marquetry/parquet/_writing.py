@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _marquetry
+from ..metadata._file import FileMetaData, as_metadata
 from . import _options
 from ._chunking import content_defined_chunking
 from ._errors import as_pyarrow
-from ._metadata import FileMetaData, as_metadata
-from ._source import is_path, output_of, resolve
+from ._keys import as_encryption
+from ._source import is_local, is_path, output_of, resolve
 from ._types import compliant, map_fields
 
 _ROWS = 1024 * 1024
@@ -23,6 +23,8 @@ _MOST_ROWS = 64 * 1024 * 1024
 
 class ParquetWriter:
     """Writes a file in pieces: ``pyarrow.parquet.ParquetWriter`` by its arguments and methods.
+
+    On this machine the file has its name once it is closed: until then, and after an error, what was there before stays.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> table = pa.table({"x": [1, 2, 3]})
@@ -76,8 +78,6 @@ class ParquetWriter:
         data_page_size = options.pop("data_page_size", None)
         if options:
             raise TypeError(f"unexpected parquet write option: {next(iter(options))}")
-        if encryption_properties is not None:
-            raise NotImplementedError("encrypted files are not written yet")
         if data_page_version not in ("1.0", "2.0"):
             raise ValueError(f"Unsupported Parquet data page version: {data_page_version}")
         if not isinstance(store_decimal_as_integer, bool):
@@ -113,13 +113,14 @@ class ParquetWriter:
             "fixed_decimals": not store_decimal_as_integer,
             "arrow_item_names": not use_compliant_nested_type,
             "utc_times": write_time_adjusted_to_utc,
+            "encryption": as_encryption(encryption_properties),
         }
         if content_defined_chunking(use_content_defined_chunking) is not None:
             raise NotImplementedError("content-defined chunking is not built yet")
         self.where = where
         target, name, self.file_handle = output_of(where, filesystem)
         with as_pyarrow():
-            self._writer = _marquetry.Writer(target, self._stored, properties, False, name)
+            self._writer = _marquetry.Writer(target, self._stored, properties, True, name)
         self.is_open = True
 
     @property
@@ -305,7 +306,8 @@ def write_table(
     use_content_defined_chunking: Any = False,
     **kwargs: Any,
 ) -> None:
-    """Writes a table as a file. After an error nothing is left at a path.
+    """Writes a table as a file. On this machine it has its name once it is whole, and after an error what was there before stays; in
+    other filesystems nothing is left of it then.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> pq.write_table(pa.table({"x": [1, 2, 3]}), FOLDER + "/t.parquet", compression="zstd")
@@ -343,13 +345,12 @@ def write_table(
 
 
 def _remove(where: Any, filesystem: Any) -> None:
+    """Removes what is left of a file in another filesystem. On this machine nothing is left, and what was there before stays."""
     if not is_path(where):
         return
     try:
-        if filesystem is None:
-            os.remove(os.fspath(where))
-        else:
-            resolved, path = resolve(where, filesystem)
+        resolved, path = resolve(where, filesystem)
+        if not is_local(resolved):
             resolved.delete_file(path)
     except (OSError, ValueError):
         # It may never have been there.
@@ -371,12 +372,10 @@ def write_metadata(
             metadata.append_row_groups(as_metadata(other))
         out = io.BytesIO()
         metadata.write_metadata_file(out)
-    target, name, handle = output_of(where, filesystem)
+    target, _, handle = output_of(where, filesystem)
     if handle is not None:
         with handle:
             handle.write(out.getvalue())
-    elif name is not None:
-        with open(name, "wb") as file:
-            file.write(out.getvalue())
     else:
-        target.write(out.getvalue())
+        with as_pyarrow():
+            _marquetry.write_bytes(target, out.getvalue())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._dataset import ParquetDataset, write_to_dataset
-from ._filters import _filters_to_expression, filters_to_expression
-from ._metadata import (
+from .._marquetry import FileDecryptionProperties, FileEncryptionProperties
+from ..metadata import (
     ColumnChunkMetaData,
     ColumnSchema,
     FileMetaData,
@@ -16,12 +15,11 @@ from ._metadata import (
     SortingColumn,
     Statistics,
 )
+from ._dataset import ParquetDataset, write_to_dataset
+from ._filters import _filters_to_expression, filters_to_expression
 from ._reading import ParquetFile, ParquetReader
 from ._source import is_path
 from ._writing import ParquetWriter, write_metadata, write_table
-
-FileDecryptionProperties: Any
-FileEncryptionProperties: Any
 
 __all__ = [
     "ColumnChunkMetaData", "ColumnSchema", "FileDecryptionProperties", "FileEncryptionProperties", "FileMetaData",
@@ -29,14 +27,6 @@ __all__ = [
     "RowGroupMetaData", "SortingColumn", "Statistics", "filters_to_expression", "read_metadata", "read_pandas",
     "read_schema", "read_table", "write_metadata", "write_table", "write_to_dataset", "_filters_to_expression",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("FileDecryptionProperties", "FileEncryptionProperties"):
-        from . import encryption
-
-        return getattr(encryption, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def read_table(

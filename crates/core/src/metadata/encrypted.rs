@@ -14,7 +14,8 @@ use std::sync::Arc;
 impl ParquetMetaData {
     /// Parses what stands before the length and the magic that end a file; with keys it is decrypted, or its signature verified.
     ///
-    /// Fails if it is encrypted and there are no keys, or wrong ones, and if there are keys and nothing is encrypted.
+    /// Fails if it is encrypted and there are no keys, or wrong ones, and if there are keys and nothing is encrypted, unless that is
+    /// allowed.
     pub(crate) fn open(
         tail: FooterTail,
         bytes: Bytes,
@@ -35,7 +36,10 @@ impl ParquetMetaData {
         let metadata = ParquetMetaData::parse(footer.clone(), limits)?;
         let head = metadata.head();
         let Some(algorithm) = head.encryption_algorithm.clone() else {
-            return Err(Error::encrypted("keys were given, and the file is not encrypted"));
+            return match keys.reads_plaintext_files() {
+                true => Ok(metadata),
+                false => Err(Error::encrypted("keys were given, and the file is not encrypted")),
+            };
         };
         let key_metadata = head.footer_signing_key_metadata.clone();
         let decryptor = FileDecryptor::new(keys.clone(), algorithm, key_metadata, false)?;

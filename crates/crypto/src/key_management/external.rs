@@ -45,6 +45,18 @@ impl ExternalKeyMaterial {
         self.0.keys().map(String::as_str)
     }
 
+    /// Which KMS has the master keys, its id and its URL, as the material of the footer key says; `None` if there is none. Fails if it is
+    /// no key material.
+    pub fn kms_instance(&self) -> Result<Option<(String, String)>> {
+        for (name, material) in &self.0 {
+            let material = KeyMaterial::parse(material).map_err(|error| error.with_context(name))?;
+            if let Some(instance) = material.instance {
+                return Ok(Some(instance));
+            }
+        }
+        Ok(None)
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

@@ -14,19 +14,20 @@ use zeroize::Zeroizing;
 /// Finds the keys of files whose key metadata are material of type PKMT1, as [`KeyManagement`](super::KeyManagement), parquet-java and
 /// pyarrow write it.
 ///
-/// Key encryption keys are kept for 600 seconds: until then who has lost a right still reads with them.
+/// Key encryption keys are kept for 600 seconds: until then who has lost a right still reads with them. Clones share them.
+#[derive(Clone)]
 pub struct KmsKeyRetriever {
     kms: Arc<dyn KmsClient>,
     outside: ExternalKeyMaterial,
     /// Key encryption keys, by master key and id.
-    encryption_keys: KeyCache<(String, String), SecretKey>,
+    encryption_keys: Arc<KeyCache<(String, String), SecretKey>>,
 }
 
 impl KmsKeyRetriever {
     /// Of files that have their key material in them.
     pub fn new(kms: Arc<dyn KmsClient>) -> Self {
         let outside = ExternalKeyMaterial::default();
-        KmsKeyRetriever { kms, outside, encryption_keys: KeyCache::new() }
+        KmsKeyRetriever { kms, outside, encryption_keys: Arc::new(KeyCache::new()) }
     }
 
     /// Of a file whose key material is in another one, `_KEY_MATERIAL_FOR_<name>.json`, which is given. Fails if it is no JSON object
@@ -36,11 +37,13 @@ impl KmsKeyRetriever {
         Ok(self)
     }
 
-    /// How long a key encryption key is kept before the KMS is asked for it again. Default 600 seconds. A build without the feature
-    /// `threads` has no clock, and keeps them.
+    /// How long a key encryption key is kept before the KMS is asked for it again, from here on by itself. Default 600 seconds. A build
+    /// without the feature `threads` has no clock, and keeps them.
     #[must_use]
     pub fn with_cache_lifetime(mut self, lifetime: Duration) -> Self {
-        self.encryption_keys.set_lifetime(lifetime);
+        let mut encryption_keys = KeyCache::new();
+        encryption_keys.set_lifetime(lifetime);
+        self.encryption_keys = Arc::new(encryption_keys);
         self
     }
 

@@ -120,16 +120,35 @@ impl KeyManagement {
     /// The same data keys, wrapped anew: by the newest versions of the master keys, and with new key encryption keys. The Parquet file
     /// stays as it is. Fails if the KMS does, or wraps locally, for then master keys have no versions.
     pub fn rotate(&self, material: &ExternalKeyMaterial) -> Result<ExternalKeyMaterial> {
+        let instance = material.kms_instance()?.unwrap_or_else(|| self.instance.clone());
+        self.rewrapped(material, &KmsKeyRetriever::new(self.kms.clone()), instance)
+    }
+
+    /// [`rotate`](Self::rotate), where another KMS, or another client of it, unwraps the keys: `unwrapping`. The material names the
+    /// [instance](Self::with_kms_instance) that wraps them.
+    pub fn rotate_from(
+        &self,
+        material: &ExternalKeyMaterial,
+        unwrapping: &KmsKeyRetriever,
+    ) -> Result<ExternalKeyMaterial> {
+        self.rewrapped(material, unwrapping, self.instance.clone())
+    }
+
+    fn rewrapped(
+        &self,
+        material: &ExternalKeyMaterial,
+        known: &KmsKeyRetriever,
+        instance: (String, String),
+    ) -> Result<ExternalKeyMaterial> {
         if self.kms.wraps_locally() {
             return Err(Error::unsupported(
                 "master keys that wrap locally have no versions: there is nothing to rotate to",
             ));
         }
-        let known = KmsKeyRetriever::new(self.kms.clone());
         // What was wrapped before the master key was rotated is not used again.
         let fresh = KeyManagement {
             kms: self.kms.clone(),
-            instance: self.instance.clone(),
+            instance: instance.clone(),
             encryption_keys: KeyCache::new(),
             ..*self
         };
@@ -139,7 +158,8 @@ impl KeyManagement {
             let old = KeyMaterial::parse(text).map_err(in_key)?;
             let key = known.data_key(&old).map_err(in_key)?;
             let new = fresh.wrapped(&key, &old.master_key_id).map_err(in_key)?;
-            rotated.insert(name, &KeyMaterial { instance: old.instance, ..new });
+            let of_footer = old.instance.map(|_| instance.clone());
+            rotated.insert(name, &KeyMaterial { instance: of_footer, ..new });
         }
         Ok(rotated)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from .._marquetry import Footer
+from .._marquetry import Footer, write_bytes
 from ._schema import ColumnSchema, ParquetLogicalType, ParquetSchema
 from ._sorting import SortingColumn
 from ._statistics import GeoStatistics, Statistics
@@ -276,9 +276,8 @@ class FileMetaData:
         contents = b"PAR1" + thrift + struct.pack("<I", len(thrift)) + b"PAR1"
         if hasattr(where, "write"):
             where.write(contents)
-            return
-        with open(where, "wb") as file:
-            file.write(contents)
+        else:
+            write_bytes(where, contents)
 
     def to_dict(self) -> dict[str, Any]:
         """What is known, by name."""
@@ -307,7 +306,7 @@ class FileMetaData:
         """The Arrow schema: that of a file with this footer, and no more."""
         import io
 
-        from ._reading import open_file
+        from ..parquet._reading import open_file
 
         out = io.BytesIO()
         self.write_metadata_file(out)

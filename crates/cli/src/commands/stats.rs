@@ -1,0 +1,275 @@
+//! `stats`: what the columns of a file hold.
+
+use super::heading::title;
+use crate::args::{Files, ValueArgs};
+use crate::failure::{Failure, Outcome};
+use crate::file_name;
+use crate::keys;
+use crate::output::Output;
+use crate::plain_value::cell;
+use crate::rows::column::Column;
+use crate::text_table::{TextTable, percent, shortened};
+use arrow_array::{Array, ArrayRef};
+use clap::Args as ClapArgs;
+use marquetry::OpenFile;
+use marquetry::arrow::StringLayout;
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader, Int96Unit};
+use marquetry::errors::Error;
+use marquetry::schema::Leaf;
+use marquetry_inspect::{ColumnStats, Histogram, Lengths, StatsOptions, column_stats, footer_stats};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The arguments of `stats`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Only these columns, and all below them: dotted paths with commas between
+    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Only what the footer says: nothing else is read
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// How many of the most frequent values to show
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) common: usize,
+    #[command(flatten)]
+    pub(crate) values: ValueArgs,
+}
+
+pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let are_several = args.files.are_several();
+    args.files.for_each(outcome, |path, file| {
+        let metadata = file.metadata().clone();
+        let stats = args.stats(file)?;
+        let leaves: HashMap<&str, &Leaf> =
+            metadata.schema().columns().iter().map(|leaf| (&**leaf.dotted(), leaf)).collect();
+        let leaf = |column: &ColumnStats| leaves.get(column.column.as_str()).copied();
+        if output.is_json() {
+            return output.json_object(|object| {
+                object.member("file", &file_name::shown(path))?;
+                object.member("rows", &metadata.num_rows())?;
+                object.list("columns", |list| {
+                    stats.iter().try_for_each(|column| Ok(list.item(&as_json(column, leaf(column))?)?))
+                })
+            });
+        }
+        if are_several {
+            title(path, output)?;
+        }
+        output.line(format!("{} rows", metadata.num_rows()))?;
+        let mut table = TextTable::new(match args.quick {
+            true => &["column", "type", ">nulls", ">distinct", "min", "max"][..],
+            false => &[
+                "column",
+                "type",
+                ">nulls",
+                ">distinct",
+                "min",
+                "max",
+                ">mean",
+                ">median",
+                ">length",
+                "spread",
+                "common",
+            ],
+        });
+        for column in &stats {
+            let cells = cells(column, leaf(column), metadata.num_rows(), args.quick)?;
+            table.stream(cells, output)?;
+        }
+        Ok(table.print(output)?)
+    })
+}
+
+impl StatsArgs {
+    fn stats(&self, file: OpenFile) -> Result<Vec<ColumnStats>, Error> {
+        let options = self.values.apply(keys::reader_options());
+        let options = options.with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto);
+        let mut wanted = StatsOptions::default().with_most_common(self.common);
+        wanted.columns = self.columns.clone();
+        let source = file.into_source()?;
+        match self.quick {
+            true => {
+                let options = options.with_int96(Int96Unit::Nanoseconds);
+                footer_stats(&ArrowReaderMetadata::load(source, options)?, &wanted)
+            }
+            false => column_stats(source, options, &wanted),
+        }
+    }
+}
+
+/// The values of an array as JSON.
+fn values(array: &ArrayRef, column: &ColumnStats) -> Result<Vec<Value>, Error> {
+    let field = column.field.as_ref().clone().with_data_type(array.data_type().clone());
+    let shown = Column::new(array, &field)?;
+    let value = |row: usize| {
+        let mut text = String::new();
+        shown.write_json(row, &mut text);
+        serde_json::from_str(&text).unwrap_or(Value::String(text))
+    };
+    Ok((0..array.len()).map(value).collect())
+}
+
+fn type_of(leaf: Option<&Leaf>) -> String {
+    let name = |leaf: &Leaf| match leaf.logical() {
+        Some(logical) => logical.to_string(),
+        None => leaf.physical().to_string(),
+    };
+    leaf.map(name).unwrap_or_default()
+}
+
+fn as_json(column: &ColumnStats, leaf: Option<&Leaf>) -> Result<Value, Error> {
+    let array = |array: Option<&ArrayRef>| array.map(|array| values(array, column)).transpose();
+    let bounds = array(column.bounds.as_ref())?;
+    let [min, max] = [0, 1].map(|i| bounds.as_ref().map(|bounds| &bounds[i]));
+    let common = column.common.as_ref();
+    let common_values = array(common.map(|common| &common.values))?.unwrap_or_default();
+    let counts = common.map_or(&[][..], |common| &common.counts);
+    let common = common_values.into_iter().zip(counts);
+    let common = common.map(|(value, (at_least, at_most))| match at_least == at_most {
+        true => json!({"value": value, "count": at_least}),
+        false => json!({"value": value, "count": at_least, "count_at_most": at_most}),
+    });
+    let lengths = |lengths: Option<Lengths>| {
+        lengths.map(|it| json!({"min": it.least, "mean": it.mean, "max": it.greatest}))
+    };
+    let quartiles = column.quartiles.as_ref();
+    Ok(json!({
+        "column": column.column,
+        "type": type_of(leaf),
+        "values": column.values,
+        "nulls": column.nulls,
+        "nans": column.nans,
+        "distinct": column.distinct.map(|distinct| distinct.count),
+        "distinct_error": column.distinct.map(|distinct| distinct.error),
+        "min": min,
+        "max": max,
+        "exact_bounds": bounds.is_some().then_some(column.are_bounds_exact),
+        "mean": column.mean.filter(|it| it.is_finite()),
+        "deviation": column.deviation.filter(|it| it.is_finite()),
+        "quartiles": array(quartiles.map(|quartiles| &quartiles.values))?,
+        "rank_error": quartiles.map(|quartiles| quartiles.rank_error),
+        "length": lengths(column.lengths),
+        "list_length": lengths(column.list_lengths),
+        "common": common.collect::<Vec<_>>(),
+        "histogram": column.histogram.as_ref().map(|it| json!({
+            "lower": it.lower, "upper": it.upper, "counts": it.counts,
+        })),
+    }))
+}
+
+fn cells(column: &ColumnStats, leaf: Option<&Leaf>, rows: u64, is_quick: bool) -> Result<Vec<String>, Error> {
+    let value = |value: &Value| shortened(&cell(value), VALUE_WIDTH);
+    let bounds = column.bounds.as_ref().map(|bounds| values(bounds, column)).transpose()?;
+    // Bounds that need not occur.
+    let mark = if column.are_bounds_exact { "" } else { "~" };
+    let bound =
+        |i: usize| bounds.as_ref().map(|bounds| format!("{mark}{}", value(&bounds[i]))).unwrap_or_default();
+    let nulls = column.nulls.map(|nulls| match nulls {
+        0 => "0".to_owned(),
+        nulls => {
+            let entries = column.values.map_or(rows, |values| values + nulls);
+            percent(Some(nulls as f64 / entries.max(1) as f64))
+        }
+    });
+    let distinct = column.distinct.map(|distinct| match distinct.error > 0.0 {
+        true => format!("~{}", distinct.count),
+        false => distinct.count.to_string(),
+    });
+    let mut cells = vec![
+        column.column.clone(),
+        shortened(&type_of(leaf), VALUE_WIDTH),
+        nulls.unwrap_or_default(),
+        distinct.unwrap_or_default(),
+        bound(0),
+        bound(1),
+    ];
+    if is_quick {
+        return Ok(cells);
+    }
+    let quartiles = column.quartiles.as_ref();
+    let median = quartiles.map(|quartiles| Ok::<_, Error>(value(&values(&quartiles.values, column)?[1])));
+    let length = column.lengths.map(|it| span(&it)).or(column.list_lengths.map(|it| span(&it)));
+    cells.extend([
+        column.mean.map(number).unwrap_or_default(),
+        median.transpose()?.unwrap_or_default(),
+        length.unwrap_or_default(),
+        column.histogram.as_ref().map(sparkline).unwrap_or_default(),
+        common(column)?,
+    ]);
+    Ok(cells)
+}
+
+fn span(lengths: &Lengths) -> String {
+    match lengths.least == lengths.greatest {
+        true => lengths.least.to_string(),
+        false => format!("{}-{}", lengths.least, lengths.greatest),
+    }
+}
+
+/// Frequent values with the part of all that each is; nothing where all values are different.
+fn common(column: &ColumnStats) -> Result<String, Error> {
+    let Some(common) =
+        column.common.as_ref().filter(|common| common.counts.iter().any(|(_, most)| *most > 1))
+    else {
+        return Ok(String::new());
+    };
+    let total = column.values.unwrap_or(0).max(1) as f64;
+    let shown =
+        values(&common.values, column)?.into_iter().zip(&common.counts).map(|(value, (at_least, _))| {
+            let share = *at_least as f64 / total;
+            let share = if share < 0.0005 { "<0.1%".to_owned() } else { percent(Some(share)) };
+            format!("{} {share}", shortened(&cell(&value), VALUE_WIDTH))
+        });
+    Ok(shown.collect::<Vec<_>>().join(", "))
+}
+
+/// Six digits are enough to look at.
+fn number(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        1e-4..1e15 => {
+            let digits = (5 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
+            let text = format!("{number:.digits$}");
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
+        }
+        _ => format!("{number:.5e}"),
+    }
+}
+
+/// A bar for each interval, the highest for the fullest.
+fn sparkline(histogram: &Histogram) -> String {
+    let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
+    let bar = |count: &u64| match count {
+        0 => ' ',
+        count => {
+            BARS[((*count as f64 / most as f64 * BARS.len() as f64).ceil() as usize).clamp(1, BARS.len()) - 1]
+        }
+    };
+    histogram.counts.iter().map(bar).collect()
+}
+
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Columns of a terminal that a value takes at most.
+const VALUE_WIDTH: usize = 20;
+
+/// What stands behind the options in `--help`.
+pub(crate) const STATS_HELP: &str = "\
+One pass over the chosen columns. Counts, bounds, means and lengths are exact. Up to 65,536 different values of a column are counted
+one by one; of more, the number is an estimate within 2 % (~), quartiles may be wrong by 1 % of the ranks, and a frequent value occurs
+at least as often as is said. `length` are the bytes of strings, or the elements of lists; `spread` is a histogram of 16 equal
+intervals from min to max. The result is the same on every run. With --quick, ~ marks bounds that need not occur.
+
+JSON: {file, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
+quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count, count_at_most}], histogram: {lower, upper,
+counts}}]}; null is what is not known, or what the type has not.
+
+Examples:
+  marquetry stats wines.parquet
+  marquetry stats wines.parquet --columns price,country --common 10
+  marquetry stats --quick 'warehouse/*.parquet' --format json";

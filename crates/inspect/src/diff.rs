@@ -1,0 +1,29 @@
+//! In what two files differ: what footers say, and rows.
+//!
+//! ```text
+//! run         compares rows: which columns, by key or by values
+//! diff_file   reads a file, and hashes its rows
+//! row_hash    hashes of values, the same however they are stored
+//! row_log     the hashes of all rows, in memory or in a temporary file
+//! in_place    rows compared place by place
+//! multiset    rows compared wherever they stand
+//! keyed       rows compared by their key
+//! footers     schemas, metadata, layouts and statistics
+//! ```
+
+mod diff_file;
+mod footers;
+mod in_place;
+mod keyed;
+mod multiset;
+mod options;
+mod row_hash;
+mod row_log;
+mod rows_diff;
+mod run;
+
+pub use diff_file::DiffFile;
+pub use footers::{Aspect, Difference, diff_footers};
+pub use options::DiffOptions;
+pub use rows_diff::RowsDiff;
+pub use run::diff_rows;

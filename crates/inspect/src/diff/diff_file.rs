@@ -1,0 +1,108 @@
+//! A file whose rows are compared.
+
+use super::row_hash::{combine, hashes};
+use super::row_log::RowLog;
+use arrow_array::{Array, RecordBatch};
+use arrow_select::concat::concat_batches;
+use marquetry_arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    RowSelection,
+};
+use marquetry_base::{Error, ErrorKind, Result, SharedExecutor};
+use marquetry_core::source::Source;
+use std::sync::Arc;
+
+/// A file whose rows are compared with those of another one.
+#[derive(Clone)]
+pub struct DiffFile {
+    source: Arc<dyn Source>,
+    pub(crate) metadata: ArrowReaderMetadata,
+}
+
+impl DiffFile {
+    /// Reads the footer. What `options` say of text, time zones and damage counts.
+    pub fn open(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
+        let metadata = ArrowReaderMetadata::load(source.clone(), options)?;
+        Ok(DiffFile { source, metadata })
+    }
+
+    /// The footer.
+    pub fn metadata(&self) -> &ArrowReaderMetadata {
+        &self.metadata
+    }
+
+    fn builder(&self, columns: &[String]) -> Result<ParquetRecordBatchReaderBuilder<Arc<dyn Source>>> {
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_metadata(
+            self.source.clone(),
+            self.metadata.clone(),
+        )?;
+        builder.with_columns(columns.iter().cloned())
+    }
+
+    /// The rows of these numbers, which ascend, with these columns.
+    pub fn rows_at(&self, rows: &[u64], columns: &[String]) -> Result<RecordBatch> {
+        let total = self.metadata.metadata().num_rows() as usize;
+        let ranges = rows.iter().map(|row| *row as usize..*row as usize + 1);
+        let selection = RowSelection::from_consecutive_ranges(ranges, total);
+        let mut reader = self.builder(columns)?.with_row_selection(selection).build()?;
+        let mut batches = Vec::new();
+        while let Some(batch) = reader.next_batch() {
+            batches.push(batch?);
+        }
+        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        concat_batches(&schema, &batches).map_err(|error| {
+            Error::caused_by(ErrorKind::Corrupt, "rows of several batches do not fit together", error)
+        })
+    }
+
+    pub(crate) fn reader(
+        &self,
+        columns: &[String],
+        threads: usize,
+        executor: &SharedExecutor,
+    ) -> Result<ParquetRecordBatchReader> {
+        self.builder(columns)?.with_threads(threads).with_shared_executor(executor.clone()).build()
+    }
+
+    /// Logs a hash of each row, behind one of its key if there is any.
+    pub(crate) fn scan(
+        &self,
+        mut reader: ParquetRecordBatchReader,
+        key: &[String],
+        mut log: RowLog,
+    ) -> Result<RowLog> {
+        while let Some(batch) = reader.next_batch() {
+            let batch = batch?;
+            let rows = row_hashes(&batch, |_| true);
+            if key.is_empty() {
+                log.push(&rows)?;
+                continue;
+            }
+            let keys = row_hashes(&batch, |name| key.iter().any(|key| key == name));
+            let words: Vec<u64> = keys.into_iter().zip(rows).flat_map(|(key, row)| [key, row]).collect();
+            log.push(&words)?;
+        }
+        Ok(log)
+    }
+}
+
+/// Hashes of the rows of a batch, by those of its columns that are wanted.
+fn row_hashes(batch: &RecordBatch, is_wanted: impl Fn(&str) -> bool) -> Vec<u64> {
+    let mut rows = vec![0; batch.num_rows()];
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        if is_wanted(field.name()) {
+            combine(&mut rows, &hashes(column));
+        }
+    }
+    rows
+}
+
+/// The hashes of each column, by its name.
+pub(crate) fn column_hashes(batch: &RecordBatch) -> Vec<(String, Vec<u64>)> {
+    let fields = batch.schema_ref().fields().iter().zip(batch.columns());
+    fields
+        .map(|(field, column): (_, &arrow_array::ArrayRef)| {
+            (field.name().clone(), hashes(column.as_ref() as &dyn Array))
+        })
+        .collect()
+}

@@ -1,0 +1,88 @@
+//! Compares rows place by place: enough where files have equally many rows, and few of them differ.
+
+use super::row_log::RowLog;
+use marquetry_base::Result;
+use std::collections::HashMap;
+
+/// Places at which rows differ, with their hashes.
+pub(crate) struct Places {
+    places: Vec<(u64, u64, u64)>,
+}
+
+/// What differs, by place.
+pub(crate) struct InPlace {
+    /// Places of rows that only the left file has, and only the right one.
+    pub(crate) removed: Vec<u64>,
+    pub(crate) added: Vec<u64>,
+    /// Places at which both are so: one row became another.
+    pub(crate) changed: Vec<u64>,
+    /// The first place whose rows are elsewhere in the other file.
+    pub(crate) first_moved: Option<u64>,
+}
+
+impl Places {
+    /// `None` if they are too many, or if one file has more rows.
+    pub(crate) fn find(left: &RowLog, right: &RowLog) -> Result<Option<Places>> {
+        if left.len() != right.len() {
+            return Ok(None);
+        }
+        let (mut places, mut is_too_many) = (Vec::new(), false);
+        left.each_pair(right, |start, left, right| {
+            let differing = left.iter().zip(right).enumerate().filter(|(_, (left, right))| left != right);
+            for (i, (left, right)) in differing {
+                if places.len() == MOST_PLACES {
+                    is_too_many = true;
+                    break;
+                }
+                places.push((start + i as u64, *left, *right));
+            }
+            Ok(())
+        })?;
+        Ok((!is_too_many).then_some(Places { places }))
+    }
+
+    /// Which of them are changes, and which only another order.
+    pub(crate) fn compare(&self) -> InPlace {
+        // How much more often the left file has a row.
+        let mut excess: HashMap<u64, i64> = HashMap::new();
+        for (_, left, right) in &self.places {
+            *excess.entry(*left).or_default() += 1;
+            *excess.entry(*right).or_default() -= 1;
+        }
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        let mut first_moved = None;
+        for (place, left, right) in &self.places {
+            let mut is_moved = false;
+            match excess.get_mut(left) {
+                Some(excess @ 1..) => {
+                    *excess -= 1;
+                    removed.push(*place);
+                }
+                _ => is_moved = true,
+            }
+            match excess.get_mut(right) {
+                Some(excess @ ..=-1) => {
+                    *excess += 1;
+                    added.push(*place);
+                }
+                _ => is_moved = true,
+            }
+            if is_moved {
+                first_moved.get_or_insert(*place);
+            }
+        }
+        let changed = common(&mut removed, &mut added);
+        InPlace { removed, added, changed, first_moved }
+    }
+}
+
+/// Takes out of two ascending lists what both have.
+fn common(a: &mut Vec<u64>, b: &mut Vec<u64>) -> Vec<u64> {
+    let both: Vec<u64> = a.iter().copied().filter(|place| b.binary_search(place).is_ok()).collect();
+    a.retain(|place| both.binary_search(place).is_err());
+    b.retain(|place| both.binary_search(place).is_err());
+    both
+}
+
+/// 24 MiB of them.
+const MOST_PLACES: usize = 1 << 20;

@@ -1,0 +1,202 @@
+//! Compares the rows of two files.
+
+use super::diff_file::{DiffFile, column_hashes};
+use super::in_place::Places;
+use super::options::DiffOptions;
+use super::row_hash::are_comparable;
+use super::row_log::RowLog;
+use super::rows_diff::RowsDiff;
+use super::{keyed, multiset};
+use crate::columns::columns;
+use arrow_array::RecordBatchReader;
+use marquetry_base::{Error, Result, available_threads, parallel_map};
+use std::collections::{BTreeMap, HashMap};
+
+/// In what the rows of two files differ.
+///
+/// Each file is read once, and rows that differ once more. How they are stored makes no difference: row groups, encodings, codecs,
+/// the width of integers, the unit of times, layouts of text. Values are the same if the type has them the same: all NaN are, both
+/// zeros are not.
+///
+/// Without a key rows belong together by their values, wherever they stand. Where both files have equally many rows, and at most a
+/// million places differ, a row that another one took the place of counts as changed. With a [key](DiffOptions::key) rows belong
+/// together by it.
+///
+/// Rows are compared by hashes of 64 bits: that a difference is not seen has a probability of 2^-64 for each. Memory: some 100 MB,
+/// whatever the files have; more goes to [`DiffOptions::spill_store`].
+///
+/// Fails where reading fails, if no column can be compared, if a column of the key is none that both files have at the top level, and if a
+/// key is not unique.
+///
+/// ```
+/// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
+/// use marquetry_inspect::{DiffFile, DiffOptions, diff_rows};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let source = std::sync::Arc::new(bytes::Bytes::from(std::fs::read(path)?));
+/// let file = DiffFile::open(source, ArrowReaderOptions::new())?;
+/// let diff = diff_rows(&file, &file, &DiffOptions::default())?;
+/// assert!(diff.is_same() && diff.rows == (200, 200));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Result<RowsDiff> {
+    let (names, not_compared) = comparable(left, right, options)?;
+    let [left_log, right_log] = scan(left, right, &names, options)?;
+    let words_per_row = if options.key.is_empty() { 1 } else { 2 };
+    let mut diff = RowsDiff {
+        rows: (left_log.len() / words_per_row, right_log.len() / words_per_row),
+        columns: names,
+        not_compared,
+        ..RowsDiff::default()
+    };
+    let mut changed = match options.key.is_empty() {
+        true => by_values(&left_log, &right_log, options.samples, &mut diff)?,
+        false => by_key(&left_log, &right_log, options.samples, &mut diff)?,
+    };
+    if !changed.is_empty() {
+        (diff.changed_columns, diff.changed_looked_at) =
+            changed_columns(left, right, &changed, &diff.columns)?;
+        changed.truncate(options.samples);
+        diff.changed_rows = changed;
+    }
+    Ok(diff)
+}
+
+fn by_values(left: &RowLog, right: &RowLog, samples: usize, diff: &mut RowsDiff) -> Result<Vec<(u64, u64)>> {
+    if let Some(places) = Places::find(left, right)? {
+        let found = places.compare();
+        let count = |places: &[u64]| places.len() as u64;
+        (diff.removed, diff.added, diff.changed) =
+            (count(&found.removed), count(&found.added), count(&found.changed));
+        diff.removed_rows = found.removed.into_iter().take(samples).collect();
+        diff.added_rows = found.added.into_iter().take(samples).collect();
+        (diff.is_reordered, diff.first_moved) = (found.first_moved.is_some(), found.first_moved);
+        let changed = found.changed.into_iter().take(MOST_LOOKED_AT).map(|place| (place, place));
+        return Ok(changed.collect());
+    }
+    let found = multiset::compare(left, right, samples)?;
+    (diff.removed, diff.added) = (found.removed, found.added);
+    (diff.removed_rows, diff.added_rows) = (found.removed_rows, found.added_rows);
+    if found.removed == 0 && found.added == 0 {
+        diff.first_moved = first_difference(left, right, 1)?;
+        diff.is_reordered = diff.first_moved.is_some();
+    }
+    Ok(Vec::new())
+}
+
+fn by_key(left: &RowLog, right: &RowLog, samples: usize, diff: &mut RowsDiff) -> Result<Vec<(u64, u64)>> {
+    let found = keyed::compare(left, right, samples, MOST_LOOKED_AT)?;
+    (diff.removed, diff.added, diff.changed) = (found.removed, found.added, found.changed);
+    (diff.removed_rows, diff.added_rows) = (found.removed_rows, found.added_rows);
+    if found.removed == 0 && found.added == 0 {
+        diff.first_moved = first_difference(left, right, 2)?;
+        diff.is_reordered = diff.first_moved.is_some();
+    }
+    Ok(found.changed_rows)
+}
+
+/// The first row whose first word is another one.
+fn first_difference(left: &RowLog, right: &RowLog, words_per_row: usize) -> Result<Option<u64>> {
+    let mut first = None;
+    left.each_pair(right, |start, left, right| {
+        let rows = left.iter().zip(right).step_by(words_per_row);
+        if let (None, Some(row)) =
+            (first, rows.enumerate().find_map(|(i, (left, right))| (left != right).then_some(i)))
+        {
+            first = Some(start / words_per_row as u64 + row as u64);
+        }
+        Ok(())
+    })?;
+    Ok(first)
+}
+
+/// Reads both files at the same time.
+fn scan(left: &DiffFile, right: &DiffFile, names: &[String], options: &DiffOptions) -> Result<[RowLog; 2]> {
+    let threads = match options.threads {
+        0 => available_threads(),
+        threads => threads,
+    };
+    let each = (threads / 2).max(1);
+    let mut parts = Vec::new();
+    for file in [left, right] {
+        let reader = file.reader(names, each, &options.executor)?;
+        parts.push((file.clone(), reader, RowLog::new(options.spill_store.clone())));
+    }
+    let types: Vec<_> = parts.iter().map(|(_, reader, _)| reader.schema()).collect();
+    for key in &options.key {
+        if types.iter().any(|schema| schema.field_with_name(key).is_err()) {
+            return Err(Error::argument(format!(
+                "the key's column {key} is none that both files have at the top level"
+            )));
+        }
+    }
+    let key = options.key.clone();
+    let executor = options.executor.or_threads("marquetry-diff");
+    let mut workers = vec![(); threads.min(2)];
+    let scanned = parallel_map(&*executor, parts, &mut workers, move |(file, reader, log), ()| {
+        file.scan(reader, &key, log)
+    });
+    let mut logs = scanned.into_iter();
+    let mut next = || logs.next().unwrap_or_else(|| Err(Error::argument("two files are compared")));
+    Ok([next()?, next()?])
+}
+
+/// The leaves that both files have, in the left one's order, and those that cannot be compared.
+fn comparable(
+    left: &DiffFile,
+    right: &DiffFile,
+    options: &DiffOptions,
+) -> Result<(Vec<String>, Vec<String>)> {
+    let chosen = options.columns.as_deref();
+    let (lefts, rights) = (columns(&left.metadata, chosen)?, columns(&right.metadata, chosen)?);
+    let types: HashMap<&str, _> =
+        rights.iter().map(|column| (column.path.as_str(), column.field.data_type())).collect();
+    let (mut names, mut others) = (Vec::new(), Vec::new());
+    for column in &lefts {
+        let is_comparable = types
+            .get(column.path.as_str())
+            .is_some_and(|other| are_comparable(column.field.data_type(), other));
+        if is_comparable { names.push(column.path.clone()) } else { others.push(column.path.clone()) }
+    }
+    let known: std::collections::HashSet<&str> = lefts.iter().map(|column| column.path.as_str()).collect();
+    others.extend(
+        rights
+            .iter()
+            .filter(|column| !known.contains(column.path.as_str()))
+            .map(|column| column.path.clone()),
+    );
+    if names.is_empty() && !(lefts.is_empty() && rights.is_empty()) {
+        return Err(Error::argument("the files have no column that can be compared"));
+    }
+    Ok((names, others))
+}
+
+/// How many of the changed rows differ in each column, and how many rows were looked at.
+fn changed_columns(
+    left: &DiffFile,
+    right: &DiffFile,
+    changed: &[(u64, u64)],
+    names: &[String],
+) -> Result<(Vec<(String, u64)>, u64)> {
+    let mut counts: BTreeMap<usize, (String, u64)> = BTreeMap::new();
+    for rows in changed.chunks(ROWS_AT_A_TIME) {
+        let lefts: Vec<u64> = rows.iter().map(|(left, _)| *left).collect();
+        let mut rights: Vec<u64> = rows.iter().map(|(_, right)| *right).collect();
+        rights.sort_unstable();
+        let of_left = column_hashes(&left.rows_at(&lefts, names)?);
+        let of_right = column_hashes(&right.rows_at(&rights, names)?);
+        for (i, ((name, left), (_, right))) in of_left.into_iter().zip(of_right).enumerate() {
+            let differs = |(left, (_, number)): &(&u64, &(u64, u64))| {
+                rights.binary_search(number).is_ok_and(|at| right.get(at) != Some(left))
+            };
+            let differing = left.iter().zip(rows).filter(differs).count() as u64;
+            if differing > 0 {
+                counts.entry(i).or_insert((name, 0)).1 += differing;
+            }
+        }
+    }
+    Ok((counts.into_values().collect(), changed.len() as u64))
+}
+
+/// Changed rows that are looked at column by column.
+const MOST_LOOKED_AT: usize = 10_000;
+const ROWS_AT_A_TIME: usize = 1_000;

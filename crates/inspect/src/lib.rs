@@ -1,0 +1,19 @@
+//! What the columns of a Parquet file hold, and in what two files differ.
+//!
+//! [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
+//! reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary files).
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod columns;
+#[cfg(feature = "fs")]
+mod diff;
+mod stats;
+mod word_hash;
+
+#[cfg(feature = "fs")]
+pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+pub use stats::{
+    ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles, StatsOptions, column_stats,
+    footer_stats,
+};

@@ -1,0 +1,298 @@
+//! What is gathered of a column, whatever type it has.
+
+use super::numbers::Numbers;
+use super::strings::{LengthStats, Strings};
+use super::value::Number;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{NullBuffer, ToByteSlice, i256};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+
+/// Values of a column by the form that they are counted in.
+pub(crate) enum Values {
+    /// Of no type that has values, or of one that is not looked into.
+    Nothing,
+    /// Booleans as 0 and 1, integers, dates, times, small decimals.
+    Signed(Numbers<i64>),
+    Unsigned(Numbers<u64>),
+    Float(Numbers<f64>),
+    Decimal(Numbers<i128>),
+    WideDecimal(Numbers<i256>),
+    Strings(Strings),
+}
+
+/// What is gathered of a column.
+pub(crate) struct LeafStats {
+    pub(crate) data_type: DataType,
+    pub(crate) values: Values,
+    pub(crate) nulls: u64,
+    /// Values that are not null.
+    pub(crate) count: u64,
+    pub(crate) lists: Option<LengthStats>,
+    /// A dictionary, and how often each of its entries occurred so far.
+    dictionary: Option<(ArrayRef, Vec<u64>)>,
+}
+
+impl LeafStats {
+    /// For a column that is read as this type, of which dictionaries have the type of their values.
+    pub(crate) fn new(data_type: &DataType) -> Self {
+        let data_type = match data_type {
+            DataType::Dictionary(_, values) => values.as_ref().clone(),
+            other => other.clone(),
+        };
+        let values = Values::new(&data_type);
+        LeafStats { data_type, values, nulls: 0, count: 0, lists: None, dictionary: None }
+    }
+
+    /// Adds values of a batch.
+    pub(crate) fn add(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>, lists: Option<LengthStats>) {
+        if let Some(lists) = lists {
+            self.lists.get_or_insert_default().merge(lists);
+        }
+        let missing = match array.data_type() {
+            DataType::Null => array.len(),
+            _ => nulls.map_or(0, NullBuffer::null_count),
+        } as u64;
+        self.nulls += missing;
+        self.count += array.len() as u64 - missing;
+        match array.as_any_dictionary_opt() {
+            Some(dictionary) => {
+                let keys = dictionary.keys().as_primitive_opt::<Int32Type>();
+                match keys {
+                    Some(keys) => self.count_keys(dictionary.values(), keys.values(), nulls),
+                    None => self.add_cast(array, nulls),
+                }
+            }
+            None => self.values.add(array, nulls),
+        }
+    }
+
+    /// A dictionary with other keys than the reader's own.
+    fn add_cast(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>) {
+        if let Ok(plain) = arrow_cast::cast(array, &self.data_type) {
+            self.values.add(&plain, nulls);
+        }
+    }
+
+    fn count_keys(&mut self, entries: &ArrayRef, keys: &[i32], nulls: Option<&NullBuffer>) {
+        let is_same = |(known, _): &(ArrayRef, _)| known.to_data().ptr_eq(&entries.to_data());
+        if !self.dictionary.as_ref().is_some_and(is_same) {
+            self.flush();
+            self.dictionary = Some((entries.clone(), vec![0; entries.len()]));
+        }
+        let Some((_, counts)) = &mut self.dictionary else { return };
+        match nulls {
+            None => keys.iter().for_each(|key| counts[*key as usize] += 1),
+            Some(nulls) => {
+                let present = keys.iter().enumerate().filter(|(i, _)| nulls.is_valid(*i));
+                present.for_each(|(_, key)| counts[*key as usize] += 1);
+            }
+        }
+    }
+
+    /// Adds what a dictionary's entries were counted for.
+    pub(crate) fn flush(&mut self) {
+        let Some((entries, counts)) = self.dictionary.take() else { return };
+        // An entry that is null is a null.
+        let entry_nulls = entries.logical_nulls();
+        if let Some(nulls) = &entry_nulls {
+            let missing = (0..entries.len()).filter(|i| nulls.is_null(*i)).map(|i| counts[i]).sum::<u64>();
+            self.nulls += missing;
+            self.count -= missing;
+        }
+        let is_used = |i: usize| counts[i] > 0 && entry_nulls.as_ref().is_none_or(|nulls| nulls.is_valid(i));
+        self.values.add_counted(&entries, &counts, is_used);
+    }
+
+    /// Adds what another part of the column has. Both were flushed.
+    pub(crate) fn merge(&mut self, other: LeafStats) {
+        self.nulls += other.nulls;
+        self.count += other.count;
+        if let Some(lists) = other.lists {
+            self.lists.get_or_insert_default().merge(lists);
+        }
+        match (&mut self.values, other.values) {
+            (Values::Signed(mine), Values::Signed(others)) => mine.merge(others),
+            (Values::Unsigned(mine), Values::Unsigned(others)) => mine.merge(others),
+            (Values::Float(mine), Values::Float(others)) => mine.merge(others),
+            (Values::Decimal(mine), Values::Decimal(others)) => mine.merge(others),
+            (Values::WideDecimal(mine), Values::WideDecimal(others)) => mine.merge(others),
+            (Values::Strings(mine), Values::Strings(others)) => mine.merge(others),
+            _ => {}
+        }
+    }
+}
+
+impl Values {
+    fn new(data_type: &DataType) -> Self {
+        use DataType::*;
+        match data_type {
+            Boolean | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | Date32 | Date64
+            | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) | Decimal32(..) | Decimal64(..) => {
+                Values::Signed(Numbers::new())
+            }
+            UInt64 => Values::Unsigned(Numbers::new()),
+            Float16 | Float32 | Float64 => Values::Float(Numbers::new()),
+            Decimal128(..) => Values::Decimal(Numbers::new()),
+            Decimal256(..) => Values::WideDecimal(Numbers::new()),
+            Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | FixedSizeBinary(_)
+            | Interval(_) => Values::Strings(Strings::new()),
+            _ => Values::Nothing,
+        }
+    }
+
+    /// Adds the values of an array that are not null.
+    pub(crate) fn add(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>) {
+        match self {
+            Values::Nothing => {}
+            Values::Strings(strings) => strings.add(byte_strings(array, nulls).map(|string| (string, 1))),
+            Values::Signed(numbers) => add_all(numbers, &signed(array), nulls),
+            Values::Unsigned(numbers) => add_all(numbers, array.as_primitive::<UInt64Type>().values(), nulls),
+            Values::Float(numbers) => add_all(numbers, &floats(array), nulls),
+            Values::Decimal(numbers) => {
+                add_all(numbers, array.as_primitive::<Decimal128Type>().values(), nulls);
+            }
+            Values::WideDecimal(numbers) => {
+                add_all(numbers, array.as_primitive::<Decimal256Type>().values(), nulls);
+            }
+        }
+    }
+
+    /// Adds the entries of a dictionary that are used, each as often as it occurs.
+    fn add_counted(&mut self, entries: &ArrayRef, counts: &[u64], is_used: impl Fn(usize) -> bool) {
+        match self {
+            Values::Nothing => {}
+            Values::Strings(strings) => {
+                let used = byte_strings(entries, None).zip(counts).enumerate();
+                let used = used.filter(|(i, _)| is_used(*i));
+                strings.add(used.map(|(_, (string, times))| (string, *times)));
+            }
+            Values::Signed(numbers) => add_some(numbers, &signed(entries), counts, is_used),
+            Values::Unsigned(numbers) => {
+                add_some(numbers, entries.as_primitive::<UInt64Type>().values(), counts, is_used);
+            }
+            Values::Float(numbers) => add_some(numbers, &floats(entries), counts, is_used),
+            Values::Decimal(numbers) => {
+                add_some(numbers, entries.as_primitive::<Decimal128Type>().values(), counts, is_used);
+            }
+            Values::WideDecimal(numbers) => {
+                add_some(numbers, entries.as_primitive::<Decimal256Type>().values(), counts, is_used);
+            }
+        }
+    }
+}
+
+fn add_all<T: Number>(numbers: &mut Numbers<T>, values: &[T], nulls: Option<&NullBuffer>) {
+    match nulls.filter(|nulls| nulls.null_count() > 0) {
+        None => numbers.add(values.iter().map(|value| (*value, 1))),
+        Some(nulls) => {
+            let present: Vec<T> = nulls.valid_indices().map(|i| values[i]).collect();
+            numbers.add(present.iter().map(|value| (*value, 1)));
+        }
+    }
+}
+
+fn add_some<T: Number>(
+    numbers: &mut Numbers<T>,
+    values: &[T],
+    counts: &[u64],
+    is_used: impl Fn(usize) -> bool,
+) {
+    let used = (0..values.len()).filter(|i| is_used(*i)).map(|i| (values[i], counts[i]));
+    let used: Vec<_> = used.collect();
+    numbers.add(used.iter().copied());
+}
+
+/// The values of an array in as many bits as all have.
+fn signed(array: &ArrayRef) -> Vec<i64> {
+    if let Some(booleans) = array.as_boolean_opt() {
+        return booleans.values().iter().map(i64::from).collect();
+    }
+    let data = array.to_data();
+    match (data.data_type(), data.data_type().primitive_width()) {
+        (DataType::UInt8, _) => widened(native::<u8>(&data)),
+        (DataType::UInt16, _) => widened(native::<u16>(&data)),
+        (DataType::UInt32, _) => widened(native::<u32>(&data)),
+        (_, Some(1)) => widened(native::<i8>(&data)),
+        (_, Some(2)) => widened(native::<i16>(&data)),
+        (_, Some(4)) => widened(native::<i32>(&data)),
+        _ => native::<i64>(&data).to_vec(),
+    }
+}
+
+fn native<N: arrow_buffer::ArrowNativeType>(data: &ArrayData) -> &[N] {
+    &data.buffer::<N>(0)[..data.len()]
+}
+
+fn widened<N: Copy + Into<i64>>(values: &[N]) -> Vec<i64> {
+    values.iter().map(|value| (*value).into()).collect()
+}
+
+fn floats(array: &ArrayRef) -> Vec<f64> {
+    match array.data_type() {
+        DataType::Float16 => {
+            array.as_primitive::<Float16Type>().values().iter().map(|v| v.to_f64()).collect()
+        }
+        DataType::Float32 => {
+            array.as_primitive::<Float32Type>().values().iter().map(|v| f64::from(*v)).collect()
+        }
+        _ => array.as_primitive::<Float64Type>().values().to_vec(),
+    }
+}
+
+/// The bytes of values that are not null.
+fn byte_strings<'a>(
+    array: &'a ArrayRef,
+    nulls: Option<&'a NullBuffer>,
+) -> Box<dyn Iterator<Item = &'a [u8]> + 'a> {
+    let rows = (0..array.len()).filter(move |i| nulls.is_none_or(|nulls| nulls.is_valid(*i)));
+    match array.data_type() {
+        DataType::Utf8 => {
+            let array = array.as_string::<i32>();
+            Box::new(rows.map(|i| array.value(i).as_bytes()))
+        }
+        DataType::LargeUtf8 => {
+            let array = array.as_string::<i64>();
+            Box::new(rows.map(|i| array.value(i).as_bytes()))
+        }
+        DataType::Utf8View => {
+            let array = array.as_string_view();
+            Box::new(rows.map(|i| array.value(i).as_bytes()))
+        }
+        DataType::Binary => {
+            let array = array.as_binary::<i32>();
+            Box::new(rows.map(|i| array.value(i)))
+        }
+        DataType::LargeBinary => {
+            let array = array.as_binary::<i64>();
+            Box::new(rows.map(|i| array.value(i)))
+        }
+        DataType::BinaryView => {
+            let array = array.as_binary_view();
+            Box::new(rows.map(|i| array.value(i)))
+        }
+        DataType::FixedSizeBinary(_) => {
+            let array = array.as_fixed_size_binary();
+            Box::new(rows.map(|i| array.value(i)))
+        }
+        DataType::Interval(arrow_schema::IntervalUnit::MonthDayNano) => {
+            let array = array.as_primitive::<IntervalMonthDayNanoType>();
+            Box::new(rows.map(|i| as_bytes(&array.values()[i..=i])))
+        }
+        DataType::Interval(arrow_schema::IntervalUnit::DayTime) => {
+            let array = array.as_primitive::<IntervalDayTimeType>();
+            Box::new(rows.map(|i| as_bytes(&array.values()[i..=i])))
+        }
+        DataType::Interval(arrow_schema::IntervalUnit::YearMonth) => {
+            let array = array.as_primitive::<IntervalYearMonthType>();
+            Box::new(rows.map(|i| as_bytes(&array.values()[i..=i])))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+fn as_bytes<N: arrow_buffer::ArrowNativeType>(values: &[N]) -> &[u8] {
+    values.to_byte_slice()
+}

@@ -1,0 +1,158 @@
+//! What is gathered of the numbers of a column: bounds, mean, quantiles, frequent ones.
+
+use super::quantile_sketch::{QuantileSketch, RANK_ERROR};
+use super::value::Number;
+use super::value_counts::{Frequent, ValueCounts};
+use std::cmp::Ordering;
+
+/// Numbers of a column, but for those that are NaN, which are only counted.
+pub(crate) struct Numbers<T: Number> {
+    pub(crate) count: u64,
+    pub(crate) nans: u64,
+    pub(crate) bounds: Option<(T, T)>,
+    sum: T::Sum,
+    /// The mean of all so far, and the sum of squares of what they differ from it.
+    mean: f64,
+    squares: f64,
+    counts: ValueCounts<T>,
+    /// Once there are too many different ones to have each in `counts`.
+    sketch: Option<QuantileSketch<T>>,
+}
+
+impl<T: Number> Numbers<T> {
+    pub(crate) fn new() -> Self {
+        Numbers {
+            count: 0,
+            nans: 0,
+            bounds: None,
+            sum: T::Sum::default(),
+            mean: 0.0,
+            squares: 0.0,
+            counts: ValueCounts::new(),
+            sketch: None,
+        }
+    }
+
+    /// Adds numbers, each as often as it says: of a batch, or of a dictionary.
+    pub(crate) fn add(&mut self, numbers: impl Iterator<Item = (T, u64)> + Clone) {
+        let present = numbers.clone().filter(|(number, _)| !number.is_nan());
+        self.nans += numbers.filter(|(number, _)| number.is_nan()).map(|(_, times)| times).sum::<u64>();
+        self.add_moments(present.clone());
+        match &mut self.sketch {
+            None => {
+                present.for_each(|(number, times)| self.counts.add(number.hash(), times, || number));
+                if self.counts.is_full() {
+                    self.be_approximate();
+                }
+            }
+            Some(sketch) => {
+                for (number, times) in present {
+                    self.counts.add(number.hash(), times, || number);
+                    sketch.add_times(number, times);
+                }
+            }
+        }
+    }
+
+    /// Bounds, sum and deviation.
+    fn add_moments(&mut self, numbers: impl Iterator<Item = (T, u64)> + Clone) {
+        let (mut count, mut sum) = (0u64, T::Sum::default());
+        let mut bounds = self.bounds;
+        for (number, times) in numbers.clone() {
+            count += times;
+            T::add(&mut sum, number, times);
+            let (least, greatest) = bounds.get_or_insert((number, number));
+            if number.order(*least) == Ordering::Less {
+                *least = number;
+            }
+            if number.order(*greatest) == Ordering::Greater {
+                *greatest = number;
+            }
+        }
+        self.bounds = bounds;
+        if count > 0 {
+            let mean = T::sum_to_f64(sum) / count as f64;
+            let squares =
+                numbers.map(|(number, times)| (number.to_f64() - mean).powi(2) * times as f64).sum();
+            self.merge_moments(count, sum, mean, squares);
+        }
+    }
+
+    /// Chan's way to have the deviation of two parts.
+    fn merge_moments(&mut self, count: u64, sum: T::Sum, mean: f64, squares: f64) {
+        let (before, total) = (self.count as f64, (self.count + count) as f64);
+        let difference = mean - self.mean;
+        self.squares += squares + difference * difference * before * count as f64 / total;
+        self.count += count;
+        T::merge(&mut self.sum, sum);
+        self.mean = T::sum_to_f64(self.sum) / total;
+    }
+
+    fn be_approximate(&mut self) {
+        if self.sketch.is_none() {
+            let mut sketch = QuantileSketch::new();
+            // In their order, so that the same numbers make the same sketch.
+            let mut entries: Vec<_> = self.counts.entries().map(|(number, count)| (*number, count)).collect();
+            entries.sort_unstable_by(|(a, _), (b, _)| a.order(*b));
+            entries.into_iter().for_each(|(number, count)| sketch.add_times(number, count));
+            self.sketch = Some(sketch);
+            self.counts.be_approximate();
+        }
+    }
+
+    /// Adds what another part of the column has.
+    pub(crate) fn merge(&mut self, mut other: Numbers<T>) {
+        self.nans += other.nans;
+        if other.count > 0 {
+            self.merge_moments(other.count, other.sum, other.mean, other.squares);
+        }
+        self.bounds = match (self.bounds, other.bounds) {
+            (Some((a, b)), Some((c, d))) => Some((
+                if c.order(a) == Ordering::Less { c } else { a },
+                if d.order(b) == Ordering::Greater { d } else { b },
+            )),
+            (mine, others) => mine.or(others),
+        };
+        if self.sketch.is_some() || other.sketch.is_some() {
+            self.be_approximate();
+            other.be_approximate();
+        }
+        self.counts.merge(other.counts);
+        if let (Some(sketch), Some(others)) = (&mut self.sketch, other.sketch) {
+            sketch.merge(others);
+        }
+        if self.counts.is_full() {
+            self.be_approximate();
+        }
+    }
+
+    /// The mean and the standard deviation of a sample.
+    pub(crate) fn mean_and_deviation(&self) -> (Option<f64>, Option<f64>) {
+        let deviation = || (self.squares / (self.count - 1) as f64).sqrt();
+        ((self.count > 0).then_some(self.mean), (self.count > 1).then(deviation))
+    }
+
+    /// How many different ones there are, NaN as one of them, and the relative error of that.
+    pub(crate) fn distinct(&self) -> (u64, f64) {
+        let (distinct, error) = self.counts.distinct();
+        (distinct + u64::from(self.nans > 0), error)
+    }
+
+    pub(crate) fn frequent(&self, n: usize) -> Vec<Frequent<T>> {
+        self.counts.frequent(n, |a, b| a.order(*b))
+    }
+
+    /// All different numbers in order with their counts, or samples that stand for them; and by which part of all numbers a rank
+    /// may be wrong.
+    pub(crate) fn weighted(&self) -> (Vec<(T, u64)>, f64) {
+        match &self.sketch {
+            Some(sketch) => (sketch.weighted(), RANK_ERROR),
+            None => {
+                let mut entries: Vec<_> =
+                    self.counts.entries().map(|(number, count)| (*number, count)).collect();
+                entries.sort_unstable_by(|(a, _), (b, _)| a.order(*b));
+                (entries, 0.0)
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The numbers that statistics are made of: those of all types in five forms, so that little code does for many types.
+
+use crate::word_hash::spread;
+use arrow_buffer::i256;
+use std::cmp::Ordering;
+
+/// A number as statistics see it. Integers of up to 64 bits, dates and times are `i64` or `u64`, floats `f64`, decimals `i64`,
+/// `i128` or `i256` without their scale.
+pub(crate) trait Number: Copy + Send + Sync + PartialEq + 'static {
+    /// Sums without loss where there is one.
+    type Sum: Default + Copy + Send;
+
+    /// Where the number stands among others: NaN behind all, and both zeros alike.
+    fn order(self, other: Self) -> Ordering;
+    fn to_f64(self) -> f64;
+    fn is_nan(self) -> bool {
+        false
+    }
+    fn hash(self) -> u64;
+    fn add(sum: &mut Self::Sum, number: Self, times: u64);
+    fn merge(sum: &mut Self::Sum, other: Self::Sum);
+    fn sum_to_f64(sum: Self::Sum) -> f64;
+    fn to_le_bytes(self) -> [u8; 32];
+}
+
+/// The first bytes of a number in little-endian order.
+fn widened<const N: usize>(bytes: [u8; N]) -> [u8; 32] {
+    let mut wide = [0; 32];
+    wide[..N].copy_from_slice(&bytes);
+    wide
+}
+
+impl Number for i64 {
+    type Sum = i128;
+
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
+    }
+
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+
+    fn hash(self) -> u64 {
+        spread(self as u64)
+    }
+
+    fn add(sum: &mut i128, number: Self, times: u64) {
+        *sum = sum.wrapping_add(i128::from(number) * i128::from(times));
+    }
+
+    fn merge(sum: &mut i128, other: i128) {
+        *sum = sum.wrapping_add(other);
+    }
+
+    fn sum_to_f64(sum: i128) -> f64 {
+        sum as f64
+    }
+
+    fn to_le_bytes(self) -> [u8; 32] {
+        widened(i64::to_le_bytes(self))
+    }
+}
+
+impl Number for u64 {
+    type Sum = u128;
+
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
+    }
+
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+
+    fn hash(self) -> u64 {
+        spread(self)
+    }
+
+    fn add(sum: &mut u128, number: Self, times: u64) {
+        *sum = sum.wrapping_add(u128::from(number) * u128::from(times));
+    }
+
+    fn merge(sum: &mut u128, other: u128) {
+        *sum = sum.wrapping_add(other);
+    }
+
+    fn sum_to_f64(sum: u128) -> f64 {
+        sum as f64
+    }
+
+    fn to_le_bytes(self) -> [u8; 32] {
+        widened(u64::to_le_bytes(self))
+    }
+}
+
+impl Number for i128 {
+    type Sum = i256;
+
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
+    }
+
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+
+    fn hash(self) -> u64 {
+        spread(self as u64 ^ spread((self >> 64) as u64))
+    }
+
+    fn add(sum: &mut i256, number: Self, times: u64) {
+        let times = i256::from_i128(i128::from(times));
+        *sum = sum.wrapping_add(i256::from_i128(number).wrapping_mul(times));
+    }
+
+    fn merge(sum: &mut i256, other: i256) {
+        *sum = sum.wrapping_add(other);
+    }
+
+    fn sum_to_f64(sum: i256) -> f64 {
+        wide_to_f64(sum)
+    }
+
+    fn to_le_bytes(self) -> [u8; 32] {
+        widened(i128::to_le_bytes(self))
+    }
+}
+
+impl Number for i256 {
+    type Sum = FloatSum;
+
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
+    }
+
+    fn to_f64(self) -> f64 {
+        wide_to_f64(self)
+    }
+
+    fn hash(self) -> u64 {
+        let (low, high) = self.to_parts();
+        Number::hash((low as i128) ^ i128::from(Number::hash(high)).rotate_left(32))
+    }
+
+    fn add(sum: &mut FloatSum, number: Self, times: u64) {
+        sum.add(wide_to_f64(number) * times as f64);
+    }
+
+    fn merge(sum: &mut FloatSum, other: FloatSum) {
+        sum.add(other.sum);
+        sum.add(other.lost);
+    }
+
+    fn sum_to_f64(sum: FloatSum) -> f64 {
+        sum.value()
+    }
+
+    fn to_le_bytes(self) -> [u8; 32] {
+        i256::to_le_bytes(self)
+    }
+}
+
+impl Number for f64 {
+    type Sum = FloatSum;
+
+    fn order(self, other: Self) -> Ordering {
+        self.partial_cmp(&other).unwrap_or_else(|| f64::is_nan(self).cmp(&f64::is_nan(other)))
+    }
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
+    }
+
+    fn hash(self) -> u64 {
+        // Both zeros are the same number.
+        spread((self + 0.0).to_bits())
+    }
+
+    fn add(sum: &mut FloatSum, number: Self, times: u64) {
+        sum.add(number * times as f64);
+    }
+
+    fn merge(sum: &mut FloatSum, other: FloatSum) {
+        sum.add(other.sum);
+        sum.add(other.lost);
+    }
+
+    fn sum_to_f64(sum: FloatSum) -> f64 {
+        sum.value()
+    }
+
+    fn to_le_bytes(self) -> [u8; 32] {
+        widened(f64::to_le_bytes(self))
+    }
+}
+
+/// A sum of floats that keeps what each step rounds off (Neumaier).
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct FloatSum {
+    sum: f64,
+    lost: f64,
+}
+
+impl FloatSum {
+    fn add(&mut self, number: f64) {
+        let sum = self.sum + number;
+        self.lost += match self.sum.abs() >= number.abs() {
+            true => (self.sum - sum) + number,
+            false => (number - sum) + self.sum,
+        };
+        self.sum = sum;
+    }
+
+    fn value(self) -> f64 {
+        // What was lost on the way to infinity is no number.
+        match self.sum.is_finite() {
+            true => self.sum + self.lost,
+            false => self.sum,
+        }
+    }
+}
+
+fn wide_to_f64(number: i256) -> f64 {
+    let (low, high) = number.to_parts();
+    match number.to_i128() {
+        Some(number) => number as f64,
+        None => (high as f64).mul_add(2f64.powi(128), low as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_keep_what_floats_lose() {
+        let mut sum = FloatSum::default();
+        for number in [1e100, 1.0, -1e100] {
+            f64::add(&mut sum, number, 1);
+        }
+        assert_eq!(f64::sum_to_f64(sum), 1.0);
+        f64::add(&mut sum, f64::INFINITY, 1);
+        assert_eq!(f64::sum_to_f64(sum), f64::INFINITY);
+    }
+
+    #[test]
+    fn wide_integers_become_floats() {
+        for number in [0i128, 1, -1, i128::MAX, i128::MIN, 12_345_678_901_234_567_890_123] {
+            assert_eq!(wide_to_f64(i256::from_i128(number)), number as f64);
+        }
+        let wide = i256::from_i128(10).wrapping_pow(60);
+        assert!((wide_to_f64(wide) / 1e60 - 1.0).abs() < 1e-15);
+        assert!((wide_to_f64(-wide) / -1e60 - 1.0).abs() < 1e-15);
+    }
+}

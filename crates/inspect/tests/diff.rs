@@ -1,0 +1,251 @@
+//! Planted changes are found, each for what it is, and nothing else is.
+
+use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::*;
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::ArrowReaderOptions;
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_core::write::{Compression, KeyValue, WriterProperties};
+use marquetry_inspect::{Aspect, DiffFile, DiffOptions, diff_footers, diff_rows};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// How a table is stored.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    rows_per_group: usize,
+    has_dictionaries: bool,
+    is_compressed: bool,
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    (1..300usize, any::<bool>(), any::<bool>()).prop_map(
+        |(rows_per_group, has_dictionaries, is_compressed)| Layout {
+            rows_per_group,
+            has_dictionaries,
+            is_compressed,
+        },
+    )
+}
+
+fn written(batch: &RecordBatch, layout: Layout, pairs: &[(&str, &str)]) -> DiffFile {
+    let pairs = pairs.iter().map(|(key, value)| KeyValue::new(*key, Some((*value).to_owned()))).collect();
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(layout.rows_per_group))
+        .set_dictionary_enabled(layout.has_dictionaries)
+        .set_compression(if layout.is_compressed { Compression::SNAPPY } else { Compression::UNCOMPRESSED })
+        .set_key_value_metadata(Some(pairs))
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    DiffFile::open(Arc::new(Bytes::from(writer.into_inner().unwrap())), ArrowReaderOptions::new()).unwrap()
+}
+
+type Row = (i64, Option<i16>, Option<f64>, Option<String>, Option<Vec<Option<i32>>>);
+
+/// Rows whose first value is their number: no two are the same.
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    let float = prop_oneof![Just(f64::NAN), Just(0.0), -10.0..10.0f64];
+    let list = proptest::collection::vec(proptest::option::of(0..3i32), 0..3);
+    let rest = (
+        proptest::option::of(any::<i16>()),
+        proptest::option::of(float),
+        proptest::option::of("[ab]{0,3}"),
+        proptest::option::of(list),
+    );
+    proptest::collection::vec(rest, 2..400).prop_map(|rows| {
+        let numbered = rows.into_iter().enumerate();
+        numbered.map(|(i, (small, float, text, list))| (i as i64, small, float, text, list)).collect()
+    })
+}
+
+fn table(rows: &[Row]) -> RecordBatch {
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    for row in rows {
+        for element in row.4.iter().flatten() {
+            lists.values().append_option(*element);
+        }
+        lists.append(row.4.is_some());
+    }
+    RecordBatch::try_from_iter_with_nullable([
+        ("id", Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0))) as ArrayRef, false),
+        ("small", Arc::new(rows.iter().map(|row| row.1).collect::<Int16Array>()), true),
+        ("float", Arc::new(rows.iter().map(|row| row.2).collect::<Float64Array>()), true),
+        ("text", Arc::new(rows.iter().map(|row| row.3.as_deref()).collect::<StringArray>()), true),
+        ("list", Arc::new(lists.finish()), true),
+    ])
+    .unwrap()
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Value,
+    Null,
+    Element,
+    Order,
+    Removed,
+    Added,
+    Type,
+    Metadata,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    use Change::*;
+    prop::sample::select(vec![Value, Null, Element, Order, Removed, Added, Type, Metadata])
+}
+
+/// `MARQUETRY_CASES=1000` plants as many.
+fn cases() -> ProptestConfig {
+    ProptestConfig::with_cases(
+        std::env::var("MARQUETRY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150),
+    )
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn planted_changes_are_found(
+        rows in rows(), layouts in (layout(), layout()), change in change(), at in any::<prop::sample::Index>(),
+        by_key in any::<bool>(),
+    ) {
+        let left = written(&table(&rows), layouts.0, &[("who", "me")]);
+        let same = written(&table(&rows), layouts.1, &[("who", "me")]);
+        let options = match by_key {
+            true => DiffOptions::default().with_key(["id"]),
+            false => DiffOptions::default(),
+        };
+        let diff = diff_rows(&left, &same, &options).unwrap();
+        prop_assert!(diff.is_same(), "{diff:?}");
+        let facts = diff_footers(left.metadata(), same.metadata()).unwrap();
+        let aspects: Vec<_> = facts.iter().map(|fact| fact.aspect).collect();
+        prop_assert!(aspects.iter().all(|aspect| *aspect == Aspect::Layout), "{facts:?}");
+
+        let (at, mut changed) = (at.index(rows.len() - 1), rows.clone());
+        let (mut batch, mut pairs) = (None, [("who", "me")]);
+        match change {
+            Change::Value => changed[at].1 = Some(changed[at].1.unwrap_or(7).wrapping_add(1)),
+            Change::Null => changed[at].3 = match changed[at].3 { None => Some("was null".into()), Some(_) => None },
+            Change::Element => {
+                let list = changed[at].4.get_or_insert_default();
+                list.push(None);
+            }
+            Change::Order => changed.swap(at, at + 1),
+            Change::Removed => drop(changed.remove(at)),
+            Change::Added => changed.insert(at, (-1, None, None, None, None)),
+            Change::Type => {
+                // The same values, in more bits.
+                let table = table(&rows);
+                let wide = arrow_cast::cast(table.column(1), &DataType::Int32).unwrap();
+                let mut fields: Vec<_> = table.schema().fields().to_vec();
+                fields[1] = Field::new("small", DataType::Int32, true).into();
+                let mut columns = table.columns().to_vec();
+                columns[1] = wide;
+                batch = Some(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap());
+            }
+            Change::Metadata => pairs = [("who", "you")],
+        }
+        let right = written(&batch.unwrap_or_else(|| table(&changed)), layouts.1, &pairs);
+        let diff = diff_rows(&left, &right, &options).unwrap();
+        let facts = diff_footers(left.metadata(), right.metadata()).unwrap();
+        let about = |aspect: Aspect| facts.iter().filter(|fact| fact.aspect == aspect).collect::<Vec<_>>();
+        let counts = (diff.removed, diff.added, diff.changed);
+        let place = at as u64;
+        match change {
+            Change::Value | Change::Null | Change::Element => {
+                prop_assert_eq!(counts, (0, 0, 1));
+                prop_assert_eq!(&diff.changed_rows, &[(place, place)]);
+                let column = match change { Change::Value => "small", Change::Null => "text", _ => "list" };
+                prop_assert_eq!(&diff.changed_columns, &[(column.to_owned(), 1)]);
+            }
+            Change::Order => {
+                prop_assert_eq!(counts, (0, 0, 0));
+                prop_assert!(diff.is_reordered && diff.first_moved == Some(place), "{diff:?}");
+            }
+            Change::Removed => {
+                prop_assert_eq!((counts, &diff.removed_rows), ((1, 0, 0), &vec![place]));
+                prop_assert_eq!(about(Aspect::Statistics)[0].fact, "rows");
+            }
+            Change::Added => prop_assert_eq!((counts, &diff.added_rows), ((0, 1, 0), &vec![place])),
+            Change::Type => {
+                prop_assert!(diff.is_same(), "{diff:?}");
+                let fact = about(Aspect::Schema)[0];
+                prop_assert_eq!((fact.of.as_deref(), fact.fact), (Some("small"), "type"));
+            }
+            Change::Metadata => {
+                prop_assert!(diff.is_same(), "{diff:?}");
+                let fact = about(Aspect::Metadata)[0];
+                prop_assert_eq!((fact.left.as_deref(), fact.right.as_deref()), (Some("me"), Some("you")));
+            }
+        }
+    }
+}
+
+const PLAIN: Layout = Layout { rows_per_group: 1 << 20, has_dictionaries: true, is_compressed: true };
+
+fn numbers(values: impl Iterator<Item = i64>) -> RecordBatch {
+    let values: Int64Array = values.map(Some).collect();
+    RecordBatch::try_from_iter([("n", Arc::new(values) as ArrayRef)]).unwrap()
+}
+
+/// More places than are compared one by one, and more rows than are counted at a time.
+#[test]
+fn many_rows_in_another_order() {
+    let n = 3_000_000;
+    let left = written(&numbers(0..n), PLAIN, &[]);
+    let reversed = written(&numbers((0..n).rev()), PLAIN, &[]);
+    let diff = diff_rows(&left, &reversed, &DiffOptions::default()).unwrap();
+    assert_eq!((diff.removed, diff.added, diff.is_reordered, diff.first_moved), (0, 0, true, Some(0)));
+
+    // Half of the rows are others.
+    let others = written(&numbers((0..n).rev().map(|i| if i % 2 == 0 { i } else { i + n })), PLAIN, &[]);
+    let diff = diff_rows(&left, &others, &DiffOptions::default().with_samples(3)).unwrap();
+    assert_eq!((diff.removed, diff.added), (n as u64 / 2, n as u64 / 2));
+    assert_eq!((diff.removed_rows, diff.added_rows), (vec![1, 3, 5], vec![0, 2, 4]));
+
+    let diff = diff_rows(&left, &others, &DiffOptions::default().with_key(["n"])).unwrap();
+    assert_eq!((diff.removed, diff.added, diff.changed), (n as u64 / 2, n as u64 / 2, 0));
+    assert_eq!(diff.removed_rows[..3], [1, 3, 5]);
+}
+
+#[test]
+fn rows_that_occur_more_often() {
+    let left = written(&numbers([1, 1, 2, 3].into_iter()), PLAIN, &[]);
+    let right = written(&numbers([1, 2, 2, 3, 3].into_iter()), PLAIN, &[]);
+    let diff = diff_rows(&left, &right, &DiffOptions::default()).unwrap();
+    assert_eq!((diff.removed, diff.added), (1, 2));
+    let error = diff_rows(&left, &right, &DiffOptions::default().with_key(["n"])).unwrap_err();
+    assert!(error.to_string().contains("rows 0 and 1 of the left file"), "{error}");
+}
+
+#[test]
+fn columns_of_one_file_only() {
+    let batch = table(&[(1, None, None, None, None), (2, None, None, None, None)]);
+    let left = written(&batch, PLAIN, &[]);
+    let right = written(&batch.project(&[3, 0]).unwrap(), PLAIN, &[]);
+    let diff = diff_rows(&left, &right, &DiffOptions::default()).unwrap();
+    assert!(diff.is_same());
+    assert_eq!(diff.columns, ["id", "text"]);
+    assert_eq!(diff.not_compared, ["small", "float", "list.list.element"]);
+    let facts = diff_footers(left.metadata(), right.metadata()).unwrap();
+    let of_schema = facts.iter().filter(|fact| fact.aspect == Aspect::Schema);
+    let fields: Vec<_> = of_schema.map(|fact| fact.of.as_deref().unwrap_or("order")).collect();
+    assert_eq!(fields, ["small", "float", "list", "list.list", "list.list.element", "order"]);
+    let error = diff_rows(&left, &right, &DiffOptions::default().with_columns(["float"])).unwrap_err();
+    assert!(error.to_string().contains("float"), "{error}");
+    let error = diff_rows(&left, &right, &DiffOptions::default().with_key(["small"])).unwrap_err();
+    assert!(error.to_string().contains("small"), "{error}");
+}
+
+/// Rows come back by their numbers, in batches of any size.
+#[test]
+fn rows_by_number() {
+    let batch = numbers(0..50_000);
+    let file = written(&batch, Layout { rows_per_group: 7_000, ..PLAIN }, &[]);
+    let wanted = [0, 6_999, 7_000, 31_234, 49_999];
+    let rows = file.rows_at(&wanted, &["n".to_owned()]).unwrap();
+    let expected: Vec<_> = wanted.iter().map(|row| batch.slice(*row as usize, 1)).collect();
+    assert_eq!(rows.columns(), concat_batches(&batch.schema(), &expected).unwrap().columns());
+}

@@ -1,0 +1,260 @@
+//! Statistics of random tables are those that are counted one by one.
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Float64Type, Int8Type, Int64Type};
+use arrow_array::*;
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_core::source::Source;
+use marquetry_core::write::WriterProperties;
+use marquetry_inspect::{ColumnStats, StatsOptions, column_stats, footer_stats};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn written(batch: &RecordBatch, rows_per_group: usize, dictionary: bool) -> Bytes {
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(rows_per_group))
+        .set_dictionary_enabled(dictionary)
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap().into()
+}
+
+fn stats_of(file: &Bytes, threads: usize) -> Vec<ColumnStats> {
+    let source: Arc<dyn Source> = Arc::new(file.clone());
+    let options = StatsOptions::default().with_threads(threads).with_most_common(5);
+    column_stats(source, ArrowReaderOptions::new(), &options).unwrap()
+}
+
+/// How often each value occurs.
+fn counted<T: Ord + Clone>(values: &[Option<T>]) -> BTreeMap<T, u64> {
+    let mut counts = BTreeMap::new();
+    values.iter().flatten().for_each(|value| *counts.entry(value.clone()).or_insert(0) += 1);
+    counts
+}
+
+/// Nulls, distinct values, bounds, the counts of frequent values.
+fn check<T: Ord + Clone + std::fmt::Debug>(
+    stats: &ColumnStats,
+    values: &[Option<T>],
+    of: impl Fn(&ArrayRef, usize) -> T,
+) {
+    let counts = counted(values);
+    let nulls = values.iter().filter(|value| value.is_none()).count() as u64;
+    assert_eq!(
+        (stats.nulls, stats.values),
+        (Some(nulls), Some(values.len() as u64 - nulls)),
+        "{}",
+        stats.column
+    );
+    let distinct = stats.distinct.unwrap();
+    assert_eq!((distinct.count, distinct.error), (counts.len() as u64, 0.0), "{}", stats.column);
+    let bounds = stats.bounds.as_ref().map(|bounds| (of(bounds, 0), of(bounds, 1)));
+    let expected = counts.first_key_value().zip(counts.last_key_value());
+    assert_eq!(bounds, expected.map(|((a, _), (b, _))| (a.clone(), b.clone())), "{}", stats.column);
+    let mut frequent: Vec<_> = counts.iter().collect();
+    frequent.sort_by(|(a, more), (b, less)| less.cmp(more).then(a.cmp(b)));
+    let common = stats.common.as_ref();
+    assert_eq!(common.map_or(0, |common| common.counts.len()), frequent.len().min(5));
+    for (i, (value, count)) in frequent.iter().take(5).enumerate() {
+        let common = common.unwrap();
+        assert_eq!(
+            (&of(&common.values, i), common.counts[i]),
+            (*value, (**count, **count)),
+            "{}",
+            stats.column
+        );
+    }
+    if let Some(quartiles) = &stats.quartiles {
+        let mut sorted: Vec<_> = values.iter().flatten().cloned().collect();
+        sorted.sort();
+        for quarter in 1..4 {
+            let rank = (sorted.len() * quarter).div_ceil(4) - 1;
+            assert_eq!(of(&quartiles.values, quarter - 1), sorted[rank], "{}", stats.column);
+        }
+    }
+}
+
+fn mean_and_deviation(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    ((n > 0.0).then_some(mean), (n > 1.0).then(|| (squares / (n - 1.0)).sqrt()))
+}
+
+fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// A row: an integer, a small one, a decimal, a float, text, a list of text.
+type Row = (Option<i64>, Option<i8>, Option<i32>, Option<u8>, Option<String>, Option<Vec<Option<String>>>);
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    let text = || proptest::option::weighted(0.9, "[a-cü]{0,4}");
+    let row = (
+        proptest::option::weighted(0.8, prop_oneof![0..50i64, any::<i64>()]),
+        proptest::option::of(any::<i8>()),
+        proptest::option::of(-1000..1000i32),
+        proptest::option::of(any::<u8>()),
+        text(),
+        proptest::option::weighted(0.8, proptest::collection::vec(text(), 0..4)),
+    );
+    proptest::collection::vec(row, 0..300)
+}
+
+/// Some floats, NaN and both zeros among them.
+fn float(byte: u8) -> f64 {
+    match byte {
+        0..20 => f64::NAN,
+        20..30 => -0.0,
+        30..40 => 0.0,
+        other => f64::from(other) / 7.0 - 10.0,
+    }
+}
+
+fn table(rows: &[Row]) -> RecordBatch {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for (.., list) in rows {
+        for element in list.iter().flatten() {
+            lists.values().append_option(element.as_deref());
+        }
+        lists.append(list.is_some());
+    }
+    let decimals: Decimal128Array = rows.iter().map(|row| row.2.map(i128::from)).collect();
+    let floats: Float64Array = rows.iter().map(|row| row.3.map(float)).collect();
+    RecordBatch::try_from_iter_with_nullable([
+        ("integer", Arc::new(rows.iter().map(|row| row.0).collect::<Int64Array>()) as ArrayRef, true),
+        ("small", Arc::new(rows.iter().map(|row| row.1).collect::<Int8Array>()), true),
+        ("decimal", Arc::new(decimals.with_precision_and_scale(30, 2).unwrap()), true),
+        ("float", Arc::new(floats), true),
+        ("text", Arc::new(rows.iter().map(|row| row.4.as_deref()).collect::<StringArray>()), true),
+        ("list", Arc::new(lists.finish()), true),
+    ])
+    .unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn statistics_are_those_that_are_counted(
+        rows in rows(), per_group in 1..200usize, dictionary in any::<bool>(),
+    ) {
+        let file = written(&table(&rows), per_group, dictionary);
+        let stats = stats_of(&file, 1);
+        prop_assert_eq!(format!("{stats:?}"), format!("{:?}", stats_of(&file, 3)));
+        let columns: Vec<_> = stats.iter().map(|stats| stats.column.as_str()).collect();
+        prop_assert_eq!(columns, ["integer", "small", "decimal", "float", "text", "list.list.element"]);
+
+        let integers: Vec<_> = rows.iter().map(|row| row.0).collect();
+        check(&stats[0], &integers, |array, i| array.as_primitive::<Int64Type>().value(i));
+        let small: Vec<_> = rows.iter().map(|row| row.1).collect();
+        check(&stats[1], &small, |array, i| array.as_primitive::<Int8Type>().value(i));
+        let decimals: Vec<_> = rows.iter().map(|row| row.2.map(i128::from)).collect();
+        check(&stats[2], &decimals, |array, i| array.as_primitive::<Decimal128Type>().value(i));
+        let scaled: Vec<_> = decimals.iter().flatten().map(|value| *value as f64 / 100.0).collect();
+        let (mean, deviation) = mean_and_deviation(&scaled);
+        prop_assert!(close(stats[2].mean, mean) && close(stats[2].deviation, deviation));
+
+        let floats: Vec<_> = rows.iter().filter_map(|row| row.3.map(float)).collect();
+        let numbers: Vec<_> = floats.iter().copied().filter(|float| !float.is_nan()).collect();
+        prop_assert_eq!(stats[3].nans, Some((floats.len() - numbers.len()) as u64));
+        let (mean, deviation) = mean_and_deviation(&numbers);
+        prop_assert!(close(stats[3].mean, mean) && close(stats[3].deviation, deviation));
+        // Both zeros are one number, and NaN is another.
+        let mut different: Vec<_> = numbers.iter().map(|number| (number + 0.0).to_bits()).collect();
+        different.sort_unstable();
+        different.dedup();
+        let has_nan = u64::from(floats.len() > numbers.len());
+        prop_assert_eq!(stats[3].distinct.unwrap().count, different.len() as u64 + has_nan);
+        let bounds = stats[3].bounds.as_ref().map(|bounds| bounds.as_primitive::<Float64Type>().values().to_vec());
+        let least = numbers.iter().copied().reduce(f64::min);
+        prop_assert_eq!(bounds.as_ref().map(|bounds| bounds[0]), least);
+        let histogram = stats[3].histogram.as_ref().map(|histogram| histogram.counts.iter().sum::<u64>());
+        prop_assert_eq!(histogram, (different.len() > 1).then_some(numbers.len() as u64));
+
+        let text = |array: &ArrayRef, i: usize| array.as_string::<i32>().value(i).to_owned();
+        let texts: Vec<_> = rows.iter().map(|row| row.4.clone()).collect();
+        check(&stats[4], &texts, text);
+        let lengths: Vec<_> = texts.iter().flatten().map(|text| text.len() as u64).collect();
+        let range = lengths.iter().min().zip(lengths.iter().max());
+        prop_assert_eq!(stats[4].lengths.map(|it| (it.least, it.greatest)), range.map(|(a, b)| (*a, *b)));
+        let elements: Vec<_> = rows.iter().flat_map(|row| row.5.clone().unwrap_or_default()).collect();
+        check(&stats[5], &elements, text);
+        let lists: Vec<_> = rows.iter().flat_map(|row| row.5.as_ref().map(|list| list.len() as u64)).collect();
+        let range = lists.iter().min().zip(lists.iter().max());
+        prop_assert_eq!(stats[5].list_lengths.map(|it| (it.least, it.greatest)), range.map(|(a, b)| (*a, *b)));
+        let mean = lists.iter().sum::<u64>() as f64 / lists.len() as f64;
+        prop_assert!(stats[5].list_lengths.is_none_or(|it| (it.mean - mean).abs() < 1e-9));
+    }
+
+    /// What a footer says does not contradict what is read.
+    #[test]
+    fn footers_say_what_is_read(rows in rows(), per_group in 1..200usize) {
+        let file = written(&table(&rows), per_group, true);
+        let metadata = ArrowReaderMetadata::load(file.clone(), ArrowReaderOptions::new()).unwrap();
+        let quick = footer_stats(&metadata, &StatsOptions::default()).unwrap();
+        for (read, said) in stats_of(&file, 1).iter().zip(&quick).take(5) {
+            prop_assert_eq!((read.values, read.nulls), (said.values, said.nulls), "{}", read.column);
+            if let (Some(read), Some(known)) = (&read.bounds, &said.bounds) {
+                // Zeros have another sign there, and stand for both.
+                if said.are_bounds_exact && said.column != "float" {
+                    prop_assert_eq!(read, known);
+                }
+            }
+        }
+        prop_assert!(rows.is_empty() || quick[0].bounds.is_some() || rows.iter().all(|row| row.0.is_none()));
+    }
+}
+
+/// More values than are counted one by one.
+#[test]
+fn many_values_are_estimated() {
+    let n = 400_000i64;
+    let value = |i: i64| if i % 4 == 0 { 7 } else { i };
+    let integers: Int64Array = (0..n).map(value).collect();
+    let texts: StringArray = (0..n).map(|i| Some(format!("value {}", value(i)))).collect();
+    let batch =
+        RecordBatch::try_from_iter([("i", Arc::new(integers) as ArrayRef), ("t", Arc::new(texts))]).unwrap();
+    let file = written(&batch, 90_000, false);
+    let stats = stats_of(&file, 2);
+    assert_eq!(format!("{stats:?}"), format!("{:?}", stats_of(&file, 1)));
+    for stats in &stats {
+        let distinct = stats.distinct.unwrap();
+        let different = 300_001.0;
+        assert!((distinct.count as f64 / different - 1.0).abs() < distinct.error, "{distinct:?}");
+        let common = stats.common.as_ref().unwrap();
+        let (at_least, at_most) = common.counts[0];
+        assert!((at_least..=at_most).contains(&100_001), "{common:?}");
+        assert_eq!(common.counts.len(), 1);
+    }
+    let quartiles = stats[0].quartiles.as_ref().unwrap();
+    let half = quartiles.values.as_primitive::<Int64Type>().value(1);
+    // A quarter of all is 7, the others are spread evenly.
+    let rank = 0.25 + half as f64 / n as f64 * 0.75;
+    assert!((rank - 0.5).abs() < quartiles.rank_error, "{half}");
+    assert_eq!(stats[1].lengths.map(|it| (it.least, it.greatest)), Some((7, 12)));
+}
+
+#[test]
+fn errors_have_their_place() {
+    let batch = table(&[(Some(1), None, None, None, None, None)]);
+    let file = written(&batch, 10, true);
+    let source: Arc<dyn Source> = Arc::new(file.clone());
+    let options = StatsOptions::default().with_columns(["integr"]);
+    let error = column_stats(source, ArrowReaderOptions::new(), &options).unwrap_err();
+    assert!(error.to_string().contains("integr"), "{error}");
+    // A byte of the first page's header.
+    let mut damaged = file.to_vec();
+    damaged[4] ^= 0xff;
+    let source: Arc<dyn Source> = Arc::new(Bytes::from(damaged));
+    let error = column_stats(source, ArrowReaderOptions::new(), &StatsOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("column integer"), "{error}");
+}
