@@ -23,6 +23,7 @@ pub use column_chunk::ArrowColumnChunk;
 pub use column_writer::{ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves};
 pub use serialized::{SerializedFileWriter, SerializedRowGroupWriter};
 
+use crate::variant::{BatchShredder, Shreddings};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use batch_schema::check_batch;
@@ -72,6 +73,8 @@ use std::sync::Arc;
 pub struct ArrowWriter<W: Write + Send> {
     file: SerializedFileWriter<W>,
     arrow_schema: SchemaRef,
+    /// If columns of VARIANT are shredded on their way in.
+    shredder: Option<BatchShredder>,
     schema: Arc<Schema>,
     properties: WriterProperties,
     columns: Arc<[ColumnSettings]>,
@@ -137,6 +140,44 @@ impl<W: Write + Send> ArrowWriter<W> {
         Self::begin(sink, arrow_schema, properties, FileWriter::new_durable)
     }
 
+    /// As [`try_new`](Self::try_new), where columns of VARIANT are shredded as the batches come. These are of `arrow_schema`; the
+    /// file has the columns of the shapes, and so have the column writers of this writer.
+    ///
+    /// Fails also if a path leads to no column of VARIANT, or there can be no such shape.
+    ///
+    /// ```
+    /// use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// use marquetry_arrow::variant::Shreddings;
+    /// # use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StructArray};
+    /// # use arrow_schema::{DataType, Field, Schema};
+    /// # let bytes = |name: &str| Field::new(name, DataType::Binary, false);
+    /// # let storage = DataType::Struct(vec![bytes("metadata"), bytes("value")].into());
+    /// # let extension = std::collections::HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
+    /// # let schema = std::sync::Arc::new(Schema::new(vec![Field::new("event", storage, true).with_metadata(extension)]));
+    /// # let (metadata, value) = marquetry_variant::json::parse(r#"{"kind": "click", "x": 7}"#)?;
+    /// # let binary = |bytes: &[u8]| std::sync::Arc::new(BinaryArray::from_vec(vec![bytes])) as ArrayRef;
+    /// # let DataType::Struct(fields) = schema.field(0).data_type().clone() else { unreachable!() };
+    /// # let column = StructArray::new(fields, vec![binary(&metadata), binary(&value)], None);
+    /// # let batch = RecordBatch::try_new(schema, vec![std::sync::Arc::new(column)])?;
+    /// // `batch` has a column `event` of VARIANT.
+    /// let shreddings = Shreddings::new().with_column("event", "{kind: string}".parse()?);
+    /// let mut writer = ArrowWriter::try_new_shredded(Vec::new(), batch.schema(), None, &shreddings)?;
+    /// writer.write(&batch)?;
+    /// assert_eq!(writer.close()?.schema().num_columns(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_new_shredded(
+        sink: W,
+        arrow_schema: SchemaRef,
+        properties: Option<WriterProperties>,
+        shreddings: &Shreddings,
+    ) -> Result<Self> {
+        let shredder = BatchShredder::new(arrow_schema, shreddings)?;
+        let mut writer = Self::try_new(sink, shredder.schema().clone(), properties)?;
+        writer.shredder = Some(shredder);
+        Ok(writer)
+    }
+
     /// What the bytes go into.
     #[cfg(feature = "async")]
     pub(crate) fn sink_mut(&mut self) -> &mut W {
@@ -166,6 +207,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             pending: PendingBatches::default(),
             spill_store: store_of(&properties),
             arrow_schema,
+            shredder: None,
             schema,
             properties,
             columns,
@@ -186,6 +228,8 @@ impl<W: Write + Send> ArrowWriter<W> {
     /// further use.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check_usable()?;
+        let shredded = self.shredder.as_ref().map(|shredder| shredder.shred(batch)).transpose()?;
+        let batch = shredded.as_ref().unwrap_or(batch);
         check_batch(&self.arrow_schema, batch)?;
         self.guarded(|writer| writer.write_rows(batch))
     }

@@ -10,7 +10,9 @@ use arrow_schema::{DataType, Field, Fields, Schema};
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry_arrow::arrow_writer::ArrowWriter;
-use marquetry_arrow::variant::{BatchShredder, Shredder, Shreddings, VariantColumn, variant_columns};
+use marquetry_arrow::variant::{
+    BatchShredder, Shredder, Shreddings, VariantColumn, shreddings_of, variant_columns,
+};
 use marquetry_core::write::{Compression, WriterProperties};
 use marquetry_variant::{Decimal, PrimitiveType, Shredding, Value, Variant, Writer, json};
 use proptest::prelude::*;
@@ -205,6 +207,25 @@ fn columns_are_found_by_their_paths() {
     let wrong = Shreddings::new().with_column("s", shape());
     let error = BatchShredder::new(schema, &wrong).unwrap_err();
     assert_eq!(error.message(), "no column of VARIANT is called s; there are: s.l.list.element, s.w, v");
+}
+
+#[test]
+fn a_writer_shreds_what_it_is_given() {
+    let rows = of_json(&[Some(r#"{"a": 1}"#), None, Some("null")]);
+    let schema = Arc::new(Schema::new(vec![variant_field("v")]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(array(&rows))]).unwrap();
+    let shreddings = Shreddings::new().with_column("v", "{a: int64}".parse().unwrap());
+    let mut writer = ArrowWriter::try_new_shredded(Vec::new(), schema, None, &shreddings).unwrap();
+    writer.write(&batch).unwrap();
+    writer.write(&batch).unwrap();
+    let none = RecordBatch::new_empty(Arc::new(Schema::empty()));
+    let error = writer.write(&none).unwrap_err();
+    assert_eq!(error.message(), "a batch of 0 columns where 1 are to be shredded");
+    let file = Bytes::from(writer.into_inner().unwrap());
+    let mut reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let found = reader.next().unwrap().unwrap();
+    assert_eq!(shreddings_of(&found.schema()), shreddings);
+    assert_eq!(texts(&rows_of(found.column(0).as_struct())), [texts(&rows), texts(&rows)].concat());
 }
 
 #[test]

@@ -189,6 +189,12 @@ impl BatchShredder {
     ///
     /// As [`Shredder::shred`], with the column.
     pub fn shred(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        if batch.num_columns() != self.columns.len() {
+            let (given, wanted) = (batch.num_columns(), self.columns.len());
+            return Err(Error::argument(format!(
+                "a batch of {given} columns where {wanted} are to be shredded"
+            )));
+        }
         let columns = batch.columns().iter().zip(&self.columns).zip(self.schema.fields());
         let columns = columns.map(|((array, column), field)| {
             shredded(array, column).map_err(|error| error.in_column(field.name().as_str()))
