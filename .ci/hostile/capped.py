@@ -11,7 +11,8 @@ import time
 GIB = 1 << 30
 COMMANDS = [
     ["schema"], ["meta"], ["meta", "--format", "json"], ["pages"], ["pages", "--format", "json"], ["index"], ["index", "--format", "json"],
-    ["size"], ["size", "--format", "json"], ["stats"], ["diff", "IN", "IN"], ["diff", "--rows", "IN", "IN"], ["stats", "--quick", "--format", "json"], ["dictionary", "-c", "COLUMN"], ["head"], ["head", "--format", "json"], ["cat"],
+    ["size"], ["size", "--format", "json"], ["stats"], ["stats", "--quick", "--format", "json"], ["lint"],
+    ["diff", "IN", "IN"], ["diff", "--rows", "IN", "IN"], ["dictionary", "-c", "COLUMN"], ["head"], ["head", "--format", "json"], ["cat"],
     ["cat", "--format", "json"], ["cat", "--on-corrupt", "skip-page", "--format", "json"], ["count"], ["verify"], ["verify", "--deep"],
     ["convert", "IN", "OUT.parquet"], ["convert", "IN", "OUT.arrow"], ["convert", "IN", "OUT.csv"],
     ["convert", "IN", "OUT.parquet", "--memory-limit", "100MiB"], ["rewrite", "--statistics", "IN", "OUT.parquet"],

@@ -101,7 +101,8 @@ def main():
 def arguments(command, path, other, folder):
     names = {"IN": str(path), "OTHER": str(other), "DIR": str(folder / "pieces"), "OUT.parquet": str(folder / "out.parquet")}
     names |= {f"OUT.{kind}": str(folder / f"out.{kind}") for kind in ("arrow", "csv")}
-    column = first_column(other)
+    # No argument of a process can have a zero byte.
+    column = first_column(other).replace("\0", "")
     done = [names.get(word, word.replace("COLUMN", column)) for word in command]
     return done if "IN" in command else done + [str(path)]
 

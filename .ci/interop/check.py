@@ -21,6 +21,7 @@ import merged
 import readers
 import recovery
 import theirs
+import variants
 import verified
 
 
@@ -89,6 +90,11 @@ def check_changes(args, folder, ledger):
         ledger.note(peer, what, case, failure)
 
 
+def check_variants(args, folder, ledger):
+    for peer, case, failure in variants.check(args.cli, folder, args.peers):
+        ledger.note(peer, "variants", case, failure)
+
+
 def check_recovery(args, folder, ledger):
     with processes() as pool:
         tasks = [pool.submit(recovery.check, args.cli, folder / peer, peer) for peer in args.peers]
@@ -149,6 +155,7 @@ PARTS = {
     "theirs": check_theirs,
     "datasets": check_datasets,
     "changes": check_changes,
+    "variants": check_variants,
     "encryption": check_encryption,
     "recovery": check_recovery,
     "statistics": check_statistics,

@@ -39,20 +39,29 @@ from ._marquetry import Batch, Schema, __version__
 from ._writer import Writer, create, write
 
 __all__ = [
-    "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnError", "DamageError", "Dataset", "EncryptedError",
-    "Error", "Explanation", "File", "Finding", "ForbiddenError", "IoError", "LimitError", "MissingFileError",
-    "OutOfMemoryError", "Recovery", "Schema", "Stream", "Table", "UnsupportedError", "Verification", "Writer",
-    "__version__", "create", "dataset", "explain", "open", "recover", "verify", "write",
+    "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnError", "ColumnStats", "Common", "DamageError",
+    "Dataset", "Diff", "Difference", "EncryptedError", "Error", "Explanation", "File", "Finding", "ForbiddenError",
+    "Histogram", "IoError", "Lengths", "LimitError", "MissingFileError", "OutOfMemoryError", "Recovery", "RowsDiff",
+    "Schema", "Statistics", "Stream", "Table", "UnsupportedError", "Verification", "Writer", "__version__", "create",
+    "dataset", "diff", "explain", "open", "recover", "stats", "verify", "write",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from ._inspect import ColumnStats, Common, Diff, Difference, Histogram, Lengths, RowsDiff, Statistics, diff, stats
     from ._reports import Explanation, Finding, Recovery, Verification, explain, recover, verify
 
+_INSPECT = (
+    "ColumnStats", "Common", "Diff", "Difference", "Histogram", "Lengths", "RowsDiff", "Statistics", "diff", "stats",
+)  # fmt: skip
 _REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "recover", "verify")
 
 
 def __getattr__(name: str) -> object:
     # What few programs use, and takes as long to import as all else.
+    if name in _INSPECT:
+        from . import _inspect
+
+        return getattr(_inspect, name)
     if name in _REPORTS:
         from . import _reports
 

@@ -2,7 +2,7 @@
 
 use crate::encryption::Decryption;
 use crate::options::Options;
-use crate::source::Input;
+use crate::source::{Input, named};
 use crate::work::run;
 use marquetry::errors::{CancelToken, Error, ErrorLocation, Limits, Result};
 use marquetry::file::AtomicFile;
@@ -117,11 +117,4 @@ pub(crate) fn recover<'py>(
         report.losses.iter().map(|lost| (lost.bytes.start, lost.bytes.end, lost.rows, lost.why.clone()));
     out.set_item("losses", losses.collect::<Vec<_>>())?;
     Ok(out)
-}
-
-fn named(error: Error, name: Option<String>) -> Error {
-    match name {
-        Some(name) => error.in_file(name),
-        None => error,
-    }
 }

@@ -14,6 +14,7 @@
 //! properties  what is asked of a writer
 //! writer      a file that is written
 //! checks      verify, recover
+//! inspect     what columns hold, in what files differ
 //! encryption  keys of encrypted files
 //! kms         keys that a key management service has wrapped
 //! ```
@@ -27,6 +28,7 @@ mod encryption;
 mod errors;
 mod file;
 mod footer;
+mod inspect;
 mod kms;
 mod options;
 mod properties;
@@ -57,6 +59,8 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::stats, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::diff, module)?)?;
     module.add_function(wrap_pyfunction!(kms::decryption_with_kms, module)?)?;
     module.add_function(wrap_pyfunction!(kms::key_material_name, module)?)?;
     module.add_function(wrap_pyfunction!(kms::kms_instance, module)?)?;

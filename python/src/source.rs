@@ -71,6 +71,14 @@ impl Input {
     }
 }
 
+/// An error with the name of the file.
+pub(crate) fn named(error: Error, name: Option<String>) -> Error {
+    match name {
+        Some(name) => error.in_file(name),
+        None => error,
+    }
+}
+
 /// Schemes of stores and web servers.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 

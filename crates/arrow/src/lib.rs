@@ -6,7 +6,8 @@
 //! assemble   arrays of columns as arrays of structs, lists and maps
 //! evolution  a file as another schema: missing columns, wider types, another order
 //! dataset    many files as one
-//! variant    columns of VARIANT, shredded or not, row by row
+//! variant    columns of VARIANT, shredded or not, row by row, and shredded into a shape
+//! infer_shredding  the shape that a sample has, if it pays
 //! shred      and the other way round, with the nulls and lists as levels
 //! null_arrays  nulls where no page has values, within bounds
 //! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
@@ -27,6 +28,7 @@ mod column_map;
 mod convert;
 pub mod dataset;
 pub mod evolution;
+pub mod infer_shredding;
 mod literals;
 mod null_arrays;
 pub mod schema;

@@ -4,6 +4,7 @@ mod byte_size;
 mod checkpoint_step;
 mod common;
 mod input;
+mod shred;
 mod write;
 
 pub(crate) use byte_size::bytes;
@@ -11,4 +12,5 @@ pub(crate) use common::{
     Files, Format, InputTables, OnCorruptArg, Selection, TableArgs, ValueArgs, condition,
 };
 pub(crate) use input::{Decimals, InferRows, InputArgs, Mixed, Ragged, Source, UnknownKeys};
+pub(crate) use shred::{Shred, ShredArg, shred};
 pub(crate) use write::{CompatArg, Date64Arg, OfColumn, Report, Target, WriteArgs};

@@ -57,6 +57,9 @@ pub(crate) enum Command {
     /// Print what columns hold: nulls, distinct and common values, bounds, means
     #[command(after_help = commands::stats::STATS_HELP)]
     Stats(commands::stats::StatsArgs),
+    /// Check files by a profile: rules on, off or of another severity, limits of a house
+    #[command(after_help = commands::lint::LINT_HELP)]
+    Lint(commands::lint::LintArgs),
     /// Tell in what two files differ: schemas, metadata, layouts, rows
     #[command(after_help = commands::diff::DIFF_HELP)]
     Diff(commands::diff::DiffArgs),

@@ -15,6 +15,7 @@ pub(crate) mod explain;
 pub(crate) mod head;
 mod heading;
 pub(crate) mod index;
+pub(crate) mod lint;
 pub(crate) mod merge;
 pub(crate) mod meta;
 pub(crate) mod meta_edit;

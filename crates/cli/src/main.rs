@@ -69,6 +69,7 @@ mod report_file;
 mod rewrite;
 mod rows;
 mod schema_parser;
+mod shred_plan;
 #[cfg(unix)]
 mod signals;
 mod sort;
@@ -137,8 +138,9 @@ fn refused(error: &clap::Error) -> ExitCode {
 
 fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let CommandLine { command, memory, .. } = args;
-    if output.is_sarif() && !matches!(command, Command::Verify(_)) {
-        return Err(Failure::Usage("only verify writes SARIF".to_owned()));
+    if (output.is_sarif() || output.is_github()) && !matches!(command, Command::Verify(_) | Command::Lint(_))
+    {
+        return Err(Failure::Usage("only verify and lint write SARIF and annotations of GitHub".to_owned()));
     }
     match command {
         Command::Schema(args) => commands::schema::run(args, output, outcome),
@@ -151,6 +153,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Count(args) => commands::count::run(args, output, outcome),
         Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
+        Command::Lint(args) => commands::lint::run(args, output, outcome),
         Command::Diff(args) => commands::diff::run(args, output, outcome),
         Command::Stats(args) => commands::stats::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, memory.to_write(), output, outcome),

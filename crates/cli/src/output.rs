@@ -40,6 +40,11 @@ impl Output {
         self.format == Format::Sarif
     }
 
+    /// Whether findings are wanted as annotations of GitHub's workflows.
+    pub(crate) fn is_github(&self) -> bool {
+        self.format == Format::Github
+    }
+
     /// Writes a line of text.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         self.out.write_all(line.as_ref().as_bytes())?;

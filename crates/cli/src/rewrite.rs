@@ -7,6 +7,7 @@
 //! column_setting  what is to be different, for which columns
 //! footer          what of the inputs' footers goes into the new one
 //! reencode        columns decoded and encoded again
+//! shred           columns of VARIANT in another shape
 //! column_log      what was done to each column, and what was left behind
 //! print_report    the report, or what went wrong
 //! output_file     the file that is written
@@ -21,6 +22,7 @@ mod output_file;
 mod print_report;
 mod reencode;
 mod schemas;
+mod shred;
 
 pub(crate) use column_log::{ColumnAction, ColumnLog};
 pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_column, rename};
@@ -28,6 +30,7 @@ pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use inputs::Input;
 pub(crate) use output_file::OutputFile;
-pub(crate) use print_report::{print_report, report_failure};
+pub(crate) use print_report::{print_report, print_report_of, report_failure};
 pub(crate) use reencode::{Reencoder, SpillBudget, codec_of, has_order_of_bounds};
 pub(crate) use schemas::{Same, leaf_map, leaf_map_of_file, unified};
+pub(crate) use shred::Reshredding;

@@ -4,6 +4,7 @@ use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Float64Type, Int8Type, Int64Type};
 use arrow_array::*;
+use arrow_buffer::i256;
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::arrow_writer::ArrowWriter;
@@ -257,4 +258,35 @@ fn errors_have_their_place() {
     let source: Arc<dyn Source> = Arc::new(Bytes::from(damaged));
     let error = column_stats(source, ArrowReaderOptions::new(), &StatsOptions::default()).unwrap_err();
     assert!(error.to_string().contains("column integer"), "{error}");
+}
+
+#[test]
+fn numbers_of_all_widths() {
+    let unsigned: UInt64Array = vec![Some(u64::MAX), None, Some(1), Some(u64::MAX)].into();
+    let large = i256::from_i128(7).wrapping_mul(i256::from_i128(10).wrapping_pow(75));
+    let wide = Decimal256Array::from(vec![Some(large), None, Some(-large), Some(i256::ZERO)]);
+    let wide = wide.with_precision_and_scale(76, 3).unwrap();
+    let half: Float16Array = [1.5f32, -2.0, 0.0, 1.5].into_iter().map(|v| Some(half(v))).collect();
+    let days: Date32Array = vec![Some(-1), Some(i32::MAX), None, Some(0)].into();
+    let batch = RecordBatch::try_from_iter([
+        ("unsigned", Arc::new(unsigned.clone()) as ArrayRef),
+        ("wide", Arc::new(wide.clone())),
+        ("half", Arc::new(half.clone())),
+        ("days", Arc::new(days.clone())),
+    ])
+    .unwrap();
+    let stats = stats_of(&written(&batch, 3, false), 1);
+    // Least and greatest, by the rows that have them.
+    for (stats, (least, greatest)) in stats.iter().zip([(2, 0), (2, 0), (1, 0), (0, 1)]) {
+        let column = batch.column_by_name(&stats.column).unwrap();
+        let bounds = stats.bounds.as_ref().unwrap();
+        assert_eq!(bounds.slice(0, 1).to_data(), column.slice(least, 1).to_data(), "{}", stats.column);
+        assert_eq!(bounds.slice(1, 1).to_data(), column.slice(greatest, 1).to_data(), "{}", stats.column);
+    }
+    assert_eq!(stats[0].common.as_ref().unwrap().counts, [(2, 2), (1, 1)]);
+    assert!(close(stats[0].mean, Some((2.0 * u64::MAX as f64 + 1.0) / 3.0)));
+}
+
+fn half(value: f32) -> <arrow_array::types::Float16Type as ArrowPrimitiveType>::Native {
+    <arrow_array::types::Float16Type as ArrowPrimitiveType>::Native::from_f32(value)
 }

@@ -78,7 +78,11 @@ pub use marquetry_arrow::dataset;
 
 /// VARIANT: values in binary, JSON both ways, paths; and columns of it, shredded or not.
 pub mod variant {
-    pub use marquetry_arrow::variant::{VariantColumn, VariantReader, is_variant};
+    pub use marquetry_arrow::infer_shredding::{InferredShredding, infer_shreddings, paying};
+    pub use marquetry_arrow::variant::{
+        BatchShredder, Shredder, Shreddings, VariantColumn, VariantReader, is_variant, shreddings_of,
+        variant_columns,
+    };
     pub use marquetry_variant::*;
 }
 

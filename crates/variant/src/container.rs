@@ -61,6 +61,30 @@ impl<'a> Container<'a> {
         })
     }
 
+    /// Appends an object of some of the fields, with the same ids.
+    pub(crate) fn write_some(&self, at: &[usize], out: &mut Vec<u8>) -> Result<()> {
+        let (mut highest, mut bytes) = (0, 0);
+        for &i in at {
+            highest = highest.max(self.id(i)?);
+            bytes += self.value(i)?.len();
+        }
+        self.check_room(bytes)?;
+        let layout = put_head(true, at.len(), highest, bytes, out)?;
+        for &i in at {
+            put_number(out, self.id(i)?, layout.id_size);
+        }
+        let mut offset = 0;
+        for &i in at {
+            put_number(out, offset, layout.offset_size);
+            offset += self.value(i)?.len();
+        }
+        put_number(out, offset, layout.offset_size);
+        for &i in at {
+            out.extend_from_slice(self.value(i)?);
+        }
+        Ok(())
+    }
+
     /// Fails if values of so many bytes cannot stand beside each other. Values that share bytes would make a few of them as
     /// much work as one likes, with one level inside the other.
     pub(crate) fn check_room(&self, bytes: usize) -> Result<()> {
@@ -81,25 +105,33 @@ impl<'a> Container<'a> {
 /// What stands before the values of an object, or of an array if `ids` is empty and `is_object` false: the first byte, their
 /// number, ids and offsets. `ends` has the end of the last value.
 pub(crate) fn header(is_object: bool, ids: &[u32], offsets: &[usize], end: usize) -> Result<Vec<u8>> {
-    let len = offsets.len();
+    let highest = ids.iter().copied().max().unwrap_or(0) as usize;
+    // Each number has four bytes at most.
+    let mut out = Vec::with_capacity(16 + (ids.len() + offsets.len()) * 4);
+    let Layout { id_size, offset_size, .. } = put_head(is_object, offsets.len(), highest, end, &mut out)?;
+    ids.iter().for_each(|id| put_number(&mut out, *id as usize, id_size));
+    offsets.iter().for_each(|offset| put_number(&mut out, *offset, offset_size));
+    put_number(&mut out, end, offset_size);
+    Ok(out)
+}
+
+/// Appends the first byte and the number of values, and says how wide what follows is. `highest` is the highest id, `end` the
+/// end of the last value.
+fn put_head(is_object: bool, len: usize, highest: usize, end: usize, out: &mut Vec<u8>) -> Result<Layout> {
     let offset_size = width_of(end).ok_or_else(too_large)?;
     let is_large = len > 0xff;
     let len_size = if is_large { 4 } else { 1 };
     if u32::try_from(len).is_err() {
         return Err(too_large());
     }
-    let id_size = width_of(ids.iter().copied().max().unwrap_or(0) as usize).unwrap_or(4);
-    let mut out = Vec::with_capacity(1 + len_size + ids.len() * id_size + (len + 1) * offset_size);
+    let id_size = width_of(highest).unwrap_or(4);
     let sizes = offset_size as u8 - 1;
     out.push(match is_object {
         true => OBJECT | (u8::from(is_large) << 4 | (id_size as u8 - 1) << 2 | sizes) << 2,
         false => ARRAY | (u8::from(is_large) << 2 | sizes) << 2,
     });
-    put_number(&mut out, len, len_size);
-    ids.iter().for_each(|id| put_number(&mut out, *id as usize, id_size));
-    offsets.iter().for_each(|offset| put_number(&mut out, *offset, offset_size));
-    put_number(&mut out, end, offset_size);
-    Ok(out)
+    put_number(out, len, len_size);
+    Ok(Layout { len_size, id_size, offset_size })
 }
 
 #[cold]

@@ -28,6 +28,7 @@
 //! | `validate.rs` | looking at every byte |
 //! | `writer.rs` | values from front to back |
 //! | `json.rs` | JSON both ways |
+//! | `shredding.rs` | which parts of a column stand in columns of their own: as text, and out of a sample |
 #![forbid(unsafe_code)]
 
 mod array;
@@ -43,6 +44,7 @@ mod number;
 mod object;
 mod path;
 mod primitive;
+mod shredding;
 mod validate;
 mod value;
 mod variant;
@@ -55,6 +57,10 @@ pub use marquetry_base::{Error, Result};
 pub use metadata::Metadata;
 pub use object::Object;
 pub use path::{Path, Step};
+pub use shredding::{
+    InferShreddingOptions, MAX_SHREDDED_COLUMNS, MAX_SHREDDING_DEPTH, PrimitiveType, Shredding,
+    ShreddingInference,
+};
 pub use value::Value;
 pub use variant::Variant;
 pub use writer::Writer;

@@ -79,6 +79,26 @@ impl<'a> Object<'a> {
         })
     }
 
+    /// Appends an object of some of these fields, in binary, of the same metadata. `at` are their positions among the fields, in
+    /// ascending order.
+    ///
+    /// ```
+    /// use marquetry_variant::{Value, Variant, json};
+    /// let (metadata, value) = json::parse(r#"{"a": 1, "b": [2], "c": 3}"#)?;
+    /// let Value::Object(object) = Variant::new(&metadata, &value)?.value()? else { unreachable!() };
+    /// let mut some = Vec::new();
+    /// object.write_some(&[0, 1], &mut some)?;
+    /// assert_eq!(json::to_string(Variant::new(&metadata, &some)?)?, r#"{"a":1,"b":[2]}"#);
+    /// # Ok::<(), marquetry_variant::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is no such field, or its bytes are not there. What was appended before stays.
+    pub fn write_some(&self, at: &[usize], out: &mut Vec<u8>) -> Result<()> {
+        self.fields.write_some(at, out)
+    }
+
     fn name_bytes(&self, i: usize) -> Result<&'a [u8]> {
         self.metadata.bytes(self.fields.id(i)?)
     }

@@ -94,7 +94,8 @@ fn name(text: &str) -> Option<(String, &str)> {
     (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
 }
 
-fn is_bare(c: char) -> bool {
+/// Whether names with this sign in them need no quotes.
+pub(crate) fn is_bare(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '$')
 }
 

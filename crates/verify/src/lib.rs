@@ -17,6 +17,7 @@
 //!     levels         definition and repetition levels
 //!     values         values of pages and dictionaries
 //!   sorting        the order of rows
+//!   house          limits that a house sets for its own files
 //! ```
 //!
 //! What is read at each [`Level`]:
@@ -40,6 +41,8 @@ mod encryption;
 mod file_parts;
 mod findings;
 mod footer;
+mod house;
+mod house_limits;
 mod index;
 mod leaf_shape;
 mod levels;
@@ -59,6 +62,8 @@ mod unreferenced;
 mod values;
 
 pub use findings::Finding;
+pub use house::HOUSE_RULES;
+pub use house_limits::HouseLimits;
 pub use options::VerifyOptions;
 pub use report::Report;
 pub use rule::{Level, Rule, Severity};
@@ -84,7 +89,7 @@ use std::sync::Arc;
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 pub fn verify(source: Arc<dyn Source>, options: &VerifyOptions) -> Result<Report> {
-    let filter = Arc::new(RuleFilter::new(RULES, options)?);
+    let filter = Arc::new(RuleFilter::new(rules::ALL_RULES, options)?);
     let mut findings = Findings::new(&filter);
     let mut report = Report::default();
     if let Some(file) = footer::open(source, options, &mut findings, &mut report)? {

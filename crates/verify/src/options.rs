@@ -1,5 +1,6 @@
 //! Options of verifying.
 
+use crate::house_limits::HouseLimits;
 use crate::rule::Level;
 use marquetry_base::{Limits, SharedExecutor};
 use marquetry_crypto::FileDecryptionProperties;
@@ -21,6 +22,8 @@ pub struct VerifyOptions {
     pub rules: Option<Vec<String>>,
     /// Ids of rules that are not reported.
     pub ignore: Vec<String>,
+    /// Limits for files of a house, which are no rules of the format. Default: none.
+    pub house_limits: HouseLimits,
     /// The number of findings of each rule that are kept for a file; the others are counted. Default: 20.
     pub findings_per_rule: usize,
     /// Threads that check column chunks; 0, the default, for one per processor.
@@ -39,6 +42,7 @@ impl Default for VerifyOptions {
             level: Level::Default,
             rules: None,
             ignore: Vec::new(),
+            house_limits: HouseLimits::default(),
             findings_per_rule: 20,
             threads: 0,
             decryption: None,
@@ -67,6 +71,13 @@ impl VerifyOptions {
     #[must_use]
     pub fn with_ignore(mut self, ignore: Vec<String>) -> Self {
         self.ignore = ignore;
+        self
+    }
+
+    /// Sets [`house_limits`](Self::house_limits).
+    #[must_use]
+    pub fn with_house_limits(mut self, house_limits: HouseLimits) -> Self {
+        self.house_limits = house_limits;
         self
     }
 

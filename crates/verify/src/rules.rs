@@ -2,7 +2,8 @@
 
 use crate::rule::{Rule, UNCHECKED};
 use crate::{
-    bloom, chunk, encryption, footer, index, nesting, page, schema, sorting, statistics, unreferenced, values,
+    bloom, chunk, encryption, footer, house, index, nesting, page, schema, sorting, statistics, unreferenced,
+    values,
 };
 
 /// The families of rules, from the file down to its values.
@@ -22,27 +23,36 @@ const FAMILIES: [&[Rule]; 13] = [
     sorting::RULES,
 ];
 
-const COUNT: usize = {
+const COUNT: usize = count(&FAMILIES);
+
+/// Every rule of the format, family by family.
+pub static RULES: &[Rule] = &joined::<COUNT>(&FAMILIES);
+
+/// Those of the format, and behind them those of houses.
+pub(crate) static ALL_RULES: &[Rule] = &joined::<{ COUNT + house::ALL.len() }>(&[&FORMAT_RULES, house::ALL]);
+
+const FORMAT_RULES: [Rule; COUNT] = joined(&FAMILIES);
+
+const fn count(families: &[&[Rule]]) -> usize {
     let (mut family, mut count) = (0, 0);
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
+    while family < families.len() {
+        count += families[family].len();
         family += 1;
     }
     count
-};
+}
 
-/// Every rule, family by family.
-pub static RULES: &[Rule] = &{
-    let mut rules = [UNCHECKED; COUNT];
+const fn joined<const N: usize>(families: &[&[Rule]]) -> [Rule; N] {
+    let mut rules = [UNCHECKED; N];
     let (mut family, mut at) = (0, 0);
-    while family < FAMILIES.len() {
+    while family < families.len() {
         let mut i = 0;
-        while i < FAMILIES[family].len() {
-            rules[at] = FAMILIES[family][i];
+        while i < families[family].len() {
+            rules[at] = families[family][i];
             at += 1;
             i += 1;
         }
         family += 1;
     }
     rules
-};
+}

@@ -18,7 +18,7 @@ pub(super) struct Group<'a> {
 }
 
 #[derive(Debug)]
-enum Typed<'a> {
+pub(super) enum Typed<'a> {
     Primitive(Primitive<'a>),
     /// Fields are in the order of their names.
     Object {
@@ -33,7 +33,7 @@ enum Typed<'a> {
 
 /// Lists of whatever layout.
 #[derive(Debug)]
-struct Lists<'a> {
+pub(super) struct Lists<'a> {
     array: &'a dyn Array,
     spans: Spans<'a>,
 }
@@ -57,6 +57,16 @@ impl<'a> Group<'a> {
             return Err(Error::argument("a VARIANT with neither value nor typed_value"));
         }
         Ok(Group { array, value: value.transpose()?, typed })
+    }
+
+    /// What is shredded of it.
+    pub(super) fn typed(&self) -> Option<&Typed<'a>> {
+        self.typed.as_ref()
+    }
+
+    /// Whether any value stands in `value`.
+    pub(super) fn has_values(&self) -> bool {
+        (0..self.array.len()).any(|row| self.bytes(row).is_some())
     }
 
     pub(super) fn is_shredded(&self) -> bool {

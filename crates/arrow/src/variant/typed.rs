@@ -16,6 +16,7 @@ use marquetry_variant::{Decimal, Value};
 /// The values of an array, by row.
 #[derive(Debug)]
 pub(super) struct Primitive<'a> {
+    len: usize,
     nulls: Option<&'a NullBuffer>,
     values: Values<'a>,
 }
@@ -48,7 +49,11 @@ enum Values<'a> {
 
 impl<'a> Primitive<'a> {
     pub(super) fn new(array: &'a ArrayRef) -> Result<Self> {
-        Ok(Primitive { nulls: array.nulls(), values: Values::new(array)? })
+        Ok(Primitive { len: array.len(), nulls: array.nulls(), values: Values::new(array)? })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     #[inline]

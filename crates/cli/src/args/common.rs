@@ -14,8 +14,10 @@ pub(crate) enum Format {
     Text,
     /// One JSON object a line: one for each file, or for each row with head and cat
     Json,
-    /// One SARIF 2.1.0 document: verify only
+    /// One SARIF 2.1.0 document: verify and lint only
     Sarif,
+    /// Annotations of GitHub's workflows: verify and lint only
+    Github,
 }
 
 /// How many files become one table.

@@ -2,6 +2,7 @@
 
 use super::byte_size::bytes;
 use super::checkpoint_step::checkpoint;
+use super::shred::{ShredArg, shred};
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry_core::write::{CheckpointEvery, Compression, EnabledStatistics, Encoding};
 use std::num::NonZeroUsize;
@@ -60,6 +61,10 @@ pub(crate) struct WriteArgs {
     /// Statistics: none, of column chunks, or of pages as well
     #[arg(long, value_name = "[COLUMN=]none|chunk|page", value_parser = of_column::<EnabledStatistics>)]
     pub(crate) statistics: Vec<OfColumn<EnabledStatistics>>,
+    /// Put values of VARIANT into columns of their own: of this shape, or as most of the first rows have them if that pays
+    /// (auto); none puts them together again. Of one column as COLUMN=SHAPE
+    #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred)]
+    pub(crate) shred: Vec<ShredArg>,
     /// Write pages without checksums
     #[arg(long)]
     pub(crate) no_checksums: bool,

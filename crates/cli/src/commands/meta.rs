@@ -19,6 +19,7 @@ use marquetry::internals::format::{
     ColumnCryptoMetaData, ColumnOrder, EncryptionAlgorithm, KeyValue, Statistics,
 };
 use marquetry::schema::Leaf;
+use marquetry::variant::{Shreddings, shreddings_of};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -44,8 +45,10 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
         let metadata = file.metadata().clone();
         // What is written cannot be taken back.
         metadata.row_groups().try_for_each(|row_group| Sizes::of(row_group).map(drop))?;
+        let shreddings = file.schema().map(|schema| shreddings_of(&schema)).unwrap_or_default();
         let source = file.into_source()?;
-        let facts = Facts { size: source.len(), unreferenced: unreferenced(&*source, &metadata), metadata };
+        let unreferenced = unreferenced(&*source, &metadata);
+        let facts = Facts { size: source.len(), unreferenced, shreddings, metadata };
         if output.is_json() {
             return output.json_object(|object| facts.write_json(path, object));
         }
@@ -60,6 +63,8 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
 struct Facts {
     size: u64,
     unreferenced: Option<u64>,
+    /// Of columns of VARIANT.
+    shreddings: Shreddings,
     metadata: Arc<ParquetMetaData>,
 }
 
@@ -78,6 +83,12 @@ impl Facts {
         object.member("rows", &metadata.num_rows())?;
         object.member("declared_rows", &metadata.declared_rows())?;
         object.member("columns", &metadata.schema().num_columns())?;
+        object.list("shredding", |list| {
+            let mut columns = self.shreddings.iter();
+            columns.try_for_each(|(column, shape)| {
+                Ok(list.item(&json!({"column": column, "shape": shape.to_string()}))?)
+            })
+        })?;
         object.list("key_values", |list| {
             let mut pairs = metadata.key_value_metadata().iter();
             pairs.try_for_each(|one| Ok(list.item(&pair(one))?))
@@ -108,6 +119,12 @@ impl Facts {
         }
         output.line(format!("columns      {}", metadata.schema().num_columns()))?;
         output.line(format!("row groups   {}", metadata.num_row_groups()))?;
+        for (column, shape) in self.shreddings.iter() {
+            output.line(format!(
+                "shredded     {}",
+                shortened(&printable(&format!("{column} as {shape}")), widest)
+            ))?;
+        }
         let mut orders = self.orders().unwrap_or_default();
         orders.sort_unstable();
         orders.dedup();
@@ -397,7 +414,8 @@ const WIDEST_BOUND: usize = 30;
 
 /// What stands behind the options in `--help`.
 pub(crate) const META_HELP: &str = "\
-JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, key_values: [{key, value}], column_orders,
+JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, shredding: [{column, shape}],
+key_values: [{key, value}], column_orders,
 encryption: {algorithm, footer_encrypted, footer_key_metadata, aad_prefix, supply_aad_prefix}, row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
 codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
 offset_index_offset, bloom_filter_offset, encrypted, key, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,

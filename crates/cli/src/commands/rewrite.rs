@@ -1,6 +1,7 @@
 //! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
 
-use crate::args::bytes;
+use crate::args::{ShredArg, bytes, shred};
+use crate::convert::Before;
 use crate::failure::{Failure, Outcome};
 use crate::keys::EncryptArgs;
 use crate::metrics::MetricsArgs;
@@ -8,9 +9,10 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
     AskedCodec, ColumnAction, ColumnLog, Edit, Footer, Input, Name, OfColumn, OutputFile, Reencoder,
-    SpillBudget, codec_of, column_orders, has_order_of_bounds, last_fitting, of_column, print_report, rename,
-    report_failure,
+    Reshredding, SpillBudget, codec_of, column_orders, has_order_of_bounds, last_fitting, of_column,
+    print_report, print_report_of, rename, report_failure,
 };
+use crate::shred_plan::ShredPlan;
 use crate::unreferenced::unreferenced;
 use clap::Args as ClapArgs;
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
@@ -75,6 +77,10 @@ pub(crate) struct RewriteArgs {
     /// Add a bloom filter to a column where it is missing
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     bloom: Vec<String>,
+    /// Put values of VARIANT into columns of their own: of this shape, or as most of the first rows have them if that pays
+    /// (auto); none puts them together again. Of one column as COLUMN=SHAPE. All other columns are copied
+    #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred, conflicts_with_all = NOT_WITH_SHRED)]
+    shred: Vec<ShredArg>,
     /// Leave out all key-value metadata, the stored Arrow schema included
     #[arg(long)]
     strip_metadata: bool,
@@ -86,6 +92,22 @@ pub(crate) struct RewriteArgs {
     #[command(flatten)]
     metrics: MetricsArgs,
 }
+
+/// What would change columns that --shred copies, or the metadata that it changes.
+const NOT_WITH_SHRED: [&str; 12] = [
+    "columns",
+    "drop",
+    "rename",
+    "compression",
+    "encoding",
+    "page_size",
+    "page_rows",
+    "row_group_rows",
+    "add_index",
+    "statistics",
+    "bloom",
+    "strip_metadata",
+];
 
 pub(crate) const REWRITE_HELP: &str = "\
 Without options, pages without a checksum get one, chunks without an offset index get one, and bytes that nothing refers
@@ -101,6 +123,9 @@ in the metadata as original.created.by. Encrypted columns are
 decrypted with --key-file, and encrypted anew with --encrypt-file: so keys are changed. A symbolic link called OUT stays: the file that
 it leads to is replaced.
 
+With --shred columns of VARIANT are read, and written with other columns; other options that change columns take a second
+rewrite. Shapes, and what auto does, are told by `marquetry convert --help`.
+
 The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size, before,
 columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], notes}.
 
@@ -108,7 +133,9 @@ Examples:
   marquetry rewrite old.parquet new.parquet
   marquetry rewrite old.parquet small.parquet --compression zstd:9
   marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user --encoding 'user.*=DELTA_BYTE_ARRAY'
-  marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 --bloom user.id";
+  marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 --bloom user.id
+  marquetry rewrite old.parquet new.parquet --shred auto
+  marquetry rewrite old.parquet new.parquet --shred 'event={kind: string, user: {id: bigint}}'";
 
 pub(crate) fn run(args: &RewriteArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     rewrite(args, output).or_else(|failure| report_failure(&args.input, failure, outcome))
@@ -116,6 +143,9 @@ pub(crate) fn run(args: &RewriteArgs, output: &mut Output, outcome: &mut Outcome
 
 fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     refuse_existing(&args.output, [args.input.as_path()], args.overwrite)?;
+    if !args.shred.is_empty() {
+        return reshred(args, output);
+    }
     let input = [Input::open(&args.input)?];
     let encryption = args.encrypt.properties()?;
     let edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
@@ -136,6 +166,33 @@ fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     let before: Vec<u64> = edit.leaves.iter().map(|leaf| input[0].compressed_size(*leaf)).collect();
     print_report(&args.output, &metadata, size, &before, &log, output)?;
     args.metrics.tell_read(&args.input, &input[0].counters.snapshot(), output)?;
+    args.metrics.tell_written(&args.output, &counters.snapshot(), output)
+}
+
+/// With other columns of variants.
+fn reshred(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    let file = crate::remote::open(&args.input)?;
+    let arrow = file.schema()?;
+    let plan = ShredPlan::new(&args.shred, &arrow)?;
+    let encryption = args.encrypt.properties()?;
+    let (reshredding, told) = Reshredding::new(&input, file, &arrow, &plan)?;
+    let mut log = ColumnLog::new(reshredding.schema.num_columns());
+    told.iter().for_each(|told| log.note(told));
+    let mut footer = Footer::union(std::slice::from_ref(&input), &mut log);
+    reshredding.change_footer(&mut footer, &mut log);
+    let settings = footer.settings(Some(reshredding.orders()), encryption);
+    let mut file = OutputFile::create(&args.output, reshredding.elements.clone(), settings)?;
+    let copy = CopySettings::default()
+        .with_checksums(!args.no_checksums || args.add_checksums)
+        .with_offset_index(true)
+        .with_verify_checksums(!args.no_verify);
+    reshredding.write(&copy, &mut file, &mut log)?;
+    let counters = file.counters().clone();
+    let (metadata, size) = file.finish()?;
+    let before = Before::of_other_columns(&input.metadata, metadata.schema());
+    print_report_of(&args.output, &metadata, size, before, &log, output)?;
+    args.metrics.tell_read(&args.input, &input.counters.snapshot(), output)?;
     args.metrics.tell_written(&args.output, &counters.snapshot(), output)
 }
 

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
-use marquetry_verify::{RULES, Rule};
+use marquetry_verify::{HOUSE_RULES, RULES, Rule};
 use serde_json::{Value, json};
 use std::io;
 
@@ -22,6 +22,7 @@ answers), suspicious (readers cope, or it could not be checked), style (legal, b
 of verify from which on a rule is checked.
 What is told by levels (null counts, histograms, rows of pages) is checked by default where they are not compressed, and in
 columns of lists; elsewhere by --deep.
+Rules whose ids begin with house are no rules of the format: they are checked where a profile sets limits, see lint.
 JSON: one object a rule: {rule, severity, level, title, spec}; `spec` is the section of the format that says so.
 
 Examples:
@@ -46,10 +47,11 @@ pub(crate) fn run(args: &RulesArgs, output: &mut Output) -> Result<(), Failure> 
 
 /// The rule of this id, or all whose ids begin so: an id can be the beginning of others.
 pub(crate) fn named(text: &str) -> Result<Vec<&'static Rule>, Failure> {
-    if let Some(rule) = RULES.iter().find(|rule| rule.id == text) {
+    let all = || RULES.iter().chain(HOUSE_RULES);
+    if let Some(rule) = all().find(|rule| rule.id == text) {
         return Ok(vec![rule]);
     }
-    let rules: Vec<_> = RULES.iter().filter(|rule| rule.id.starts_with(text)).collect();
+    let rules: Vec<_> = all().filter(|rule| rule.id.starts_with(text)).collect();
     match rules.is_empty() {
         true => Err(Failure::Usage(format!(
             "no rule is called {text}, or begins so; `marquetry rules` lists them"

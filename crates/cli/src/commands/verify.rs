@@ -1,21 +1,20 @@
 //! `verify`: do files keep the format's rules?
 
+mod check_files;
+mod github;
+mod judgement;
+mod places;
 mod sarif;
+
+pub(super) use check_files::{Job, check_files};
+pub(super) use judgement::Judgement;
 
 use crate::args::Files;
 use crate::commands::rules::named;
 use crate::failure::{Failure, Outcome};
-use crate::file_name;
 use crate::output::Output;
-use crate::printable::printable;
 use clap::Args as ClapArgs;
-use marquetry::errors::{Error, ErrorLocation};
-use marquetry_verify::{Finding, Level, Report, Rule, Severity, VerifyOptions, verify};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use marquetry_verify::{Level, Rule, VerifyOptions};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct VerifyArgs {
@@ -61,52 +60,14 @@ Examples:
   marquetry verify --quick data/*.parquet --format sarif > findings.sarif";
 
 pub(crate) fn run(args: &VerifyArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let mut sarif = output.is_sarif().then(sarif::Document::new);
-    let files = args.files.expanded_or(|file, failure| {
-        sarif.iter_mut().for_each(|sarif| sarif.add_failure(file, &failure));
-        outcome.report(Some(file), &failure);
-    });
-    let threads = args.threads.filter(|threads| *threads > 0);
-    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let workers = threads.min(files.len()).max(1);
-    let options = args.options(threads.div_ceil(workers))?;
-    let next = AtomicUsize::new(0);
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(workers);
-        let mut started = 0;
-        for _ in 0..workers {
-            let (sender, files, next, is_over, options) = (sender.clone(), &files, &next, &is_over, &options);
-            let work = move || {
-                while !is_over.load(Ordering::Relaxed)
-                    && let i = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some(file) = files.get(i)
-                    && sender.send((i, verify_file(file, options))).is_ok()
-                {}
-            };
-            // Fewer, if no more can be started.
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                break;
-            }
-            started += 1;
-        }
-        drop(sender);
-        let mut show = |i: usize, report| show(args, &files[i], report, &mut sarif, output, outcome);
-        let shown = match started {
-            0 => (0..files.len()).try_for_each(|i| show(i, verify_file(&files[i], &options))),
-            _ => in_order(receiver, show),
-        };
-        is_over.store(true, Ordering::Relaxed);
-        shown
-    })?;
-    match sarif {
-        Some(sarif) => Ok(output.json(&sarif.finish())?),
-        None => Ok(()),
-    }
+    let judgement = Judgement::default();
+    let job =
+        Job { files: &args.files, threads: args.threads, options: args.options()?, judgement: &judgement };
+    check_files(&job, output, outcome)
 }
 
 impl VerifyArgs {
-    fn options(&self, threads: usize) -> Result<VerifyOptions, Failure> {
+    fn options(&self) -> Result<VerifyOptions, Failure> {
         let asked = self.rule.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?;
         let ignored = self.ignore.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?.concat();
         // That it finds nothing would look as if there were nothing to find.
@@ -133,124 +94,6 @@ impl VerifyArgs {
             .with_rules((!self.rule.is_empty()).then(|| ids(asked)))
             .with_ignore(ids(ignored))
             .with_findings_per_rule(self.most)
-            .with_decryption(crate::keys::given().cloned())
-            .with_threads(threads))
+            .with_decryption(crate::keys::given().cloned()))
     }
-}
-
-fn verify_file(file: &Path, options: &VerifyOptions) -> Result<Report, Error> {
-    verify(crate::remote::source(file)?, options)
-}
-
-/// Hands reports on in the order of the files, as soon as those before are done.
-fn in_order(
-    receiver: mpsc::Receiver<(usize, Result<Report, Error>)>,
-    mut each: impl FnMut(usize, Result<Report, Error>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    for (i, report) in receiver {
-        waiting.insert(i, report);
-        while let Some(report) = waiting.remove(&next) {
-            each(next, report)?;
-            next += 1;
-        }
-    }
-    Ok(())
-}
-
-fn show(
-    args: &VerifyArgs,
-    file: &Path,
-    report: Result<Report, Error>,
-    sarif: &mut Option<sarif::Document>,
-    output: &mut Output,
-    outcome: &mut Outcome,
-) -> Result<(), Failure> {
-    let report = match report {
-        Ok(report) => report,
-        Err(error) => {
-            let failure = Failure::File(error);
-            sarif.iter_mut().for_each(|sarif| sarif.add_failure(file, &failure));
-            outcome.report(Some(file), &failure);
-            return Ok(());
-        }
-    };
-    match sarif {
-        Some(sarif) => sarif.add(file, &report),
-        None if output.is_json() => output.json(&object(file, &report))?,
-        None => text(args, file, &report, output)?,
-    }
-    if report.worst() >= Some(Severity::Invalid) {
-        outcome.report(Some(file), &Failure::Check(summary(&report)));
-    }
-    Ok(())
-}
-
-fn text(args: &VerifyArgs, file: &Path, report: &Report, output: &mut Output) -> Result<(), Failure> {
-    if args.files.are_several() {
-        let name = file_name::shown_on_line(file);
-        output.line(format!("{name}: {}", headline(report)))?;
-    } else {
-        output.line(headline(report))?;
-    }
-    for Finding { rule, place, message, .. } in &report.findings {
-        let place = places(place);
-        let message = printable(message);
-        output.line(format!("  {:<10} {}: {message}{place}", rule.severity.name(), rule.id))?;
-    }
-    for (rule, more) in &report.omitted {
-        output.line(format!("  {:<10} {}: {more} more", rule.severity.name(), rule.id))?;
-    }
-    Ok(())
-}
-
-fn headline(report: &Report) -> String {
-    let ok = match report.findings.is_empty() && report.omitted.is_empty() {
-        true => "ok".to_owned(),
-        false => summary(report),
-    };
-    format!("{ok}, {} pages, {} bytes checked", report.pages, report.bytes)
-}
-
-/// How many findings there are of each severity, the worst first.
-fn summary(report: &Report) -> String {
-    let mut counts: BTreeMap<Severity, u64> = BTreeMap::new();
-    report.findings.iter().for_each(|finding| *counts.entry(finding.rule.severity).or_default() += 1);
-    report.omitted.iter().for_each(|(rule, more)| *counts.entry(rule.severity).or_default() += more);
-    let shown = counts.iter().rev().map(|(severity, count)| format!("{count} {}", severity.name()));
-    shown.collect::<Vec<_>>().join(", ")
-}
-
-fn places(place: &ErrorLocation) -> String {
-    let mut parts = Vec::new();
-    parts.extend(place.column.as_ref().map(|column| format!("column {}", printable(column))));
-    parts.extend(place.row_group.map(|row_group| format!("row group {row_group}")));
-    parts.extend(place.page.map(|page| format!("page {page}")));
-    parts.extend(place.offset.map(|offset| format!("byte {offset}")));
-    if parts.is_empty() { String::new() } else { format!(", in {}", parts.join(", ")) }
-}
-
-fn object(file: &Path, report: &Report) -> Value {
-    let findings = report.findings.iter().map(|Finding { rule, place, message, .. }| {
-        json!({
-            "rule": rule.id,
-            "severity": rule.severity.name(),
-            "spec": rule.spec,
-            "row_group": place.row_group,
-            "column": place.column.as_deref(),
-            "page": place.page,
-            "offset": place.offset,
-            "message": message,
-        })
-    });
-    let omitted = report.omitted.iter().map(|(rule, count)| json!({"rule": rule.id, "count": count}));
-    json!({
-        "file": file_name::shown(file),
-        "pages": report.pages,
-        "bytes": report.bytes,
-        "worst": report.worst().map(Severity::name),
-        "findings": findings.collect::<Vec<_>>(),
-        "omitted": omitted.collect::<Vec<_>>(),
-    })
 }

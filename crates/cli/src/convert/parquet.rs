@@ -4,34 +4,90 @@ use super::destination::Destination;
 use super::report::{Before, SizeReport};
 use crate::failure::Failure;
 use crate::leaf_sizes;
+use crate::shred_plan::{SAMPLE_BYTES, SAMPLE_ROWS, ShredPlan};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, SchemaRef};
 use marquetry::OpenFile;
 use marquetry::arrow::ArrowWriter;
 use marquetry::errors::{Error, ErrorKind};
+use marquetry::variant::{BatchShredder, InferredShredding};
 use marquetry_core::write::WriterProperties;
 use std::io;
 
 /// Writes batches to a [`Destination`] as Parquet.
 pub(crate) struct ParquetSink<'a, 'b> {
-    writer: ArrowWriter<&'a mut Destination<'b>>,
+    state: State<'a, 'b>,
     /// Whether checkpoints were asked for, and their cost is told.
     has_checkpoints: bool,
     /// The Parquet file whose rows these are, if all of them are.
     source: Option<OpenFile>,
     /// Bytes of each column in memory.
     bytes: Vec<u64>,
+    /// What a sample said of columns of VARIANT.
+    inferred: Vec<InferredShredding>,
+}
+
+/// Rows wait while a sample of them is needed to know the columns.
+enum State<'a, 'b> {
+    Sampling(Box<Sample<'a, 'b>>),
+    Writing {
+        writer: Box<ArrowWriter<&'a mut Destination<'b>>>,
+        shredder: Option<BatchShredder>,
+    },
+    /// An error came between.
+    Failed,
+}
+
+struct Sample<'a, 'b> {
+    destination: &'a mut Destination<'b>,
+    schema: SchemaRef,
+    properties: WriterProperties,
+    shredding: ShredPlan,
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Sample<'_, '_> {
+    fn is_full(&self) -> bool {
+        self.rows >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES
+    }
 }
 
 impl<'a, 'b> ParquetSink<'a, 'b> {
-    /// Begins the file.
+    /// Begins the file, or waits for a sample if the shredding needs one.
     pub(super) fn new(
         destination: &'a mut Destination<'b>,
         schema: &SchemaRef,
         properties: WriterProperties,
+        shredding: ShredPlan,
         source: Option<OpenFile>,
     ) -> Result<Self, Failure> {
         let has_checkpoints = properties.checkpoint_every().is_some();
+        let (schema, batches) = (schema.clone(), Vec::new());
+        let sample = Sample { destination, schema, properties, shredding, batches, rows: 0, bytes: 0 };
+        let is_known = !sample.shredding.needs_sample();
+        let state = State::Sampling(Box::new(sample));
+        let mut sink =
+            ParquetSink { state, has_checkpoints, source, bytes: Vec::new(), inferred: Vec::new() };
+        if is_known {
+            sink.begin()?;
+        }
+        Ok(sink)
+    }
+
+    /// Begins the file, and writes the rows that wait.
+    fn begin(&mut self) -> Result<(), Failure> {
+        let State::Sampling(sample) = std::mem::replace(&mut self.state, State::Failed) else {
+            return Err(Failure::Check("writing failed before".to_owned()));
+        };
+        let Sample { destination, schema, properties, shredding, batches, .. } = *sample;
+        let (shreddings, inferred) = shredding.complete(&batches, &properties)?;
+        let shredder = match shreddings.is_empty() {
+            true => None,
+            false => Some(BatchShredder::new(schema.clone(), &shreddings)?),
+        };
+        let schema = shredder.as_ref().map_or(schema, |shredder| shredder.schema().clone());
         let writer =
             ArrowWriter::try_new_durable(destination, schema.clone(), Some(properties)).map_err(|error| {
                 // Settings that do not fit columns are the caller's; a type that Parquet has not is the input's.
@@ -47,27 +103,54 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
                 }
             })?;
         let columns = schema.fields().iter().map(|field| leaf_sizes::count(field.data_type())).sum();
-        Ok(ParquetSink { writer, has_checkpoints, source, bytes: vec![0; columns] })
+        self.bytes = vec![0; columns];
+        self.inferred = inferred;
+        self.state = State::Writing { writer: Box::new(writer), shredder };
+        batches.iter().try_for_each(|batch| self.write(batch))
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
-        if self.source.is_none() {
-            leaf_sizes::add_bytes(batch, &mut self.bytes);
+        match &mut self.state {
+            State::Failed => Err(Failure::Check("writing failed before".to_owned())),
+            State::Sampling(sample) => {
+                sample.rows += batch.num_rows();
+                sample.bytes += batch.get_array_memory_size();
+                sample.batches.push(batch.clone());
+                if sample.is_full() { self.begin() } else { Ok(()) }
+            }
+            State::Writing { writer, shredder } => {
+                let shredded = shredder.as_ref().map(|shredder| shredder.shred(batch)).transpose()?;
+                let batch = shredded.as_ref().unwrap_or(batch);
+                if self.source.is_none() {
+                    leaf_sizes::add_bytes(batch, &mut self.bytes);
+                }
+                writer.write(batch).map_err(failure)
+            }
         }
-        self.writer.write(batch).map_err(failure)
     }
 
     /// Writes the footer.
     pub(super) fn finish(mut self) -> Result<SizeReport, Failure> {
-        let metadata = self.writer.finish().map_err(failure)?;
-        let reasons = self.writer.choices().iter().map(|choice| choice.reason.to_owned()).collect();
+        if matches!(self.state, State::Sampling(_)) {
+            self.begin()?;
+        }
+        let State::Writing { mut writer, shredder } = self.state else {
+            return Err(Failure::Check("writing failed before".to_owned()));
+        };
+        let metadata = writer.finish().map_err(failure)?;
+        let reasons = writer.choices().iter().map(|choice| choice.reason.to_owned()).collect();
         let before = match &self.source {
+            Some(source) if shredder.is_some() => {
+                Before::of_other_columns(source.metadata(), metadata.schema())
+            }
             Some(source) => Before::of_file(source.metadata()),
             None => Before::InMemory(self.bytes),
         };
-        let report = SizeReport::new(&metadata, before, reasons)?.with_metrics(self.writer.metrics());
+        let report = SizeReport::new(&metadata, before, reasons)?
+            .with_metrics(writer.metrics())
+            .with_shreddings(self.inferred);
         Ok(match self.has_checkpoints {
-            true => report.with_checkpoints(self.writer.checkpoint_cost()),
+            true => report.with_checkpoints(writer.checkpoint_cost()),
             false => report,
         })
     }

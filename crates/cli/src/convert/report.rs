@@ -3,11 +3,14 @@
 use crate::failure::Failure;
 use crate::file_name;
 use crate::output::Output;
+use crate::printable::printable;
+use crate::shred_plan;
 use crate::text_table::{TextTable, percent};
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry::internals::format::PageType;
 use marquetry::metrics::WriteMetrics;
-use marquetry::schema::Leaf;
+use marquetry::schema::{Leaf, Schema};
+use marquetry::variant::InferredShredding;
 use marquetry_core::write::CheckpointCost;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -30,6 +33,26 @@ impl Before {
         for row_group in metadata.row_groups() {
             for (column, chunk) in columns.iter_mut().zip(row_group.columns()) {
                 column.1 += chunk.map_or(0, |chunk| size(chunk.compressed_size()));
+            }
+        }
+        Before::InFile(columns)
+    }
+
+    /// Bytes of the columns of a Parquet file whose variants are shredded in another way. What has no place any more counts with the
+    /// values in binary, of which it is a part.
+    pub(crate) fn of_other_columns(metadata: &ParquetMetaData, schema: &Schema) -> Self {
+        let Before::InFile(old) = Before::of_file(metadata) else { return Before::InFile(Vec::new()) };
+        let mut columns: Vec<(Arc<str>, u64)> =
+            schema.columns().iter().map(|leaf| (leaf.dotted().clone(), 0)).collect();
+        for (path, bytes) in old {
+            let is_it = |known: &Arc<str>| *known == path;
+            let of_variant = || {
+                let (column, _) = path.split_once(".typed_value")?;
+                columns.iter().position(|(known, _)| **known == *format!("{column}.value"))
+            };
+            let at = columns.iter().position(|(known, _)| is_it(known)).or_else(of_variant);
+            if let Some(column) = at.and_then(|at| columns.get_mut(at)) {
+                column.1 += bytes;
             }
         }
         Before::InFile(columns)
@@ -61,6 +84,8 @@ pub(crate) struct SizeReport {
     columns: Vec<ColumnSize>,
     /// If checkpoints were asked for.
     checkpoints: Option<CheckpointCost>,
+    /// What a sample said of columns of VARIANT.
+    shreddings: Vec<InferredShredding>,
     metrics: WriteMetrics,
 }
 
@@ -119,6 +144,7 @@ impl SizeReport {
             is_before_parquet,
             columns,
             checkpoints: None,
+            shreddings: Vec::new(),
             metrics: WriteMetrics::default(),
         })
     }
@@ -137,6 +163,12 @@ impl SizeReport {
     /// The same report, which tells what checkpoints have cost as well.
     pub(super) fn with_checkpoints(mut self, cost: CheckpointCost) -> Self {
         self.checkpoints = Some(cost);
+        self
+    }
+
+    /// The same report, which tells how the shapes of variants were chosen as well.
+    pub(crate) fn with_shreddings(mut self, inferred: Vec<InferredShredding>) -> Self {
+        self.shreddings = inferred;
         self
     }
 
@@ -174,6 +206,9 @@ impl SizeReport {
             String::new(),
         ]);
         table.print(output)?;
+        for inferred in &self.shreddings {
+            output.line(printable(&shred_plan::told(inferred)))?;
+        }
         self.checkpoints.map_or(Ok(()), |cost| output.line(checkpoints_line(cost, size)))
     }
 
@@ -188,6 +223,7 @@ impl SizeReport {
             "checkpoints": self.checkpoints.map(|cost| {
                 json!({"count": cost.count, "bytes": cost.bytes, "seconds": cost.time.as_secs_f64()})
             }),
+            "shredding": self.shreddings.iter().map(shred_plan::json_of).collect::<Vec<_>>(),
             "columns": self.columns.iter().map(ColumnSize::json).collect::<Vec<_>>(),
         })
     }

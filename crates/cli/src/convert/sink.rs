@@ -8,6 +8,7 @@ use super::unify_dictionaries::UnifiedDictionaries;
 use crate::args::Target;
 use crate::failure::Failure;
 use crate::rows;
+use crate::shred_plan::ShredPlan;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, SchemaRef};
@@ -51,9 +52,10 @@ impl<'a, 'b> Sink<'a, 'b> {
         destination: &'a mut Destination<'b>,
         schema: &SchemaRef,
         properties: WriterProperties,
+        shredding: ShredPlan,
         source: Option<OpenFile>,
     ) -> Result<Self, Failure> {
-        Ok(Sink::Parquet(Box::new(ParquetSink::new(destination, schema, properties, source)?)))
+        Ok(Sink::Parquet(Box::new(ParquetSink::new(destination, schema, properties, shredding, source)?)))
     }
 
     /// A writer of `target`, which is not Parquet; begins with what comes before the rows.
@@ -69,7 +71,10 @@ impl<'a, 'b> Sink<'a, 'b> {
             return Err(Error::unsupported(message).in_column(field.name().as_str()).into());
         }
         Ok(match (target, to_stdout) {
-            (Target::Parquet, _) => return Sink::parquet(destination, schema, WriterProperties::new(), None),
+            (Target::Parquet, _) => {
+                let (properties, unshredded) = (WriterProperties::new(), ShredPlan::default());
+                return Sink::parquet(destination, schema, properties, unshredded, None);
+            }
             (Target::Arrow, false) => {
                 let growing = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
                 let writer = FileWriter::try_new_with_options(destination, schema, growing)?;

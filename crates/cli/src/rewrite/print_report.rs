@@ -19,6 +19,18 @@ pub(crate) fn print_report(
 ) -> Result<(), Failure> {
     let leaves = metadata.schema().columns().iter().map(|leaf| leaf.dotted().clone());
     let before = Before::InFile(leaves.zip(before.iter().copied()).collect());
+    print_report_of(path, metadata, size, before, log, output)
+}
+
+/// The same, where columns had other names before.
+pub(crate) fn print_report_of(
+    path: &Path,
+    metadata: &ParquetMetaData,
+    size: u64,
+    before: Before,
+    log: &ColumnLog,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let report = SizeReport::new(metadata, before, log.actions())?;
     if output.is_json() {
         let mut value = report.json(path, size);

@@ -39,13 +39,12 @@ pub(crate) fn finish(column: &str, field: &Field, stats: LeafStats, most_common:
     match &stats.values {
         Values::Nothing => {}
         Values::Signed(numbers) => of_numbers(numbers, most_common, &mut said),
-        Values::Unsigned(numbers) => of_numbers(numbers, most_common, &mut said),
         Values::Float(numbers) => {
             of_numbers(numbers, most_common, &mut said);
             said.nans = Some(numbers.nans);
         }
-        Values::Decimal(numbers) => of_numbers(numbers, most_common, &mut said),
-        Values::WideDecimal(numbers) => of_numbers(numbers, most_common, &mut said),
+        Values::Wide(numbers) => of_numbers(numbers, most_common, &mut said),
+        Values::Widest(numbers) => of_numbers(numbers, most_common, &mut said),
         Values::Strings(strings) => of_strings(strings, most_common, &mut said),
     }
     said

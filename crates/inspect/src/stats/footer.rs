@@ -103,10 +103,9 @@ fn least_and_greatest(stats: &LeafStats) -> Option<ArrayRef> {
     match &stats.values {
         Values::Nothing => None,
         Values::Signed(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
-        Values::Unsigned(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
         Values::Float(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
-        Values::Decimal(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
-        Values::WideDecimal(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
+        Values::Wide(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
+        Values::Widest(numbers) => numbers.bounds.map(|(a, b)| numbers_array(data_type, &[a, b])),
         Values::Strings(strings) => strings.bounds.as_ref().map(|(a, b)| strings_array(data_type, &[a, b])),
     }
 }

@@ -16,10 +16,10 @@ pub(crate) enum Values {
     Nothing,
     /// Booleans as 0 and 1, integers, dates, times, small decimals.
     Signed(Numbers<i64>),
-    Unsigned(Numbers<u64>),
     Float(Numbers<f64>),
-    Decimal(Numbers<i128>),
-    WideDecimal(Numbers<i256>),
+    /// Unsigned integers of 64 bits, decimals of 128.
+    Wide(Numbers<i128>),
+    Widest(Numbers<i256>),
     Strings(Strings),
 }
 
@@ -115,10 +115,9 @@ impl LeafStats {
         }
         match (&mut self.values, other.values) {
             (Values::Signed(mine), Values::Signed(others)) => mine.merge(others),
-            (Values::Unsigned(mine), Values::Unsigned(others)) => mine.merge(others),
             (Values::Float(mine), Values::Float(others)) => mine.merge(others),
-            (Values::Decimal(mine), Values::Decimal(others)) => mine.merge(others),
-            (Values::WideDecimal(mine), Values::WideDecimal(others)) => mine.merge(others),
+            (Values::Wide(mine), Values::Wide(others)) => mine.merge(others),
+            (Values::Widest(mine), Values::Widest(others)) => mine.merge(others),
             (Values::Strings(mine), Values::Strings(others)) => mine.merge(others),
             _ => {}
         }
@@ -133,10 +132,9 @@ impl Values {
             | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) | Decimal32(..) | Decimal64(..) => {
                 Values::Signed(Numbers::new())
             }
-            UInt64 => Values::Unsigned(Numbers::new()),
             Float16 | Float32 | Float64 => Values::Float(Numbers::new()),
-            Decimal128(..) => Values::Decimal(Numbers::new()),
-            Decimal256(..) => Values::WideDecimal(Numbers::new()),
+            UInt64 | Decimal128(..) => Values::Wide(Numbers::new()),
+            Decimal256(..) => Values::Widest(Numbers::new()),
             Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | FixedSizeBinary(_)
             | Interval(_) => Values::Strings(Strings::new()),
             _ => Values::Nothing,
@@ -149,12 +147,9 @@ impl Values {
             Values::Nothing => {}
             Values::Strings(strings) => strings.add(byte_strings(array, nulls).map(|string| (string, 1))),
             Values::Signed(numbers) => add_all(numbers, &signed(array), nulls),
-            Values::Unsigned(numbers) => add_all(numbers, array.as_primitive::<UInt64Type>().values(), nulls),
             Values::Float(numbers) => add_all(numbers, &floats(array), nulls),
-            Values::Decimal(numbers) => {
-                add_all(numbers, array.as_primitive::<Decimal128Type>().values(), nulls);
-            }
-            Values::WideDecimal(numbers) => {
+            Values::Wide(numbers) => add_all(numbers, &wide(array), nulls),
+            Values::Widest(numbers) => {
                 add_all(numbers, array.as_primitive::<Decimal256Type>().values(), nulls);
             }
         }
@@ -170,14 +165,9 @@ impl Values {
                 strings.add(used.map(|(_, (string, times))| (string, *times)));
             }
             Values::Signed(numbers) => add_some(numbers, &signed(entries), counts, is_used),
-            Values::Unsigned(numbers) => {
-                add_some(numbers, entries.as_primitive::<UInt64Type>().values(), counts, is_used);
-            }
             Values::Float(numbers) => add_some(numbers, &floats(entries), counts, is_used),
-            Values::Decimal(numbers) => {
-                add_some(numbers, entries.as_primitive::<Decimal128Type>().values(), counts, is_used);
-            }
-            Values::WideDecimal(numbers) => {
+            Values::Wide(numbers) => add_some(numbers, &wide(entries), counts, is_used),
+            Values::Widest(numbers) => {
                 add_some(numbers, entries.as_primitive::<Decimal256Type>().values(), counts, is_used);
             }
         }
@@ -219,6 +209,13 @@ fn signed(array: &ArrayRef) -> Vec<i64> {
         (_, Some(2)) => widened(native::<i16>(&data)),
         (_, Some(4)) => widened(native::<i32>(&data)),
         _ => native::<i64>(&data).to_vec(),
+    }
+}
+
+fn wide(array: &ArrayRef) -> Vec<i128> {
+    match array.as_primitive_opt::<UInt64Type>() {
+        Some(numbers) => numbers.values().iter().map(|number| i128::from(*number)).collect(),
+        None => array.as_primitive::<Decimal128Type>().values().to_vec(),
     }
 }
 

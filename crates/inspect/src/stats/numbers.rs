@@ -48,10 +48,7 @@ impl<T: Number> Numbers<T> {
             Some(sketch) => {
                 for (number, times) in present {
                     self.counts.add(number.hash(), times, || number);
-                    match times {
-                        1 => sketch.add(number),
-                        times => sketch.add_times(number, times),
-                    }
+                    sketch.add_times(number, times);
                 }
             }
         }

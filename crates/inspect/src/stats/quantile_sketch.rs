@@ -15,11 +15,19 @@ pub(crate) struct QuantileSketch<T> {
     /// Values that were not looked at since the last sample, and which of them will be it.
     block: usize,
     chosen: usize,
+    /// Whether a level has as many samples as the highest may have.
+    is_full: bool,
 }
 
 impl<T: Number> QuantileSketch<T> {
     pub(crate) fn new() -> Self {
-        QuantileSketch { levels: vec![Vec::new(); BLOCK_LEVEL + 1], coin: SEED, block: 0, chosen: 0 }
+        QuantileSketch {
+            levels: vec![Vec::new(); BLOCK_LEVEL + 1],
+            coin: SEED,
+            block: 0,
+            chosen: 0,
+            is_full: false,
+        }
     }
 
     /// Adds one of many values: one in each eight is kept, and stands for all of them.
@@ -40,10 +48,20 @@ impl<T: Number> QuantileSketch<T> {
 
     /// Adds a value that occurs so many times.
     pub(crate) fn add_times(&mut self, value: T, times: u64) {
-        for level in (0..64).filter(|level| times >> level & 1 == 1) {
-            self.level(level).push(value);
+        if times == 1 {
+            return self.add(value);
         }
-        self.compress();
+        let mut rest = times;
+        while rest > 0 {
+            let level = rest.trailing_zeros() as usize;
+            self.level(level).push(value);
+            rest &= rest - 1;
+            self.is_full |= self.levels[level].len() >= TOP_SAMPLES;
+        }
+        if self.is_full {
+            self.is_full = false;
+            self.compress();
+        }
     }
 
     /// Adds what another sketch was given.

@@ -1,17 +1,19 @@
-//! The numbers that statistics are made of: those of all types in five forms, so that little code does for many types.
+//! The numbers that statistics are made of: those of all types in four forms, so that little code does for many types.
 
 use crate::word_hash::spread;
 use arrow_buffer::i256;
 use std::cmp::Ordering;
 
-/// A number as statistics see it. Integers of up to 64 bits, dates and times are `i64` or `u64`, floats `f64`, decimals `i64`,
-/// `i128` or `i256` without their scale.
-pub(crate) trait Number: Copy + Send + Sync + PartialEq + 'static {
+/// A number as statistics see it. Integers of up to 64 bits, dates and times are `i64`, floats `f64`, larger ones and decimals
+/// `i128` or `i256`, these without their scale.
+pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
     /// Sums without loss where there is one.
     type Sum: Default + Copy + Send;
 
     /// Where the number stands among others: NaN behind all, and both zeros alike.
-    fn order(self, other: Self) -> Ordering;
+    fn order(self, other: Self) -> Ordering {
+        self.partial_cmp(&other).unwrap_or(Ordering::Equal)
+    }
     fn to_f64(self) -> f64;
     fn is_nan(self) -> bool {
         false
@@ -32,10 +34,6 @@ fn widened<const N: usize>(bytes: [u8; N]) -> [u8; 32] {
 
 impl Number for i64 {
     type Sum = i128;
-
-    fn order(self, other: Self) -> Ordering {
-        self.cmp(&other)
-    }
 
     fn to_f64(self) -> f64 {
         self as f64
@@ -62,44 +60,8 @@ impl Number for i64 {
     }
 }
 
-impl Number for u64 {
-    type Sum = u128;
-
-    fn order(self, other: Self) -> Ordering {
-        self.cmp(&other)
-    }
-
-    fn to_f64(self) -> f64 {
-        self as f64
-    }
-
-    fn hash(self) -> u64 {
-        spread(self)
-    }
-
-    fn add(sum: &mut u128, number: Self, times: u64) {
-        *sum = sum.wrapping_add(u128::from(number) * u128::from(times));
-    }
-
-    fn merge(sum: &mut u128, other: u128) {
-        *sum = sum.wrapping_add(other);
-    }
-
-    fn sum_to_f64(sum: u128) -> f64 {
-        sum as f64
-    }
-
-    fn to_le_bytes(self) -> [u8; 32] {
-        widened(u64::to_le_bytes(self))
-    }
-}
-
 impl Number for i128 {
     type Sum = i256;
-
-    fn order(self, other: Self) -> Ordering {
-        self.cmp(&other)
-    }
 
     fn to_f64(self) -> f64 {
         self as f64
@@ -129,10 +91,6 @@ impl Number for i128 {
 
 impl Number for i256 {
     type Sum = FloatSum;
-
-    fn order(self, other: Self) -> Ordering {
-        self.cmp(&other)
-    }
 
     fn to_f64(self) -> f64 {
         wide_to_f64(self)

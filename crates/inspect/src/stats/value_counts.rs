@@ -11,7 +11,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// Counts of values, which are told apart by 64 bits of a hash.
 pub(crate) struct ValueCounts<T> {
-    counts: HashMap<u64, (T, u64), BuildHasherDefault<ItselfHasher>>,
+    /// Once there are too many, a value is kept when it occurs for the second time: most never do.
+    counts: HashMap<u64, (Option<T>, u64), BuildHasherDefault<ItselfHasher>>,
     /// Once there were too many.
     many: Option<Many>,
 }
@@ -51,19 +52,26 @@ impl<T: Clone> ValueCounts<T> {
             many.distinct.update(hash);
         }
         match self.counts.entry(hash) {
-            Entry::Occupied(mut entry) => entry.get_mut().1 += times,
+            Entry::Occupied(mut entry) => {
+                let (known, count) = entry.get_mut();
+                known.get_or_insert_with(value);
+                *count += times;
+            }
+            Entry::Vacant(entry) if self.many.is_none() => {
+                entry.insert((Some(value()), times));
+            }
             Entry::Vacant(entry) => {
-                entry.insert((value(), times));
-                if self.many.is_some() && self.counts.len() > MOST_FREQUENT {
+                entry.insert(((times > 1).then(value), times));
+                if self.counts.len() > MOST_FREQUENT {
                     self.take();
                 }
             }
         }
     }
 
-    /// All values that are counted, in no order.
+    /// All values with their counts, in no order, while these are exact.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&T, u64)> {
-        self.counts.values().map(|(value, count)| (value, *count))
+        self.counts.values().filter_map(|(value, count)| Some((value.as_ref()?, *count)))
     }
 
     /// From now on only frequent values are counted.
@@ -82,7 +90,9 @@ impl<T: Clone> ValueCounts<T> {
     /// Adds the counts of others. Both are exact, or both are not.
     pub(crate) fn merge(&mut self, other: ValueCounts<T>) {
         for (hash, (value, count)) in other.counts {
-            self.counts.entry(hash).or_insert((value, 0)).1 += count;
+            let (known, counted) = self.counts.entry(hash).or_insert((None, 0));
+            *known = known.take().or(value);
+            *counted += count;
         }
         if let (Some(many), Some(others)) = (&mut self.many, other.many) {
             many.taken += others.taken;
@@ -112,14 +122,16 @@ impl<T: Clone> ValueCounts<T> {
         order: impl Fn(&T, &T) -> std::cmp::Ordering,
     ) -> Vec<Frequent<T>> {
         let taken = self.many.as_ref().map_or(0, |many| many.taken);
-        let mut all: Vec<_> = self.counts.values().filter(|(_, count)| *count > taken).collect();
+        // What is more frequent than others occurred more than once, so that its value is there.
+        let known = self.counts.values().filter(|(_, count)| *count > taken);
+        let mut all: Vec<_> = known.filter_map(|(value, count)| Some((value.as_ref()?, *count))).collect();
         all.sort_unstable_by(|(a, more), (b, less)| less.cmp(more).then_with(|| order(a, b)));
-        let frequent = |(value, count): &&(T, u64)| Frequent {
+        let frequent = |(value, count): (&T, u64)| Frequent {
             value: value.clone(),
-            at_least: *count,
+            at_least: count,
             at_most: count + taken,
         };
-        all.iter().take(n).map(frequent).collect()
+        all.into_iter().take(n).map(frequent).collect()
     }
 
     /// Takes so much from all counts that half of them are gone.

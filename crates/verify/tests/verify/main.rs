@@ -7,6 +7,7 @@ mod corpus;
 mod damage;
 mod encryption_rules;
 mod file_rules;
+mod house;
 mod make;
 mod rules;
 mod value_rules;

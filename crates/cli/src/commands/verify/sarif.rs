@@ -1,23 +1,25 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
+use super::judgement::Judgement;
 use crate::failure::Failure;
 use crate::file_name;
 use crate::remote::is_url;
 use marquetry_base::text_without_secrets;
-use marquetry_verify::{Finding, RULES, Report, Rule, Severity};
+use marquetry_verify::{Finding, HOUSE_RULES, RULES, Report, Rule, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A document of one run over all files.
 pub(super) struct Document {
+    judgement: Judgement,
     results: Vec<Value>,
     /// Files that could not be read.
     failures: Vec<Value>,
 }
 
 impl Document {
-    pub(super) fn new() -> Self {
-        Document { results: Vec::new(), failures: Vec::new() }
+    pub(super) fn new(judgement: Judgement) -> Self {
+        Document { judgement, results: Vec::new(), failures: Vec::new() }
     }
 
     /// A file could not be read: not a result, for no rule was checked.
@@ -43,21 +45,28 @@ impl Document {
             if !parts.is_empty() {
                 location["logicalLocations"] = json!([{"fullyQualifiedName": parts.join(", ")}]);
             }
-            self.results.push(result(rule, message, location));
+            let severity = self.judgement.severity(rule);
+            self.results.push(result(rule, severity, message, location));
         }
         for (rule, more) in &report.omitted {
             let location = json!({"physicalLocation": {"artifactLocation": {"uri": uri}}});
-            self.results.push(result(rule, &format!("{more} more findings of this rule"), location));
+            let severity = self.judgement.severity(rule);
+            self.results.push(result(
+                rule,
+                severity,
+                &format!("{more} more findings of this rule"),
+                location,
+            ));
         }
     }
 
     pub(super) fn finish(self) -> Value {
-        let rules = RULES.iter().map(|rule| {
+        let rules = all_rules().map(|rule| {
             json!({
                 "id": rule.id,
                 "shortDescription": {"text": rule.title},
                 "help": {"text": format!("Spec: {}", rule.spec)},
-                "defaultConfiguration": {"level": level(rule.severity)},
+                "defaultConfiguration": {"level": level(self.judgement.severity(rule))},
                 "properties": {"severity": rule.severity.name(), "level": rule.level.name()},
             })
         });
@@ -80,11 +89,16 @@ impl Document {
     }
 }
 
-fn result(rule: &Rule, message: &str, location: Value) -> Value {
+/// The rules of the format, and those of houses.
+fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().chain(HOUSE_RULES)
+}
+
+fn result(rule: &Rule, severity: Severity, message: &str, location: Value) -> Value {
     json!({
         "ruleId": rule.id,
-        "ruleIndex": RULES.iter().position(|other| other.id == rule.id),
-        "level": level(rule.severity),
+        "ruleIndex": all_rules().position(|other| other.id == rule.id),
+        "level": level(severity),
         "message": {"text": message},
         "locations": [location],
     })

@@ -1,0 +1,262 @@
+//! Record batches whose columns of VARIANT are shredded on their way into a file.
+
+use super::column::VariantColumn;
+use super::shredder::Shredder;
+use crate::schema::{element_of, is_variant};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use marquetry_base::{Error, Result};
+use marquetry_variant::Shredding;
+use std::sync::Arc;
+
+/// Which columns of VARIANT are shredded, and into which shapes; others stay as they are.
+///
+/// ```
+/// use marquetry_arrow::variant::Shreddings;
+/// let shreddings = Shreddings::new().with_column("event", "{at: int64, kind: string}".parse()?);
+/// assert_eq!(shreddings.to_string(), "event={at: int64, kind: string}");
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Shreddings {
+    columns: Vec<(String, Shredding)>,
+}
+
+impl Shreddings {
+    /// No column is shredded.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shreds a column, found by its dotted path as Parquet has it, in which an element of a list is `list.element`.
+    /// [`Shredding::Variant`] puts shredded values together again. What was said of the column before is forgotten.
+    pub fn with_column(mut self, path: impl Into<String>, shredding: Shredding) -> Self {
+        let path = path.into();
+        self.columns.retain(|(known, _)| *known != path);
+        self.columns.push((path, shredding));
+        self
+    }
+
+    /// Whether nothing is said of any column.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Paths and shapes.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Shredding)> {
+        self.columns.iter().map(|(path, shredding)| (path.as_str(), shredding))
+    }
+
+    /// The shape of a column, if something is said of it.
+    pub fn get(&self, path: &str) -> Option<&Shredding> {
+        self.iter().find(|(known, _)| *known == path).map(|(_, shredding)| shredding)
+    }
+}
+
+impl std::fmt::Display for Shreddings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, (path, shredding)) in self.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(f, "{comma}{path}={shredding}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The dotted paths of all columns of VARIANT of a schema, at any depth.
+pub fn variant_columns(schema: &Schema) -> Vec<String> {
+    let mut out = Vec::new();
+    schema.fields().iter().for_each(|field| add_variants(field, field.name().clone(), &mut out));
+    out.into_iter().map(|(path, _)| path).collect()
+}
+
+/// Paths and fields of the columns of VARIANT in a field.
+pub(super) fn add_variants<'a>(field: &'a Field, path: String, out: &mut Vec<(String, &'a Field)>) {
+    if is_variant(field) {
+        out.push((path, field));
+        return;
+    }
+    for (child, step) in children(field.data_type()) {
+        add_variants(child, format!("{path}.{step}"), out);
+    }
+}
+
+/// The column at a dotted path, and its field. Of a list it is the array of all elements.
+pub(crate) fn arrays_of_path(batch: &RecordBatch, path: &str) -> Option<(FieldRef, ArrayRef)> {
+    let schema = batch.schema();
+    let mut columns = schema.fields().iter().zip(batch.columns());
+    columns.find_map(|(field, array)| array_below(field, array, field.name(), path))
+}
+
+fn array_below(field: &FieldRef, array: &ArrayRef, here: &str, wanted: &str) -> Option<(FieldRef, ArrayRef)> {
+    if here == wanted {
+        return Some((field.clone(), array.clone()));
+    }
+    if is_variant(field) || !wanted.starts_with(here) {
+        return None;
+    }
+    let data = array.to_data();
+    children(field.data_type()).into_iter().zip(data.child_data()).find_map(|((child, step), data)| {
+        array_below(child, &make_array(data.clone()), &format!("{here}.{step}"), wanted)
+    })
+}
+
+/// The fields inside a type, and what their paths have behind that of the type.
+fn children(data_type: &DataType) -> Vec<(&FieldRef, String)> {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().map(|field| (field, field.name().clone())).collect(),
+        DataType::Map(entries, _) => vec![(entries, "key_value".to_owned())],
+        list => element_of(list).map(|element| (element, "list.element".to_owned())).into_iter().collect(),
+    }
+}
+
+/// Shreds columns of batches.
+///
+/// ```
+/// use marquetry_arrow::arrow_writer::ArrowWriter;
+/// use marquetry_arrow::variant::{BatchShredder, Shreddings};
+/// # use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StructArray};
+/// # use arrow_schema::{DataType, Field, Schema};
+/// # let bytes = |name: &str| Field::new(name, DataType::Binary, false);
+/// # let storage = DataType::Struct(vec![bytes("metadata"), bytes("value")].into());
+/// # let extension = std::collections::HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
+/// # let schema = std::sync::Arc::new(Schema::new(vec![Field::new("event", storage, true).with_metadata(extension)]));
+/// # let (metadata, value) = marquetry_variant::json::parse(r#"{"kind": "click", "x": 7}"#)?;
+/// # let binary = |bytes: &[u8]| std::sync::Arc::new(BinaryArray::from_vec(vec![bytes])) as ArrayRef;
+/// # let DataType::Struct(fields) = schema.field(0).data_type().clone() else { unreachable!() };
+/// # let column = StructArray::new(fields, vec![binary(&metadata), binary(&value)], None);
+/// # let batch = RecordBatch::try_new(schema, vec![std::sync::Arc::new(column)])?;
+/// // `batch` has a column `event` of VARIANT.
+/// let shreddings = Shreddings::new().with_column("event", "{kind: string}".parse()?);
+/// let shredder = BatchShredder::new(batch.schema(), &shreddings)?;
+/// let mut writer = ArrowWriter::try_new(Vec::new(), shredder.schema().clone(), None)?;
+/// writer.write(&shredder.shred(&batch)?)?;
+/// let metadata = writer.close()?;
+/// let columns: Vec<&str> = metadata.schema().columns().iter().map(|column| &**column.dotted()).collect();
+/// assert_eq!(columns[3], "event.typed_value.kind.typed_value");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct BatchShredder {
+    schema: SchemaRef,
+    columns: Vec<Column>,
+}
+
+/// What is done with a field.
+#[derive(Debug)]
+enum Column {
+    Keep,
+    Shred(Shredder),
+    /// Fields inside it.
+    Inside(DataType, Vec<Column>),
+}
+
+impl BatchShredder {
+    /// Of batches of `schema`.
+    ///
+    /// # Errors
+    ///
+    /// If a path leads to no column of VARIANT, or there can be no such shape.
+    pub fn new(schema: SchemaRef, shreddings: &Shreddings) -> Result<Self> {
+        let variants = variant_columns(&schema);
+        if let Some((path, _)) =
+            shreddings.iter().find(|(path, _)| !variants.iter().any(|known| known == path))
+        {
+            let known = match variants.is_empty() {
+                true => "there is none".to_owned(),
+                false => format!("there are: {}", variants.join(", ")),
+            };
+            return Err(Error::argument(format!("no column of VARIANT is called {path}; {known}")));
+        }
+        let plans: Vec<(FieldRef, Column)> = schema
+            .fields()
+            .iter()
+            .map(|field| column(field, field.name(), shreddings))
+            .collect::<Result<_>>()?;
+        let (fields, columns): (Vec<FieldRef>, Vec<Column>) = plans.into_iter().unzip();
+        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+        Ok(BatchShredder { schema: Arc::new(schema), columns })
+    }
+
+    /// The schema of the batches that [`shred`](Self::shred) gives.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The batch, shredded. Its columns must be those of the schema.
+    ///
+    /// # Errors
+    ///
+    /// As [`Shredder::shred`], with the column.
+    pub fn shred(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let columns = batch.columns().iter().zip(&self.columns).zip(self.schema.fields());
+        let columns = columns.map(|((array, column), field)| {
+            shredded(array, column).map_err(|error| error.in_column(field.name().as_str()))
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(crate::arrow_error)
+    }
+}
+
+fn column(field: &FieldRef, path: &str, shreddings: &Shreddings) -> Result<(FieldRef, Column)> {
+    let keep = || (field.clone(), Column::Keep);
+    if let (true, Some(shredding), DataType::Struct(storage)) =
+        (is_variant(field), shreddings.get(path), field.data_type())
+    {
+        if *shredding == Shredding::Variant && storage.find("typed_value").is_none() {
+            return Ok(keep());
+        }
+        let shredder = Shredder::new(shredding).map_err(|error| error.in_column(path))?;
+        let fields = shredder.fields(&Shredder::metadata_type(storage));
+        let field = Field::clone(field).with_data_type(DataType::Struct(fields));
+        return Ok((Arc::new(field), Column::Shred(shredder)));
+    }
+    if is_variant(field) {
+        return Ok(keep());
+    }
+    let inside = children(field.data_type());
+    let parts = inside.iter().map(|(child, step)| column(child, &format!("{path}.{step}"), shreddings));
+    let (fields, columns): (Vec<FieldRef>, Vec<Column>) =
+        parts.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    if columns.iter().all(|column| matches!(column, Column::Keep)) {
+        return Ok(keep());
+    }
+    let data_type = with_children(field.data_type(), fields);
+    let field = Field::clone(field).with_data_type(data_type.clone());
+    Ok((Arc::new(field), Column::Inside(data_type, columns)))
+}
+
+/// The type with these fields in place of its own.
+fn with_children(data_type: &DataType, fields: Vec<FieldRef>) -> DataType {
+    let Some(first) = fields.first().cloned() else { return data_type.clone() };
+    match data_type {
+        DataType::Struct(_) => DataType::Struct(Fields::from(fields)),
+        DataType::Map(_, sorted) => DataType::Map(first, *sorted),
+        DataType::List(_) => DataType::List(first),
+        DataType::LargeList(_) => DataType::LargeList(first),
+        DataType::ListView(_) => DataType::ListView(first),
+        DataType::LargeListView(_) => DataType::LargeListView(first),
+        DataType::FixedSizeList(_, len) => DataType::FixedSizeList(first, *len),
+        other => other.clone(),
+    }
+}
+
+fn shredded(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
+    match column {
+        Column::Keep => Ok(array.clone()),
+        Column::Shred(shredder) => {
+            let shredded: StructArray = shredder.shred(&VariantColumn::try_new(array)?)?;
+            Ok(Arc::new(shredded))
+        }
+        Column::Inside(data_type, columns) => {
+            let data = array.to_data();
+            let children = data.child_data().iter().zip(columns);
+            let children =
+                children.map(|(child, column)| Ok(shredded(&make_array(child.clone()), column)?.to_data()));
+            let children = children.collect::<Result<Vec<_>>>()?;
+            let data = data.into_builder().data_type(data_type.clone()).child_data(children).build();
+            Ok(make_array(data.map_err(crate::arrow_error)?))
+        }
+    }
+}

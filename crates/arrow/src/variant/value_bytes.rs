@@ -1,0 +1,79 @@
+//! Values in binary in the making, as an array of views: each is written where it stays.
+
+use arrow_array::builder::make_view;
+use arrow_array::{ArrayRef, BinaryViewArray};
+use arrow_buffer::{Buffer, NullBufferBuilder, ScalarBuffer};
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+
+/// Byte strings at places that ascend; at the others there is null.
+#[derive(Debug)]
+pub(super) struct ValueBytes {
+    views: Vec<u128>,
+    nulls: NullBufferBuilder,
+    buffers: Vec<Buffer>,
+    /// The buffer that grows.
+    open: Vec<u8>,
+}
+
+impl ValueBytes {
+    pub(super) fn new() -> Self {
+        ValueBytes {
+            views: Vec::new(),
+            nulls: NullBufferBuilder::new(0),
+            buffers: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Appends a copy of `bytes` as the byte string at place `at`.
+    pub(super) fn push(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+        self.write(at, |open| {
+            open.extend_from_slice(bytes);
+            Ok(())
+        })
+    }
+
+    /// Appends what `write` appends to its argument as the byte string at place `at`.
+    pub(super) fn write(&mut self, at: usize, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+        self.pad(at);
+        let start = self.open.len();
+        write(&mut self.open)?;
+        let bytes = &self.open[start..];
+        let (Ok(_), Ok(buffer), Ok(offset)) =
+            (i32::try_from(bytes.len()), u32::try_from(self.buffers.len()), u32::try_from(start))
+        else {
+            return Err(Error::limit("values of a VARIANT that are more than 2 GiB"));
+        };
+        self.views.push(make_view(bytes, buffer, offset));
+        self.nulls.append_non_null();
+        if bytes.len() <= INLINE {
+            self.open.truncate(start);
+        } else if self.open.len() >= BUFFER {
+            self.buffers.push(Buffer::from_vec(std::mem::take(&mut self.open)));
+        }
+        Ok(())
+    }
+
+    /// Null up to place `at`.
+    fn pad(&mut self, at: usize) {
+        self.nulls.append_n_nulls(at.saturating_sub(self.views.len()));
+        self.views.resize(at.max(self.views.len()), 0);
+    }
+
+    /// The array, which is so long.
+    pub(super) fn finish(mut self, len: usize) -> Result<ArrayRef> {
+        self.pad(len);
+        if !self.open.is_empty() {
+            self.buffers.push(Buffer::from_vec(self.open));
+        }
+        let array =
+            BinaryViewArray::try_new(ScalarBuffer::from(self.views), self.buffers, self.nulls.build());
+        Ok(Arc::new(array.map_err(crate::arrow_error)?))
+    }
+}
+
+/// Bytes that a view has in itself.
+const INLINE: usize = 12;
+/// Bytes after which a buffer ends.
+const BUFFER: usize = 1 << 20;

@@ -1,0 +1,474 @@
+//! Shredding: whatever is shredded into whatever shape comes back as it was, in memory and through a file.
+//!
+//! `MARQUETRY_SHRED_CASES` is the number of random tables, 200 if it is not set.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Int64Type};
+use arrow_array::{Array, ArrayRef, BinaryArray, ListArray, RecordBatch, StructArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_arrow::variant::{BatchShredder, Shredder, Shreddings, VariantColumn, variant_columns};
+use marquetry_core::write::{Compression, WriterProperties};
+use marquetry_variant::{Decimal, PrimitiveType, Shredding, Value, Variant, Writer, json};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Metadata and value of each row; `None` where the row is NULL.
+type Rows = Vec<Option<(Vec<u8>, Vec<u8>)>>;
+
+fn storage() -> Fields {
+    let bytes = |name: &str| Field::new(name, DataType::Binary, false);
+    vec![bytes("metadata"), bytes("value")].into()
+}
+
+fn array(rows: &Rows) -> StructArray {
+    let metadata = rows.iter().map(|row| row.as_ref().map_or(&[1_u8, 0, 0][..], |row| &row.0));
+    let value = rows.iter().map(|row| row.as_ref().map_or(&[0_u8][..], |row| &row.1));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(BinaryArray::from_iter_values(metadata)),
+        Arc::new(BinaryArray::from_iter_values(value)),
+    ];
+    let nulls: NullBuffer = rows.iter().map(Option::is_some).collect();
+    StructArray::try_new(storage(), columns, Some(nulls)).unwrap()
+}
+
+fn rows_of(array: &StructArray) -> Rows {
+    let column = VariantColumn::try_new(array).unwrap();
+    let mut reader = column.reader();
+    (0..column.len())
+        .map(|row| {
+            let variant = reader.get(row).unwrap();
+            variant.map(|variant| (variant.metadata().as_bytes().to_vec(), variant.bytes().to_vec()))
+        })
+        .collect()
+}
+
+fn texts(rows: &Rows) -> Vec<Option<String>> {
+    let text = |(metadata, value): &(Vec<u8>, Vec<u8>)| {
+        json::to_string(Variant::new(metadata, value).unwrap()).unwrap()
+    };
+    rows.iter().map(|row| row.as_ref().map(text)).collect()
+}
+
+fn of_json(rows: &[Option<&str>]) -> Rows {
+    rows.iter().map(|row| row.map(|text| json::parse(text).unwrap())).collect()
+}
+
+fn variant_field(name: &str) -> Field {
+    let extension = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
+    Field::new(name, DataType::Struct(storage()), true).with_metadata(extension)
+}
+
+/// Through a file: the batch as it comes back.
+fn stored(batch: &RecordBatch) -> RecordBatch {
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(batch).unwrap();
+    let file = Bytes::from(writer.into_inner().unwrap());
+    let mut reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    reader.next().unwrap().unwrap()
+}
+
+#[test]
+fn the_specifications_events() {
+    // VariantShredding.md, "Objects", with decimals in place of its timestamps: JSON has none.
+    let texts = [
+        Some(r#"{"event_type": "noop", "event_ts": 1.14}"#),
+        Some(r#"{"event_type": "login", "event_ts": 2.24, "email": "user@example.com"}"#),
+        Some(r#"{"error_msg": "malformed: ..."}"#),
+        Some(r#""malformed: not an object""#),
+        Some(r#"{"event_ts": 3.33, "click": "_button"}"#),
+        Some(r#"{"event_type": null, "event_ts": 4.44}"#),
+        Some(r#"{"event_type": "noop", "event_ts": "2024-10-24"}"#),
+        Some("{}"),
+        Some("null"),
+        None,
+    ];
+    let shredder = Shredder::new(&"{event_type: string, event_ts: decimal(9, 2)}".parse().unwrap()).unwrap();
+    let rows = of_json(&texts);
+    let unshredded = array(&rows);
+    let shredded = shredder.shred(&VariantColumn::try_new(&unshredded).unwrap()).unwrap();
+    let typed = shredded.column_by_name("typed_value").unwrap().as_struct();
+    let is_there =
+        |array: &dyn Array| (0..array.len()).map(|i| u8::from(array.is_valid(i))).collect::<Vec<_>>();
+    let value = shredded.column_by_name("value").unwrap();
+    assert_eq!(is_there(value), [0, 1, 1, 1, 1, 0, 0, 0, 1, 0]);
+    assert_eq!(is_there(typed), [1, 1, 1, 0, 1, 1, 1, 1, 0, 0]);
+    let of_type = typed.column_by_name("event_type").unwrap().as_struct();
+    assert_eq!(is_there(of_type.column_by_name("value").unwrap()), [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+    let strings = of_type.column_by_name("typed_value").unwrap().as_string_view();
+    assert_eq!(strings.iter().collect::<Vec<_>>()[..2], [Some("noop"), Some("login")]);
+    assert_eq!(is_there(strings), [1, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
+    let of_time = typed.column_by_name("event_ts").unwrap().as_struct();
+    assert_eq!(is_there(of_time.column_by_name("value").unwrap()), [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+    let numbers = of_time.column_by_name("typed_value").unwrap().as_primitive::<Decimal128Type>();
+    assert_eq!(is_there(numbers), [1, 1, 0, 0, 1, 1, 0, 0, 0, 0]);
+    assert_eq!((numbers.value(0), numbers.value(1), numbers.value(4)), (114, 224, 333));
+    assert_eq!(self::texts(&rows_of(&shredded)), self::texts(&rows));
+}
+
+#[test]
+fn numbers_come_back_with_their_digits() {
+    let texts = ["1", "300", "70000", "5000000000", "1.5", "1.50", "123456789012.25", "1e2", "\"1\"", "true"];
+    let rows = of_json(&texts.map(Some));
+    for (shape, typed) in [
+        ("int64", 0b0000001111),
+        ("int16", 0b0000000011),
+        ("decimal(9, 2)", 0b0000100000),
+        ("decimal(18, 2)", 0b0001100000),
+        ("decimal(18, 1)", 0b0000010000),
+        ("decimal(18, 0)", 0),
+        ("double", 0b0010000000),
+        ("float", 0),
+        ("string", 0b0100000000),
+        ("boolean", 0b1000000000),
+    ] {
+        let shredder = Shredder::new(&shape.parse().unwrap()).unwrap();
+        let shredded = shredder.shred(&VariantColumn::try_new(&array(&rows)).unwrap()).unwrap();
+        let column = shredded.column_by_name("typed_value").unwrap();
+        let found = (0..rows.len()).filter(|row| column.is_valid(*row)).fold(0, |bits, row| bits | 1 << row);
+        assert_eq!(found, typed, "{shape}: {found:b}");
+        assert_eq!(
+            self::texts(&rows_of(&shredded)),
+            texts.map(|text| Some(text.replace("1e2", "100.0"))),
+            "{shape}"
+        );
+    }
+    // With exact widths just the ones of the type.
+    let shredder = Shredder::new(&"int16".parse().unwrap()).unwrap().with_exact_widths(true);
+    let shredded = shredder.shred(&VariantColumn::try_new(&array(&rows)).unwrap()).unwrap();
+    assert_eq!(shredded.column_by_name("typed_value").unwrap().null_count(), rows.len() - 1);
+}
+
+#[test]
+fn null_missing_and_no_row_are_three_things() {
+    let rows = of_json(&[
+        None,
+        Some("null"),
+        Some("{}"),
+        Some(r#"{"a": null}"#),
+        Some(r#"{"a": [null]}"#),
+        Some("[]"),
+    ]);
+    for shape in ["{a: int64}", "{a: [int64]}", "[int64]", "int64", "{a: variant}", "[variant]", "variant"] {
+        let shreddings = Shreddings::new().with_column("v", shape.parse().unwrap());
+        let schema = Arc::new(Schema::new(vec![variant_field("v")]));
+        let shredder = BatchShredder::new(schema.clone(), &shreddings).unwrap();
+        let batch = RecordBatch::try_new(schema, vec![Arc::new(array(&rows))]).unwrap();
+        let stored = stored(&shredder.shred(&batch).unwrap());
+        let found = rows_of(stored.column(0).as_struct());
+        let expected =
+            [None, Some("null"), Some("{}"), Some(r#"{"a":null}"#), Some(r#"{"a":[null]}"#), Some("[]")];
+        assert_eq!(texts(&found), expected.map(|text| text.map(str::to_owned)), "{shape}");
+    }
+}
+
+#[test]
+fn columns_are_found_by_their_paths() {
+    let rows = of_json(&[Some(r#"{"k": 1}"#), Some(r#"{"k": 2, "x": 1}"#), None]);
+    let element = Arc::new(variant_field("element"));
+    let list =
+        ListArray::new(element.clone(), OffsetBuffer::from_lengths([2, 1]), Arc::new(array(&rows)), None);
+    let inner = Fields::from(vec![Field::new("l", DataType::List(element), true), variant_field("w")]);
+    let two = array(&rows[..2].to_vec());
+    let outer = StructArray::new(inner.clone(), vec![Arc::new(list), Arc::new(two.clone())], None);
+    let fields = vec![Field::new("s", DataType::Struct(inner), true), variant_field("v")];
+    let schema = Arc::new(Schema::new(fields));
+    assert_eq!(variant_columns(&schema), ["s.l.list.element", "s.w", "v"]);
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(outer), Arc::new(two)]).unwrap();
+    let shape = || "{k: bigint}".parse::<Shredding>().unwrap();
+    let shreddings = Shreddings::new().with_column("s.l.list.element", shape()).with_column("v", shape());
+    let shredder = BatchShredder::new(schema.clone(), &shreddings).unwrap();
+    let shredded = shredder.shred(&batch).unwrap();
+    let stored = stored(&shredded);
+    let outer = stored.column(0).as_struct();
+    assert_eq!(texts(&rows_of(outer.column(0).as_list::<i32>().values().as_struct())), texts(&rows));
+    let column = |array: &StructArray| {
+        array.column_by_name("typed_value").map(|typed| {
+            typed.as_struct().column(0).as_struct().column(1).as_primitive::<Int64Type>().value(1)
+        })
+    };
+    assert_eq!(column(outer.column(0).as_list::<i32>().values().as_struct()), Some(2));
+    assert_eq!(column(outer.column(1).as_struct()), None);
+    assert_eq!(column(stored.column(1).as_struct()), Some(2));
+    // And back.
+    let back = Shreddings::new()
+        .with_column("s.l.list.element", Shredding::Variant)
+        .with_column("v", Shredding::Variant);
+    let unshredded = BatchShredder::new(stored.schema(), &back).unwrap().shred(&stored).unwrap();
+    assert_eq!(texts(&rows_of(unshredded.column(1).as_struct())), texts(&rows)[..2]);
+    assert!(VariantColumn::try_new(unshredded.column(1)).unwrap().is_unshredded());
+
+    let wrong = Shreddings::new().with_column("s", shape());
+    let error = BatchShredder::new(schema, &wrong).unwrap_err();
+    assert_eq!(error.message(), "no column of VARIANT is called s; there are: s.l.list.element, s.w, v");
+}
+
+#[test]
+fn what_is_damaged_is_an_error_with_its_row() {
+    let mut rows = of_json(&[Some(r#"{"a": "xyz"}"#), Some(r#"{"a": "xyz"}"#)]);
+    rows[1].as_mut().unwrap().1.truncate(6);
+    let shredder = Shredder::new(&"{a: string}".parse().unwrap()).unwrap();
+    let error = shredder.shred(&VariantColumn::try_new(&array(&rows)).unwrap()).unwrap_err();
+    assert!(error.message().ends_with("in row 1 of the batch"), "{error}");
+}
+
+/// Each byte of a shredded file is wrong once: reading it gives an error or values, of which looking at all gives one or the other.
+#[test]
+fn a_file_with_a_wrong_byte_is_an_error_or_values() {
+    let rows = of_json(&[
+        Some(r#"{"a": 1, "b": ["x", null, 2], "c": {"d": 1.50}, "rest": [true]}"#),
+        Some(r#"{"a": "n/a", "c": {"d": "longer than a view has room for", "e": null}}"#),
+        Some("null"),
+        None,
+        Some(r#"{"b": [], "c": 7}"#),
+    ]);
+    let schema = Arc::new(Schema::new(vec![variant_field("v")]));
+    let shape = "{a: int64, b: [string], c: {d: decimal(9, 2)}}".parse().unwrap();
+    let shredder = BatchShredder::new(schema.clone(), &Shreddings::new().with_column("v", shape)).unwrap();
+    let batch = shredder.shred(&RecordBatch::try_new(schema, vec![Arc::new(array(&rows))]).unwrap()).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_page_checksums(false)
+        .set_arrow_schema(false)
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    let file = writer.into_inner().unwrap();
+    let read = |bytes: Vec<u8>| -> marquetry_base::Result<Vec<Option<String>>> {
+        let mut out = Vec::new();
+        for batch in ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))?.build()? {
+            let batch = batch.map_err(|error| marquetry_base::Error::argument(error.to_string()))?;
+            for column in batch.columns() {
+                let column = VariantColumn::try_new(column)?;
+                let again = Shredder::new(&"{a: string, c: {e: variant}}".parse()?)?.shred(&column);
+                let mut reader = column.reader();
+                for row in 0..column.len() {
+                    out.push(reader.get(row)?.map(json::to_string).transpose()?);
+                }
+                again?;
+            }
+        }
+        Ok(out)
+    };
+    assert_eq!(read(file.clone()).unwrap(), texts(&rows));
+    let (mut errors, mut values) = (0, 0);
+    for at in 0..file.len() {
+        for flipped in [0x01, 0x80, 0xff] {
+            let mut wrong = file.clone();
+            wrong[at] ^= flipped;
+            match read(wrong) {
+                Ok(_) => values += 1,
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert!(errors > 100 && values > 100, "{errors} errors, {values} files that are read");
+}
+
+/// A value that owns what it holds.
+#[derive(Debug, Clone)]
+enum Tree {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Wide(i64),
+    Double(f64),
+    Float(f32),
+    Decimal(i64, u8),
+    WideDecimal(i128, u8),
+    Ticks(u8, i32),
+    Binary(Vec<u8>),
+    Text(String),
+    Uuid([u8; 16]),
+    Object(BTreeMap<String, Tree>),
+    Array(Vec<Tree>),
+}
+
+fn write(tree: &Tree, writer: &mut Writer) {
+    let value = match tree {
+        Tree::Null => Value::Null,
+        Tree::Boolean(value) => Value::Boolean(*value),
+        Tree::Integer(number) => {
+            match (i8::try_from(*number), i16::try_from(*number), i32::try_from(*number)) {
+                (Ok(number), ..) => Value::Int8(number),
+                (_, Ok(number), _) => Value::Int16(number),
+                (.., Ok(number)) => Value::Int32(number),
+                _ => Value::Int64(*number),
+            }
+        }
+        Tree::Wide(number) => Value::Int64(*number),
+        Tree::Double(number) => Value::Double(*number),
+        Tree::Float(number) => Value::Float(*number),
+        Tree::Decimal(unscaled, scale) if unscaled.unsigned_abs() < 1_000_000_000 => {
+            Value::Decimal4(Decimal { unscaled: (*unscaled).into(), scale: *scale })
+        }
+        Tree::Decimal(unscaled, scale) => {
+            Value::Decimal8(Decimal { unscaled: (*unscaled).into(), scale: *scale })
+        }
+        Tree::WideDecimal(unscaled, scale) => {
+            Value::Decimal16(Decimal { unscaled: *unscaled, scale: *scale })
+        }
+        Tree::Ticks(0, ticks) => Value::Date(*ticks),
+        Tree::Ticks(1, ticks) => Value::Time(i64::from(ticks.unsigned_abs())),
+        Tree::Ticks(2, ticks) => Value::TimestampMicros((*ticks).into()),
+        Tree::Ticks(3, ticks) => Value::LocalTimestampMicros((*ticks).into()),
+        Tree::Ticks(4, ticks) => Value::TimestampNanos((*ticks).into()),
+        Tree::Ticks(_, ticks) => Value::LocalTimestampNanos((*ticks).into()),
+        Tree::Binary(bytes) => Value::Binary(bytes),
+        Tree::Text(text) => Value::String(text),
+        Tree::Uuid(bytes) => Value::Uuid(bytes),
+        Tree::Object(fields) => {
+            writer.begin_object().unwrap();
+            for (name, field) in fields {
+                writer.field(name).unwrap();
+                write(field, writer);
+            }
+            return writer.end().unwrap();
+        }
+        Tree::Array(elements) => {
+            writer.begin_array().unwrap();
+            elements.iter().for_each(|element| write(element, writer));
+            return writer.end().unwrap();
+        }
+    };
+    writer.write(&value).unwrap();
+}
+
+fn tree() -> impl Strategy<Value = Tree> {
+    let leaf = prop_oneof![
+        Just(Tree::Null),
+        any::<bool>().prop_map(Tree::Boolean),
+        (-200..200_i64).prop_map(Tree::Integer),
+        any::<i64>().prop_map(Tree::Integer),
+        (-200..200_i64).prop_map(Tree::Wide),
+        any::<f64>().prop_map(Tree::Double),
+        any::<f32>().prop_map(Tree::Float),
+        (-2_000_000_000..2_000_000_000_i64, 0..4_u8)
+            .prop_map(|(unscaled, scale)| Tree::Decimal(unscaled, scale)),
+        (-(10_i128.pow(37))..10_i128.pow(37), 0..=38_u8)
+            .prop_map(|(unscaled, scale)| Tree::WideDecimal(unscaled, scale)),
+        (0..6_u8, any::<i32>()).prop_map(|(kind, ticks)| Tree::Ticks(kind, ticks)),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Tree::Binary),
+        "\\PC{0,20}".prop_map(Tree::Text),
+        any::<[u8; 16]>().prop_map(Tree::Uuid),
+    ];
+    leaf.prop_recursive(4, 24, 5, |inner| {
+        prop_oneof![
+            prop::collection::btree_map("[abcé ]{0,1}", inner.clone(), 0..4).prop_map(Tree::Object),
+            prop::collection::vec(inner, 0..4).prop_map(Tree::Array),
+        ]
+    })
+}
+
+/// Shapes of the names that values have.
+fn shape() -> impl Strategy<Value = Shredding> {
+    let primitive = prop_oneof![
+        Just(PrimitiveType::Boolean),
+        Just(PrimitiveType::Int8),
+        Just(PrimitiveType::Int16),
+        Just(PrimitiveType::Int32),
+        Just(PrimitiveType::Int64),
+        Just(PrimitiveType::Float),
+        Just(PrimitiveType::Double),
+        (1..=38_u8).prop_flat_map(|precision| {
+            (0..=precision.min(4)).prop_map(move |scale| PrimitiveType::Decimal { precision, scale })
+        }),
+        Just(PrimitiveType::Date),
+        Just(PrimitiveType::Time),
+        Just(PrimitiveType::TimestampMicros),
+        Just(PrimitiveType::LocalTimestampMicros),
+        Just(PrimitiveType::TimestampNanos),
+        Just(PrimitiveType::LocalTimestampNanos),
+        Just(PrimitiveType::Binary),
+        Just(PrimitiveType::String),
+        Just(PrimitiveType::Uuid),
+    ];
+    let leaf = prop_oneof![1 => Just(Shredding::Variant), 8 => primitive.prop_map(Shredding::Primitive)];
+    leaf.prop_recursive(4, 16, 4, |inner| {
+        prop_oneof![
+            3 => prop::collection::btree_map("[abcé ]{0,1}", inner.clone(), 1..4).prop_map(Shredding::Object),
+            1 => inner.prop_map(|element| Shredding::Array(Box::new(element))),
+        ]
+    })
+}
+
+fn is_same(found: &Rows, expected: &Rows) -> bool {
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|pair| match pair {
+            (Some((metadata, value)), Some((other_metadata, other_value))) => {
+                let (one, other) =
+                    (Variant::new(metadata, value).unwrap(), Variant::new(other_metadata, other_value));
+                one.is_same(&other.unwrap()).unwrap()
+            }
+            (found, expected) => found.is_none() && expected.is_none(),
+        })
+}
+
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("MARQUETRY_SHRED_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(200), failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn whatever_is_shredded_comes_back(
+        trees in prop::collection::vec(prop::option::weighted(0.9, tree()), 0..8),
+        shape in shape(),
+        other in shape(),
+    ) {
+        let rows: Rows = trees.iter().map(|tree| tree.as_ref().map(|tree| {
+            let mut writer = Writer::new();
+            write(tree, &mut writer);
+            writer.finish().unwrap()
+        })).collect();
+        let unshredded = array(&rows);
+        let column = VariantColumn::try_new(&unshredded).unwrap();
+
+        // To the bit.
+        let exact = Shredder::new(&shape).unwrap().with_exact_widths(true);
+        let shredded = exact.shred(&column).unwrap();
+        prop_assert!(is_same(&rows_of(&shredded), &rows));
+
+        // As numbers, through a file, and into another shape, and back.
+        let schema = Arc::new(Schema::new(vec![variant_field("v")]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(unshredded.clone())]).unwrap();
+        let shredder = BatchShredder::new(schema, &Shreddings::new().with_column("v", shape.clone())).unwrap();
+        let batch = shredder.shred(&batch).unwrap();
+        let batch = if rows.is_empty() { batch } else { stored(&batch) };
+        let found = batch.column(0).as_struct();
+        prop_assert_eq!(texts(&rows_of(found)), texts(&rows));
+        let again = Shredder::new(&other).unwrap().shred(&VariantColumn::try_new(found).unwrap()).unwrap();
+        prop_assert_eq!(texts(&rows_of(&again)), texts(&rows));
+        let back = VariantColumn::try_new(&again).unwrap().unshredded().unwrap();
+        prop_assert_eq!(texts(&rows_of(&back)), texts(&rows));
+    }
+
+    #[test]
+    fn bytes_that_are_wrong_are_an_error_or_a_value(
+        tree in tree(),
+        shape in shape(),
+        (at, flipped) in (any::<prop::sample::Index>(), 1_u8..),
+        in_metadata in any::<bool>(),
+    ) {
+        let mut writer = Writer::new();
+        write(&tree, &mut writer);
+        let (mut metadata, mut value) = writer.finish().unwrap();
+        let bytes = if in_metadata { &mut metadata } else { &mut value };
+        let at = at.index(bytes.len());
+        bytes[at] ^= flipped;
+        let rows = vec![Some((metadata, value))];
+        if let Ok(shredded) = Shredder::new(&shape).unwrap().shred(&VariantColumn::try_new(&array(&rows)).unwrap()) {
+            let column = VariantColumn::try_new(&shredded).unwrap();
+            let mut reader = column.reader();
+            if let Ok(Some(variant)) = reader.get(0) {
+                let _ = variant.validate();
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `lint`: are files as a house wants them?
+
+mod profile;
+
+use super::verify::{Job, check_files};
+use crate::args::Files;
+use crate::failure::{Failure, Outcome};
+use crate::file_name;
+use crate::output::Output;
+use clap::Args as ClapArgs;
+use marquetry_verify::VerifyOptions;
+use profile::Profile;
+use std::path::{Path, PathBuf};
+
+/// The arguments of `lint`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LintArgs {
+    #[command(flatten)]
+    files: Files,
+    /// The profile; .marquetry.toml of this folder, or of the first above it that has one, if not given
+    #[arg(long, short, value_name = "FILE.toml")]
+    profile: Option<PathBuf>,
+    /// Show so many findings of each rule for each file; the others are counted
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    most: usize,
+    /// How many threads; by default one for each processor
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+pub(crate) const LINT_HELP: &str = "\
+What verify checks, by a profile for all files of a house. A profile is TOML; all of it may be left out:
+
+  level = \"quick\"               # how deep to look: quick, default, deep; default if not given
+  fail = \"suspicious\"           # from which severity on files fail: style (if not given), suspicious, invalid, corrupt
+
+  [severity]                    # of a rule, or of all whose ids begin so: off, style, suspicious, invalid, corrupt
+  list-legacy = \"off\"
+  statistics = \"invalid\"
+
+  [limits]                      # numbers, or sizes such as \"256MiB\"
+  row-group-rows = { min = 10000, max = 1000000 }
+  row-group-bytes = { max = \"256MiB\" }
+  file-bytes = { min = \"1MiB\", max = \"1GiB\" }
+  footer-bytes = { max = \"1MiB\" }
+  columns = { max = 500 }
+  codecs = [\"zstd\", \"snappy\"]
+  statistics = true             # bounds and counts of nulls
+  page-index = true
+  bloom-filters = [\"user.id\"]
+  sorted-by = [\"day\"]
+
+Limits are rules whose ids begin with house; `marquetry rules house` lists them. Without a profile all rules of the format are
+checked. Output is that of verify; --format github writes annotations for workflows, --format sarif a document.
+
+The exit code is 1 if a file fails or cannot be read, 2 if the profile is wrong.
+
+Examples:
+  marquetry lint 'warehouse/**/*.parquet'
+  marquetry lint --profile data.toml new.parquet --format github";
+
+pub(crate) fn run(args: &LintArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let profile = match args.profile.clone().or_else(found) {
+        Some(path) => read(&path)?,
+        None => Profile::default(),
+    };
+    let options = VerifyOptions::default()
+        .with_level(profile.level)
+        .with_ignore(profile.off)
+        .with_house_limits(profile.limits)
+        .with_findings_per_rule(args.most)
+        .with_decryption(crate::keys::given().cloned());
+    let job = Job { files: &args.files, threads: args.threads, options, judgement: &profile.judgement };
+    check_files(&job, output, outcome)
+}
+
+/// The profile of the working directory, or of the nearest one above it.
+fn found() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join(".marquetry.toml")).find(|path| path.is_file())
+}
+
+fn read(path: &Path) -> Result<Profile, Failure> {
+    let wrong = |why: String| Failure::Usage(format!("{}: {why}", file_name::shown(path)));
+    let text =
+        std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read the profile: {error}")))?;
+    text.parse().map_err(wrong)
+}

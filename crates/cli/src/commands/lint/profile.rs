@@ -1,0 +1,216 @@
+//! A profile: what a house wants of its files, as TOML.
+
+use crate::args::bytes;
+use crate::commands::rules::named;
+use crate::commands::verify::Judgement;
+use marquetry_verify::{HouseLimits, Level, Severity};
+use std::collections::HashMap;
+use std::str::FromStr;
+use toml::{Table, Value};
+
+/// What a profile says.
+pub(super) struct Profile {
+    pub(super) level: Level,
+    /// Ids of rules that are not checked.
+    pub(super) off: Vec<String>,
+    pub(super) judgement: Judgement,
+    pub(super) limits: HouseLimits,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Profile {
+            level: Level::Default,
+            off: Vec::new(),
+            judgement: Judgement { severities: HashMap::new(), fails_from: Severity::Style },
+            limits: HouseLimits::default(),
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        let mut profile = Profile::default();
+        for (key, value) in &table {
+            match key.as_str() {
+                "level" => profile.level = one_of(key, value, LEVELS)?,
+                "fail" => profile.judgement.fails_from = one_of(key, value, SEVERITIES)?,
+                "severity" => profile.set_severities(subtable(key, value)?)?,
+                "limits" => profile.limits = limits(subtable(key, value)?)?,
+                _ => return Err(unknown(key, &["level", "fail", "severity", "limits"])),
+            }
+        }
+        Ok(profile)
+    }
+}
+
+impl Profile {
+    /// What is said of a rule outweighs what is said of all whose ids begin so.
+    fn set_severities(&mut self, table: &Table) -> Result<(), String> {
+        let mut said: Vec<_> = table.iter().collect();
+        said.sort_by_key(|(name, _)| name.len());
+        for (name, value) in said {
+            let rules = named(name).map_err(|failure| failure.to_string())?;
+            let is_off = value.as_str() == Some("off");
+            let severity = if is_off { Severity::Style } else { one_of(name, value, SEVERITIES)? };
+            for rule in rules {
+                self.off.retain(|off| off != rule.id);
+                self.judgement.severities.insert(rule.id, severity);
+                if is_off {
+                    self.off.push(rule.id.to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+const LEVELS: &[(&str, Level)] =
+    &[("quick", Level::Quick), ("default", Level::Default), ("deep", Level::Deep)];
+const SEVERITIES: &[(&str, Severity)] = &[
+    ("style", Severity::Style),
+    ("suspicious", Severity::Suspicious),
+    ("invalid", Severity::Invalid),
+    ("corrupt", Severity::Corrupt),
+];
+
+fn limits(table: &Table) -> Result<HouseLimits, String> {
+    let mut limits = HouseLimits::default();
+    for (key, value) in table {
+        let most = || match range(key, value)? {
+            (None, most) => Ok(most),
+            (Some(_), _) => Err(format!("{key} has no min")),
+        };
+        match key.as_str() {
+            "row-group-rows" => limits.row_group_rows = range(key, value)?,
+            "row-group-bytes" => limits.row_group_bytes = most()?,
+            "file-bytes" => limits.file_bytes = range(key, value)?,
+            "footer-bytes" => limits.footer_bytes = most()?,
+            "columns" => limits.columns = most()?,
+            "codecs" => limits.codecs = Some(texts(key, value)?),
+            "statistics" => limits.statistics = truth(key, value)?,
+            "page-index" => limits.page_index = truth(key, value)?,
+            "bloom-filters" => limits.bloom_filters = texts(key, value)?,
+            "sorted-by" => limits.sorted_by = texts(key, value)?,
+            _ => return Err(unknown(key, &LIMITS)),
+        }
+    }
+    Ok(limits)
+}
+
+const LIMITS: [&str; 10] = [
+    "row-group-rows",
+    "row-group-bytes",
+    "file-bytes",
+    "footer-bytes",
+    "columns",
+    "codecs",
+    "statistics",
+    "page-index",
+    "bloom-filters",
+    "sorted-by",
+];
+
+/// `{ min = 1, max = "2MiB" }`.
+fn range(key: &str, value: &Value) -> Result<(Option<u64>, Option<u64>), String> {
+    let table = subtable(key, value)?;
+    if let Some(name) = table.keys().find(|name| *name != "min" && *name != "max") {
+        return Err(unknown(&format!("{key}.{name}"), &["min", "max"]));
+    }
+    let bound = |name: &str| table.get(name).map(|value| number(&format!("{key}.{name}"), value)).transpose();
+    match (bound("min")?, bound("max")?) {
+        (Some(least), Some(most)) if least > most => Err(format!("{key}.min is greater than {key}.max")),
+        bounds => Ok(bounds),
+    }
+}
+
+fn number(key: &str, value: &Value) -> Result<u64, String> {
+    let number = match value {
+        Value::Integer(number) => u64::try_from(*number).ok(),
+        Value::String(text) => {
+            return bytes(text).map(|bytes| bytes as u64).map_err(|why| format!("{key} {why}"));
+        }
+        _ => None,
+    };
+    number.ok_or_else(|| format!("{key} is no number that is not negative, and no size such as \"256MiB\""))
+}
+
+fn subtable<'a>(key: &str, value: &'a Value) -> Result<&'a Table, String> {
+    value.as_table().ok_or_else(|| format!("{key} is no table"))
+}
+
+fn truth(key: &str, value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| format!("{key} is neither true nor false"))
+}
+
+fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
+    let list = value.as_array().and_then(|list| {
+        list.iter().map(|text| text.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+    });
+    list.ok_or_else(|| format!("{key} is no list of texts"))
+}
+
+fn one_of<T: Copy>(key: &str, value: &Value, values: &[(&str, T)]) -> Result<T, String> {
+    let found = values.iter().find(|(name, _)| value.as_str() == Some(name));
+    let names = || values.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    found.map(|(_, value)| *value).ok_or_else(|| format!("{key} is none of {}", names()))
+}
+
+fn unknown(key: &str, known: &[&str]) -> String {
+    format!("{key} is nothing that a profile says: known are {}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_outweighs_its_family() {
+        let text = "[severity]\npage-checksum = 'invalid'\npage = 'off'\n";
+        let profile: Profile = text.parse().unwrap();
+        assert!(profile.off.iter().any(|id| id == "page-header"), "{:?}", profile.off);
+        assert!(!profile.off.iter().any(|id| id == "page-checksum"));
+        assert_eq!(profile.judgement.severities["page-checksum"], Severity::Invalid);
+    }
+
+    #[test]
+    fn limits_of_all_kinds() {
+        let text = "fail = 'invalid'\nlevel = 'deep'\n[limits]\nrow-group-rows = { min = 10, max = 20 }\n\
+                    file-bytes = { max = '1KiB' }\ncodecs = ['zstd']\nstatistics = true\nsorted-by = ['a', 'b.c']\n";
+        let profile: Profile = text.parse().unwrap();
+        let limits = HouseLimits::default()
+            .with_row_group_rows(Some(10), Some(20))
+            .with_file_bytes(None, Some(1024))
+            .with_codecs(Some(vec!["zstd".to_owned()]))
+            .with_statistics(true)
+            .with_sorted_by(vec!["a".to_owned(), "b.c".to_owned()]);
+        assert_eq!(profile.limits, limits);
+        assert_eq!((profile.level, profile.judgement.fails_from), (Level::Deep, Severity::Invalid));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, named) in [
+            ("levl = 'deep'", "levl"),
+            ("level = 'deepest'", "quick, default, deep"),
+            ("fail = 1", "fail"),
+            ("[severity]\nfooter-colour = 'off'", "footer-colour"),
+            ("[severity]\nfooter-rows = 'bad'", "footer-rows"),
+            ("[limits]\nrows = 1", "rows"),
+            ("[limits]\nrow-group-rows = 1", "row-group-rows"),
+            ("[limits]\nrow-group-rows = { least = 1 }", "row-group-rows.least"),
+            ("[limits]\nrow-group-rows = { min = 2, max = 1 }", "row-group-rows.min"),
+            ("[limits]\nfooter-bytes = { min = 2 }", "footer-bytes"),
+            ("[limits]\nfile-bytes = { max = 'much' }", "file-bytes.max"),
+            ("[limits]\ncodecs = 'zstd'", "codecs"),
+            ("[limits]\nstatistics = 'yes'", "statistics"),
+            ("level = ", "TOML"),
+        ] {
+            let error = text.parse::<Profile>().err().unwrap_or_default();
+            assert!(error.contains(named), "{text}: {error}");
+        }
+    }
+}

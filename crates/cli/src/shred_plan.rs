@@ -1,0 +1,119 @@
+//! How the columns of VARIANT of one table are shredded: what was typed, and what a sample of rows tells.
+
+use crate::args::{Shred, ShredArg};
+use crate::failure::Failure;
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use marquetry::errors::Error;
+use marquetry::variant::{
+    InferShreddingOptions, InferredShredding, Shredding, Shreddings, infer_shreddings, variant_columns,
+};
+use marquetry_core::write::WriterProperties;
+use serde_json::{Value, json};
+
+/// What is to be done with each column of VARIANT that something is said of.
+#[derive(Debug, Default)]
+pub(crate) struct ShredPlan {
+    given: Shreddings,
+    /// Those that a sample tells the shape of.
+    sampled: Vec<String>,
+}
+
+impl ShredPlan {
+    /// What is said last of a column wins over what is said of all.
+    pub(crate) fn new(args: &[ShredArg], schema: &Schema) -> Result<Self, Failure> {
+        let columns = variant_columns(schema);
+        let names = args.iter().filter_map(|arg| arg.column.as_ref());
+        let is_shape =
+            |arg: &ShredArg| matches!(&arg.wanted, Shred::As(shape) if *shape != Shredding::Variant);
+        let missing = match names.into_iter().find(|name| !columns.contains(name)) {
+            Some(name) => Some(format!("no column of VARIANT is called {name}")),
+            None if columns.is_empty() && args.iter().any(is_shape) => {
+                Some("no column of VARIANT is there".to_owned())
+            }
+            None => None,
+        };
+        if let Some(missing) = missing {
+            let known = match columns.is_empty() {
+                true => String::new(),
+                false => format!("; there are: {}", columns.join(", ")),
+            };
+            return Err(Failure::Usage(format!("--shred: {missing}{known}")));
+        }
+        let mut plan = ShredPlan::default();
+        for column in columns {
+            let of_it = args.iter().rev().find(|arg| arg.column.as_ref() == Some(&column));
+            match of_it.or_else(|| args.iter().rev().find(|arg| arg.column.is_none())).map(|arg| &arg.wanted)
+            {
+                Some(Shred::Auto) => plan.sampled.push(column),
+                Some(Shred::As(shape)) => plan.given = plan.given.with_column(column, shape.clone()),
+                None => {}
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Whether it takes a sample to know the shapes.
+    pub(crate) fn needs_sample(&self) -> bool {
+        !self.sampled.is_empty()
+    }
+
+    /// Whether something is said of the column with this path.
+    pub(crate) fn names(&self, path: &str) -> bool {
+        self.given.get(path).is_some() || self.sampled.iter().any(|column| column == path)
+    }
+
+    /// The shapes of all columns, and what the sample says of those that it was taken for.
+    pub(crate) fn complete(
+        &self,
+        sample: &[RecordBatch],
+        properties: &WriterProperties,
+    ) -> Result<(Shreddings, Vec<InferredShredding>), Error> {
+        if !self.needs_sample() {
+            return Ok((self.given.clone(), Vec::new()));
+        }
+        let columns: Vec<&str> = self.sampled.iter().map(String::as_str).collect();
+        // Settings of columns are of those that the file has in the end.
+        let properties = WriterProperties::builder().set_compat(properties.compat()).build();
+        let options = InferShreddingOptions::new();
+        let inferred = infer_shreddings(sample, &columns, &options, Some(&properties))?;
+        let mut shreddings = self.given.clone();
+        for inferred in &inferred {
+            let shape = inferred.shredding.clone().filter(|_| inferred.pays());
+            shreddings = shreddings.with_column(&inferred.column, shape.unwrap_or(Shredding::Variant));
+        }
+        Ok((shreddings, inferred))
+    }
+}
+
+/// What a sample said of a column, on a line.
+pub(crate) fn told(inferred: &InferredShredding) -> String {
+    let InferredShredding { column, shredding, unshredded_bytes, shredded_bytes, prunable, .. } = inferred;
+    let Some(shape) = shredding else {
+        return format!("{column} is not shredded: its values have nothing in common");
+    };
+    let prunes = match prunable.as_slice() {
+        [] => String::new(),
+        columns => format!(", parts are passed over by {}", columns.join(", ")),
+    };
+    let not = if inferred.pays() { "" } else { "not " };
+    format!(
+        "{column} is {not}shredded as {shape}: {shredded_bytes} bytes of the sample in place of {unshredded_bytes}{prunes}"
+    )
+}
+
+/// The same for programs.
+pub(crate) fn json_of(inferred: &InferredShredding) -> Value {
+    json!({
+        "column": inferred.column,
+        "shape": inferred.shredding.as_ref().map(ToString::to_string),
+        "is_shredded": inferred.pays(),
+        "unshredded_bytes": inferred.unshredded_bytes,
+        "shredded_bytes": inferred.shredded_bytes,
+        "prunable": inferred.prunable,
+    })
+}
+
+/// Rows and bytes of a sample.
+pub(crate) const SAMPLE_ROWS: usize = 4096;
+pub(crate) const SAMPLE_BYTES: usize = 64 << 20;

@@ -1,0 +1,85 @@
+"""Statistics of columns beside those of pyarrow, and differences that were planted."""
+
+import datetime
+import decimal
+import pathlib
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import marquetry
+
+TABLE = pa.table(
+    {
+        "id": pa.array(range(1000), pa.int64()),
+        "name": pa.array([None if i % 7 == 0 else f"name {i % 100}" for i in range(1000)]),
+        "score": pa.array([float("nan") if i % 11 == 0 else i / 3 for i in range(1000)]),
+        "price": pa.array([decimal.Decimal(i) / 100 for i in range(1000)], pa.decimal128(9, 2)),
+        "day": pa.array([datetime.date(2020, 1, 1) + datetime.timedelta(i % 50) for i in range(1000)]),
+        "tags": pa.array([[str(i)] * (i % 3) for i in range(1000)]),
+        "ok": pa.array([i % 3 == 0 for i in range(1000)]),
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path) -> str:
+    path = str(tmp_path / "t.parquet")
+    pq.write_table(TABLE, path, row_group_size=300)
+    return path
+
+
+def test_statistics_are_those_of_pyarrow(path: str) -> None:
+    statistics = marquetry.stats(path)
+    assert statistics.rows == 1000
+    for name in ("id", "name", "price", "day", "ok"):
+        ours, column = statistics[name], TABLE[name]
+        assert ours.nulls == column.null_count and ours.values == len(column) - column.null_count
+        assert (ours.min, ours.max) == tuple(pc.min_max(column).as_py().values())
+        assert (ours.distinct, ours.distinct_error) == (pc.count_distinct(column).as_py(), 0.0)
+    score = [value for value in TABLE["score"].to_pylist() if value == value]
+    assert statistics["score"].nans == 1000 - len(score)
+    assert statistics["score"].mean == pytest.approx(sum(score) / len(score))
+    assert statistics["price"].mean == pytest.approx(4.995)
+    assert statistics["ok"].common == [(False, 666, 666), (True, 334, 334)]
+    assert statistics["tags.list.element"].list_length == (0, pytest.approx(0.999), 2)
+    assert "1000 rows" in str(statistics) and "<table>" in statistics._repr_html_()
+    with pytest.raises(KeyError):
+        statistics["absent"]
+
+
+def test_quick_and_chosen_columns(path: str) -> None:
+    quick = marquetry.stats(path, quick=True, columns=["id"])
+    assert [column.column for column in quick.columns] == ["id"]
+    assert (quick["id"].min, quick["id"].max, quick["id"].mean) == (0, 999, None)
+    with pytest.raises(marquetry.ColumnError):
+        marquetry.stats(path, columns=["absent"])
+    with open(path, "rb") as file:
+        assert marquetry.stats(file.read(), columns=["id"])["id"].quartiles == [249, 499, 749]
+
+
+def test_differences(path: str, tmp_path: pathlib.Path) -> None:
+    other = str(tmp_path / "other.parquet")
+    pq.write_table(TABLE, other, compression="zstd", row_group_size=77)
+    assert marquetry.diff(path, other, rows=True).same
+    assert not marquetry.diff(path, other).same
+    rows = TABLE.to_pylist()
+    rows[500]["name"] = "another"
+    pq.write_table(pa.Table.from_pylist(rows, TABLE.schema), other)
+    found = marquetry.diff(path, other, rows=True)
+    assert found.rows is not None and not found.same
+    assert (found.rows.changed, found.rows.changed_rows, found.rows.changed_columns) == (1, [(500, 500)], [("name", 1)])
+    del rows[500]
+    pq.write_table(pa.Table.from_pylist(rows, TABLE.schema), other)
+    for options in ({"rows": True}, {"key": "id"}, {"key": ["id"], "columns": ["id", "name"]}):
+        found = marquetry.diff(path, other, **options)
+        assert found.rows is not None and (found.rows.removed, found.rows.removed_rows, found.rows.added) == (1, [500], 0)
+    pq.write_table(TABLE.drop_columns(["score"]).replace_schema_metadata({"who": "me"}), other)
+    found = marquetry.diff(path, other, rows=True)
+    assert ("metadata", "who", "value", None, "me") in found.differences
+    assert any(fact.aspect == "schema" and fact.of == "score" and fact.right is None for fact in found.differences)
+    assert found.rows is not None and found.rows.not_compared == ["score"]
+    with pytest.raises(marquetry.Error):
+        marquetry.diff(path, b"no file")
