@@ -1,7 +1,7 @@
 //! What is gathered of the numbers of a column: bounds, mean, quantiles, frequent ones.
 
 use super::quantile_sketch::{QuantileSketch, RANK_ERROR};
-use super::value::Number;
+use super::value::{Number, Sum};
 use super::value_counts::{Frequent, ValueCounts};
 use std::cmp::Ordering;
 
@@ -71,7 +71,7 @@ impl<T: Number> Numbers<T> {
         }
         self.bounds = bounds;
         if count > 0 {
-            let mean = T::sum_to_f64(sum) / count as f64;
+            let mean = sum.to_f64() / count as f64;
             let squares =
                 numbers.map(|(number, times)| (number.to_f64() - mean).powi(2) * times as f64).sum();
             self.merge_moments(count, sum, mean, squares);
@@ -84,8 +84,8 @@ impl<T: Number> Numbers<T> {
         let difference = mean - self.mean;
         self.squares += squares + difference * difference * before * count as f64 / total;
         self.count += count;
-        T::merge(&mut self.sum, sum);
-        self.mean = T::sum_to_f64(self.sum) / total;
+        self.sum.merge(sum);
+        self.mean = self.sum.to_f64() / total;
     }
 
     fn be_approximate(&mut self) {

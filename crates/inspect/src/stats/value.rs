@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 /// A number as statistics see it. Integers of up to 64 bits, dates and times are `i64`, floats `f64`, larger ones and decimals
 /// `i128` or `i256`, these without their scale.
 pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
-    /// Sums without loss where there is one.
-    type Sum: Default + Copy + Send;
+    /// Without loss where there is such a sum.
+    type Sum: Sum;
 
     /// Where the number stands among others: NaN behind all, and both zeros alike.
     fn order(self, other: Self) -> Ordering {
@@ -20,9 +20,48 @@ pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
     }
     fn hash(self) -> u64;
     fn add(sum: &mut Self::Sum, number: Self, times: u64);
-    fn merge(sum: &mut Self::Sum, other: Self::Sum);
-    fn sum_to_f64(sum: Self::Sum) -> f64;
     fn to_le_bytes(self) -> [u8; 32];
+}
+
+/// A sum of numbers.
+pub(crate) trait Sum: Default + Copy + Send {
+    fn merge(&mut self, other: Self);
+    fn to_f64(self) -> f64;
+}
+
+impl Sum for i128 {
+    fn merge(&mut self, other: Self) {
+        *self = self.wrapping_add(other);
+    }
+
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Sum for i256 {
+    fn merge(&mut self, other: Self) {
+        *self = self.wrapping_add(other);
+    }
+
+    fn to_f64(self) -> f64 {
+        wide_to_f64(self)
+    }
+}
+
+impl Sum for FloatSum {
+    fn merge(&mut self, other: Self) {
+        self.add(other.sum);
+        self.add(other.lost);
+    }
+
+    fn to_f64(self) -> f64 {
+        // What was lost on the way to infinity is no number.
+        match self.sum.is_finite() {
+            true => self.sum + self.lost,
+            false => self.sum,
+        }
+    }
 }
 
 /// The first bytes of a number in little-endian order.
@@ -47,14 +86,6 @@ impl Number for i64 {
         *sum = sum.wrapping_add(i128::from(number) * i128::from(times));
     }
 
-    fn merge(sum: &mut i128, other: i128) {
-        *sum = sum.wrapping_add(other);
-    }
-
-    fn sum_to_f64(sum: i128) -> f64 {
-        sum as f64
-    }
-
     fn to_le_bytes(self) -> [u8; 32] {
         widened(i64::to_le_bytes(self))
     }
@@ -76,14 +107,6 @@ impl Number for i128 {
         *sum = sum.wrapping_add(i256::from_i128(number).wrapping_mul(times));
     }
 
-    fn merge(sum: &mut i256, other: i256) {
-        *sum = sum.wrapping_add(other);
-    }
-
-    fn sum_to_f64(sum: i256) -> f64 {
-        wide_to_f64(sum)
-    }
-
     fn to_le_bytes(self) -> [u8; 32] {
         widened(i128::to_le_bytes(self))
     }
@@ -103,15 +126,6 @@ impl Number for i256 {
 
     fn add(sum: &mut FloatSum, number: Self, times: u64) {
         sum.add(wide_to_f64(number) * times as f64);
-    }
-
-    fn merge(sum: &mut FloatSum, other: FloatSum) {
-        sum.add(other.sum);
-        sum.add(other.lost);
-    }
-
-    fn sum_to_f64(sum: FloatSum) -> f64 {
-        sum.value()
     }
 
     fn to_le_bytes(self) -> [u8; 32] {
@@ -143,15 +157,6 @@ impl Number for f64 {
         sum.add(number * times as f64);
     }
 
-    fn merge(sum: &mut FloatSum, other: FloatSum) {
-        sum.add(other.sum);
-        sum.add(other.lost);
-    }
-
-    fn sum_to_f64(sum: FloatSum) -> f64 {
-        sum.value()
-    }
-
     fn to_le_bytes(self) -> [u8; 32] {
         widened(f64::to_le_bytes(self))
     }
@@ -173,14 +178,6 @@ impl FloatSum {
         };
         self.sum = sum;
     }
-
-    fn value(self) -> f64 {
-        // What was lost on the way to infinity is no number.
-        match self.sum.is_finite() {
-            true => self.sum + self.lost,
-            false => self.sum,
-        }
-    }
 }
 
 fn wide_to_f64(number: i256) -> f64 {
@@ -201,9 +198,9 @@ mod tests {
         for number in [1e100, 1.0, -1e100] {
             f64::add(&mut sum, number, 1);
         }
-        assert_eq!(f64::sum_to_f64(sum), 1.0);
+        assert_eq!(sum.to_f64(), 1.0);
         f64::add(&mut sum, f64::INFINITY, 1);
-        assert_eq!(f64::sum_to_f64(sum), f64::INFINITY);
+        assert_eq!(sum.to_f64(), f64::INFINITY);
     }
 
     #[test]
