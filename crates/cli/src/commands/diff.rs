@@ -11,7 +11,7 @@ use crate::text_table::{TextTable, shortened};
 use arrow_array::RecordBatch;
 use clap::Args as ClapArgs;
 use marquetry::arrow::StringLayout;
-use marquetry::arrow::arrow_reader::{ChunkReader, Int96Unit};
+use marquetry::arrow::arrow_reader::Int96Unit;
 use marquetry::errors::Error;
 use marquetry_inspect::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
 use serde_json::{Value, json};
@@ -95,8 +95,7 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
 
 fn open(path: &Path) -> Result<DiffFile, Error> {
     let options = keys::reader_options().with_text(StringLayout::Utf8View).with_int96(Int96Unit::Nanoseconds);
-    let source = remote::open(path)?.into_source()?;
-    DiffFile::open(source, options).map_err(|error| error.in_file(file_name::shown(path)))
+    DiffFile::open(remote::source(path)?, options).map_err(|error| error.in_file(file_name::shown(path)))
 }
 
 /// The rows that are shown.
