@@ -12,6 +12,7 @@ GIB = 1 << 30
 COMMANDS = [
     ["schema"], ["meta"], ["meta", "--format", "json"], ["pages"], ["pages", "--format", "json"], ["index"], ["index", "--format", "json"],
     ["size"], ["size", "--format", "json"], ["stats"], ["stats", "--quick", "--format", "json"], ["lint"],
+    ["advise", "--budget", "2s"], ["optimize", "--budget", "2s", "IN", "OUT.parquet"],
     ["diff", "IN", "IN"], ["diff", "--rows", "IN", "IN"], ["dictionary", "-c", "COLUMN"], ["head"], ["head", "--format", "json"], ["cat"],
     ["cat", "--format", "json"], ["cat", "--on-corrupt", "skip-page", "--format", "json"], ["count"], ["verify"], ["verify", "--deep"],
     ["convert", "IN", "OUT.parquet"], ["convert", "IN", "OUT.arrow"], ["convert", "IN", "OUT.csv"],

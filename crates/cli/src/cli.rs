@@ -57,6 +57,12 @@ pub(crate) enum Command {
     /// Print what columns hold: nulls, distinct and common values, bounds, means
     #[command(after_help = commands::stats::STATS_HELP)]
     Stats(commands::stats::StatsArgs),
+    /// Tell what would make columns smaller: encodings and codecs, each measured
+    #[command(after_help = commands::advise::ADVISE_HELP)]
+    Advise(commands::advise::AdviseArgs),
+    /// Write a file again, smaller, and prove that its rows are the same
+    #[command(after_help = commands::optimize::OPTIMIZE_HELP)]
+    Optimize(commands::optimize::OptimizeArgs),
     /// Check files by a profile: rules on, off or of another severity, limits of a house
     #[command(after_help = commands::lint::LINT_HELP)]
     Lint(commands::lint::LintArgs),

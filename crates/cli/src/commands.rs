@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod advise;
 pub(crate) mod append;
 pub(crate) mod cat;
 mod column_chunks;
@@ -19,6 +20,7 @@ pub(crate) mod lint;
 pub(crate) mod merge;
 pub(crate) mod meta;
 pub(crate) mod meta_edit;
+pub(crate) mod optimize;
 pub(crate) mod pages;
 pub(crate) mod recover;
 pub(crate) mod rewrite;

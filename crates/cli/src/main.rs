@@ -153,6 +153,8 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Count(args) => commands::count::run(args, output, outcome),
         Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
+        Command::Advise(args) => commands::advise::run(args, output, outcome),
+        Command::Optimize(args) => commands::optimize::run(args, output, outcome),
         Command::Lint(args) => commands::lint::run(args, output, outcome),
         Command::Diff(args) => commands::diff::run(args, output, outcome),
         Command::Stats(args) => commands::stats::run(args, output, outcome),

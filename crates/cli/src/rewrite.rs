@@ -6,7 +6,7 @@
 //! edit            columns left out, columns renamed
 //! column_setting  what is to be different, for which columns
 //! footer          what of the inputs' footers goes into the new one
-//! reencode        columns decoded and encoded again
+//! reencode        what chunks that are encoded again keep
 //! shred           columns of VARIANT in another shape
 //! column_log      what was done to each column, and what was left behind
 //! print_report    the report, or what went wrong
@@ -29,8 +29,9 @@ pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_col
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use inputs::Input;
+pub(crate) use marquetry_inspect::{Reencoder, SpillBudget};
 pub(crate) use output_file::OutputFile;
 pub(crate) use print_report::{print_report, print_report_of, report_failure};
-pub(crate) use reencode::{Reencoder, SpillBudget, codec_of, has_order_of_bounds};
+pub(crate) use reencode::{codec_of, has_order_of_bounds, into_column};
 pub(crate) use schemas::{Same, leaf_map, leaf_map_of_file, unified};
 pub(crate) use shred::Reshredding;

@@ -2,17 +2,26 @@
 //!
 //! [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
 //! reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary files).
+//! `advise` measures what would make a file smaller.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "fs")]
+mod advise;
 mod columns;
 #[cfg(feature = "fs")]
 mod diff;
+#[cfg(feature = "fs")]
+mod reencode;
 mod stats;
 mod word_hash;
 
 #[cfg(feature = "fs")]
+pub use advise::{Advice, AdviseOptions, Choice, ColumnAdvice, Goal, advise, column_bytes};
+#[cfg(feature = "fs")]
 pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+#[cfg(feature = "fs")]
+pub use reencode::{ColumnSource, Reencoder, SpillBudget};
 pub use stats::{
     ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles, StatsOptions, column_stats,
     footer_stats,

@@ -7,8 +7,8 @@ use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    ColumnAction, ColumnLog, Footer, Input, OutputFile, Reencoder, Same, SpillBudget, codec_of,
-    column_orders, leaf_map_of_file, print_report, report_failure, unified,
+    ColumnAction, ColumnLog, Footer, Input, OutputFile, Same, SpillBudget, codec_of, column_orders,
+    into_column, leaf_map_of_file, print_report, report_failure, unified,
 };
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -189,7 +189,7 @@ fn widened(
     let mut settings = properties.column_settings(target.schema.column(column))?;
     (settings.codec, settings.level) = (codec_of(chunk)?, None);
     let mut recoder =
-        Reencoder::into_column(input, row_group, leaf, (target.schema, column)).counted_by(target.counters);
+        into_column(input, row_group, leaf, (target.schema, column)).counted_by(target.counters);
     let (mut encoded, _) = recoder.chunk(group.num_rows(), &settings, room)?;
     if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
         drop_bounds(&mut encoded);

@@ -18,14 +18,16 @@ use clap::Args as ClapArgs;
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
 use marquetry::arrow::ProjectionMask;
 use marquetry::errors::Error;
-use marquetry::file::metadata::ColumnChunk;
+use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry::file::properties::{EnabledStatistics, WriterProperties};
 use marquetry::internals::format::{ColumnOrder, KeyValue};
+use marquetry::metrics::WriteCounters;
 use marquetry::schema::Leaf;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use marquetry_core::write::{ColumnSettings, EncodedChunk, Encoding};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RewriteArgs {
@@ -146,6 +148,28 @@ fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     if !args.shred.is_empty() {
         return reshred(args, output);
     }
+    let Some(written) = rewrite_if(args, |_| Ok(true))? else { return Ok(()) };
+    let Written { input, metadata, size, before, log, counters } = written;
+    print_report(&args.output, &metadata, size, &before, &log, output)?;
+    args.metrics.tell_read(&args.input, &input.counters.snapshot(), output)?;
+    args.metrics.tell_written(&args.output, &counters.snapshot(), output)
+}
+
+/// A file that was written.
+pub(crate) struct Written {
+    input: Input,
+    pub(crate) metadata: ParquetMetaData,
+    pub(crate) size: u64,
+    before: Vec<u64>,
+    pub(crate) log: ColumnLog,
+    counters: Arc<WriteCounters>,
+}
+
+/// Writes the file, which gets its name if `is_wanted` says so of it; none else.
+pub(crate) fn rewrite_if(
+    args: &RewriteArgs,
+    is_wanted: impl FnOnce(&Path) -> Result<bool, Failure>,
+) -> Result<Option<Written>, Failure> {
     let input = [Input::open(&args.input)?];
     let encryption = args.encrypt.properties()?;
     let edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
@@ -159,14 +183,13 @@ fn rewrite(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
         None => plan.keep_groups(&mut file, &mut log)?,
     }
     let counters = file.counters().clone();
-    let (metadata, size) = file.finish()?;
+    let Some((metadata, size)) = file.finish_if(is_wanted)? else { return Ok(None) };
     if let Some(bytes @ 1..) = unreferenced(&*input[0].source, &input[0].metadata) {
         log.note(&format!("left behind: {bytes} bytes that nothing referred to"));
     }
     let before: Vec<u64> = edit.leaves.iter().map(|leaf| input[0].compressed_size(*leaf)).collect();
-    print_report(&args.output, &metadata, size, &before, &log, output)?;
-    args.metrics.tell_read(&args.input, &input[0].counters.snapshot(), output)?;
-    args.metrics.tell_written(&args.output, &counters.snapshot(), output)
+    let [input] = input;
+    Ok(Some(Written { input, metadata, size, before, log, counters }))
 }
 
 /// With other columns of variants.
@@ -369,7 +392,7 @@ impl<'a> Plan<'a> {
                 let mut encoded = match self.needs_values(column, chunk) {
                     Some(why) => {
                         let mut recoder = Reencoder::new(
-                            self.input,
+                            &self.input.columns(),
                             &[group.index()],
                             self.edit.leaves[column],
                             !self.args.no_verify,
@@ -417,8 +440,9 @@ impl<'a> Plan<'a> {
         let metadata = &self.input.metadata;
         let groups: Vec<usize> = (0..metadata.num_row_groups()).collect();
         let verify = !self.args.no_verify;
-        let new =
-            |leaf: &usize| Reencoder::new(self.input, &groups, *leaf, verify).counted_by(file.counters());
+        let new = |leaf: &usize| {
+            Reencoder::new(&self.input.columns(), &groups, *leaf, verify).counted_by(file.counters())
+        };
         let mut recoders: Vec<Reencoder> = self.edit.leaves.iter().map(new).collect();
         let mut left = metadata.num_rows();
         let mut room = SpillBudget::default();

@@ -253,8 +253,9 @@ impl Cutter<'_> {
             .is_some_and(|(group, at, _)| *group == piece.row_group && *at == piece.rows.start);
         if !is_open {
             let columns = 0..self.input.metadata.schema().num_columns();
-            let reader =
-                |leaf| Reencoder::new(self.input, &[piece.row_group], leaf, true).counted_by(counters);
+            let reader = |leaf| {
+                Reencoder::new(&self.input.columns(), &[piece.row_group], leaf, true).counted_by(counters)
+            };
             let mut readers: Vec<Reencoder> = columns.map(reader).collect();
             readers.iter_mut().try_for_each(|reader| reader.skip(piece.rows.start))?;
             self.open = Some((piece.row_group, piece.rows.start, readers));

@@ -13,6 +13,7 @@ use marquetry::file::properties::Compat;
 use marquetry::metrics::ReadCounters;
 use marquetry_core::source::MeteredSource;
 use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk};
+use marquetry_inspect::ColumnSource;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,12 +38,18 @@ impl Input {
         Input::new(path, crate::remote::open_with_options(path, ArrowReaderOptions::new())?)
     }
 
-    fn new(path: &Path, file: OpenFile) -> Result<Self, Error> {
+    /// A file that is open.
+    pub(crate) fn new(path: &Path, file: OpenFile) -> Result<Self, Error> {
         let metadata = file.metadata().clone();
         let compat = compat(&metadata);
         let counters = Arc::<ReadCounters>::default();
         let source = Arc::new(MeteredSource::new(file.into_source()?, counters.clone()));
         Ok(Input { path: path.to_owned(), source, counters, metadata, compat })
+    }
+
+    /// As what decodes columns wants it.
+    pub(crate) fn columns(&self) -> ColumnSource {
+        ColumnSource::new(self.source.clone(), self.metadata.clone()).with_counters(self.counters.clone())
     }
 
     /// The chunk of a column, copied.

@@ -1,6 +1,8 @@
 //! The Parquet file that is written, whole or not at all.
 
 use crate::failure::Failure;
+use crate::overwrite::refuse;
+use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::format::{SchemaElement, SortingColumn};
@@ -8,6 +10,7 @@ use marquetry::metrics::WriteCounters;
 use marquetry_base::Stopwatch;
 use marquetry_core::write::{EncodedChunk, FileSettings, FileWriter};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,12 +46,27 @@ impl OutputFile {
 
     /// Puts the file under its name. Returns its footer and its size.
     pub(crate) fn finish(self) -> Result<(ParquetMetaData, u64), Failure> {
+        let path = self.path.clone();
+        let finished = self.finish_if(|_| Ok(true))?;
+        finished.ok_or_else(|| refuse(&path, "is not written"))
+    }
+
+    /// The same, if `is_wanted` says so of the file, which is whole, where it is until it has its name.
+    pub(crate) fn finish_if(
+        self,
+        is_wanted: impl FnOnce(&Path) -> Result<bool, Failure>,
+    ) -> Result<Option<(ParquetMetaData, u64)>, Failure> {
         let counters = self.writer.counters().clone();
-        let (file, metadata) = self.writer.finish()?;
+        let (mut file, metadata) = self.writer.finish()?;
+        file.flush().map_err(|error| Error::io("cannot write the file", error))?;
+        if !is_wanted(file.temporary_path())? {
+            file.discard();
+            return Ok(None);
+        }
         let start = Stopwatch::start();
         file.finish()?;
         counters.synced(start);
         let size = fs::metadata(&self.path).map_or(0, |metadata| metadata.len());
-        Ok((metadata, size))
+        Ok(Some((metadata, size)))
     }
 }

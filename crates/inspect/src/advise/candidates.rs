@@ -1,0 +1,111 @@
+//! Encodings and codecs that a column may get.
+
+use super::options::{AdviseOptions, Goal};
+use marquetry_base::Result;
+use marquetry_codec::Codec;
+use marquetry_core::schema::Leaf;
+use marquetry_core::write::{ColumnSettings, Compat, Compression, Encoding, WriterProperties, ZstdLevel};
+use marquetry_encoding::PhysicalType;
+
+/// An encoding and a codec.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The encoding; [`Encoding::Auto`] leaves it to the writer, which tries a dictionary and PLAIN in each chunk.
+    pub encoding: Encoding,
+    /// The codec and its level.
+    pub compression: Compression,
+}
+
+impl Choice {
+    /// How a column is written so.
+    pub(super) fn settings(self, leaf: &Leaf) -> Result<ColumnSettings> {
+        let properties =
+            WriterProperties::builder().set_compression(self.compression).set_encoding(self.encoding);
+        properties.build().column_settings(leaf)
+    }
+}
+
+/// All that a column whose pages have `codec` may get.
+pub(super) fn candidates(physical: PhysicalType, codec: Codec, options: &AdviseOptions) -> Vec<Choice> {
+    let codecs = codecs(codec, options.goal);
+    let choice = |encoding: &Encoding, compression: &Compression| Choice {
+        encoding: *encoding,
+        compression: *compression,
+    };
+    let encodings = [Encoding::Auto].iter().chain(encodings(physical, options.compat));
+    encodings.flat_map(|encoding| codecs.iter().map(move |codec| choice(encoding, codec))).collect()
+}
+
+/// What the writer would not try by itself, or would decide by a smaller sample.
+fn encodings(physical: PhysicalType, compat: Compat) -> &'static [Encoding] {
+    use PhysicalType::*;
+    match (compat, physical) {
+        (_, Boolean | Int96) => &[Encoding::PLAIN],
+        (Compat::Latest, Int32 | Int64) => {
+            &[Encoding::PLAIN, Encoding::DELTA_BINARY_PACKED, Encoding::BYTE_STREAM_SPLIT]
+        }
+        (Compat::Latest, Float | Double) => &[Encoding::PLAIN, Encoding::BYTE_STREAM_SPLIT],
+        (Compat::Latest, ByteArray) => {
+            &[Encoding::PLAIN, Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY]
+        }
+        (Compat::Latest, FixedLenByteArray(_)) => {
+            &[Encoding::PLAIN, Encoding::DELTA_BYTE_ARRAY, Encoding::BYTE_STREAM_SPLIT]
+        }
+        (_, _) => &[Encoding::PLAIN],
+    }
+}
+
+fn codecs(codec: Codec, goal: Goal) -> Vec<Compression> {
+    let zstd = |level| ZstdLevel::try_new(level).map(Compression::ZSTD);
+    let all = [
+        Ok(Compression::UNCOMPRESSED),
+        Ok(Compression::LZ4_RAW),
+        Ok(Compression::SNAPPY),
+        zstd(1),
+        zstd(3),
+        zstd(9),
+    ];
+    let all = all.into_iter().flatten();
+    match goal {
+        Goal::Size => {
+            all.filter(|compression| slowness(compression.codec()) >= slowness(Codec::Zstd)).collect()
+        }
+        Goal::Scan => all.filter(|compression| slowness(compression.codec()) <= slowness(codec)).collect(),
+    }
+}
+
+/// The rank of a codec by the time that it takes to decompress.
+fn slowness(codec: Codec) -> u8 {
+    match codec {
+        Codec::Uncompressed => 0,
+        Codec::Lz4 | Codec::Lz4Raw => 1,
+        Codec::Snappy | Codec::Lzo => 2,
+        Codec::Zstd => 3,
+        _ => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_gets_no_slower_codec() {
+        let of = |codec| codecs(codec, Goal::Scan);
+        assert_eq!(of(Codec::Uncompressed), [Compression::UNCOMPRESSED]);
+        assert_eq!(of(Codec::Snappy).last(), Some(&Compression::SNAPPY));
+        assert_eq!(of(Codec::Gzip).len(), 6);
+    }
+
+    #[test]
+    fn only_who_asks_gets_encodings_that_few_read() {
+        let of = |compat| {
+            let options = AdviseOptions::default().with_compat(compat);
+            candidates(PhysicalType::Int64, Codec::Zstd, &options).into_iter().map(|choice| choice.encoding)
+        };
+        let delta = Encoding::DELTA_BINARY_PACKED;
+        assert!(of(Compat::Modern).all(|encoding| encoding != delta));
+        assert!(of(Compat::Latest).any(|encoding| encoding == delta));
+    }
+}

@@ -1,0 +1,211 @@
+//! The best of each column.
+
+use super::candidates::{Choice, candidates};
+use super::measure::{Window, column_bytes, encoded_bytes, stored_bytes, windows};
+use super::options::AdviseOptions;
+use crate::reencode::ColumnSource;
+use marquetry_base::{Result, Stopwatch};
+
+/// What would make a file smaller.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Advice {
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes that it is predicted to have, if all advice is followed.
+    pub predicted_bytes: u64,
+    /// Each column, the one with most to save first.
+    pub columns: Vec<ColumnAdvice>,
+}
+
+/// What would make a column smaller.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ColumnAdvice {
+    /// Its number among the columns of the file.
+    pub leaf: usize,
+    /// Its dotted path.
+    pub column: String,
+    /// Bytes of its pages and their indexes in all row groups.
+    pub bytes: u64,
+    /// The bytes that are predicted of the choice; as many as there are without one.
+    pub predicted: u64,
+    /// What it should be written with; `None` leaves it as it is.
+    pub choice: Option<Choice>,
+    /// The share of the column's rows that was measured, from 0 to 1; 0 if no time was left for it.
+    pub measured: f64,
+    /// By how much the prediction may be off, as a share of it: the spread between what was measured, and 0 where all was.
+    pub error: f64,
+}
+
+/// What would make a file smaller, column by column: rows are decoded and encoded again with each encoding and codec that may
+/// be better, and their bytes counted.
+///
+/// All candidates are tried on the first rows of a row group in the middle; the best three go on to whole row groups, spread evenly
+/// over the file, as many as the budget allows. Large columns come first. A choice must save 3 % of the column, and more than its
+/// error, or the column is left as it is. Memory: one column of one row group at a time, up to 512 MiB, and the rest in a temporary
+/// file.
+///
+/// Fails where reading a column fails. Of encrypted columns the bytes are those without encryption.
+///
+/// ```
+/// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+/// use marquetry_inspect::{AdviseOptions, ColumnSource, advise};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let source = std::sync::Arc::new(bytes::Bytes::from(std::fs::read(path)?));
+/// let metadata = ArrowReaderMetadata::load(source.clone(), ArrowReaderOptions::new())?;
+/// let advice = advise(&ColumnSource::new(source, metadata.metadata().clone()), &AdviseOptions::default())?;
+/// assert!(advice.predicted_bytes <= advice.file_bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
+    let watch = Stopwatch::start();
+    let columns = 0..input.metadata.schema().num_columns();
+    let mut columns = columns.map(|leaf| unmeasured(input, leaf)).collect::<Result<Vec<_>>>()?;
+    columns.sort_by_key(|column| std::cmp::Reverse(column.bytes));
+    let count = columns.len() as u32;
+    for (i, column) in (0u32..).zip(&mut columns) {
+        let left = options.budget.saturating_sub(watch.elapsed());
+        if left.is_zero() {
+            break;
+        }
+        // Each of the columns that are left has the same time.
+        let share = AdviseOptions { budget: left / (count - i), ..options.clone() };
+        measure(input, column, &share)
+            .map_err(|error| error.in_column(input.metadata.schema().column(column.leaf).dotted().clone()))?;
+    }
+    columns.sort_by_key(|column| std::cmp::Reverse(column.bytes - column.predicted));
+    let saved = columns.iter().map(|column| column.bytes - column.predicted).fold(0, u64::saturating_add);
+    let file_bytes = input.source.len();
+    Ok(Advice { file_bytes, predicted_bytes: file_bytes.saturating_sub(saved), columns })
+}
+
+fn unmeasured(input: &ColumnSource, leaf: usize) -> Result<ColumnAdvice> {
+    let bytes = column_bytes(&input.metadata, leaf)?;
+    let column = input.metadata.schema().column(leaf).dotted().to_string();
+    Ok(ColumnAdvice { leaf, column, bytes, predicted: bytes, choice: None, measured: 0.0, error: 0.0 })
+}
+
+/// What was measured of a candidate.
+struct Tried {
+    choice: Choice,
+    /// Bytes as they are, and as they would be, of each row group that was measured.
+    ratios: Vec<(f64, f64)>,
+}
+
+impl Tried {
+    fn ratio(&self) -> f64 {
+        let (before, after) = self.ratios.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        after / before
+    }
+
+    /// The spread of the ratio: twice the standard error of its mean. One row group alone tells of no spread.
+    fn error(&self) -> f64 {
+        let n = self.ratios.len() as f64;
+        if self.ratios.len() < 2 {
+            return LONE_ERROR;
+        }
+        let mean = self.ratio();
+        let squares: f64 = self.ratios.iter().map(|(before, after)| (after / before - mean).powi(2)).sum();
+        2.0 * (squares / (n - 1.0) / n).sqrt() / mean
+    }
+}
+
+fn measure(input: &ColumnSource, column: &mut ColumnAdvice, options: &AdviseOptions) -> Result<()> {
+    let watch = Stopwatch::start();
+    let groups = worth_measuring(input, column.leaf)?;
+    let Some(&(middle, ..)) = groups.get(groups.len() / 2) else { return Ok(()) };
+    let chunk = input.metadata.row_group(middle).column(column.leaf)?;
+    let choices = candidates(input.metadata.schema().column(column.leaf).physical(), chunk.codec()?, options);
+    let bytes = |window, choice| encoded_bytes(input, column.leaf, window, choice);
+    let look = Window {
+        row_group: middle,
+        first: 0,
+        rows: input.metadata.row_group(middle).num_rows().min(FIRST_LOOK),
+    };
+    let mut sized = Vec::new();
+    for choice in choices {
+        sized.push((bytes(look, choice)?, choice));
+    }
+    sized.sort_by_key(|(bytes, _)| *bytes);
+    let mut tried: Vec<Tried> =
+        sized.into_iter().take(FINALISTS).map(|(_, choice)| Tried { choice, ratios: Vec::new() }).collect();
+    let (mut rows, mut is_whole) = (0, true);
+    for i in spread(groups.len()) {
+        if rows > 0 && watch.elapsed() >= options.budget {
+            break;
+        }
+        let (group, group_rows, stored) = groups[i];
+        let windows = windows(group, group_rows, options.window_rows);
+        let measured: u64 = windows.iter().map(|window| window.rows).sum();
+        is_whole &= windows.len() == 1;
+        let before = stored as f64 * measured as f64 / group_rows as f64;
+        for tried in &mut tried {
+            let mut after = 0;
+            for window in &windows {
+                after += bytes(*window, tried.choice)?;
+            }
+            tried.ratios.push((before, after as f64));
+        }
+        rows += measured.min(group_rows);
+    }
+    let total = groups.iter().map(|(_, rows, _)| *rows).fold(0, u64::saturating_add);
+    let Some(best) = tried.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { return Ok(()) };
+    column.measured = rows as f64 / total as f64;
+    column.error = if is_whole && rows == total { 0.0 } else { best.error() };
+    let (ratio, least) = (best.ratio(), LEAST_SAVING.max(column.error * best.ratio()));
+    if ratio < 1.0 - least {
+        column.predicted = (column.bytes as f64 * ratio) as u64;
+        column.choice = Some(best.choice);
+    }
+    Ok(())
+}
+
+/// Row groups with rows, their rows and the bytes of the column.
+fn worth_measuring(input: &ColumnSource, leaf: usize) -> Result<Vec<(usize, u64, u64)>> {
+    let groups = input.metadata.row_groups().map(|group| (group.index(), group.num_rows()));
+    let sized = groups.map(|(group, rows)| Ok((group, rows, stored_bytes(&input.metadata, group, leaf)?)));
+    let mut sized = sized.collect::<Result<Vec<_>>>()?;
+    sized.retain(|(_, rows, bytes)| *rows > 0 && *bytes > 0);
+    Ok(sized)
+}
+
+/// All of `0..n`, so that those that come first are spread evenly: the middle, the quarters, the eighths.
+fn spread(n: usize) -> Vec<usize> {
+    let (mut order, mut is_taken) = (Vec::new(), vec![false; n]);
+    let mut parts = 2;
+    while order.len() < n {
+        // The first place comes once parts are smaller than one.
+        for i in (1..parts).map(|part| n * part / parts) {
+            if !std::mem::replace(&mut is_taken[i], true) {
+                order.push(i);
+            }
+        }
+        parts *= 2;
+    }
+    order
+}
+
+/// Rows that all candidates are tried on.
+const FIRST_LOOK: u64 = 1 << 16;
+/// Candidates that are tried on whole row groups.
+const FINALISTS: usize = 3;
+/// A column that would be smaller by less is left as it is.
+const LEAST_SAVING: f64 = 0.03;
+/// What is assumed of a prediction from one row group of several.
+const LONE_ERROR: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_groups_are_taken_from_everywhere() {
+        assert_eq!(spread(0), []);
+        assert_eq!(spread(1), [0]);
+        assert_eq!(spread(8), [4, 2, 6, 1, 3, 5, 7, 0]);
+        let mut all = spread(100);
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..100));
+    }
+}
