@@ -82,7 +82,7 @@ fn what_cannot_be_smaller_is_copied() {
     assert!(text.contains("OUT is a copy"), "{text}");
     assert_eq!(fs::read(wines()).unwrap(), fs::read(&copy).unwrap());
     let (code, text) = everything(&["optimize", &wines(), &copy]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(text.contains("--overwrite"), "{text}");
 }
 
