@@ -52,7 +52,7 @@ pub struct ColumnAdvice {
 /// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 /// use marquetry_inspect::{AdviseOptions, ColumnSource, advise};
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
-/// let source = std::sync::Arc::new(bytes::Bytes::from(std::fs::read(path)?));
+/// let source: std::sync::Arc<dyn marquetry_core::source::Source> = std::sync::Arc::new(bytes::Bytes::from(std::fs::read(path)?));
 /// let metadata = ArrowReaderMetadata::load(source.clone(), ArrowReaderOptions::new())?;
 /// let advice = advise(&ColumnSource::new(source, metadata.metadata().clone()), &AdviseOptions::default())?;
 /// assert!(advice.predicted_bytes <= advice.file_bytes);
