@@ -51,11 +51,13 @@
 mod batch_adapter;
 mod column_order;
 mod fields;
+mod path_columns;
 mod promotion;
 mod union;
 
 pub(crate) use batch_adapter::{BatchAdapter, cast_exact};
 pub(crate) use column_order::ordered;
+pub(crate) use path_columns::{ChosenColumns, PathColumn};
 pub(crate) use promotion::is_promotable;
 pub(crate) use union::union;
 
