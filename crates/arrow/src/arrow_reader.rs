@@ -64,6 +64,7 @@ pub use reader::ParquetRecordBatchReader;
 #[cfg(feature = "async")]
 pub(crate) use reader::panicked;
 pub use selection::{RowSelection, RowSelector};
+pub use variant_filter::prunable_predicate;
 #[cfg(feature = "async")]
 pub(crate) use variant_filter::variant_filter;
 pub use virtual_columns::{RowGroupIndex, RowNumber};

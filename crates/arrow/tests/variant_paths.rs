@@ -46,7 +46,8 @@ fn file(rows: &[Option<&str>], shredding: &str) -> Bytes {
         "" => Shreddings::new(),
         shape => Shreddings::new().with_column("v", shape.parse().unwrap()),
     };
-    let mut writer = ArrowWriter::try_new_shredded(Vec::new(), schema, &shreddings, Some(properties)).unwrap();
+    let mut writer =
+        ArrowWriter::try_new_shredded(Vec::new(), schema, Some(properties), &shreddings).unwrap();
     writer.write(&batch).unwrap();
     Bytes::from(writer.into_inner().unwrap())
 }
@@ -98,17 +99,29 @@ const SHREDDINGS: [&str; 12] = [
 fn paths_are_columns_whatever_is_shredded() {
     for shredding in SHREDDINGS {
         let names = [
-            "v:user.id::bigint", "v:user.id", "id", "v:user.name::text", "v:tags[*]::text", "v:tags[1]::json",
-            r#"v:"odd name"::boolean"#, "v:user.id::double", "v:user::json", "v:user.id::decimal(9, 2)",
+            "v:user.id::bigint",
+            "v:user.id",
+            "id",
+            "v:user.name::text",
+            "v:tags[*]::text",
+            "v:tags[1]::json",
+            r#"v:"odd name"::boolean"#,
+            "v:user.id::double",
+            "v:user::json",
+            "v:user.id::decimal(9, 2)",
         ];
         let batch = whole(open(&file(&EVENTS, shredding)).with_columns(names).unwrap().build().unwrap());
-        assert_eq!(batch.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), names);
+        assert_eq!(
+            batch.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(),
+            names
+        );
         let integers: Vec<_> = batch.column(0).as_primitive::<Int64Type>().iter().collect();
         assert_eq!(integers, [Some(5), None, None, None, None, None, Some(6), None, None], "{shredding}");
         let variants = VariantColumn::try_new(batch.column(1)).unwrap();
         let mut reader = variants.reader();
-        let texts: Vec<_> =
-            (0..9).map(|row| reader.get(row).unwrap().map(|variant| json::to_string(variant).unwrap())).collect();
+        let texts: Vec<_> = (0..9)
+            .map(|row| reader.get(row).unwrap().map(|variant| json::to_string(variant).unwrap()))
+            .collect();
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
             texts,
@@ -130,7 +143,11 @@ fn paths_are_columns_whatever_is_shredded() {
         assert_eq!(second, [Some("\"b\""), None, None, Some("7"), None, None, None, None, None]);
         assert!(batch.column(6).as_boolean().value(7) && batch.column(6).null_count() == 8);
         let doubles: Vec<_> = batch.column(7).as_primitive::<Float64Type>().iter().collect();
-        assert_eq!(doubles, [Some(5.0), None, None, None, None, None, Some(6.0), None, Some(6.5)], "{shredding}");
+        assert_eq!(
+            doubles,
+            [Some(5.0), None, None, None, None, None, Some(6.0), None, Some(6.5)],
+            "{shredding}"
+        );
         let users: Vec<_> = batch.column(8).as_string_view().iter().collect();
         assert_eq!(users[7], Some("3"));
         assert_eq!((users[3], users[4], users[2]), (Some("{}"), None, Some(r#"{"id":null}"#)), "{shredding}");
@@ -189,7 +206,8 @@ fn what_is_wrong_has_a_place() {
 /// Where all values of a path are shredded, only its typed column is read; a plain predicate over it prunes.
 #[test]
 fn only_typed_columns_are_read() {
-    let rows: Vec<String> = (0..4000).map(|i| format!(r#"{{"id": {i}, "text": "{}"}}"#, "x".repeat(i % 50))).collect();
+    let rows: Vec<String> =
+        (0..4000).map(|i| format!(r#"{{"id": {i}, "text": "{}"}}"#, "x".repeat(i % 50))).collect();
     let rows: Vec<Option<&str>> = rows.iter().map(|row| Some(row.as_str())).collect();
     let file = file(&rows, "{id: int64, text: string}");
     let bytes = |builder: ParquetRecordBatchReaderBuilder<Bytes>| {
@@ -204,7 +222,8 @@ fn only_typed_columns_are_read() {
     let all = bytes(open(&file));
     assert!(path.1 * 3 < all.1, "{path:?} of {all:?}");
     let wanted = Predicate::parse("v:id::bigint = 1234").unwrap();
-    let mut reader = open(&file).with_columns(["v:id::bigint"]).unwrap().with_predicate(wanted).build().unwrap();
+    let mut reader =
+        open(&file).with_columns(["v:id::bigint"]).unwrap().with_predicate(wanted).build().unwrap();
     assert_eq!(reader.by_ref().map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
     assert!(reader.metrics().statistics.row_groups >= 499, "{:?}", reader.metrics());
 }
@@ -295,7 +314,8 @@ impl Atom {
                 _ => None,
             },
             Atom::In(path, list) => {
-                let whole = number_of(at(path)?).filter(|it| it.fract() == 0.0 && (-128.0..128.0).contains(it));
+                let whole =
+                    number_of(at(path)?).filter(|it| it.fract() == 0.0 && (-128.0..128.0).contains(it));
                 whole.map(|it| list.iter().any(|number| *number as f64 == it))
             }
             Atom::Null(path) => Some(at(path).is_none()),

@@ -241,7 +241,7 @@ impl Predicate {
     }
 
     /// The same, with where they stand in the text.
-    pub(crate) fn column_paths(&self) -> Vec<&ColumnPath> {
+    pub fn column_paths(&self) -> Vec<&ColumnPath> {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => {
                 parts.iter().flat_map(Predicate::column_paths).collect()

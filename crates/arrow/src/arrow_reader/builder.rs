@@ -2,10 +2,10 @@
 
 mod build;
 
+use super::choose_columns::choose_columns;
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
-use super::choose_columns::choose_columns;
 use crate::evolution::{ChosenColumns, Evolution};
 use arrow_schema::SchemaRef;
 use marquetry_base::{Executor, Result, SharedExecutor, available_threads};

@@ -27,8 +27,8 @@ use super::filter::{ArrowPredicate, ArrowPredicateFn};
 use crate::convert::{self, NonNullSlots};
 use crate::schema::{FromArrowOptions, element_of, from_arrow};
 use crate::variant::{
-    PathPlan, PathTarget, STATE_MISSING, STATE_NULL, STATE_VARIANT_NULL, VariantCast, VariantPath, path_array,
-    primitive_type_of, quoted_path,
+    PathPlan, PathTarget, STATE_MISSING, STATE_NULL, STATE_VARIANT_NULL, VariantCast, VariantPath,
+    path_array, primitive_type_of, quoted_path,
 };
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
@@ -38,7 +38,8 @@ use marquetry_base::{Error, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::SlotRanges;
 use marquetry_core::predicate::{
-    BoundPredicate, LeafValues, Literal, Number, Pattern, Predicate, col, meanings_of, names_column, names_of,
+    BoundPredicate, LeafValues, Literal, Number, Pattern, Predicate, col, column_and_path, meanings_of,
+    names_column, names_of,
 };
 use marquetry_core::schema::{Leaf, Schema, unknown_column};
 use marquetry_encoding::{Bitmap, Values};
@@ -57,7 +58,10 @@ pub(crate) struct VariantFilter {
 /// Takes a predicate apart; `None` if no path into a VARIANT is in it.
 ///
 /// Fails if such a path does not fit the file.
-pub(crate) fn variant_filter(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<Option<VariantFilter>> {
+pub(crate) fn variant_filter(
+    predicate: &Predicate,
+    metadata: &ParquetMetaData,
+) -> Result<Option<VariantFilter>> {
     let is_path = |path: &&str| is_variant_path(metadata.schema(), path);
     if !predicate.columns().iter().any(is_path) {
         return Ok(None);
@@ -69,9 +73,13 @@ pub(crate) fn variant_filter(predicate: &Predicate, metadata: &ParquetMetaData) 
             continue;
         }
         let file = File { metadata };
-        let found = file.weaken(part, false)?;
+        let locate = |error| match part.column_paths().first() {
+            Some(path) => path.locate(error),
+            None => error,
+        };
+        let found = file.weaken(part, false).map_err(locate)?;
         if !found.is_exact {
-            filters.push(file.filter(part)?);
+            filters.push(file.filter(part).map_err(locate)?);
         }
         weaker.push(found.predicate);
     }
@@ -80,7 +88,32 @@ pub(crate) fn variant_filter(predicate: &Predicate, metadata: &ParquetMetaData) 
 
 /// Whether a name is a path into a VARIANT, and no column that has this name.
 pub(crate) fn is_variant_path(schema: &Schema, name: &str) -> bool {
-    name.contains(':') && !names_column(schema, name) && name.parse::<VariantPath>().is_ok()
+    column_and_path(name).is_some() && !names_column(schema, name)
+}
+
+/// A predicate over the columns of a file that is true of at least the rows of which `predicate` is: what row groups and pages are
+/// [pruned](marquetry_core::prune) by. And whether it is true of no others, as where no path into a VARIANT is in it.
+///
+/// # Errors
+///
+/// If a path into a VARIANT does not fit the file.
+///
+/// ```
+/// use marquetry_arrow::arrow_reader::prunable_predicate;
+/// use marquetry_core::predicate::Predicate;
+/// # use marquetry_core::io::read_metadata;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// # let file = bytes::Bytes::from(std::fs::read(path)?);
+/// let metadata = read_metadata(&file, &Default::default())?.metadata;
+/// let predicate = Predicate::parse("year > 2000")?;
+/// assert_eq!(prunable_predicate(&predicate, &metadata)?, (predicate, true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn prunable_predicate(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<(Predicate, bool)> {
+    Ok(match variant_filter(predicate, metadata)? {
+        Some(found) => (found.weaker, found.filters.is_empty()),
+        None => (predicate.clone(), true),
+    })
 }
 
 fn conjuncts(predicate: &Predicate) -> Vec<&Predicate> {
@@ -140,7 +173,13 @@ impl File<'_> {
         Ok(self.of_path(predicate, is_negated, target, &plan))
     }
 
-    fn of_path(&self, predicate: &Predicate, is_negated: bool, target: PathTarget, plan: &PathPlan) -> Weaker {
+    fn of_path(
+        &self,
+        predicate: &Predicate,
+        is_negated: bool,
+        target: PathTarget,
+        plan: &PathPlan,
+    ) -> Weaker {
         let schema = self.metadata.schema();
         let is_there = |leaf: usize| !col(quoted_path(schema, leaf)).is_null();
         let in_residuals = || Predicate::Or(plan.residuals.iter().map(|leaf| is_there(*leaf)).collect());
@@ -170,7 +209,9 @@ impl File<'_> {
             },
             Predicate::IsNull { .. } => Weaker::of(or_elsewhere(!is_null()), is_alone && fit == Fit::Exact),
             Predicate::IsMissing { .. } if !is_negated => Weaker::of(is_null(), false),
-            Predicate::IsVariantNull { .. } if !is_negated => Weaker::of(is_null().and(in_residuals()), false),
+            Predicate::IsVariantNull { .. } if !is_negated => {
+                Weaker::of(is_null().and(in_residuals()), false)
+            }
             Predicate::IsMissing { .. } | Predicate::IsVariantNull { .. } => Weaker::unknown(),
             _ if fit == Fit::None => Weaker::of(or_elsewhere(!is_null()), false),
             _ => Weaker::of(or_elsewhere(of_typed()), is_alone && fit == Fit::Exact),
@@ -220,7 +261,10 @@ fn target_of(predicate: &Predicate) -> Result<Option<PathTarget>> {
         }
         Predicate::StartsWith { column, prefix: literal } => (column, typed(literal)),
         Predicate::Matches { column, pattern } => {
-            let is_bytes = matches!(pattern, Pattern::Contains(Literal::Bytes(_)) | Pattern::EndsWith(Literal::Bytes(_)));
+            let is_bytes = matches!(
+                pattern,
+                Pattern::Contains(Literal::Bytes(_)) | Pattern::EndsWith(Literal::Bytes(_))
+            );
             (column, if is_bytes { typed(&Literal::Bytes(Vec::new())) } else { PathTarget::Text })
         }
         Predicate::IsNan { column } => (column, PathTarget::Cast(VariantCast::Type(PrimitiveType::Double))),
@@ -285,7 +329,9 @@ fn width(kind: PrimitiveType) -> Option<u8> {
 /// Whether all literals are whole numbers between whose neighbours, too, no double is left out.
 fn is_of_whole_numbers(predicate: &Predicate) -> bool {
     let is_whole = |literal: &Literal| match literal {
-        Literal::Number(Number::Finite { digits, scale, .. }) => *scale <= 0 && digits.len() as i64 - i64::from(*scale) <= 15,
+        Literal::Number(Number::Finite { digits, scale, .. }) => {
+            *scale <= 0 && digits.len() as i64 - i64::from(*scale) <= 15
+        }
         _ => false,
     };
     match predicate {
@@ -360,7 +406,9 @@ impl Made<'_> {
         self.leaves.extend(&plan.leaves);
         let target = target.unwrap_or(PathTarget::Cast(path.cast()));
         if target == PathTarget::State && path.is_list() {
-            return Err(Error::argument("whether each of several values is there cannot be asked").in_column(name));
+            return Err(
+                Error::argument("whether each of several values is there cannot be asked").in_column(name)
+            );
         }
         if target == PathTarget::Cast(VariantCast::Variant) {
             let message = "variants are compared as a type: add a cast, as in payload:id::bigint";
@@ -388,7 +436,8 @@ impl Made<'_> {
             });
         };
         if schema.column(leaf).max_rep() > 0 {
-            let message = "a column in a list is asked beside paths into a VARIANT only if both are joined by and";
+            let message =
+                "a column in a list is asked beside paths into a VARIANT only if both are joined by and";
             return Err(Error::unsupported(message).in_column(name));
         }
         self.leaves.push(leaf);
@@ -416,10 +465,12 @@ impl Columns {
         let arrays = self.columns.iter().map(|source| source.array(batch)).collect::<Result<Vec<_>>>()?;
         if self.bound.get().is_none() {
             let fields = arrays.iter().enumerate().map(|(i, (array, field))| {
-                Field::new(format!("c{i}"), array.data_type().clone(), true).with_metadata(field.metadata().clone())
+                Field::new(format!("c{i}"), array.data_type().clone(), true)
+                    .with_metadata(field.metadata().clone())
             });
             let arrow = ArrowSchema::new(fields.collect::<Vec<_>>());
-            let schema = Schema::from_thrift(&from_arrow(&arrow, &FromArrowOptions::default())?, &Limits::default())?;
+            let schema =
+                Schema::from_thrift(&from_arrow(&arrow, &FromArrowOptions::default())?, &Limits::default())?;
             let bound = self.predicate.bind(&schema)?;
             // Another thread may have been faster, with the same.
             let _ = self.bound.set((schema, bound));
@@ -454,8 +505,10 @@ impl Source {
         }
         let is_same = nulls.as_ref().map_or(0, NullBuffer::null_count) == array.null_count();
         if !is_same {
-            let valid = nulls.map_or_else(|| BooleanBuffer::new_set(array.len()), |nulls| nulls.inner().clone());
-            array = arrow_select::nullif::nullif(&array, &BooleanArray::new(!&valid, None)).map_err(crate::arrow_error)?;
+            let valid =
+                nulls.map_or_else(|| BooleanBuffer::new_set(array.len()), |nulls| nulls.inner().clone());
+            array = arrow_select::nullif::nullif(&array, &BooleanArray::new(!&valid, None))
+                .map_err(crate::arrow_error)?;
         }
         Ok((array, field))
     }

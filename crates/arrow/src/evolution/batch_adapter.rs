@@ -1,6 +1,6 @@
 //! Casts batches to the wanted schema.
 
-use super::path_columns::PathColumn;
+use super::path_column::PathColumn;
 use crate::arrow_error;
 use crate::null_arrays::null_array;
 use arrow_array::cast::AsArray;

@@ -19,7 +19,9 @@ pub(super) fn cast<'v>(value: &Value<'v>, kind: PrimitiveType) -> Option<Value<'
             Some(Value::Decimal16(Decimal { unscaled, scale }))
         }
         PrimitiveType::TimestampMicros => match value {
-            Value::TimestampNanos(ticks) => (ticks % 1000 == 0).then_some(Value::TimestampMicros(ticks / 1000)),
+            Value::TimestampNanos(ticks) => {
+                (ticks % 1000 == 0).then_some(Value::TimestampMicros(ticks / 1000))
+            }
             value => Some(*value),
         },
         PrimitiveType::LocalTimestampMicros => match value {
@@ -65,7 +67,8 @@ pub(super) fn json_of(value: &Value<'_>, variant: Option<Variant<'_>>) -> Result
 fn integer(value: &Value<'_>) -> Option<i64> {
     let of_double = |number: f64| {
         // 2^63 is no i64, and all below it that are whole are.
-        let fits = number.fract() == 0.0 && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
+        let fits = number.fract() == 0.0
+            && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
         fits.then_some(number as i64)
     };
     match value {

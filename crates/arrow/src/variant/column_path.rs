@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read() {
-        for text in ["a:b", "a.b:c[0].d[*]::int64", "a:\"x::y\"", "a:b::decimal(9, 2)", "a:b::json", "a:[1]::string"] {
+        for text in
+            ["a:b", "a.b:c[0].d[*]::int64", "a:\"x::y\"", "a:b::decimal(9, 2)", "a:b::json", "a:[1]::string"]
+        {
             let path: VariantPath = text.parse().unwrap();
             assert_eq!(path.to_string(), text);
         }

@@ -64,11 +64,6 @@ impl<'a> Group<'a> {
         self.typed.as_ref().filter(|typed| !self.array.is_null(row) && !typed.is_null(row))
     }
 
-    /// The number of rows.
-    pub(super) fn len(&self) -> usize {
-        self.array.len()
-    }
-
     /// What is shredded of it.
     pub(super) fn typed(&self) -> Option<&Typed<'a>> {
         self.typed.as_ref()

@@ -87,7 +87,8 @@ pub(crate) fn path_array(
     let mut offsets = vec![0_i32];
     let (mut at, mut writer) = (0, Writer::new());
     let is_there = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
-    let columns = (group.num_columns() > usize::from(metadata.is_some())).then(|| Group::new(group)).transpose()?;
+    let columns =
+        (group.num_columns() > usize::from(metadata.is_some())).then(|| Group::new(group)).transpose()?;
     for row in 0..group.len() {
         let state = if is_there(row) { STATE_MISSING } else { STATE_NULL };
         let mut found = false;
@@ -160,10 +161,17 @@ fn typed_column(
 
 /// Values at places that ascend; at the others there is null.
 enum Builder {
-    Typed(TypedBuilder, PrimitiveType),
-    Text { builder: StringViewBuilder, kind: TextKind },
-    Variant { metadata: BinaryViewBuilder, values: BinaryViewBuilder, nulls: NullBufferBuilder, writer: Writer },
+    Typed(Box<TypedBuilder>, PrimitiveType),
+    Text { builder: Box<StringViewBuilder>, kind: TextKind },
+    Variant(Box<VariantBuilder>),
     State(Vec<i32>),
+}
+
+struct VariantBuilder {
+    metadata: BinaryViewBuilder,
+    values: BinaryViewBuilder,
+    nulls: NullBufferBuilder,
+    writer: Writer,
 }
 
 #[derive(Clone, Copy)]
@@ -175,17 +183,19 @@ enum TextKind {
 
 impl Builder {
     fn new(target: PathTarget) -> Self {
-        let text = |kind| Builder::Text { builder: StringViewBuilder::new(), kind };
+        let text = |kind| Builder::Text { builder: Box::default(), kind };
         match target {
-            PathTarget::Cast(VariantCast::Variant) => Builder::Variant {
+            PathTarget::Cast(VariantCast::Variant) => Builder::Variant(Box::new(VariantBuilder {
                 metadata: BinaryViewBuilder::new(),
                 values: BinaryViewBuilder::new(),
                 nulls: NullBufferBuilder::new(0),
                 writer: Writer::new(),
-            },
+            })),
             PathTarget::Cast(VariantCast::Json) => text(TextKind::Json),
             PathTarget::Cast(VariantCast::Type(PrimitiveType::String)) => text(TextKind::Any),
-            PathTarget::Cast(VariantCast::Type(kind)) => Builder::Typed(TypedBuilder::new(kind, false), kind),
+            PathTarget::Cast(VariantCast::Type(kind)) => {
+                Builder::Typed(Box::new(TypedBuilder::new(kind, false)), kind)
+            }
             PathTarget::Text => text(TextKind::TextOnly),
             PathTarget::State => Builder::State(Vec::new()),
         }
@@ -217,18 +227,7 @@ impl Builder {
                     builder.try_append_value(text).map_err(arrow_error)?;
                 }
             }
-            Builder::Variant { metadata, values, nulls, writer } => {
-                writer.clear();
-                match variant {
-                    Some(variant) => writer.copy(variant)?,
-                    None => writer.write(value)?,
-                }
-                let (names, bytes) = writer.finish()?;
-                pad(metadata, values, nulls, at);
-                metadata.try_append_value(names).map_err(arrow_error)?;
-                values.try_append_value(bytes).map_err(arrow_error)?;
-                nulls.append_non_null();
-            }
+            Builder::Variant(builder) => builder.push(at, value, variant)?,
             Builder::State(states) => {
                 let is_null = matches!(value, Value::Null);
                 states.push(if is_null { STATE_VARIANT_NULL } else { STATE_VALUE });
@@ -251,27 +250,41 @@ impl Builder {
                 (builder.len()..len).for_each(|_| builder.append_null());
                 Arc::new(builder.finish())
             }
-            Builder::Variant { mut metadata, mut values, mut nulls, .. } => {
-                pad(&mut metadata, &mut values, &mut nulls, len);
-                let columns: Vec<ArrayRef> = vec![Arc::new(metadata.finish()), Arc::new(values.finish())];
-                let fields = unshredded_fields(&DataType::BinaryView);
-                Arc::new(StructArray::try_new(fields, columns, nulls.finish()).map_err(arrow_error)?)
-            }
+            Builder::Variant(builder) => builder.finish(len)?,
             Builder::State(states) => Arc::new(Int32Array::from(states)),
         })
     }
 }
 
-/// NULL up to place `at`, over a variant that is null.
-fn pad(
-    metadata: &mut BinaryViewBuilder,
-    values: &mut BinaryViewBuilder,
-    nulls: &mut NullBufferBuilder,
-    at: usize,
-) {
-    for _ in nulls.len()..at {
-        metadata.append_value(super::column::EMPTY_METADATA);
-        values.append_value([0]);
-        nulls.append_null();
+impl VariantBuilder {
+    fn push(&mut self, at: usize, value: &Value<'_>, variant: Option<Variant<'_>>) -> Result<()> {
+        self.writer.clear();
+        match variant {
+            Some(variant) => self.writer.copy(variant)?,
+            None => self.writer.write(value)?,
+        }
+        let (names, bytes) = self.writer.finish()?;
+        self.pad(at);
+        self.metadata.try_append_value(names).map_err(arrow_error)?;
+        self.values.try_append_value(bytes).map_err(arrow_error)?;
+        self.nulls.append_non_null();
+        Ok(())
+    }
+
+    /// NULL up to place `at`, over a variant that is null.
+    fn pad(&mut self, at: usize) {
+        for _ in self.nulls.len()..at {
+            self.metadata.append_value(super::column::EMPTY_METADATA);
+            self.values.append_value([0]);
+            self.nulls.append_null();
+        }
+    }
+
+    fn finish(mut self, len: usize) -> Result<ArrayRef> {
+        self.pad(len);
+        let columns: Vec<ArrayRef> = vec![Arc::new(self.metadata.finish()), Arc::new(self.values.finish())];
+        let fields = unshredded_fields(&DataType::BinaryView);
+        let array = StructArray::try_new(fields, columns, self.nulls.finish());
+        Ok(Arc::new(array.map_err(arrow_error)?))
     }
 }

@@ -42,13 +42,15 @@ impl PathPlan {
             let message = "it is no VARIANT outside of lists: paths lead into those only";
             return Err(Error::argument(message).in_column(column));
         };
-        let mut way = Way { residuals: Vec::new(), typed: Vec::new(), leaf: None, is_whole: false, in_list: false };
+        let mut way =
+            Way { residuals: Vec::new(), typed: Vec::new(), leaf: None, is_whole: false, in_list: false };
         way.walk(group, steps, true);
         let is_null = |leaf: &usize| is_all_null(metadata, *leaf);
         let all = way.typed.clone();
         // Values below the end of the path are on no way, but are read.
         let is_value = |leaf: &usize| {
-            schema.column(*leaf).name() == "value" && schema.column(*leaf).physical() == PhysicalType::ByteArray
+            schema.column(*leaf).name() == "value"
+                && schema.column(*leaf).physical() == PhysicalType::ByteArray
         };
         way.residuals.retain(|leaf| !is_null(leaf));
         way.typed.retain(|leaf| !is_value(leaf) || !is_null(leaf));
@@ -64,7 +66,14 @@ impl PathPlan {
         }
         leaves.sort_unstable();
         leaves.dedup();
-        Ok(PathPlan { column: names, leaves, residuals: way.residuals, typed: way.leaf, is_whole: way.is_whole, in_list: way.in_list })
+        Ok(PathPlan {
+            column: names,
+            leaves,
+            residuals: way.residuals,
+            typed: way.leaf,
+            is_whole: way.is_whole,
+            in_list: way.in_list,
+        })
     }
 }
 
@@ -146,7 +155,9 @@ impl Way {
             }
             _ => {
                 let element = fields.first().and_then(|repeated| match repeated.kind() {
-                    NodeKind::Group(elements) => elements.first().and_then(Group::inside).or(Group::inside(repeated)),
+                    NodeKind::Group(elements) => {
+                        elements.first().and_then(Group::inside).or(Group::inside(repeated))
+                    }
                     NodeKind::Leaf(_) => None,
                 });
                 element.map(|element| (element, false))

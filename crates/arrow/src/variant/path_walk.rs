@@ -80,5 +80,8 @@ pub(super) fn walk<'g, 'a>(
         return Err(Error::corrupt("a VARIANT that is no object stands in value and typed_value both"));
     }
     let path = Path::new(steps.to_vec());
-    Variant::new(metadata, bytes)?.get_all(&path)?.into_iter().try_for_each(|variant| found(Place::Binary(variant)))
+    Variant::new(metadata, bytes)?
+        .get_all(&path)?
+        .into_iter()
+        .try_for_each(|variant| found(Place::Binary(variant)))
 }

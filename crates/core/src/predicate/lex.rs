@@ -144,7 +144,9 @@ pub(super) fn path_len(rest: &str) -> usize {
                 Err(_) => return 0,
             },
             Some('[') => match behind.find(']') {
-                Some(end) if behind[1..end].bytes().all(|byte| byte.is_ascii_digit() || byte == b'*') => end + 1,
+                Some(end) if behind[1..end].bytes().all(|byte| byte.is_ascii_digit() || byte == b'*') => {
+                    end + 1
+                }
                 _ => break,
             },
             Some(c) if is_name_part(c) || matches!(c, '.' | '-' | '$') => c.len_utf8(),

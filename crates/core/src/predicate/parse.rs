@@ -291,7 +291,9 @@ impl Parser<'_> {
             return Ok(col(column).is_empty());
         }
         if !self.take_word("distinct") {
-            return Err(self.unexpected("null, true, false, unknown, empty, missing, variant null or distinct from"));
+            return Err(
+                self.unexpected("null, true, false, unknown, empty, missing, variant null or distinct from")
+            );
         }
         if !self.take_word("from") {
             return Err(self.unexpected("from"));

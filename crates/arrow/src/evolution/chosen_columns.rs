@@ -1,27 +1,12 @@
-//! Columns that are paths into VARIANT.
+//! Columns of a file, and paths into VARIANT, in the order of their names.
 
 use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
-use crate::variant::{PathPlan, PathTarget, VariantPath, path_array};
-use arrow_array::ArrayRef;
-use arrow_schema::{FieldRef, Schema as ArrowSchema};
+use super::path_column::PathColumn;
+use arrow_schema::Schema as ArrowSchema;
 use marquetry_base::{Error, Result};
-use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
-use marquetry_core::predicate::names_column;
 use marquetry_core::schema::Schema;
-use marquetry_variant::Step;
 use std::sync::Arc;
-
-/// A path into a VARIANT that is read as a column.
-#[derive(Debug)]
-pub(crate) struct PathColumn {
-    /// Names from the root to the VARIANT.
-    column: Vec<String>,
-    steps: Vec<Step>,
-    target: PathTarget,
-    field: FieldRef,
-    leaves: Vec<usize>,
-}
 
 /// What is to be read, in the order of names.
 #[derive(Debug, Clone)]
@@ -35,30 +20,6 @@ pub(crate) struct ChosenColumns {
 enum Chosen {
     Column(String),
     Path(Arc<PathColumn>),
-}
-
-impl PathColumn {
-    /// The column of this name; `None` if it is no path, or the name of a column of the file.
-    pub(crate) fn of(metadata: &ParquetMetaData, name: &str) -> Result<Option<Self>> {
-        if !name.contains(':') || names_column(metadata.schema(), name) {
-            return Ok(None);
-        }
-        let path: VariantPath = name.parse()?;
-        let PathPlan { column, leaves, .. } = PathPlan::new(metadata, path.column(), path.path().steps())?;
-        let target = PathTarget::Cast(path.cast());
-        let field = Arc::new(target.field(name, path.is_list()));
-        Ok(Some(PathColumn { column, steps: path.path().steps().to_vec(), target, field, leaves }))
-    }
-
-    /// The columns of the file that it needs.
-    pub(crate) fn leaves(&self) -> &[usize] {
-        &self.leaves
-    }
-
-    /// Its array, of that of the root.
-    pub(super) fn array(&self, root: &ArrayRef) -> Result<ArrayRef> {
-        path_array(root, &self.column, &self.steps, self.target).map_err(|error| error.in_column(self.field.name().clone()))
-    }
 }
 
 impl ChosenColumns {
@@ -75,24 +36,35 @@ impl ChosenColumns {
     /// the root stands where the first name of any of its columns does.
     ///
     /// Fails if only some columns of a VARIANT are to be read beside paths into it.
-    pub(crate) fn adapter(&self, schema: &Schema, fields: &[NestedField], arrow: &ArrowSchema) -> Result<BatchAdapter> {
+    pub(crate) fn adapter(
+        &self,
+        schema: &Schema,
+        fields: &[NestedField],
+        arrow: &ArrowSchema,
+    ) -> Result<BatchAdapter> {
         let (mut made, mut parts) = (Vec::new(), Vec::new());
         let mut is_given = vec![false; fields.len()];
         for chosen in &self.chosen {
             match chosen {
                 Chosen::Path(path) => {
-                    let root = fields.iter().position(|field| path.column.first().is_some_and(|name| *name == *field.name));
-                    let root = root.ok_or_else(|| Error::argument("a path into a column that is not read"))?;
+                    let root = fields
+                        .iter()
+                        .position(|field| path.column.first().is_some_and(|name| *name == *field.name));
+                    let root =
+                        root.ok_or_else(|| Error::argument("a path into a column that is not read"))?;
                     made.push(path.field.clone());
                     parts.push(ColumnSource::VariantPath(root, path.clone()));
                 }
                 Chosen::Column(name) => {
-                    for (i, field) in fields.iter().enumerate().filter(|(i, _)| !is_given[*i]).collect::<Vec<_>>() {
+                    for (i, field) in
+                        fields.iter().enumerate().filter(|(i, _)| !is_given[*i]).collect::<Vec<_>>()
+                    {
                         let mut leaves = Vec::new();
                         field.leaves(&mut leaves);
                         let is_named = |leaf: &usize| {
                             let path = schema.column(*leaf).dotted();
-                            path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                            path.strip_prefix(name.as_str())
+                                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
                         };
                         if !leaves.iter().any(is_named) {
                             continue;
