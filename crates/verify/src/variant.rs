@@ -143,17 +143,15 @@ impl<'a> Checks<'a, '_> {
 /// Whether values of a variant can be of the type of this column.
 fn is_of_variant(leaf: &Leaf) -> bool {
     use PhysicalType::*;
-    match (leaf.physical(), leaf.logical()) {
-        (Boolean | Int32 | Int64 | Float | Double | ByteArray, None) => true,
-        (Int32, Some(LogicalType::Integer { bits: 8 | 16 | 32, signed: true }) | Some(LogicalType::Date)) => {
-            true
-        }
-        (Int64, Some(LogicalType::Integer { bits: 64, signed: true })) => true,
-        (Int64, Some(LogicalType::Time { utc: false, unit: TimeUnit::Micros })) => true,
-        (Int64, Some(LogicalType::Timestamp { unit: TimeUnit::Micros | TimeUnit::Nanos, .. })) => true,
-        (ByteArray, Some(LogicalType::String)) => true,
-        (_, Some(LogicalType::Decimal { .. })) => true,
-        (FixedLenByteArray(16), Some(LogicalType::Uuid)) => true,
-        _ => false,
-    }
+    matches!(
+        (leaf.physical(), leaf.logical()),
+        (Boolean | Int32 | Int64 | Float | Double | ByteArray, None)
+            | (Int32, Some(LogicalType::Integer { bits: 8 | 16 | 32, signed: true } | LogicalType::Date))
+            | (Int64, Some(LogicalType::Integer { bits: 64, signed: true }))
+            | (Int64, Some(LogicalType::Time { utc: false, unit: TimeUnit::Micros }))
+            | (Int64, Some(LogicalType::Timestamp { unit: TimeUnit::Micros | TimeUnit::Nanos, .. }))
+            | (ByteArray, Some(LogicalType::String))
+            | (_, Some(LogicalType::Decimal { .. }))
+            | (FixedLenByteArray(16), Some(LogicalType::Uuid))
+    )
 }
