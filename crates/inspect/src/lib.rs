@@ -10,6 +10,7 @@ mod columns;
 mod diff;
 mod layout;
 mod stats;
+mod value_texts;
 mod word_hash;
 
 #[cfg(feature = "fs")]

@@ -1,11 +1,11 @@
 //! Bounds of row groups, as places between the least and the greatest of all.
 
 use crate::columns::columns;
+use crate::value_texts::value_texts;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_base::{Error, ErrorKind, Result};
@@ -134,15 +134,6 @@ fn strings(mins: &ArrayRef, maxes: &ArrayRef, bytes: &DataType) -> Result<Vec<Op
 }
 
 fn texts(mins: &ArrayRef, maxes: &ArrayRef) -> Result<Vec<Option<(String, String)>>> {
-    let options = FormatOptions::default();
-    let wrong = |error| Error::caused_by(ErrorKind::Unsupported, "bounds as text", error);
-    let (min_texts, max_texts) = (
-        ArrayFormatter::try_new(mins, &options).map_err(wrong)?,
-        ArrayFormatter::try_new(maxes, &options).map_err(wrong)?,
-    );
-    let text = |row: usize| {
-        let is_there = mins.is_valid(row) && maxes.is_valid(row) && mins.data_type() != &DataType::Null;
-        is_there.then(|| (min_texts.value(row).to_string(), max_texts.value(row).to_string()))
-    };
-    Ok((0..mins.len()).map(text).collect())
+    let pairs = value_texts(mins)?.into_iter().zip(value_texts(maxes)?);
+    Ok(pairs.map(|(min, max)| min.zip(max)).collect())
 }
