@@ -50,10 +50,11 @@ impl BlockModes for FastGcm {
         output.copy_from_slice(input);
         let nonce = ring::aead::Nonce::assume_unique_for_key(*nonce);
         let opened = self.key.open_in_place_separate_tag(nonce, Aad::from(aad), (*tag).into(), output, 0..);
-        if opened.is_err() {
+        let is_right = opened.is_ok();
+        if !is_right {
             output.fill(0);
         }
-        opened.is_ok()
+        is_right
     }
 
     fn ctr(&self, nonce: &Nonce, first_block: u32, input: &[u8], output: &mut [u8]) {

@@ -2,8 +2,8 @@
 //!
 //! The bytes in the page are deflated: the length of a JSON text in four bytes, the text, and the [planes](crate::planes) that it names.
 
-use crate::page::ReportOptions;
 use crate::planes::Planes;
+use crate::report_options::ReportOptions;
 use crate::reported_file::ReportedFile;
 use crate::skipped_rows::SkippedRows;
 use flate2::Compression;

@@ -6,6 +6,7 @@
 //! ```text
 //! skipped_rows     what a predicate lets be skipped
 //! reported_file    what is told of a file
+//! report_options   what a page tells
 //! planes           numbers by the thousand, in few bytes
 //! facts            what the script is told of a file
 //! html             text that is safe in HTML
@@ -20,10 +21,12 @@ mod facts;
 mod html;
 mod page;
 mod planes;
+mod report_options;
 mod reported_file;
 mod skipped_rows;
 mod summary;
 
-pub use page::{ReportOptions, write_report};
+pub use page::write_report;
+pub use report_options::ReportOptions;
 pub use reported_file::ReportedFile;
 pub use skipped_rows::SkippedRows;

@@ -2,6 +2,7 @@
 
 use crate::facts::facts;
 use crate::html::Escaped;
+use crate::report_options::ReportOptions;
 use crate::reported_file::ReportedFile;
 use crate::summary::summary;
 use base64::Engine;
@@ -9,28 +10,6 @@ use base64::engine::general_purpose::STANDARD;
 use marquetry_base::{Error, Result};
 use std::fmt::Write as _;
 use std::io::Write;
-
-/// What a page tells.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ReportOptions {
-    /// Whether bounds are shown as text: they are values of the files. Default: true.
-    pub values: bool,
-}
-
-impl Default for ReportOptions {
-    fn default() -> Self {
-        ReportOptions { values: true }
-    }
-}
-
-impl ReportOptions {
-    /// Whether bounds are shown as text. Without, the page has no value of the files, but those in messages of findings.
-    pub fn with_values(mut self, values: bool) -> Self {
-        self.values = values;
-        self
-    }
-}
 
 /// Writes one HTML page about all of `files`. The same files give the same bytes.
 ///
@@ -103,7 +82,7 @@ const HEAD: &str = "<!doctype html>
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
 <meta name=\"color-scheme\" content=\"light dark\">
 <meta name=\"referrer\" content=\"no-referrer\">
-<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-58PutULVM9o8hAltTigyU11WEBBwJu4zOxY1R57DMQk='; style-src 'sha256-137tsy7+TkOD+h0XaBweUXDGjlylWD9cvbFH/V87ZDU='; base-uri 'none'; form-action 'none'\">
+<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-Zf/rmbZR5QsqZ2tVG7jSqC6fpB68iuMJdIJXZxhzA7I='; style-src 'sha256-TFtqUNYlfVDsAHnMsmu0U4N9emqd97+ecNSCebBK4IQ='; base-uri 'none'; form-action 'none'\">
 ";
 
 #[cfg(test)]

@@ -8,17 +8,30 @@ use marquetry_core::page_index::{read_column_index, read_offset_index};
 use marquetry_core::source::Source;
 use marquetry_format::{ColumnIndex, OffsetIndex};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// The pages that are found, and why there are no more.
+/// The pages of a chunk.
+#[derive(Default)]
+pub(super) struct ChunkPages {
+    pub(super) parts: Vec<FilePart>,
+    /// Why there are no more, or less is known of them.
+    pub(super) problems: Vec<Error>,
+    /// Whether there are more, which are not told apart.
+    pub(super) is_cut: bool,
+}
+
+/// The pages that are found. `room` is how many more a file may have, to be told apart.
 pub(super) fn pages_of_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
     (row_group, column): (usize, usize),
     limits: &Arc<Limits>,
-) -> (Vec<FilePart>, Vec<Error>) {
+    room: &AtomicUsize,
+) -> ChunkPages {
     let leaf = metadata.schema().column(column);
     let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);
-    let mut walk = Walk { parts: Vec::new(), problems: Vec::new(), rows: 0 };
+    let mut walk = Walk { found: ChunkPages::default(), rows: 0 };
     let walked = metadata.row_group(row_group).column(column).and_then(|chunk| {
         let indexes = Indexes {
             bounds: walk.noted(read_column_index(&**source, chunk, limits)),
@@ -26,15 +39,15 @@ pub(super) fn pages_of_chunk(
             is_flat: leaf.max_rep() == 0,
             rows: metadata.row_group(row_group).num_rows(),
         };
-        walk.pages(source, chunk, metadata.created_by(), limits, &indexes)
+        walk.pages(source, chunk, metadata.created_by(), limits, &indexes, room)
     });
-    if let Err(error) = walked {
-        walk.problems.push(error);
-    }
-    for part in &mut walk.parts {
+    let mut found = walk.found;
+    found.problems.extend(walked.err());
+    found.problems = found.problems.into_iter().map(place).collect();
+    for part in &mut found.parts {
         part.chunk = Some((row_group, column));
     }
-    (walk.parts, walk.problems.into_iter().map(place).collect())
+    found
 }
 
 /// What the indexes of a chunk say.
@@ -46,8 +59,7 @@ struct Indexes {
 }
 
 struct Walk {
-    parts: Vec<FilePart>,
-    problems: Vec<Error>,
+    found: ChunkPages,
     /// Rows before the next page, as far as headers tell.
     rows: u64,
 }
@@ -56,7 +68,7 @@ impl Walk {
     /// An index that cannot be read is told of, and done without.
     fn noted<T>(&mut self, index: Result<Option<T>>) -> Option<T> {
         index.unwrap_or_else(|error| {
-            self.problems.push(error);
+            self.found.problems.push(error);
             None
         })
     }
@@ -68,11 +80,17 @@ impl Walk {
         created_by: Option<&str>,
         limits: &Arc<Limits>,
         indexes: &Indexes,
+        room: &AtomicUsize,
     ) -> Result<()> {
         let options = PageOptions::for_writer(created_by).with_limits(limits.clone());
         let mut pages = PageReader::new(source.clone(), chunk, options, PageBuffers::default())?;
         let mut data_pages = 0;
         while let Some(header) = pages.next_header()? {
+            limits.cancel.check()?;
+            if room.try_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_err() {
+                self.found.is_cut = true;
+                return Ok(());
+            }
             let number = header.is_data().then_some(data_pages);
             data_pages += usize::from(header.is_data());
             self.add(&header, number, indexes);
@@ -113,7 +131,7 @@ impl Walk {
             has_checksum: header.header.crc.is_some(),
         };
         let kind = if header.is_dictionary() { PartKind::DictionaryPage } else { PartKind::DataPage };
-        self.parts.push(FilePart { range, kind, chunk: None, page: Some(page) });
+        self.found.parts.push(FilePart { range, kind, chunk: None, page: Some(page) });
     }
 
     /// The first row of a data page, and how many there are.

@@ -14,6 +14,8 @@ pub enum PartKind {
     DictionaryPage,
     /// A data page: header and bytes.
     DataPage,
+    /// Pages of a column chunk that are not told apart, because a file has too many.
+    Pages,
     /// Bytes of a column chunk in which no page was found: it is damaged, or encrypted and there is no key.
     Unread,
     /// The bounds of a chunk's pages.
@@ -30,10 +32,11 @@ pub enum PartKind {
 
 impl PartKind {
     /// All of them.
-    pub const ALL: [PartKind; 9] = [
+    pub const ALL: [PartKind; 10] = [
         PartKind::Magic,
         PartKind::DictionaryPage,
         PartKind::DataPage,
+        PartKind::Pages,
         PartKind::Unread,
         PartKind::ColumnIndex,
         PartKind::OffsetIndex,
@@ -48,6 +51,7 @@ impl PartKind {
             PartKind::Magic => "magic",
             PartKind::DictionaryPage => "dictionary page",
             PartKind::DataPage => "data page",
+            PartKind::Pages => "pages",
             PartKind::Unread => "unread",
             PartKind::ColumnIndex => "column index",
             PartKind::OffsetIndex => "offset index",

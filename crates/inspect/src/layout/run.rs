@@ -8,10 +8,11 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// What each byte of a file is for. The headers of all pages are read, and the indexes; nothing is decompressed.
 ///
-/// A chunk whose pages cannot be found is told of in [`FileLayout::problems`]. Fails only if `limits` say so.
+/// A million pages are told apart: what a file has more is one part for each chunk. A chunk whose pages cannot be found is told of in [`FileLayout::problems`]. Fails only if `limits` say so.
 ///
 /// ```
 /// use marquetry_core::io::read_metadata;
@@ -37,26 +38,23 @@ pub fn file_layout(
         file_regions(&**source, metadata).into_iter().partition(|region| region.kind == RegionKind::Pages);
     let walk = {
         let (source, metadata, limits) = (source.clone(), metadata.clone(), limits.clone());
+        let room = AtomicUsize::new(MOST_PAGES);
         move |region: FileRegion, (): &mut ()| {
             let chunk = region.chunk.unwrap_or_default();
-            let (pages, problems) = pages_of_chunk(&source, &metadata, chunk, &limits);
-            (region, pages, problems)
+            let pages = pages_of_chunk(&source, &metadata, chunk, &limits, &room);
+            (region, pages)
         }
     };
     let mut threads = vec![(); available_threads().min(chunks.len()).max(1)];
     let walked = parallel_map(&ThreadPool::new("marquetry-layout"), chunks, &mut threads, walk);
     limits.cancel.check()?;
     let (mut parts, mut problems) = (Vec::new(), Vec::new());
-    for (region, pages, wrong) in walked {
-        let rest = gaps(region.range.clone(), pages.iter().map(|page| page.range.clone()));
-        parts.extend(rest.map(|range| FilePart {
-            range,
-            kind: PartKind::Unread,
-            chunk: region.chunk,
-            page: None,
-        }));
-        parts.extend(pages);
-        problems.extend(wrong);
+    for (region, pages) in walked {
+        let rest = gaps(region.range.clone(), pages.parts.iter().map(|page| page.range.clone()));
+        let kind = if pages.is_cut { PartKind::Pages } else { PartKind::Unread };
+        parts.extend(rest.map(|range| FilePart { range, kind, chunk: region.chunk, page: None }));
+        parts.extend(pages.parts);
+        problems.extend(pages.problems);
     }
     parts.extend(others.into_iter().map(|region| FilePart {
         range: region.range,
@@ -96,3 +94,6 @@ fn gaps(whole: Range<u64>, parts: impl Iterator<Item = Range<u64>>) -> impl Iter
         (gap.start < gap.end).then_some(gap)
     })
 }
+
+/// Pages that are told apart.
+const MOST_PAGES: usize = 1_000_000;

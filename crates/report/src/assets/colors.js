@@ -11,7 +11,7 @@ function colors() {
   palette = {
     ground: of('ground'), ink: of('ink'), soft: of('soft'), line: of('line'), accent: of('accent'), raised: of('raised'),
     kinds: {
-      magic: of('magic'), 'dictionary page': of('dictionary'), 'data page': of('data'), unread: of('unread'),
+      magic: of('magic'), 'dictionary page': of('dictionary'), 'data page': of('data'), pages: of('data-2'), unread: of('unread'),
       'column index': of('column-index'), 'offset index': of('offset-index'), 'bloom filter': of('bloom'),
       footer: of('footer'), unreferenced: of('free'),
     },

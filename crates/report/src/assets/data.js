@@ -50,7 +50,8 @@ function lanesOf(file) {
   const group = { start: [], end: [], what: [] };
   const chunk = { start: [], end: [], what: [] };
   const open = (lane, what, i) => { lane.start.push(parts.start[i]); lane.end.push(parts.end[i]); lane.what.push(what); };
-  const isPages = (i) => file.kinds[parts.kind[i]].endsWith('page') || file.kinds[parts.kind[i]] === 'unread';
+  const ofChunks = new Set(['dictionary page', 'data page', 'pages', 'unread']);
+  const isPages = (i) => ofChunks.has(file.kinds[parts.kind[i]]);
   for (let i = 0; i < count; i++) {
     const pages = isPages(i);
     const what = { kind: parts.kind[i], pages, group: parts.group[i], column: parts.column[i], first: i, last: i, bytes: 0, raw: 0 };
