@@ -18,12 +18,12 @@ fn a_page_of_a_file() {
     assert_eq!(success(&["report", &wines(), "-o", "-", "--where", "price > 20", "--verify", "deep"]), page);
 
     let (code, text) = everything(&["report", &wines(), "-o", &out]);
-    assert!(code == Some(1) && text.contains("--overwrite"), "{code:?} {text}");
+    assert!(code == Some(2) && text.contains("--overwrite"), "{code:?} {text}");
     assert_eq!(fs::read_to_string(&out).unwrap(), page);
     success(&["report", &wines(), "-o", &out, "--overwrite", "--no-values", "--verify", "none"]);
     assert!(!fs::read_to_string(&out).unwrap().contains("What is wrong"));
     let (code, _) = everything(&["report", &wines(), "-o", &wines(), "--overwrite"]);
-    assert_eq!(code, Some(1), "a file that is read is not replaced");
+    assert_eq!(code, Some(2), "a file that is read is not replaced");
 }
 
 #[test]

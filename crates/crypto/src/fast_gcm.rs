@@ -1,6 +1,6 @@
 //! AES-GCM with keys of 128 and 256 bits by `ring`, whose loops encrypt and authenticate in one go; everything else by RustCrypto.
 //!
-//! PERF: pages of 8 KiB to 1 MiB are opened at 4 to 9 GB/s, where RustCrypto opens them at 1.3 to 1.9.
+//! PERF: pages of 8 KiB to 1 MiB are opened at 7.4 to 9.8 GB/s, where RustCrypto opens them at 3.8 to 4.4, on an Intel Xeon with VAES.
 
 use crate::block_modes::{BlockModes, Nonce, Tag};
 use crate::secret_key::SecretKey;
