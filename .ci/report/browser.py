@@ -88,7 +88,9 @@ def look(browser, name, html, shots):
     for scheme in ["light", "dark"]:
         page.emulate_media(color_scheme=scheme)
         page.wait_for_timeout(200)
-        found = Axe().run(page).response["violations"]
+        response = Axe().run(page).response
+        assert len(response["passes"]) > 10, f"{name}: axe has looked at nothing"
+        found = response["violations"]
         serious = [(rule["id"], [node["html"][:120] for node in rule["nodes"][:2]]) for rule in found if rule["impact"] in ("serious", "critical")]
         assert not serious, f"{name}, {scheme}: {serious}"
         if shots:

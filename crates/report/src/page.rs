@@ -82,7 +82,7 @@ const HEAD: &str = "<!doctype html>
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
 <meta name=\"color-scheme\" content=\"light dark\">
 <meta name=\"referrer\" content=\"no-referrer\">
-<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-Zf/rmbZR5QsqZ2tVG7jSqC6fpB68iuMJdIJXZxhzA7I='; style-src 'sha256-TFtqUNYlfVDsAHnMsmu0U4N9emqd97+ecNSCebBK4IQ='; base-uri 'none'; form-action 'none'\">
+<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-wei8yHkB8tS80ezE1/sUpW8z3Wsbp7xkQHPKVK1TKV0='; style-src 'sha256-TFtqUNYlfVDsAHnMsmu0U4N9emqd97+ecNSCebBK4IQ='; base-uri 'none'; form-action 'none'\">
 ";
 
 #[cfg(test)]

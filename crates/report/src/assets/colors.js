@@ -81,7 +81,7 @@ function meaningsOf(file, lanes) {
     {
       name: 'encoding',
       color: (lane, i) => {
-        const found = lane.name === 'row group' ? null : encoding(lane, i);
+        const found = lane.what && lane.name !== 'column chunk' ? null : encoding(lane, i);
         return found === null ? colors().skipped : colors().categories[found % colors().categories.length];
       },
       text: (lane, i) => { const found = encoding(lane, i); return found === null ? '' : file.encodings[found]; },
