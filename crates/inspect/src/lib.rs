@@ -1,6 +1,6 @@
 //! What the columns of a Parquet file hold, and in what two files differ.
 //!
-//! [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
+//! [`file_layout`] says what each byte of a file is for, [`column_bounds`] how bounds of row groups overlap. [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
 //! reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary files).
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -8,11 +8,14 @@
 mod columns;
 #[cfg(feature = "fs")]
 mod diff;
+mod layout;
 mod stats;
+mod value_texts;
 mod word_hash;
 
 #[cfg(feature = "fs")]
 pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+pub use layout::{ColumnBounds, FileLayout, FilePart, PageFacts, PartKind, column_bounds, file_layout};
 pub use stats::{
     ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles, StatsOptions, column_stats,
     footer_stats,
