@@ -11,6 +11,7 @@ import time
 GIB = 1 << 30
 COMMANDS = [
     ["schema"], ["meta"], ["meta", "--format", "json"], ["pages"], ["pages", "--format", "json"], ["index"], ["index", "--format", "json"],
+    ["report", "IN", "-o", "OUT.html"],
     ["size"], ["size", "--format", "json"], ["stats"], ["stats", "--quick", "--format", "json"], ["lint"],
     ["advise", "--budget", "2s"], ["optimize", "--budget", "2s", "IN", "OUT.parquet"],
     ["diff", "IN", "IN"], ["diff", "--rows", "IN", "IN"], ["dictionary", "-c", "COLUMN"], ["head"], ["head", "--format", "json"], ["cat"],

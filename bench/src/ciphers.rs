@@ -1,6 +1,6 @@
 //! `ciphers`: how fast pages of some sizes are encrypted and decrypted, by whatever library was built in.
 //!
-//! With `--features ring` AES-GCM is ring's, else it is RustCrypto's, as AES-CTR and keys of 192 bits always are. Run both, in turn.
+//! AES-GCM is ring's, without the feature `ring` RustCrypto's, as AES-CTR and keys of 192 bits always are. Run both, in turn.
 
 use std::hint::black_box;
 

@@ -81,7 +81,7 @@ enum Command {
     Table(table::Options),
     /// Open files: decode wide footers, and read one column of thousands
     Footer(footer::Options),
-    /// How fast pages are encrypted and decrypted; with `--features ring` by ring
+    /// How fast pages are encrypted and decrypted: by ring, or by RustCrypto if built without `ring`
     Ciphers(ciphers::Options),
     /// Read and write lineitem in the open, and encrypted by AES-GCM and AES-CTR
     Encrypted(encrypted::Options),

@@ -10,7 +10,9 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
-use marquetry::arrow::arrow_reader::{ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt};
+use marquetry::arrow::arrow_reader::{
+    ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt, prunable_predicate,
+};
 use marquetry::basic::PhysicalType;
 use marquetry::errors::{CancelToken, Error, Limits, Result};
 use marquetry::predicate::Predicate;
@@ -133,7 +135,8 @@ type Stage = (&'static str, usize, usize, u64, u64, u64);
 
 fn explain(open: &OpenFile, filter: &str, limits: Arc<Limits>) -> Result<(Vec<Stage>, u64)> {
     let (metadata, source) = (open.metadata(), open.clone().into_source()?);
-    let predicate = Predicate::parse(filter)?.bind(metadata.schema())?;
+    let (predicate, _) = prunable_predicate(&Predicate::parse(filter)?, metadata)?;
+    let predicate = predicate.bind(metadata.schema())?;
     let options = PruneOptions::default().with_limits(limits);
     let (mut report, mut left) = (PruneReport::default(), 0);
     for group in metadata.row_groups() {

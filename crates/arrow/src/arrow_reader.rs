@@ -13,6 +13,7 @@
 mod adaptive_filter;
 mod builder;
 mod cached_column;
+mod choose_columns;
 mod chunk_reader;
 mod column_parallel;
 mod column_schedule;
@@ -43,11 +44,14 @@ mod salvage_filter;
 mod selection;
 mod skip_strategy;
 pub mod statistics;
+mod variant_filter;
 mod virtual_columns;
 mod worker_pool;
 
 pub use crate::schema::{DecimalOverflow, InvalidUtf8};
 pub use builder::ParquetRecordBatchReaderBuilder;
+#[cfg(feature = "async")]
+pub(crate) use choose_columns::choose_columns;
 pub use chunk_reader::ChunkReader;
 pub use filter::{ArrowPredicate, ArrowPredicateFn, PureArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]
@@ -60,4 +64,7 @@ pub use reader::ParquetRecordBatchReader;
 #[cfg(feature = "async")]
 pub(crate) use reader::panicked;
 pub use selection::{RowSelection, RowSelector};
+pub use variant_filter::prunable_predicate;
+#[cfg(feature = "async")]
+pub(crate) use variant_filter::variant_filter;
 pub use virtual_columns::{RowGroupIndex, RowNumber};

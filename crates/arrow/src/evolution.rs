@@ -49,13 +49,17 @@
 //! A value that does not fit all the same, a date of the year 9999 in nanoseconds, is an error when it is read.
 
 mod batch_adapter;
+mod chosen_columns;
 mod column_order;
 mod fields;
+mod path_column;
 mod promotion;
 mod union;
 
 pub(crate) use batch_adapter::{BatchAdapter, cast_exact};
+pub(crate) use chosen_columns::ChosenColumns;
 pub(crate) use column_order::ordered;
+pub(crate) use path_column::PathColumn;
 pub(crate) use promotion::is_promotable;
 pub(crate) use union::union;
 

@@ -26,8 +26,13 @@
 
 mod batch_shredder;
 mod bytes;
+mod cast;
 mod column;
+mod column_path;
 mod group;
+mod path_array;
+mod path_plan;
+mod path_walk;
 mod pruning;
 mod shape_of;
 mod shredded_fields;
@@ -40,6 +45,10 @@ pub use crate::schema::is_variant;
 pub(crate) use batch_shredder::arrays_of_path;
 pub use batch_shredder::{BatchShredder, Shreddings, variant_columns};
 pub use column::{VariantColumn, VariantReader};
+pub use column_path::{VariantCast, VariantPath};
+pub(crate) use path_array::{PathTarget, STATE_MISSING, STATE_NULL, STATE_VARIANT_NULL, path_array};
+pub(crate) use path_plan::{PathPlan, quoted_path};
 pub(crate) use pruning::prunable_columns;
+pub(crate) use shape_of::primitive_type_of;
 pub use shape_of::shreddings_of;
 pub use shredder::Shredder;

@@ -361,6 +361,19 @@ impl Error {
     }
 }
 
+/// `file a.parquet, column b, row group 3, page 4, byte 5`, as far as known; nothing of the file as a whole.
+impl fmt::Display for ErrorLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.file.as_ref().map(|file| format!("file {}", Printable(file))));
+        parts.extend(self.column.as_ref().map(|column| format!("column {}", Printable(column))));
+        parts.extend(self.row_group.map(|row_group| format!("row group {row_group}")));
+        parts.extend(self.page.map(|page| format!("page {page}")));
+        parts.extend(self.offset.map(|offset| format!("byte {offset}")));
+        f.write_str(&parts.join(", "))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { kind, message, place, source, .. } = &*self.0;
@@ -368,13 +381,8 @@ impl fmt::Display for Error {
         if let Some(source) = source {
             write!(f, ": {source}")?;
         }
-        let mut parts = Vec::new();
-        parts.extend(place.file.as_ref().map(|file| format!("file {}", Printable(file))));
-        parts.extend(place.column.as_ref().map(|column| format!("column {}", Printable(column))));
-        parts.extend(place.row_group.map(|row_group| format!("row group {row_group}")));
-        parts.extend(place.page.map(|page| format!("page {page}")));
-        parts.extend(place.offset.map(|offset| format!("byte {offset}")));
-        if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
+        let place = place.to_string();
+        if place.is_empty() { Ok(()) } else { write!(f, ", in {place}") }
     }
 }
 

@@ -69,6 +69,9 @@ pub(crate) enum Command {
     /// Tell in what two files differ: schemas, metadata, layouts, rows
     #[command(after_help = commands::diff::DIFF_HELP)]
     Diff(commands::diff::DiffArgs),
+    /// Make a page that shows where the bytes of files are, and what can be skipped
+    #[command(after_help = commands::report::REPORT_HELP)]
+    Report(commands::report::ReportArgs),
     /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
     #[command(after_help = commands::convert::CONVERT_HELP)]
     Convert(Box<commands::convert::ConvertArgs>),

@@ -23,6 +23,7 @@ pub(crate) mod meta_edit;
 pub(crate) mod optimize;
 pub(crate) mod pages;
 pub(crate) mod recover;
+pub(crate) mod report;
 pub(crate) mod rewrite;
 pub(crate) mod rotate_keys;
 pub(crate) mod rules;

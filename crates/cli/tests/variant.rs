@@ -146,3 +146,54 @@ fn a_damaged_variant_is_an_error() {
     assert_eq!(code, 1);
     assert!(message[0].contains("variant"), "{message:?}");
 }
+
+#[test]
+fn paths_are_columns_and_conditions() {
+    let folder = Folder::new("variant-paths");
+    let events = folder.path("events.jsonl");
+    let lines = [
+        r#"{"id": 1, "v": {"user": {"id": 7}, "kind": "x"}}"#,
+        r#"{"id": 2, "v": {"user": {"id": "seven"}, "kind": "y"}}"#,
+        r#"{"id": 3, "v": {"user": {"id": null}}}"#,
+        r#"{"id": 4}"#,
+        r#"{"id": 5, "v": {"user": {"id": 9}, "kind": "x"}}"#,
+    ];
+    std::fs::write(&events, lines.join("\n")).unwrap();
+    for shred in ["none", "{user: {id: bigint}, kind: text}"] {
+        let path = folder.path("events.parquet");
+        success(&[
+            "convert",
+            &events,
+            &path,
+            "--schema",
+            "id int64, v variant",
+            "--shred",
+            shred,
+            "--overwrite",
+        ]);
+        let columns = "v:user.id::bigint,id,v:user.id";
+        let rows = [
+            ("7", 1, "7"),
+            ("null", 2, "\"seven\""),
+            ("null", 3, "null"),
+            ("null", 4, "null"),
+            ("9", 5, "9"),
+        ];
+        let wanted = rows.map(|(cast, id, value)| {
+            format!("{{\"v:user.id::bigint\":{cast},\"id\":{id},\"v:user.id\":{value}}}\n")
+        });
+        assert_eq!(success(&["cat", &path, "--format", "json", "--columns", columns]), wanted.concat());
+        let count = |condition: &str| success(&["count", &path, "--where", condition]).trim().to_owned();
+        assert_eq!(count("v:user.id::bigint > 5 and v:kind = 'x'"), "2");
+        assert_eq!(count("v:user.id is variant null"), "1");
+        assert_eq!(count("v:kind is missing"), "1");
+        assert_eq!(count("v:kind is null"), "2");
+        assert!(success(&["explain", &path, "--where", "v:user.id::bigint > 8"]).contains('1'));
+        let copy = folder.path("copy.parquet");
+        success(&["convert", &path, &copy, "--columns", columns, "--where", "id < 3", "--overwrite"]);
+        let lines = success(&["cat", &copy, "--format", "json"]);
+        assert!(lines.starts_with(r#"{"v:user.id::bigint":7,"id":1,"v:user.id":7}"#), "{lines}");
+        let (_, error) = failure(&["head", &path, "--columns", "id:a"]);
+        assert!(error.join("").contains("no VARIANT"), "{error:?}");
+    }
+}

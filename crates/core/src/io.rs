@@ -14,6 +14,7 @@ mod durable_file;
 mod file_edit;
 #[cfg(feature = "fs")]
 mod file_identity;
+mod file_regions;
 mod footer;
 #[cfg(all(feature = "encryption", feature = "fs"))]
 mod key_material;
@@ -24,12 +25,11 @@ mod local_file;
 mod push_decoder;
 #[cfg(feature = "fs")]
 mod temporary_file;
-mod unreferenced;
 
 pub use cache_key::FileCacheKey;
+pub use file_regions::{FileRegion, RegionKind, file_regions, unreferenced_bytes};
 pub use footer::{FooterRead, TAIL_READ, read_encrypted_metadata, read_metadata};
 pub use push_decoder::{DecodeResult, ParquetMetaDataPushDecoder};
-pub use unreferenced::unreferenced_bytes;
 
 #[cfg(all(feature = "encryption", feature = "fs"))]
 pub use key_material::{key_material_path, read_key_material, rotate_key_material, write_key_material};

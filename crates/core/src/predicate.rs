@@ -29,6 +29,9 @@
 //! An integer of 8 or 16 bits compares as it is read: by the low bits of what is stored. A column that is always null
 //! (UNKNOWN) compares with any literal, and never as true.
 //!
+//! A path into a VARIANT stands for a column: `payload:user.id::bigint > 5`. Its reader says what it is of each row; a schema alone
+//! does not, so that [`bind`](Predicate::bind) knows no such columns.
+//!
 //! Lists are asked with `any(tags) = 'x'` and `all(prices) > 0`, maps with `attributes['colour'] = 'red'`, where the last of
 //! several entries of one key counts. Paths are those of Arrow: `points.x` is field `x` of the elements of the list `points`.
 //! The elements of a list of lists are those of all inner lists; an inner list that is null counts as a null element.
@@ -70,7 +73,7 @@ pub use column_path::ColumnPath;
 pub use leaf_values::LeafValues;
 pub(crate) use list_levels::{Entry, ListLevels};
 pub use literal::{Digits, Literal, Number};
-pub use name::{meanings_of, names_of};
+pub use name::{column_and_path, meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
 
@@ -125,6 +128,16 @@ pub enum Predicate {
     /// Whether a column is null.
     IsNull {
         /// The dotted path of the column.
+        column: ColumnPath,
+    },
+    /// Whether a row has a variant, and nothing where a path leads to. Never unknown.
+    IsMissing {
+        /// The path into the VARIANT.
+        column: ColumnPath,
+    },
+    /// Whether what a path leads to is a variant that is null, which is not the NULL of SQL. Never unknown.
+    IsVariantNull {
+        /// The path into the VARIANT.
         column: ColumnPath,
     },
     /// Whether a column is NaN.
@@ -228,7 +241,7 @@ impl Predicate {
     }
 
     /// The same, with where they stand in the text.
-    pub(crate) fn column_paths(&self) -> Vec<&ColumnPath> {
+    pub fn column_paths(&self) -> Vec<&ColumnPath> {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => {
                 parts.iter().flat_map(Predicate::column_paths).collect()
@@ -245,6 +258,8 @@ impl Predicate {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column }
+            | Predicate::IsMissing { column }
+            | Predicate::IsVariantNull { column }
             | Predicate::Cardinality { column, .. }
             | Predicate::IsEmpty { column } => vec![column],
         }
@@ -281,6 +296,8 @@ impl Predicate {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column }
+            | Predicate::IsMissing { column }
+            | Predicate::IsVariantNull { column }
             | Predicate::Cardinality { column, .. }
             | Predicate::IsEmpty { column } => vec![column],
         }

@@ -1,6 +1,6 @@
 //! What the columns of a Parquet file hold, and in what two files differ.
 //!
-//! [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
+//! [`file_layout`] says what each byte of a file is for, [`column_bounds`] how bounds of row groups overlap. [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
 //! reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary files).
 //! `advise` measures what would make a file smaller.
 #![forbid(unsafe_code)]
@@ -11,15 +11,18 @@ mod advise;
 mod columns;
 #[cfg(feature = "fs")]
 mod diff;
+mod layout;
 #[cfg(feature = "fs")]
 mod reencode;
 mod stats;
+mod value_texts;
 mod word_hash;
 
 #[cfg(feature = "fs")]
 pub use advise::{Advice, AdviseOptions, Choice, ColumnAdvice, Goal, advise, column_bytes};
 #[cfg(feature = "fs")]
 pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+pub use layout::{ColumnBounds, FileLayout, FilePart, PageFacts, PartKind, column_bounds, file_layout};
 #[cfg(feature = "fs")]
 pub use reencode::{ColumnSource, Reencoder, SpillBudget};
 pub use stats::{

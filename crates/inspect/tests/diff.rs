@@ -249,3 +249,18 @@ fn rows_by_number() {
     let expected: Vec<_> = wanted.iter().map(|row| batch.slice(*row as usize, 1)).collect();
     assert_eq!(rows.columns(), concat_batches(&batch.schema(), &expected).unwrap().columns());
 }
+
+/// Whatever the name of their time zone.
+#[test]
+fn bounds_of_instants_differ() {
+    let file = |instants: Vec<i64>| {
+        let array = TimestampMicrosecondArray::from(instants).with_timezone("Europe/Berlin");
+        let batch = RecordBatch::try_from_iter([("at", Arc::new(array) as ArrayRef)]).unwrap();
+        let layout = Layout { rows_per_group: 10, has_dictionaries: false, is_compressed: false };
+        written(&batch, layout, &[])
+    };
+    let differences = diff_footers(file(vec![1, 2, 3]).metadata(), file(vec![1, 2, 5]).metadata()).unwrap();
+    let greatest = differences.iter().find(|difference| difference.fact == "max").unwrap();
+    assert_eq!(greatest.left.as_deref(), Some("1970-01-01T00:00:00.000003Z"));
+    assert_eq!(greatest.right.as_deref(), Some("1970-01-01T00:00:00.000005Z"));
+}

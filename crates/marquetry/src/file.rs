@@ -5,8 +5,8 @@ pub use marquetry_core::io::{
     AtomicFile, Edited, FileEdit, LocalFile, UnfinishedFilesRemoved, remove_unfinished_files,
 };
 pub use marquetry_core::io::{
-    DecodeResult, FileCacheKey, FooterRead, ParquetMetaDataPushDecoder, read_encrypted_metadata,
-    read_metadata, unreferenced_bytes,
+    DecodeResult, FileCacheKey, FileRegion, FooterRead, ParquetMetaDataPushDecoder, RegionKind, file_regions,
+    read_encrypted_metadata, read_metadata, unreferenced_bytes,
 };
 pub use marquetry_core::source::Source;
 pub use marquetry_core::write::Durable;

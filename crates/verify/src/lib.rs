@@ -60,6 +60,7 @@ mod sorting;
 mod statistics;
 mod unreferenced;
 mod values;
+mod variant;
 
 pub use findings::Finding;
 pub use house::HOUSE_RULES;

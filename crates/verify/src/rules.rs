@@ -3,16 +3,17 @@
 use crate::rule::{Rule, UNCHECKED};
 use crate::{
     bloom, chunk, encryption, footer, house, index, nesting, page, schema, sorting, statistics, unreferenced,
-    values,
+    values, variant,
 };
 
 /// The families of rules, from the file down to its values.
-const FAMILIES: [&[Rule]; 13] = [
+const FAMILIES: [&[Rule]; 14] = [
     &[UNCHECKED],
     footer::RULES,
     encryption::RULES,
     schema::RULES,
     nesting::RULES,
+    variant::RULES,
     chunk::RULES,
     unreferenced::RULES,
     page::RULES,

@@ -2,10 +2,11 @@
 
 mod build;
 
+use super::choose_columns::choose_columns;
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
 use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
-use crate::evolution::Evolution;
+use crate::evolution::{ChosenColumns, Evolution};
 use arrow_schema::SchemaRef;
 use marquetry_base::{Executor, Result, SharedExecutor, available_threads};
 use marquetry_core::metadata::ParquetMetaData;
@@ -27,6 +28,8 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     projection: ProjectionMask,
     /// The names of columns in the order that batches are to have them in.
     order: Option<Vec<String>>,
+    /// What the columns are that are paths into VARIANT, if any is.
+    chosen: Option<ChosenColumns>,
     evolution: Option<Evolution>,
     row_groups: Option<Vec<usize>>,
     limit: Option<usize>,
@@ -82,6 +85,7 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
             batch_size: BATCH_SIZE,
             projection: ProjectionMask::all(),
             order: None,
+            chosen: None,
             evolution: None,
             row_groups: None,
             limit: None,
@@ -131,16 +135,20 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// The columns to read, in the order of the file. Default all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
-        (self.projection, self.order) = (mask, None);
+        (self.projection, self.order, self.chosen) = (mask, None, None);
         self
     }
 
     /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
     /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    ///
+    /// A name may be a [path into a VARIANT](crate::variant::VariantPath), such as `payload:user.id::bigint`: the column has
+    /// this text as its name, and a list of values for a path over all elements. Where the path is shredded, and all of the file's values with it,
+    /// only its typed column is read.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let mask = ProjectionMask::existing_columns(self.parquet_schema(), names.iter().map(String::as_str))?;
-        (self.projection, self.order) = (mask, Some(names));
+        (self.projection, self.chosen) = choose_columns(self.metadata(), &names)?;
+        self.order = Some(names);
         Ok(self)
     }
 

@@ -9,7 +9,7 @@ use super::stream_scan::{SharedPredicate, StreamFilter, StreamScan};
 use super::turns::Turns;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
-    ProjectionMask, RowFilter, RowSelection, no_choice_of_rows,
+    ProjectionMask, RowFilter, RowSelection, choose_columns, no_choice_of_rows, variant_filter,
 };
 use crate::evolution::{BatchAdapter, Evolution};
 use arrow_array::RecordBatchReader;
@@ -124,7 +124,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let mask = ProjectionMask::existing_columns(self.parquet_schema(), names.iter().map(String::as_str))?;
+        let (mask, _) = choose_columns(self.metadata.metadata(), &names)?;
         (self.projection, self.order) = (mask, Some(names));
         Ok(self)
     }
@@ -304,7 +304,16 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// What all row groups have in common, and the row groups with rows to read.
-    fn scan(self) -> Result<(StreamScan, Vec<FetchTask>)> {
+    fn scan(mut self) -> Result<(StreamScan, Vec<FetchTask>)> {
+        if let Some(predicate) = &self.predicate
+            && let Some(split) = variant_filter(predicate, self.metadata.metadata())?
+        {
+            self.predicate = Some(split.weaker);
+            if !split.filters.is_empty() {
+                let given = self.filter.take().map(RowFilter::into_predicates).unwrap_or_default();
+                self.filter = Some(RowFilter::new(split.filters.into_iter().chain(given).collect()));
+            }
+        }
         if self.batch_size == 0 {
             return Err(Error::argument("batches of 0 rows"));
         }

@@ -1,5 +1,6 @@
 //! Casts batches to the wanted schema.
 
+use super::path_column::PathColumn;
 use crate::arrow_error;
 use crate::null_arrays::null_array;
 use arrow_array::cast::AsArray;
@@ -24,6 +25,8 @@ pub(crate) struct BatchAdapter {
 pub(super) enum ColumnSource {
     /// Of the field at this place among those that were read.
     Of(usize, ArrayCast),
+    /// What a path leads to, of the field at this place.
+    VariantPath(usize, Arc<PathColumn>),
     /// All rows have the value of this array of one row.
     Constant(ArrayRef),
     /// All rows are null.
@@ -79,6 +82,7 @@ impl BatchAdapter {
 fn remade(parts: &[ColumnSource], arrays: &[ArrayRef], len: usize) -> Result<Vec<ArrayRef>> {
     let part = |part: &ColumnSource| match part {
         ColumnSource::Of(i, recipe) => recipe.apply(&arrays[*i]),
+        ColumnSource::VariantPath(i, path) => path.array(&arrays[*i]),
         ColumnSource::Constant(value) => repeated(value, len),
         ColumnSource::Null(data_type) => null_array(data_type, len),
     };

@@ -59,6 +59,11 @@ impl<'a> Group<'a> {
         Ok(Group { array, value: value.transpose()?, typed })
     }
 
+    /// What is shredded of it, if the row has anything there.
+    pub(super) fn typed_at(&self, row: usize) -> Option<&Typed<'a>> {
+        self.typed.as_ref().filter(|typed| !self.array.is_null(row) && !typed.is_null(row))
+    }
+
     /// What is shredded of it.
     pub(super) fn typed(&self) -> Option<&Typed<'a>> {
         self.typed.as_ref()
@@ -82,14 +87,15 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// The bytes in `value`.
     #[inline]
-    fn bytes(&self, row: usize) -> Option<&'a [u8]> {
+    pub(super) fn bytes(&self, row: usize) -> Option<&'a [u8]> {
         let value = self.value.as_ref().filter(|value| !value.is_null(row) && !self.array.is_null(row))?;
         Some(value.value(row))
     }
 
     /// Whether there is a value.
-    fn is_present(&self, row: usize) -> bool {
+    pub(super) fn is_present(&self, row: usize) -> bool {
         let typed = || self.typed.as_ref().is_some_and(|typed| !typed.is_null(row));
         !self.array.is_null(row) && (self.bytes(row).is_some() || typed())
     }
@@ -225,7 +231,7 @@ fn not_a_group(what: &str, data_type: &DataType) -> Error {
 
 impl Lists<'_> {
     /// The elements of a list. Arrow has offsets that are not negative and within the elements.
-    fn elements(&self, row: usize) -> std::ops::Range<usize> {
+    pub(super) fn elements(&self, row: usize) -> std::ops::Range<usize> {
         match &self.spans {
             Spans::Offsets(offsets) => offsets[row] as usize..offsets[row + 1] as usize,
             Spans::LargeOffsets(offsets) => offsets[row] as usize..offsets[row + 1] as usize,

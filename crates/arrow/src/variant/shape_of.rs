@@ -2,6 +2,9 @@
 
 use super::batch_shredder::{Shreddings, add_variants};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use marquetry_core::logical_type::{LogicalType, TimeUnit as ParquetTimeUnit};
+use marquetry_core::schema::Leaf;
+use marquetry_encoding::PhysicalType;
 use marquetry_variant::{PrimitiveType, Shredding};
 use std::collections::BTreeMap;
 
@@ -50,6 +53,39 @@ fn group(data_type: &DataType, depth: usize) -> Option<Shredding> {
         }
         _ => primitive(typed).map(Shredding::Primitive),
     }
+}
+
+/// The type of a typed column of a file: that which it is read as.
+pub(crate) fn primitive_type_of(leaf: &Leaf) -> Option<PrimitiveType> {
+    if leaf.is_misunderstood() {
+        return None;
+    }
+    Some(match (leaf.physical(), leaf.logical()) {
+        (PhysicalType::Boolean, None) => PrimitiveType::Boolean,
+        (PhysicalType::Int32, None) => PrimitiveType::Int32,
+        (PhysicalType::Int64, None) => PrimitiveType::Int64,
+        (PhysicalType::Int32, Some(LogicalType::Integer { bits: 8, signed: true })) => PrimitiveType::Int8,
+        (PhysicalType::Int32, Some(LogicalType::Integer { bits: 16, signed: true })) => PrimitiveType::Int16,
+        (PhysicalType::Int32, Some(LogicalType::Integer { bits: 32, signed: true })) => PrimitiveType::Int32,
+        (PhysicalType::Int64, Some(LogicalType::Integer { bits: 64, signed: true })) => PrimitiveType::Int64,
+        (PhysicalType::Double, None) => PrimitiveType::Double,
+        (PhysicalType::Float, None) => PrimitiveType::Float,
+        (PhysicalType::Int32, Some(LogicalType::Date)) => PrimitiveType::Date,
+        (PhysicalType::Int64, Some(LogicalType::Timestamp { utc, unit })) => match (utc, unit) {
+            (true, ParquetTimeUnit::Micros) => PrimitiveType::TimestampMicros,
+            (false, ParquetTimeUnit::Micros) => PrimitiveType::LocalTimestampMicros,
+            (true, ParquetTimeUnit::Nanos) => PrimitiveType::TimestampNanos,
+            (false, ParquetTimeUnit::Nanos) => PrimitiveType::LocalTimestampNanos,
+            _ => return None,
+        },
+        (_, Some(LogicalType::Decimal { precision, scale })) => PrimitiveType::Decimal {
+            precision: u8::try_from(*precision).ok()?,
+            scale: u8::try_from(*scale).ok()?,
+        },
+        (PhysicalType::ByteArray, Some(LogicalType::String)) => PrimitiveType::String,
+        (PhysicalType::ByteArray, None) => PrimitiveType::Binary,
+        _ => return None,
+    })
 }
 
 fn primitive(field: &Field) -> Option<PrimitiveType> {

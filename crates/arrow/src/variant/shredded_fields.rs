@@ -40,7 +40,8 @@ fn typed_field(shredding: &Shredding) -> Option<Field> {
     })
 }
 
-fn primitive(kind: PrimitiveType) -> DataType {
+/// The Arrow type of values that hold no others.
+pub(super) fn primitive(kind: PrimitiveType) -> DataType {
     let utc = || Some("UTC".into());
     match kind {
         PrimitiveType::Boolean => DataType::Boolean,

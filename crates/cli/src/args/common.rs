@@ -61,11 +61,12 @@ pub(crate) struct Files {
 /// Which rows are read, and of which columns.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct Selection {
-    /// Only these columns, and all below them, in this order: dotted paths with commas between
+    /// Only these columns, and all below them, in this order: dotted paths with commas between, and paths into VARIANT with a
+    /// type if wanted: payload:user.id::bigint
     #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
-    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due";
-    /// `explain --help` has all forms
+    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due",
+    /// "payload:user.id::bigint > 5"; `explain --help` has all forms
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     pub(crate) condition: Option<Predicate>,
     /// Pass over so many rows first

@@ -122,6 +122,13 @@ fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<ExplainReport, Fai
     Ok(told)
 }
 
+/// What would let more of a file be skipped, a sentence each.
+pub(super) fn advice_for(file: &OpenFile, predicate: &Predicate) -> Result<Vec<String>, Failure> {
+    let matching = Matching::new(file, predicate)?;
+    let kept = matching.prune(&PruneOptions::default(), &mut PruneReport::default())?;
+    Ok(advice::advice(&matching, predicate, &kept, None))
+}
+
 fn explain(
     file: &OpenFile,
     predicate: &Predicate,

@@ -2,8 +2,8 @@
 //! found.
 
 use super::file_identity::is_at;
+use super::file_regions::unreferenced_bytes;
 use super::local_file::regular;
-use super::unreferenced::unreferenced_bytes;
 use super::{AtomicFile, LocalFile, read_encrypted_metadata, read_metadata};
 use crate::checkpoint::{Evidence, find_last_checkpoint, find_last_encrypted_checkpoint};
 use crate::metadata::ParquetMetaData;

@@ -82,6 +82,10 @@ impl Binder<'_> {
                 Some(bound) => Ok(bound),
                 None => condition(column, &|_, made| Ok(made.test(Test::IsNull))),
             },
+            Predicate::IsMissing { column } | Predicate::IsVariantNull { column } => {
+                let message = "only what a path into a VARIANT leads to may be missing, or null as a variant";
+                Err(Error::argument(message).in_column(&**column))
+            }
             Predicate::IsNan { column } => condition(column, &|leaf, made| made.nan(leaf)),
             Predicate::CompareColumns { left, is, right } => {
                 self.columns(predicate, is_negated, left, Some(*is), right)

@@ -260,6 +260,22 @@ impl Column {
         Predicate::Cardinality { column: self.path, is, count }
     }
 
+    /// Whether the row has a variant, and nothing where the path leads to.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{Predicate, col};
+    /// assert_eq!(col("payload:user.id").is_missing(), Predicate::parse("payload:user.id is missing")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn is_missing(self) -> Predicate {
+        Predicate::IsMissing { column: self.path }
+    }
+
+    /// Whether what the path leads to is a variant that is null: `payload:user.id is variant null`.
+    pub fn is_variant_null(self) -> Predicate {
+        Predicate::IsVariantNull { column: self.path }
+    }
+
     /// Whether the value is NaN.
     pub fn is_nan(self) -> Predicate {
         Predicate::IsNan { column: self.path }

@@ -44,6 +44,8 @@ impl fmt::Display for Predicate {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column }
+            | Predicate::IsMissing { column }
+            | Predicate::IsVariantNull { column }
             | Predicate::Cardinality { column, .. }
             | Predicate::IsEmpty { column } => of_column(f, self, &Name(column)),
         }
@@ -64,6 +66,8 @@ fn of_column(f: &mut fmt::Formatter<'_>, predicate: &Predicate, column: &dyn fmt
         Predicate::StartsWith { prefix, .. } => write!(f, "starts_with({column}, {prefix})"),
         Predicate::Matches { pattern, .. } => write!(f, "{}", pattern.display(column)),
         Predicate::IsNull { .. } => write!(f, "{column} is null"),
+        Predicate::IsMissing { .. } => write!(f, "{column} is missing"),
+        Predicate::IsVariantNull { .. } => write!(f, "{column} is variant null"),
         Predicate::IsNan { .. } => write!(f, "is_nan({column})"),
         Predicate::Cardinality { is, count, .. } => write!(f, "cardinality({column}) {is} {count}"),
         Predicate::IsEmpty { .. } => write!(f, "{column} is empty"),

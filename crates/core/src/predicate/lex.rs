@@ -20,6 +20,8 @@ pub(super) enum Piece {
     Word(String),
     /// A name in double quotes.
     Quoted(String),
+    /// A path into a VARIANT, from the `:` behind its column on.
+    Path(String),
     /// A number without its sign.
     Number(SmolStr),
     /// Text in single quotes.
@@ -83,6 +85,10 @@ fn piece(rest: &str) -> Result<(Piece, usize), String> {
             let len = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
             Ok((Piece::Word(rest[..len].to_owned()), len))
         }
+        ':' => match path_len(rest) {
+            0 => Err("a path into a VARIANT follows :, such as payload:user.id".to_owned()),
+            len => Ok((Piece::Path(rest[..len].to_owned()), len)),
+        },
         '0'..='9' => Ok(number(rest)),
         '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => Ok(number(rest)),
         _ => {
@@ -124,6 +130,39 @@ const SIGNS: [(&str, &str); 20] = [
 fn quoted(rest: &str, quote: char) -> Result<(String, usize), String> {
     let (inside, behind) = unquote(rest, quote).ok_or_else(|| format!("no {quote} closes this one"))?;
     Ok((inside, rest.len() - behind.len()))
+}
+
+/// How many bytes of `rest`, which begins with `:`, are a path into a VARIANT and the type behind it; 0 if there is none. Whether
+/// path and type are right is for who reads the file.
+pub(super) fn path_len(rest: &str) -> usize {
+    let mut len = 1;
+    loop {
+        let behind = &rest[len..];
+        len += match behind.chars().next() {
+            Some('"') => match quoted(behind, '"') {
+                Ok((_, quoted)) => quoted,
+                Err(_) => return 0,
+            },
+            Some('[') => match behind.find(']') {
+                Some(end) if behind[1..end].bytes().all(|byte| byte.is_ascii_digit() || byte == b'*') => {
+                    end + 1
+                }
+                _ => break,
+            },
+            Some(c) if is_name_part(c) || matches!(c, '.' | '-' | '$') => c.len_utf8(),
+            _ => break,
+        };
+    }
+    if len == 1 {
+        return 0;
+    }
+    let Some(cast) = rest[len..].strip_prefix("::") else { return len };
+    let word = cast.find(|c| !is_name_part(c)).unwrap_or(cast.len());
+    let arguments = match cast[word..].starts_with('(') {
+        true => cast[word..].find(')').map_or(0, |end| end + 1),
+        false => 0,
+    };
+    if word == 0 { 0 } else { len + 2 + word + arguments }
 }
 
 /// Digits with a point and an exponent; what follows at once is left to be an error.

@@ -3,7 +3,7 @@
 //! A name with a dot in it stands in double quotes: `"a.b"` is a column of this name, and `a.b` is field `b` of `a`. Only where
 //! there is no such field, `a.b` is a column of this name, too.
 
-use super::lex::is_plain_name;
+use super::lex::{is_plain_name, path_len};
 use super::literal::Number;
 use marquetry_base::{quote_name, unquote};
 use std::fmt;
@@ -27,7 +27,7 @@ pub(super) fn is_quoted(path: &str) -> bool {
 /// The path of these names: in quotes those that could not be told otherwise.
 pub(super) fn path_of<S: AsRef<str>>(names: &[S]) -> String {
     let each = names.iter().map(|name| match name.as_ref() {
-        name if name.contains('.') || name.starts_with('"') => quote_name(name),
+        name if name.contains(['.', ':']) || name.starts_with('"') => quote_name(name),
         name => name.to_owned(),
     });
     each.collect::<Vec<_>>().join(".")
@@ -48,6 +48,24 @@ pub fn meanings_of(path: &str) -> Vec<String> {
     }
     let names = path.split('.').map(quote_name).collect::<Vec<_>>().join(".");
     vec![names, quote_name(path), path.to_owned()]
+}
+
+/// The column of a path into a VARIANT, and the rest from the `:` on, which may end with `::` and a type; `None` if it is none. A
+/// name with a `:` in it stands in double quotes where it could be taken for one.
+///
+/// ```
+/// use marquetry_core::predicate::column_and_path;
+/// assert_eq!(column_and_path("a.payload:user.id::bigint"), Some(("a.payload", ":user.id::bigint")));
+/// assert_eq!(column_and_path(r#""a:b".c"#), None);
+/// ```
+pub fn column_and_path(path: &str) -> Option<(&str, &str)> {
+    let mut in_quotes = false;
+    let colon = path.find(|c: char| {
+        in_quotes ^= c == '"';
+        c == ':' && !in_quotes
+    })?;
+    let (column, rest) = path.split_at(colon);
+    (!column.is_empty() && path_len(rest) == rest.len()).then_some((column, rest))
 }
 
 /// The names of a path, and whether each is in quotes.
@@ -75,14 +93,15 @@ pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, name) in names_of(self.0).iter().enumerate() {
+        let (column, into_variant) = column_and_path(self.0).unwrap_or((self.0, ""));
+        for (i, name) in names_of(column).iter().enumerate() {
             f.write_str(if i > 0 { "." } else { "" })?;
             match is_plain_name(name) && (i > 0 || Number::parse(name).is_none()) {
                 true => f.write_str(name)?,
                 false => f.write_str(&quote_name(name))?,
             }
         }
-        Ok(())
+        f.write_str(into_variant)
     }
 }
 

@@ -33,6 +33,8 @@ impl Predicate {
     /// columns    name   a.b (field b of struct a)   "any name"   "a.b" (a column of this name)
     /// literals   1   -1.5e3   'it''s'   true   null   date '2024-01-01'   timestamp '2024-01-01 10:00:00+02:00'
     ///            time '10:00'   X'0aff'
+    /// paths into a VARIANT    payload:user.id::bigint > 5     payload:kind = 'x'     any(payload:tags[*]::text) = 'x'
+    ///            payload:a is null     payload:a is missing     payload:a is variant null
     /// ```
     ///
     /// Dates, times, timestamps, UUIDs, numbers and booleans may be given as mere strings too. `is null`, `in`, `between`, `like` and `ilike`
@@ -270,6 +272,15 @@ impl Parser<'_> {
         if self.take_word("null") || self.take_word("unknown") {
             return Ok(col(column).is_null());
         }
+        if self.take_word("missing") {
+            return Ok(Predicate::IsMissing { column });
+        }
+        if self.take_word("variant") {
+            return match self.take_word("null") {
+                true => Ok(Predicate::IsVariantNull { column }),
+                false => Err(self.unexpected("null")),
+            };
+        }
         if self.take_word("true") {
             return Ok(!col(column).is_distinct_from_literal(true));
         }
@@ -280,7 +291,9 @@ impl Parser<'_> {
             return Ok(col(column).is_empty());
         }
         if !self.take_word("distinct") {
-            return Err(self.unexpected("null, true, false, unknown, empty or distinct from"));
+            return Err(
+                self.unexpected("null, true, false, unknown, empty, missing, variant null or distinct from")
+            );
         }
         if !self.take_word("from") {
             return Err(self.unexpected("from"));
@@ -397,6 +410,8 @@ fn is_of_value(predicate: &Predicate) -> bool {
         | Predicate::StartsWith { .. }
         | Predicate::Matches { .. }
         | Predicate::IsNull { .. }
+        | Predicate::IsMissing { .. }
+        | Predicate::IsVariantNull { .. }
         | Predicate::IsNan { .. } => true,
         Predicate::CompareColumns { .. }
         | Predicate::Distinct { .. }

@@ -97,7 +97,12 @@ impl Parser<'_> {
         while self.take_sign(".") {
             names.push(self.name()?);
         }
-        Ok(ColumnPath::at(path_of(&names), character))
+        let mut path = path_of(&names);
+        if let Piece::Path(into_variant) = self.peek() {
+            path.push_str(into_variant);
+            self.next += 1;
+        }
+        Ok(ColumnPath::at(path, character))
     }
 
     pub(super) fn name(&mut self) -> Result<String> {
@@ -206,6 +211,7 @@ impl Parser<'_> {
             Piece::Number(digits) => digits.to_string(),
             Piece::Text(text) => Literal::Text(text.clone()).to_string(),
             Piece::File(name) => format!("@{name}"),
+            Piece::Path(path) => path.clone(),
             Piece::Sign(sign) => (*sign).to_owned(),
             Piece::End => "the end".to_owned(),
         };

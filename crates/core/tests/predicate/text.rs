@@ -105,7 +105,10 @@ fn errors_tell_the_place() {
         ("a = 1 b", "character 7: and, or, or the end expected, b found"),
         ("a = 'x", "character 5: no ' closes this one"),
         ("é = ;", "character 5: ';' is not understood"),
-        ("a is 5", "character 6: null, true, false, unknown, empty or distinct from expected, 5 found"),
+        (
+            "a is 5",
+            "character 6: null, true, false, unknown, empty, missing, variant null or distinct from expected, 5 found",
+        ),
         ("a not 5", "character 7: in, between, like or ilike expected, 5 found"),
         ("lower(a) = 'x'", "character 1: no function lower"),
         ("a = date '2024-02-30'", "character 5: \"2024-02-30\" is no date"),

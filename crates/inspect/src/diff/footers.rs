@@ -1,8 +1,8 @@
 //! In what footers differ: schemas, metadata, layouts and statistics.
 
 use crate::stats::{ColumnStats, StatsOptions, footer_stats};
+use crate::value_texts::value_texts;
 use arrow_array::Array;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
@@ -197,8 +197,7 @@ fn statistics(left: &ArrowReaderMetadata, right: &ArrowReaderMetadata, out: &mut
 
 fn bound(stats: &ColumnStats, i: usize) -> Option<String> {
     let bounds = stats.bounds.as_ref()?;
-    let shown = ArrayFormatter::try_new(bounds.as_ref() as &dyn Array, &FormatOptions::default()).ok()?;
-    let text = shown.value(i).try_to_string().ok()?;
+    let text = value_texts(bounds).ok()?.into_iter().nth(i)??;
     // Which sign a bound that is zero has is up to the writer: it stands for both.
     match bounds.data_type().is_floating() && text == "-0.0" {
         true => Some("0.0".to_owned()),

@@ -150,8 +150,8 @@ fn primitive(word: &str, arguments: &[&str]) -> Option<PrimitiveType> {
         ("timestamp", ["us", "utc"]) | ("timestamptz", []) => PrimitiveType::TimestampMicros,
         ("timestamp", ["ns"]) => PrimitiveType::LocalTimestampNanos,
         ("timestamp", ["ns", "utc"]) => PrimitiveType::TimestampNanos,
-        ("binary", []) => PrimitiveType::Binary,
-        ("string" | "text" | "utf8", []) => PrimitiveType::String,
+        ("binary" | "blob", []) => PrimitiveType::Binary,
+        ("string" | "text" | "varchar" | "utf8", []) => PrimitiveType::String,
         ("uuid", []) => PrimitiveType::Uuid,
         _ => return None,
     })

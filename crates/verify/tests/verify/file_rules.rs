@@ -125,6 +125,34 @@ pub(crate) fn nesting() -> Vec<Case> {
     ]
 }
 
+/// A VARIANT of these two columns, of ten rows: `metadata` of byte strings, and one of integers that are not negative.
+fn variant(second: &str, edit: impl FnOnce(&mut SchemaElement)) -> Bytes {
+    let mut make = Make::strings(&[&[1, 0, 0][..]; 10]);
+    let mut typed = leaf(second, Repetition::OPTIONAL, PhysicalType::Int32);
+    edit(&mut typed);
+    let annotation = LogicalType::Variant { specification_version: Some(1) };
+    let outer = SchemaElement { logical_type: Some(annotation), ..group("v", Repetition::REQUIRED, 2) };
+    make.schema =
+        vec![root(1), outer, leaf("metadata", Repetition::REQUIRED, PhysicalType::ByteArray), typed];
+    make.columns[0].1 = vec!["v".into(), "metadata".into()];
+    let words: Vec<_> = (0..10).map(Some).collect();
+    make.columns.push((Column::flat(PhysicalType::Int32, &words, true), vec!["v".into(), second.into()]));
+    make.good().finish()
+}
+
+pub(crate) fn variants() -> Vec<Case> {
+    let unsigned = LogicalType::Integer { bit_width: 32, is_signed: false };
+    vec![
+        ("variant-group", variant("typed", |_| ())),
+        ("variant-typed-value", variant("typed_value", |typed| typed.logical_type = Some(unsigned))),
+    ]
+}
+
+/// A VARIANT that is one.
+pub(crate) fn good_variant() -> Bytes {
+    variant("typed_value", |_| ())
+}
+
 /// A list of structs, of which one field has the second element in another row.
 fn siblings() -> Make {
     let mut make = list();

@@ -16,6 +16,7 @@ fn cases() -> Vec<file_rules::Case> {
         encryption_rules::encryption(),
         file_rules::schema(),
         file_rules::nesting(),
+        file_rules::variants(),
         file_rules::chunk(),
         file_rules::page(),
         value_rules::index(),
@@ -121,7 +122,8 @@ fn statistics_of_pages_are_looked_at_by_default() {
 
 #[test]
 fn good_files_break_nothing() {
-    for (name, bytes) in value_rules::good() {
+    let variant = ("a variant", file_rules::good_variant());
+    for (name, bytes) in value_rules::good().into_iter().chain([variant]) {
         for level in [Level::Quick, Level::Default, Level::Deep] {
             let report = report(&bytes, level);
             assert_eq!(report.findings, [], "{name}");

@@ -10,6 +10,7 @@ use crate::arrow_reader::read_plan::ReadPlan;
 use crate::arrow_reader::reader::{FilteredMode, ParquetRecordBatchReader, THREAD_NAME};
 use crate::arrow_reader::resolved_schema::ResolvedFields;
 use crate::arrow_reader::row_group_parallel::{IN_FLIGHT, RowGroupParallelReader};
+use crate::arrow_reader::variant_filter::variant_filter;
 use crate::arrow_reader::{Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{BatchAdapter, ordered};
 use arrow_array::RecordBatchReader;
@@ -17,7 +18,7 @@ use marquetry_base::{Error, Result};
 use marquetry_core::nesting::NestedField;
 use marquetry_core::predicate::BoundPredicate;
 use marquetry_core::source::MeteredSource;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// The reader. Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema,
@@ -30,10 +31,11 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
 
     /// [`build`](Self::build), after [`evolved`](Self::evolved).
     pub(crate) fn build_evolved(mut self, evolved: Option<BatchAdapter>) -> Result<ParquetRecordBatchReader> {
+        self.split_predicate()?;
         if !self.is_fetched {
             self.source = Arc::new(MeteredSource::new(self.source, self.counters.clone()));
         }
-        let order = self.order.take();
+        let (order, chosen) = (self.order.take(), self.chosen.take());
         if evolved.is_none() && order.is_none() {
             return self.reader();
         }
@@ -41,6 +43,11 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let reader = self.reader()?;
         let read: Vec<NestedField> =
             metadata.resolve(&mask).projected(&mask).map(|projected| projected.field).collect();
+        let chosen = chosen.filter(|_| evolved.is_none());
+        let evolved = match chosen {
+            Some(chosen) => Some(chosen.adapter(metadata.parquet_schema(), &read, &reader.schema())?),
+            None => evolved,
+        };
         let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
         // Virtual columns stay behind the others.
         let adapter =
@@ -53,6 +60,18 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             Some(adapter) => reader.adapted_by(adapter),
             None => reader,
         })
+    }
+
+    /// Makes predicates over columns, and over arrays, of one with paths into VARIANT.
+    fn split_predicate(&mut self) -> Result<()> {
+        let Some(predicate) = &self.predicate else { return Ok(()) };
+        let Some(split) = variant_filter(predicate, &self.metadata.metadata)? else { return Ok(()) };
+        (self.predicate, self.bound) = (Some(split.weaker), OnceLock::new());
+        if !split.filters.is_empty() {
+            let given = self.filter.take().map(RowFilter::into_predicates).unwrap_or_default();
+            self.filter = Some(RowFilter::new(split.filters.into_iter().chain(given).collect()));
+        }
+        Ok(())
     }
 
     /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them; `None` if
@@ -129,6 +148,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
     /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
     pub fn selected_rows(mut self) -> Result<RowSelection> {
+        self.split_predicate()?;
         self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
         let (row_groups, options, resolved) = self.resolve()?;
         Ok(self.filtered(row_groups, &options, &resolved)?.selected()?.into())

@@ -1,7 +1,7 @@
 //! A file and a predicate for it: what can be skipped, and how many rows match.
 
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::arrow::arrow_reader::{ChunkReader, prunable_predicate};
 use marquetry::errors::Error;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::predicate::{BoundPredicate, Predicate};
@@ -14,6 +14,8 @@ pub(super) struct Matching {
     pub(super) source: Arc<dyn Source>,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) bound: BoundPredicate,
+    /// Whether the predicate that prunes says all that the rows are asked.
+    is_exact: bool,
     /// Nothing but the rows that match.
     filtered: OpenFile,
 }
@@ -22,9 +24,10 @@ impl Matching {
     /// Fails if the predicate is none for the file's schema.
     pub(super) fn new(file: &OpenFile, predicate: &Predicate) -> Result<Self, Error> {
         let metadata = file.metadata().clone();
-        let bound = predicate.bind(metadata.schema())?;
+        let (prunable, is_exact) = prunable_predicate(predicate, &metadata)?;
+        let bound = prunable.bind(metadata.schema())?;
         let filtered = file.clone().columns(Vec::<String>::new()).filter(predicate.clone());
-        Ok(Matching { source: file.clone().into_source()?, metadata, bound, filtered })
+        Ok(Matching { source: file.clone().into_source()?, metadata, bound, is_exact, filtered })
     }
 
     /// What may match of each row group.
@@ -45,8 +48,8 @@ impl Matching {
         let each = kept.iter().enumerate();
         each.map(|(row_group, kept)| match kept {
             RowGroupMatch::None => Ok(0),
-            RowGroupMatch::All => Ok(self.metadata.row_group(row_group).num_rows()),
-            RowGroupMatch::Some(_) => {
+            RowGroupMatch::All if self.is_exact => Ok(self.metadata.row_group(row_group).num_rows()),
+            _ => {
                 let (mut rows, mut reader) = (0, self.filtered.clone().row_groups([row_group]).batches()?);
                 while let Some(batch) = reader.next_batch() {
                     rows += batch?.num_rows() as u64;

@@ -1,0 +1,26 @@
+//! Columns by name: those of the file, and paths into VARIANT.
+
+use super::ProjectionMask;
+use crate::evolution::{ChosenColumns, PathColumn};
+use marquetry_base::Result;
+use marquetry_core::metadata::ParquetMetaData;
+
+/// The columns that these names need, and what is made of them if any is a path into a VARIANT.
+///
+/// Fails if a column does not exist, naming similar ones.
+pub(crate) fn choose_columns(
+    metadata: &ParquetMetaData,
+    names: &[String],
+) -> Result<(ProjectionMask, Option<ChosenColumns>)> {
+    let schema = metadata.schema();
+    let paths = names.iter().map(|name| PathColumn::of(metadata, name)).collect::<Result<Vec<_>>>()?;
+    let plain = names.iter().zip(&paths).filter(|(_, path)| path.is_none()).map(|(name, _)| name.as_str());
+    let mut mask = ProjectionMask::existing_columns(schema, plain)?;
+    if paths.iter().all(Option::is_none) {
+        return Ok((mask, None));
+    }
+    let plain = (0..schema.num_columns()).map(|leaf| mask.leaf_included(leaf)).collect();
+    let of_paths = paths.iter().flatten().flat_map(|path| path.leaves().iter().copied());
+    mask.union(&ProjectionMask::leaves(schema, of_paths));
+    Ok((mask, Some(ChosenColumns::new(names, paths, plain))))
+}

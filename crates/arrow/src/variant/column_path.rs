@@ -1,0 +1,121 @@
+//! A path into a column of VARIANT as text: `payload:user.id::bigint`.
+
+use marquetry_base::{Error, Result};
+use marquetry_core::predicate::column_and_path;
+use marquetry_variant::{Path, PrimitiveType, Shredding, Step};
+use std::fmt;
+use std::str::FromStr;
+
+/// A column of VARIANT, a path into its values, and the type that what is found there is cast to.
+///
+/// The text is that of predicates: the dotted path of the column, `:`, the [path](Path), and if wanted `::` and a type. Types are those
+/// of a [`Shredding`] (`bigint`, `double`, `decimal(10, 2)`, `text`, `timestamp(us, UTC)`, ..), and `json`, which is text, and
+/// `variant`, which is what there is without one.
+///
+/// A cast keeps the value, or gives NULL: 5.0 is an integer, 5.5 and `'5'` are none. Only floats round, to the nearest. `text` is
+/// the text itself, and of anything else its JSON. What is missing, and a variant that is null, are NULL.
+///
+/// ```
+/// use marquetry_arrow::variant::VariantPath;
+/// let path: VariantPath = r#"event.payload:user."odd name"[2]::bigint"#.parse()?;
+/// assert_eq!((path.column(), path.path().to_string()), ("event.payload", r#"user."odd name"[2]"#.to_owned()));
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariantPath {
+    column: String,
+    path: Path,
+    cast: VariantCast,
+}
+
+/// What a [`VariantPath`] casts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VariantCast {
+    /// It stays a variant.
+    Variant,
+    /// Its JSON.
+    Json,
+    /// A value of this type, or NULL.
+    Type(PrimitiveType),
+}
+
+impl VariantPath {
+    /// The dotted path of the column.
+    pub fn column(&self) -> &str {
+        &self.column
+    }
+
+    /// The path into its values.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the value is cast to.
+    pub fn cast(&self) -> VariantCast {
+        self.cast
+    }
+
+    /// Whether a row has a list of values.
+    pub fn is_list(&self) -> bool {
+        self.path.steps().contains(&Step::AllElements)
+    }
+}
+
+impl FromStr for VariantPath {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let Some((column, rest)) = column_and_path(text) else {
+            let message = format!("{text} is no path into a VARIANT, such as payload:user.id::bigint");
+            return Err(Error::argument(message));
+        };
+        let rest = &rest[1..];
+        // Behind quotes: a name may have colons.
+        let (path, cast) = match rest.rfind("::").filter(|at| !rest[*at..].contains('"')) {
+            Some(at) => (&rest[..at], cast(&rest[at + 2..])?),
+            None => (rest, VariantCast::Variant),
+        };
+        Ok(VariantPath { column: column.to_owned(), path: path.parse()?, cast })
+    }
+}
+
+fn cast(text: &str) -> Result<VariantCast> {
+    if text.eq_ignore_ascii_case("json") {
+        return Ok(VariantCast::Json);
+    }
+    match text.parse()? {
+        Shredding::Variant => Ok(VariantCast::Variant),
+        Shredding::Primitive(kind) => Ok(VariantCast::Type(kind)),
+        _ => Err(Error::argument(format!("{text}: a variant is cast to types that hold no others"))),
+    }
+}
+
+impl fmt::Display for VariantPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.column, self.path)?;
+        match self.cast {
+            VariantCast::Variant => Ok(()),
+            VariantCast::Json => f.write_str("::json"),
+            VariantCast::Type(kind) => write!(f, "::{}", Shredding::Primitive(kind)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_read() {
+        for text in
+            ["a:b", "a.b:c[0].d[*]::int64", "a:\"x::y\"", "a:b::decimal(9, 2)", "a:b::json", "a:[1]::string"]
+        {
+            let path: VariantPath = text.parse().unwrap();
+            assert_eq!(path.to_string(), text);
+        }
+        for text in ["a", "a:", ":b", "a:b::uint8", "a:b..c", "a:b::[int64]", "a:b::", "a:b c"] {
+            assert!(text.parse::<VariantPath>().is_err(), "{text}");
+        }
+    }
+}

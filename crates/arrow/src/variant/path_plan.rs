@@ -1,0 +1,189 @@
+//! Which columns of a file a path into a VARIANT needs.
+//!
+//! A path goes down from group to group, each a `value` and a `typed_value`. Where `typed_value` goes on as the path does, so does the
+//! way; but any row may leave it at any group, and have the rest of the path in its `value`. So what is needed is each `value` on the
+//! way, and all that is below the last group. A `value` that is null in all rows of the file is not: where that is so of all of
+//! them, neither are names, and only typed columns are left.
+
+use marquetry_base::{Error, Result, quote_name};
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::names_of;
+use marquetry_core::schema::{Node, NodeKind, Schema, unknown_column};
+use marquetry_encoding::PhysicalType;
+use marquetry_variant::Step;
+
+/// The columns of a path.
+#[derive(Debug)]
+pub(crate) struct PathPlan {
+    /// Names from the root to the column.
+    pub(crate) column: Vec<String>,
+    /// All that are needed, at least one.
+    pub(crate) leaves: Vec<usize>,
+    /// Those of them that are a `value` on the way: a row may have the value there instead.
+    pub(crate) residuals: Vec<usize>,
+    /// The typed column of just this path, where all steps are fields, and are shredded.
+    pub(crate) typed: Option<usize>,
+    /// Whether all steps are shredded, so that nothing of the path can be in a `value` of a row whose last typed column is there.
+    pub(crate) is_whole: bool,
+    /// Whether the way goes into a shredded list.
+    pub(crate) in_list: bool,
+}
+
+impl PathPlan {
+    /// That of the path `steps` into the VARIANT at `column`.
+    ///
+    /// Fails if there is no such column, or it is no VARIANT, or one in a list.
+    pub(crate) fn new(metadata: &ParquetMetaData, column: &str, steps: &[Step]) -> Result<PathPlan> {
+        let schema = metadata.schema();
+        let names = names_of(column);
+        let node = find(schema, &names).ok_or_else(|| unknown_column(schema, column))?;
+        let Some(group) = Group::of(node) else {
+            let message = "it is no VARIANT outside of lists: paths lead into those only";
+            return Err(Error::argument(message).in_column(column));
+        };
+        let mut way =
+            Way { residuals: Vec::new(), typed: Vec::new(), leaf: None, is_whole: false, in_list: false };
+        way.walk(group, steps, true);
+        let is_null = |leaf: &usize| is_all_null(metadata, *leaf);
+        let all = way.typed.clone();
+        // Values below the end of the path are on no way, but are read.
+        let is_value = |leaf: &usize| {
+            schema.column(*leaf).name() == "value"
+                && schema.column(*leaf).physical() == PhysicalType::ByteArray
+        };
+        way.residuals.retain(|leaf| !is_null(leaf));
+        way.typed.retain(|leaf| !is_value(leaf) || !is_null(leaf));
+        let mut leaves: Vec<usize> = way.residuals.iter().chain(&way.typed).copied().collect();
+        let needs_names = leaves.iter().any(is_value) || leaves.is_empty();
+        if needs_names {
+            leaves.extend(group.metadata);
+        }
+        // Rows without anything at all still are there.
+        if leaves.iter().all(|leaf| group.metadata == Some(*leaf)) {
+            leaves.extend(group.value);
+            leaves.extend(all);
+        }
+        leaves.sort_unstable();
+        leaves.dedup();
+        Ok(PathPlan {
+            column: names,
+            leaves,
+            residuals: way.residuals,
+            typed: way.leaf,
+            is_whole: way.is_whole,
+            in_list: way.in_list,
+        })
+    }
+}
+
+/// The path of a column, as a predicate has it.
+pub(crate) fn quoted_path(schema: &Schema, leaf: usize) -> String {
+    let names: Vec<String> = schema.column(leaf).path().iter().map(|name| quote_name(name)).collect();
+    names.join(".")
+}
+
+/// The group of a VARIANT at a path of structs.
+fn find<'a>(schema: &'a Schema, names: &[String]) -> Option<&'a Node> {
+    let (first, rest) = names.split_first()?;
+    let mut node = schema.fields().iter().find(|field| field.name() == first)?;
+    for name in rest {
+        let NodeKind::Group(fields) = node.kind() else { return None };
+        node = fields.iter().find(|field| field.name() == name)?;
+    }
+    Some(node)
+}
+
+/// A `value` and a `typed_value`.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    metadata: Option<usize>,
+    value: Option<usize>,
+    typed: Option<&'a Node>,
+}
+
+impl<'a> Group<'a> {
+    /// The root of a VARIANT: annotated, or of the fields that one has, as some writers leave it.
+    fn of(node: &'a Node) -> Option<Self> {
+        Group::inside(node).filter(|group| group.metadata.is_some())
+    }
+
+    fn inside(node: &'a Node) -> Option<Self> {
+        let NodeKind::Group(fields) = node.kind() else { return None };
+        let leaf = |name: &str| {
+            fields.iter().find(|field| field.name() == name).and_then(|field| match field.kind() {
+                NodeKind::Leaf(leaf) => Some(*leaf),
+                NodeKind::Group(_) => None,
+            })
+        };
+        let typed = fields.iter().find(|field| field.name() == "typed_value");
+        let group = Group { metadata: leaf("metadata"), value: leaf("value"), typed };
+        (group.value.is_some() || group.typed.is_some()).then_some(group)
+    }
+}
+
+struct Way {
+    residuals: Vec<usize>,
+    /// What is below the last group.
+    typed: Vec<usize>,
+    leaf: Option<usize>,
+    is_whole: bool,
+    in_list: bool,
+}
+
+impl Way {
+    fn walk(&mut self, group: Group<'_>, steps: &[Step], is_fields: bool) {
+        self.residuals.extend(group.value);
+        self.in_list |= !is_fields;
+        let Some((step, rest)) = steps.split_first() else {
+            self.is_whole = is_fields;
+            if let Some(typed) = group.typed {
+                leaves_of(typed, &mut self.typed);
+                self.leaf = match typed.kind() {
+                    NodeKind::Leaf(leaf) if is_fields => Some(*leaf),
+                    _ => None,
+                };
+            }
+            return;
+        };
+        let Some(NodeKind::Group(fields)) = group.typed.map(Node::kind) else { return };
+        let next = match step {
+            Step::Field(_) if group.typed.and_then(Node::logical) == Some(&LogicalType::List) => None,
+            Step::Field(name) => {
+                let field = fields.iter().find(|field| field.name() == name).and_then(Group::inside);
+                field.map(|field| (field, is_fields))
+            }
+            _ => {
+                let element = fields.first().and_then(|repeated| match repeated.kind() {
+                    NodeKind::Group(elements) => {
+                        elements.first().and_then(Group::inside).or(Group::inside(repeated))
+                    }
+                    NodeKind::Leaf(_) => None,
+                });
+                element.map(|element| (element, false))
+            }
+        };
+        // Where no field goes on, the rest of the path can be in `value` only.
+        if let Some((next, is_fields)) = next {
+            self.walk(next, rest, is_fields);
+        }
+    }
+}
+
+fn leaves_of(node: &Node, out: &mut Vec<usize>) {
+    match node.kind() {
+        NodeKind::Leaf(leaf) => out.push(*leaf),
+        NodeKind::Group(fields) => fields.iter().for_each(|field| leaves_of(field, out)),
+    }
+}
+
+/// Whether the footer says that no row of the file has a value in this column.
+fn is_all_null(metadata: &ParquetMetaData, leaf: usize) -> bool {
+    metadata.row_groups().all(|group| {
+        let nulls = group.column(leaf).ok().and_then(|chunk| {
+            let nulls = chunk.statistics()?.null_count?;
+            Some(nulls == chunk.num_values() && !chunk.lacks_key())
+        });
+        nulls == Some(true)
+    })
+}

@@ -1,0 +1,450 @@
+//! Paths into VARIANT as columns and in predicates, held against an evaluator that looks at whole values.
+//!
+//! `MARQUETRY_PATH_CASES` is the number of random tables, 300 if it is not set.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, StructArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Fields, Schema};
+use bytes::Bytes;
+use marquetry_arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_arrow::variant::{Shreddings, VariantColumn};
+use marquetry_core::predicate::Predicate;
+use marquetry_core::write::WriterProperties;
+use marquetry_variant::{Decimal, Value, Variant, json};
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A column `id` of row numbers and a column `v` of these; small row groups and pages, all indexes.
+fn file(rows: &[Option<&str>], shredding: &str) -> Bytes {
+    let values: Vec<_> = rows.iter().map(|row| row.map(|text| json::parse(text).unwrap())).collect();
+    let bytes = |name: &str| Field::new(name, DataType::Binary, false);
+    let storage: Fields = vec![bytes("metadata"), bytes("value")].into();
+    let metadata = values.iter().map(|row| row.as_ref().map_or(&[1_u8, 0, 0][..], |row| &row.0));
+    let value = values.iter().map(|row| row.as_ref().map_or(&[0_u8][..], |row| &row.1));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(BinaryArray::from_iter_values(metadata)),
+        Arc::new(BinaryArray::from_iter_values(value)),
+    ];
+    let nulls: NullBuffer = rows.iter().map(Option::is_some).collect();
+    let array = StructArray::try_new(storage.clone(), columns, Some(nulls)).unwrap();
+    let extension = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
+    let field = Field::new("v", DataType::Struct(storage), true).with_metadata(extension);
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows.len() as i64));
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Int64, false), field]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![ids, Arc::new(array)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(8))
+        .set_data_page_row_count_limit(2)
+        .set_write_batch_size(1)
+        .set_bloom_filter_enabled(true)
+        .build();
+    let shreddings = match shredding {
+        "" => Shreddings::new(),
+        shape => Shreddings::new().with_column("v", shape.parse().unwrap()),
+    };
+    let mut writer =
+        ArrowWriter::try_new_shredded(Vec::new(), schema, Some(properties), &shreddings).unwrap();
+    writer.write(&batch).unwrap();
+    Bytes::from(writer.into_inner().unwrap())
+}
+
+fn open(file: &Bytes) -> ParquetRecordBatchReaderBuilder<Bytes> {
+    ParquetRecordBatchReaderBuilder::try_new(file.clone()).unwrap()
+}
+
+fn whole(reader: ParquetRecordBatchReader) -> RecordBatch {
+    let schema = arrow_array::RecordBatchReader::schema(&reader);
+    let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+    arrow_select::concat::concat_batches(&schema, &batches).unwrap()
+}
+
+fn ids(file: &Bytes, predicate: &str) -> Vec<i64> {
+    let builder = open(file).with_columns(["id"]).unwrap();
+    let batch = whole(builder.with_predicate(Predicate::parse(predicate).unwrap()).build().unwrap());
+    batch.column(0).as_primitive::<Int64Type>().values().to_vec()
+}
+
+const EVENTS: [Option<&str>; 9] = [
+    Some(r#"{"user": {"id": 5, "name": "x"}, "tags": ["a", "b"]}"#),
+    Some(r#"{"user": {"id": "five"}, "tags": []}"#),
+    Some(r#"{"user": {"id": null}}"#),
+    Some(r#"{"user": {}, "tags": [null, 7]}"#),
+    None,
+    Some("null"),
+    Some(r#"{"user": {"id": 6.0, "name": 8}}"#),
+    Some(r#"{"user": 3, "odd name": true}"#),
+    Some(r#"{"user": {"id": 6.5}}"#),
+];
+
+const SHREDDINGS: [&str; 12] = [
+    "",
+    "{user: {id: int64, name: string}, tags: [string]}",
+    "{user: {id: int8}}",
+    "{user: {id: string}}",
+    "{user: int64}",
+    "{user: {id: double}}",
+    "{user: variant, tags: variant}",
+    "{user: {id: variant}}",
+    "{user: {id: decimal(9, 1)}}",
+    "{user: {id: {id: int64}}, tags: [int64]}",
+    "int64",
+    "[string]",
+];
+
+#[test]
+fn paths_are_columns_whatever_is_shredded() {
+    for shredding in SHREDDINGS {
+        let names = [
+            "v:user.id::bigint",
+            "v:user.id",
+            "id",
+            "v:user.name::text",
+            "v:tags[*]::text",
+            "v:tags[1]::json",
+            r#"v:"odd name"::boolean"#,
+            "v:user.id::double",
+            "v:user::json",
+            "v:user.id::decimal(9, 2)",
+        ];
+        let batch = whole(open(&file(&EVENTS, shredding)).with_columns(names).unwrap().build().unwrap());
+        assert_eq!(
+            batch.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(),
+            names
+        );
+        let integers: Vec<_> = batch.column(0).as_primitive::<Int64Type>().iter().collect();
+        assert_eq!(integers, [Some(5), None, None, None, None, None, Some(6), None, None], "{shredding}");
+        let variants = VariantColumn::try_new(batch.column(1)).unwrap();
+        let mut reader = variants.reader();
+        let texts: Vec<_> = (0..9)
+            .map(|row| reader.get(row).unwrap().map(|variant| json::to_string(variant).unwrap()))
+            .collect();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            texts,
+            [text("5"), text("\"five\""), text("null"), None, None, None, text("6.0"), None, text("6.5")],
+            "{shredding}"
+        );
+        let names: Vec<_> = batch.column(3).as_string_view().iter().collect();
+        assert_eq!(names, [Some("x"), None, None, None, None, None, Some("8"), None, None], "{shredding}");
+        let tags = batch.column(4).as_list::<i32>();
+        let of_row = |row: usize| {
+            tags.is_valid(row).then(|| {
+                let row = tags.value(row);
+                row.as_string_view().iter().map(|tag| tag.map(str::to_owned)).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(of_row(0), Some(vec![text("a"), text("b")]), "{shredding}");
+        assert_eq!((of_row(1), of_row(3), of_row(4)), (Some(vec![]), Some(vec![None, text("7")]), None));
+        let second: Vec<_> = batch.column(5).as_string_view().iter().collect();
+        assert_eq!(second, [Some("\"b\""), None, None, Some("7"), None, None, None, None, None]);
+        assert!(batch.column(6).as_boolean().value(7) && batch.column(6).null_count() == 8);
+        let doubles: Vec<_> = batch.column(7).as_primitive::<Float64Type>().iter().collect();
+        assert_eq!(
+            doubles,
+            [Some(5.0), None, None, None, None, None, Some(6.0), None, Some(6.5)],
+            "{shredding}"
+        );
+        let users: Vec<_> = batch.column(8).as_string_view().iter().collect();
+        assert_eq!(users[7], Some("3"));
+        assert_eq!((users[3], users[4], users[2]), (Some("{}"), None, Some(r#"{"id":null}"#)), "{shredding}");
+    }
+}
+
+#[test]
+fn three_nothings_are_kept_apart() {
+    for shredding in SHREDDINGS {
+        let file = file(&EVENTS, shredding);
+        for (predicate, rows) in [
+            ("v is null", &[4][..]),
+            ("v:user.id is null", &[3, 4, 5, 7]),
+            ("v:user.id is missing", &[3, 5, 7]),
+            ("v:user.id is variant null", &[2]),
+            ("v:user.id is not null", &[0, 1, 2, 6, 8]),
+            ("v:user.id is not missing", &[0, 1, 2, 4, 6, 8]),
+            ("v:user.id::bigint is null", &[1, 2, 3, 4, 5, 7, 8]),
+            ("v:user.id::bigint is not null", &[0, 6]),
+            ("v:user.id::bigint > 5 or v:user.name = 'x'", &[0, 6]),
+            ("v:user.id > 5", &[6, 8]),
+            ("v:user.id = 'five' and id < 5", &[1]),
+            ("id = 3 or v:user.id::text = '5'", &[0, 3]),
+            ("not v:user.id::bigint > 5", &[0]),
+            ("v:user.id::bigint in (6, 7)", &[6]),
+            ("v:user.id::text like 'f%'", &[1]),
+            ("starts_with(v:user.name, 'x')", &[0]),
+            ("any(v:tags[*]::text) = 'b'", &[0]),
+            ("any(v:tags[*]::bigint) = 7", &[3]),
+            ("cardinality(v:tags[*]::text) = 2", &[0, 3]),
+            ("v:\"odd name\"::boolean", &[7]),
+            ("v:user.id::bigint = id", &[6]),
+        ] {
+            assert_eq!(ids(&file, predicate), rows, "{predicate} of {shredding}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_has_a_place() {
+    let file = file(&EVENTS, "");
+    for (predicate, message) in [
+        ("v:a::uint8 = 5", "a type is wanted"),
+        ("id:a = 5", "no VARIANT"),
+        ("w:a = 5", "no column w"),
+        ("v:a in (5, 'x')", "several types"),
+    ] {
+        let error = open(&file).with_predicate(Predicate::parse(predicate).unwrap()).build().err().unwrap();
+        assert!(error.to_string().contains(message), "{predicate}: {error}");
+    }
+    assert!(open(&file).with_columns(["v:a::nothing"]).is_err());
+    assert!(open(&file).with_columns(["id:a"]).is_err());
+    assert!(open(&file).with_columns(["v.value", "v:a"]).unwrap().build().is_err());
+}
+
+/// Where all values of a path are shredded, only its typed column is read; a plain predicate over it prunes.
+#[test]
+fn only_typed_columns_are_read() {
+    let rows: Vec<String> =
+        (0..4000).map(|i| format!(r#"{{"id": {i}, "text": "{}"}}"#, "x".repeat(i % 50))).collect();
+    let rows: Vec<Option<&str>> = rows.iter().map(|row| Some(row.as_str())).collect();
+    let file = file(&rows, "{id: int64, text: string}");
+    let bytes = |builder: ParquetRecordBatchReaderBuilder<Bytes>| {
+        let mut reader = builder.build().unwrap();
+        let rows: usize = reader.by_ref().map(|batch| batch.unwrap().num_rows()).sum();
+        (rows, reader.metrics().decompressed_bytes)
+    };
+    let plain = bytes(open(&file).with_columns(["v.typed_value.id.typed_value"]).unwrap());
+    let path = bytes(open(&file).with_columns(["v:id::bigint"]).unwrap());
+    assert_eq!(path, plain);
+    assert_eq!(path.0, 4000);
+    let all = bytes(open(&file));
+    assert!(path.1 * 3 < all.1, "{path:?} of {all:?}");
+    let wanted = Predicate::parse("v:id::bigint = 1234").unwrap();
+    let mut reader =
+        open(&file).with_columns(["v:id::bigint"]).unwrap().with_predicate(wanted).build().unwrap();
+    assert_eq!(reader.by_ref().map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
+    assert!(reader.metrics().statistics.row_groups >= 499, "{:?}", reader.metrics());
+}
+
+/// What an atom compares: of one row, `None` if it is unknown.
+#[derive(Debug, Clone)]
+enum Atom {
+    Integer(&'static str, &'static str, i64),
+    Number(&'static str, &'static str, i64, bool),
+    Text(&'static str, &'static str, bool),
+    In(&'static str, [i64; 2]),
+    Null(&'static str),
+    CastNull(&'static str),
+    Missing(&'static str),
+    VariantNull(&'static str),
+    Id(i64),
+}
+
+#[derive(Debug, Clone)]
+enum Tree {
+    Is(Atom),
+    Not(Box<Tree>),
+    And(Box<Tree>, Box<Tree>),
+    Or(Box<Tree>, Box<Tree>),
+}
+
+impl Tree {
+    fn text(&self) -> String {
+        match self {
+            Tree::Not(inner) => format!("not ({})", inner.text()),
+            Tree::And(a, b) => format!("({}) and ({})", a.text(), b.text()),
+            Tree::Or(a, b) => format!("({}) or ({})", a.text(), b.text()),
+            Tree::Is(atom) => match atom {
+                Atom::Integer(path, is, number) => format!("v:{path}::bigint {is} {number}"),
+                Atom::Number(path, is, number, true) => format!("v:{path}::double {is} {number}.5"),
+                Atom::Number(path, is, number, false) => format!("v:{path} {is} {number}"),
+                Atom::Text(path, text, true) => format!("v:{path}::text = '{text}'"),
+                Atom::Text(path, text, false) => format!("v:{path} = '{text}'"),
+                Atom::In(path, list) => format!("v:{path}::tinyint in ({}, {})", list[0], list[1]),
+                Atom::Null(path) => format!("v:{path} is null"),
+                Atom::CastNull(path) => format!("v:{path}::bigint is null"),
+                Atom::Missing(path) => format!("v:{path} is missing"),
+                Atom::VariantNull(path) => format!("v:{path} is variant null"),
+                Atom::Id(id) => format!("id < {id}"),
+            },
+        }
+    }
+
+    fn of(&self, id: i64, row: Option<Variant<'_>>) -> Option<bool> {
+        match self {
+            Tree::Not(inner) => inner.of(id, row).map(|is| !is),
+            Tree::And(a, b) => match (a.of(id, row), b.of(id, row)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Tree::Or(a, b) => match (a.of(id, row), b.of(id, row)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            Tree::Is(atom) => atom.of(id, row),
+        }
+    }
+}
+
+impl Atom {
+    fn of(&self, id: i64, row: Option<Variant<'_>>) -> Option<bool> {
+        let at = |path: &str| row.and_then(|row| row.get_path(&path.parse().unwrap()).unwrap());
+        let compare = |is: &str, left: f64, right: f64| match is {
+            "=" => left == right,
+            "!=" => left != right,
+            "<" => left < right,
+            _ => left >= right,
+        };
+        match self {
+            Atom::Integer(path, is, number) => {
+                number_of(at(path)?).filter(|it| it.fract() == 0.0).map(|it| compare(is, it, *number as f64))
+            }
+            Atom::Number(path, is, number, half) => {
+                let wanted = *number as f64 + if *half { if *number < 0 { -0.5 } else { 0.5 } } else { 0.0 };
+                number_of(at(path)?).map(|it| compare(is, it, wanted))
+            }
+            Atom::Text(path, text, any) => match at(path)?.value().unwrap() {
+                Value::String(it) => Some(it == *text),
+                Value::Null => None,
+                _ if *any => Some(json::to_string(at(path)?).unwrap() == *text),
+                _ => None,
+            },
+            Atom::In(path, list) => {
+                let whole =
+                    number_of(at(path)?).filter(|it| it.fract() == 0.0 && (-128.0..128.0).contains(it));
+                whole.map(|it| list.iter().any(|number| *number as f64 == it))
+            }
+            Atom::Null(path) => Some(at(path).is_none()),
+            Atom::CastNull(path) => {
+                Some(at(path).and_then(number_of).filter(|it| it.fract() == 0.0).is_none())
+            }
+            Atom::Missing(path) => Some(row.is_some() && at(path).is_none()),
+            Atom::VariantNull(path) => {
+                Some(at(path).is_some_and(|variant| matches!(variant.value().unwrap(), Value::Null)))
+            }
+            Atom::Id(most) => Some(id < *most),
+        }
+    }
+}
+
+fn number_of(variant: Variant<'_>) -> Option<f64> {
+    let of = |number: Decimal| number.unscaled as f64 / 10_f64.powi(number.scale.into());
+    match variant.value().unwrap() {
+        Value::Int8(number) => Some(number.into()),
+        Value::Int16(number) => Some(number.into()),
+        Value::Int32(number) => Some(number.into()),
+        Value::Int64(number) => Some(number as f64),
+        Value::Double(number) => Some(number),
+        Value::Decimal4(number) | Value::Decimal8(number) | Value::Decimal16(number) => Some(of(number)),
+        _ => None,
+    }
+}
+
+fn paths() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["a", "b", "a.a", "a.b", "b.a", "c", "a[1]", "b[0]", "a[0].a"])
+}
+
+fn signs() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["=", "!=", "<", ">="])
+}
+
+fn words() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["x", "y", "3", "true", "1.0"])
+}
+
+fn trees() -> impl Strategy<Value = Tree> {
+    let atom = prop_oneof![
+        (paths(), signs(), -3..8_i64).prop_map(|(path, is, number)| Atom::Integer(path, is, number)),
+        (paths(), signs(), -3..8_i64, any::<bool>())
+            .prop_map(|(path, is, number, half)| Atom::Number(path, is, number, half)),
+        (paths(), words(), any::<bool>()).prop_map(|(path, text, any)| Atom::Text(path, text, any)),
+        (paths(), [-3..8_i64, -3..300_i64]).prop_map(|(path, list)| Atom::In(path, list)),
+        paths().prop_map(Atom::Null),
+        paths().prop_map(Atom::CastNull),
+        paths().prop_map(Atom::Missing),
+        paths().prop_map(Atom::VariantNull),
+        (0..40_i64).prop_map(Atom::Id),
+    ];
+    atom.prop_map(Tree::Is).prop_recursive(3, 8, 2, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|inner| Tree::Not(Box::new(inner))),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| Tree::And(Box::new(a), Box::new(b))),
+            (inner.clone(), inner).prop_map(|(a, b)| Tree::Or(Box::new(a), Box::new(b))),
+        ]
+    })
+}
+
+fn documents() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        6 => (-3..8_i64).prop_map(|number| number.to_string()),
+        1 => (200..300_i64).prop_map(|number| number.to_string()),
+        2 => (-3..8_i64).prop_map(|number| format!("{number}.0")),
+        1 => (0..8_i64).prop_map(|number| format!("{number}.5")),
+        1 => (0..8_i64).prop_map(|number| format!("{number}e0")),
+        3 => words().prop_map(|word| format!("\"{word}\"")),
+        1 => any::<bool>().prop_map(|is| is.to_string()),
+        1 => Just("null".to_owned()),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            4 => prop::collection::btree_map("[abc]", inner.clone(), 0..4).prop_map(|fields| {
+                let fields: Vec<_> = fields.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+                format!("{{{}}}", fields.join(", "))
+            }),
+            1 => prop::collection::vec(inner, 0..3).prop_map(|values| format!("[{}]", values.join(", "))),
+        ]
+    })
+}
+
+const RANDOM_SHREDDINGS: [&str; 14] = [
+    "",
+    "{a: int64}",
+    "{a: int8, b: string}",
+    "{a: int16, b: int64, c: string}",
+    "{a: double}",
+    "{a: decimal(9, 1), b: boolean}",
+    "{a: {a: int64, b: string}, b: int64}",
+    "{a: {a: string}, b: {a: int32}}",
+    "{a: [int64], b: [{a: int64}]}",
+    "{a: variant, b: string}",
+    "{c: int64}",
+    "int64",
+    "[int64]",
+    "{a: string, b: string, c: boolean}",
+];
+
+fn cases() -> u32 {
+    std::env::var("MARQUETRY_PATH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn predicates_find_what_whole_values_say(
+        rows in prop::collection::vec(prop::option::weighted(0.95, documents()), 1..40),
+        // Where all rows are alike, there is something to prune.
+        alike in any::<bool>(),
+        shredding in prop::sample::select(RANDOM_SHREDDINGS.to_vec()),
+        trees in prop::collection::vec(trees(), 1..6),
+    ) {
+        let mut rows = rows;
+        if alike {
+            rows.sort();
+        }
+        let texts: Vec<Option<&str>> = rows.iter().map(Option::as_deref).collect();
+        let file = file(&texts, shredding);
+        let values: Vec<_> = texts.iter().map(|row| row.map(|text| json::parse(text).unwrap())).collect();
+        for tree in trees {
+            let wanted = values.iter().enumerate().filter_map(|(id, row)| {
+                let row = row.as_ref().map(|(metadata, value)| Variant::new(metadata, value).unwrap());
+                (tree.of(id as i64, row) == Some(true)).then_some(id as i64)
+            });
+            prop_assert_eq!(ids(&file, &tree.text()), wanted.collect::<Vec<_>>(), "{}", tree.text());
+        }
+    }
+}

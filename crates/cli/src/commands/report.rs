@@ -1,0 +1,138 @@
+//! `report`: a page that shows where the bytes of files are.
+
+use super::explain::advice_for;
+use crate::args::{Files, condition};
+use crate::failure::{Failure, Outcome};
+use crate::file_name;
+use crate::keys;
+use crate::output::Output;
+use crate::report_file::ReportFile;
+use clap::{Args as ClapArgs, ValueEnum};
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader};
+use marquetry::predicate::Predicate;
+use marquetry_base::Limits;
+use marquetry_inspect::file_layout;
+use marquetry_report::{ReportOptions, ReportedFile, SkippedRows, write_report};
+use marquetry_verify::{Level, VerifyOptions, verify};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    files: Files,
+    /// The page that is written; `-` is standard output
+    #[arg(long, short, value_name = "OUT.html")]
+    output: PathBuf,
+    /// Show what this predicate lets be skipped, as SQL has it after WHERE
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
+    condition: Option<Predicate>,
+    /// How deep the rules of the format are checked
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Checks::Quick)]
+    verify: Checks,
+    /// Show no bounds as text, which are values of the files
+    #[arg(long)]
+    no_values: bool,
+    /// Replace OUT.html if it is there
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// What is checked for the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Checks {
+    /// Nothing
+    None,
+    /// Metadata only
+    Quick,
+    /// All pages and their checksums, too
+    Default,
+    /// All values, too
+    Deep,
+}
+
+impl Checks {
+    fn level(self) -> Option<Level> {
+        match self {
+            Checks::None => None,
+            Checks::Quick => Some(Level::Quick),
+            Checks::Default => Some(Level::Default),
+            Checks::Deep => Some(Level::Deep),
+        }
+    }
+}
+
+pub(crate) const REPORT_HELP: &str = "\
+The page needs no network, and loads nothing: style, script and data are in it. It shows, of each file, what every byte is for; a
+map to scale from the file down to each page, which the wheel, a mouse and the keyboard move in; sizes, encodings and codecs of
+columns; where the bounds of row groups overlap, which decides what a filter can skip; and what breaks the format's rules. With
+--where, what is skipped, and by what.
+
+Bounds are values: without --no-values the page has some of the files' values in it. Names of files are shown as they were given,
+without directories, and without users, passwords and queries of URLs.
+
+Examples:
+  marquetry report wines.parquet -o wines.html
+  marquetry report 'data/*.parquet' -o data.html --where \"country = 'DE' and amount > 100\"
+  marquetry report wines.parquet -o wines.html --verify deep --no-values";
+
+pub(crate) fn run(args: &ReportArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = args.files.files.iter().map(PathBuf::as_path).collect();
+    let to_stdout = args.output.as_os_str() == "-";
+    let mut page = match to_stdout {
+        true => None,
+        false => Some(ReportFile::create(&args.output, inputs, None, Some(args.overwrite))?),
+    };
+    let mut files = Vec::new();
+    args.files.for_each(outcome, |path, file| {
+        files.push(args.look(path, file)?);
+        Ok(())
+    })?;
+    if files.is_empty() {
+        // Why, is told of each; nothing takes the place of a page that may be there.
+        return Ok(());
+    }
+    let options = ReportOptions::default().with_values(!args.no_values);
+    match &mut page {
+        Some(page) => write_report(&files, &options, page)?,
+        None => write_report(&files, &options, output)?,
+    }
+    match page {
+        Some(mut page) => {
+            page.flush()?;
+            page.finish()
+        }
+        None => Ok(()),
+    }
+}
+
+impl ReportArgs {
+    fn look(&self, path: &Path, file: OpenFile) -> Result<ReportedFile, Failure> {
+        let advice = self.condition.as_ref().map(|condition| advice_for(&file, condition)).transpose()?;
+        let source = file.into_source()?;
+        let metadata = ArrowReaderMetadata::load(source.clone(), keys::reader_options())?;
+        let layout = file_layout(&source, metadata.metadata(), &Arc::new(Limits::default()))?;
+        let skipped = self.condition.as_ref();
+        let skipped =
+            skipped.map(|condition| SkippedRows::of(&*source, metadata.metadata(), condition)).transpose()?;
+        let mut reported =
+            ReportedFile::new(name_of(path), metadata, layout).with_advice(advice.unwrap_or_default());
+        if let Some(skipped) = skipped {
+            reported = reported.with_skipped_rows(skipped);
+        }
+        if let Some(level) = self.verify.level() {
+            let options = VerifyOptions::default().with_level(level).with_decryption(keys::given().cloned());
+            reported = reported.with_findings(verify(source, &options)?.findings);
+        }
+        Ok(reported)
+    }
+}
+
+/// Directories are nobody's business who reads the page.
+fn name_of(path: &Path) -> String {
+    let shown = file_name::shown(path);
+    let name = Path::new(&shown).file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or(shown)
+}

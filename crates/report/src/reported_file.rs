@@ -1,0 +1,49 @@
+//! What is told of a file.
+
+use crate::skipped_rows::SkippedRows;
+use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
+use marquetry_inspect::FileLayout;
+use marquetry_verify::Finding;
+
+/// What is told of a file.
+#[derive(Debug)]
+pub struct ReportedFile {
+    pub(crate) name: String,
+    pub(crate) metadata: ArrowReaderMetadata,
+    pub(crate) layout: FileLayout,
+    pub(crate) findings: Option<Vec<Finding>>,
+    pub(crate) skipped: Option<SkippedRows>,
+    pub(crate) advice: Vec<String>,
+}
+
+impl ReportedFile {
+    /// A file that is called `name` on the page: paths and URLs may say more than others should read.
+    pub fn new(name: impl Into<String>, metadata: ArrowReaderMetadata, layout: FileLayout) -> Self {
+        ReportedFile {
+            name: name.into(),
+            metadata,
+            layout,
+            findings: None,
+            skipped: None,
+            advice: Vec::new(),
+        }
+    }
+
+    /// Tells what [`verify`](marquetry_verify::verify) has found; that it found nothing, too.
+    pub fn with_findings(mut self, findings: Vec<Finding>) -> Self {
+        self.findings = Some(findings);
+        self
+    }
+
+    /// Shows what a predicate lets be skipped.
+    pub fn with_skipped_rows(mut self, skipped: SkippedRows) -> Self {
+        self.skipped = Some(skipped);
+        self
+    }
+
+    /// Tells what could be better, a sentence each.
+    pub fn with_advice(mut self, advice: Vec<String>) -> Self {
+        self.advice = advice;
+        self
+    }
+}

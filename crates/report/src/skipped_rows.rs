@@ -1,0 +1,53 @@
+//! What a predicate lets be skipped of a file.
+
+use marquetry_base::Result;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::predicate::Predicate;
+use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
+use marquetry_core::source::Source;
+
+/// What a predicate lets be skipped of a file.
+#[derive(Debug, Clone)]
+pub struct SkippedRows {
+    pub(crate) predicate: String,
+    /// What is left of each row group.
+    pub(crate) kept: Vec<RowGroupMatch>,
+    /// After which stage nothing of a row group was left.
+    pub(crate) by: Vec<Option<&'static str>>,
+}
+
+impl SkippedRows {
+    /// Reads what readers read to skip rows: statistics, bloom filters, dictionaries, page indexes, in their order.
+    ///
+    /// Fails if the predicate is none for the file's schema, and if the source does. What is damaged skips nothing.
+    pub fn of(source: &dyn Source, metadata: &ParquetMetaData, predicate: &Predicate) -> Result<Self> {
+        let bound = predicate.bind(metadata.schema())?;
+        let groups = metadata.num_row_groups();
+        let (mut kept, mut by) = (vec![RowGroupMatch::All; groups], vec![None; groups]);
+        let mut options = PruneOptions::none();
+        for &stage in Stage::ALL {
+            options = options.with_stage(stage);
+            for group in 0..groups {
+                if kept[group] == RowGroupMatch::None {
+                    continue;
+                }
+                let report = &mut PruneReport::default();
+                kept[group] = prune_row_group(source, metadata, group, &bound, &options, report)?;
+                if kept[group] == RowGroupMatch::None {
+                    by[group] = Some(stage.name());
+                }
+            }
+        }
+        Ok(SkippedRows { predicate: predicate.to_string(), kept, by })
+    }
+
+    /// How many rows are left.
+    pub(crate) fn rows_left(&self, metadata: &ParquetMetaData) -> u64 {
+        let rows = |(group, kept): (usize, &RowGroupMatch)| match kept {
+            RowGroupMatch::None => 0,
+            RowGroupMatch::All => metadata.row_group(group).num_rows(),
+            RowGroupMatch::Some(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
+        };
+        self.kept.iter().enumerate().map(rows).fold(0, u64::saturating_add)
+    }
+}
