@@ -88,7 +88,7 @@ pub fn file_layout(
 fn gaps(whole: Range<u64>, parts: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
     let end = whole.end;
     let mut at = whole.start;
-    parts.chain([end..end]).filter_map(move |part| {
+    parts.chain(std::iter::once(end..end)).filter_map(move |part| {
         let gap = at..part.start.min(end);
         at = at.max(part.end);
         (gap.start < gap.end).then_some(gap)
