@@ -38,7 +38,7 @@ pub fn write_report(files: &[ReportedFile], options: &ReportOptions, out: &mut d
         [file] => file.name.clone(),
         files => format!("{} Parquet files", files.len()),
     };
-    write!(page, "{HEAD}<title>{}</title>\n", Escaped(&title)).map_err(failed)?;
+    writeln!(page, "{HEAD}<title>{}</title>", Escaped(&title)).map_err(failed)?;
     write!(page, "<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n", Escaped(&title))
         .map_err(failed)?;
     let sink = |error| Error::io("cannot write the report", error);
