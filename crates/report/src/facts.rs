@@ -11,6 +11,7 @@ use flate2::write::ZlibEncoder;
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::prune::RowGroupMatch;
+use marquetry_format::Encoding;
 use marquetry_inspect::{ColumnBounds, FilePart, PageFacts, PartKind, column_bounds};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -21,16 +22,16 @@ pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<
     let metadata = file.metadata.metadata();
     let bounds = column_bounds(&file.metadata)?;
     let mut planes = Planes::default();
-    add_parts(&mut planes, &file.layout.parts);
+    let encodings = encodings(&file.layout.parts);
+    add_parts(&mut planes, &file.layout.parts, &encodings);
     let all = || bounds.iter().flat_map(|bounds| &bounds.places);
     planes.places("least", all().map(|place| place.map(|place| place.0)));
     planes.places("greatest", all().map(|place| place.map(|place| place.1)));
-    let encodings = encodings(&file.layout.parts);
     let (names, numbers) = planes.finish();
     let facts = json!({
         "size": file.layout.size,
         "kinds": PartKind::ALL.map(PartKind::name),
-        "encodings": encodings,
+        "encodings": encodings.iter().map(Encoding::to_string).collect::<Vec<_>>(),
         "groups": groups(metadata, file.skipped.as_ref()),
         "columns": columns(metadata, &bounds, options),
         "predicate": file.skipped.as_ref().map(|skipped| &skipped.predicate),
@@ -45,17 +46,21 @@ pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<
     written.and_then(|()| deflated.finish()).map_err(|error| Error::io("cannot deflate", error))
 }
 
-/// The names of encodings of pages, sorted.
-fn encodings(parts: &[FilePart]) -> Vec<String> {
-    let names = parts.iter().filter_map(|part| Some(part.page.as_ref()?.encoding?.to_string()));
-    names.collect::<BTreeSet<_>>().into_iter().collect()
+/// The encodings of pages.
+fn encodings(parts: &[FilePart]) -> Vec<Encoding> {
+    let mut found = Vec::new();
+    for encoding in parts.iter().filter_map(|part| part.page.as_ref()?.encoding) {
+        if !found.contains(&encoding) {
+            found.push(encoding);
+        }
+    }
+    found
 }
 
-fn add_parts(planes: &mut Planes, parts: &[FilePart]) {
-    let encodings = encodings(parts);
+fn add_parts(planes: &mut Planes, parts: &[FilePart], encodings: &[Encoding]) {
     let encoding = |page: &PageFacts| {
-        let name = page.encoding?.to_string();
-        encodings.iter().position(|known| *known == name).and_then(|place| u8::try_from(place).ok())
+        let place = encodings.iter().position(|known| Some(*known) == page.encoding)?;
+        u8::try_from(place).ok()
     };
     let page = |fact: fn(&PageFacts) -> Option<u64>| {
         parts.iter().map(move |part| part.page.as_ref().and_then(fact)).collect::<Vec<_>>()

@@ -46,12 +46,14 @@ pub fn column_bounds(metadata: &ArrowReaderMetadata) -> Result<Vec<ColumnBounds>
 
 fn of_column(column: String, [mins, maxes]: &[ArrayRef; 2]) -> Result<ColumnBounds> {
     let numbers = match mins.data_type() {
-        DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8 => strings(mins, maxes, &DataType::Binary)?,
-        DataType::Binary
+        DataType::Utf8View
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_)
-        | DataType::Null => strings(mins, maxes, &DataType::Binary)?,
+        | DataType::Null => strings(mins, maxes)?,
         _ => numbers(mins, maxes),
     };
     let texts = texts(mins, maxes)?;
@@ -116,9 +118,9 @@ fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
 }
 
 /// Strings, by six bytes behind those that all bounds begin with: doubles hold so many.
-fn strings(mins: &ArrayRef, maxes: &ArrayRef, bytes: &DataType) -> Result<Vec<Option<(f64, f64)>>> {
+fn strings(mins: &ArrayRef, maxes: &ArrayRef) -> Result<Vec<Option<(f64, f64)>>> {
     let as_bytes = |array: &ArrayRef| {
-        cast(array, bytes)
+        cast(array, &DataType::Binary)
             .map_err(|error| Error::caused_by(ErrorKind::Unsupported, "bounds of strings", error))
     };
     let (mins, maxes) = (as_bytes(mins)?, as_bytes(maxes)?);
