@@ -1,9 +1,9 @@
 //! Whether all values of a column have a form that another type has.
 
 use super::new_type::{NewType, parse_uuid};
+use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::ArrayRef;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use marquetry_base::datetime_text::date;
