@@ -100,7 +100,7 @@ def main():
 
 def arguments(command, path, other, folder):
     names = {"IN": str(path), "OTHER": str(other), "DIR": str(folder / "pieces"), "OUT.parquet": str(folder / "out.parquet")}
-    names |= {f"OUT.{kind}": str(folder / f"out.{kind}") for kind in ("arrow", "csv")}
+    names |= {f"OUT.{kind}": str(folder / f"out.{kind}") for kind in ("arrow", "csv", "html")}
     # No argument of a process can have a zero byte.
     column = first_column(other).replace("\0", "")
     done = [names.get(word, word.replace("COLUMN", column)) for word in command]
