@@ -35,16 +35,16 @@ pub(super) struct ChunkedValues<'a> {
 }
 
 impl ContentChunker {
-    /// Fails if the sizes make no sense.
-    pub(super) fn new(options: CdcOptions) -> Result<Self> {
-        Ok(ContentChunker {
+    /// In a box, as most columns have none. Fails if the sizes make no sense.
+    pub(super) fn boxed(options: CdcOptions) -> Result<Box<Self>> {
+        Ok(Box::new(ContentChunker {
             options,
             mask: mask(options)?,
             hash: 0,
             bytes: 0,
             matches: 0,
             has_matched: false,
-        })
+        }))
     }
 
     /// Takes rows, up to the one that a page ends behind, and tells where that is: the first entry behind the row. `None` if the page goes

@@ -24,7 +24,7 @@ pub(super) struct DictionaryWriter {
     /// Of the values whose pages are not written yet.
     indices: Vec<u32>,
     levels: HeldLevels,
-    chunker: Option<ContentChunker>,
+    chunker: Option<Box<ContentChunker>>,
     /// Whether data pages were written that need the dictionary.
     pub(super) is_committed: bool,
 }
@@ -35,7 +35,7 @@ impl DictionaryWriter {
             builder: DictionaryBuilder::new(shape),
             indices: Vec::new(),
             levels: HeldLevels::default(),
-            chunker: settings.content_defined_chunking.map(ContentChunker::new).transpose()?,
+            chunker: settings.content_defined_chunking.map(ContentChunker::boxed).transpose()?,
             is_committed: false,
         })
     }

@@ -19,7 +19,7 @@ pub(super) struct ValueWriter {
     levels: HeldLevels,
     bounds: MinMaxStats,
     byte_array_bytes: u64,
-    chunker: Option<ContentChunker>,
+    chunker: Option<Box<ContentChunker>>,
 }
 
 impl ValueWriter {
@@ -36,7 +36,7 @@ impl ValueWriter {
             levels: HeldLevels::default(),
             bounds: MinMaxStats::new(pages.order()),
             byte_array_bytes: 0,
-            chunker: settings.content_defined_chunking.map(ContentChunker::new).transpose()?,
+            chunker: settings.content_defined_chunking.map(ContentChunker::boxed).transpose()?,
         })
     }
 
