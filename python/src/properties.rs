@@ -6,8 +6,8 @@ use crate::options::Options;
 use marquetry::basic::{Compression, Encoding};
 use marquetry::file::metadata::{KeyValue, SortingColumn};
 use marquetry::file::properties::{
-    BloomFilterProperties, CdcOptions, Compat, EnabledStatistics, StoredForms, WriterProperties, WriterPropertiesBuilder,
-    WriterVersion,
+    BloomFilterProperties, CdcOptions, Compat, EnabledStatistics, StoredForms, WriterProperties,
+    WriterPropertiesBuilder, WriterVersion,
 };
 use marquetry::schema::types::ColumnPath;
 use pyo3::prelude::*;
