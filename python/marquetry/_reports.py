@@ -106,17 +106,19 @@ def recover(
     partial: bool = False,
     keep_appended: bool = False,
     threads: int = 0,
+    decryption: FileDecryptionProperties | None = None,
 ) -> Recovery:
     """Makes a whole file at ``target`` out of what is left of ``source``, which is only read.
 
-    ``partial`` keeps row groups that have lost columns, too, as nulls. Nothing is written if nothing is left.
+    ``partial`` keeps row groups that have lost columns, too, as nulls. Nothing is written if nothing is left. With ``decryption``, the
+    keys of an encrypted file, it is cut behind its last footer that they open, and stays encrypted.
 
     >>> import marquetry
     >>> cut = open(WINES, "rb").read()[:-100]
     >>> marquetry.recover(cut, FOLDER + "/saved.parquet").rows
     200
     """
-    options = {"partial": partial, "keep_appended": keep_appended, "threads": threads}
+    options = {"partial": partial, "keep_appended": keep_appended, "threads": threads, "decryption": decryption}
     return Recovery(**_marquetry.recover(source, os.fspath(target), options))
 
 

@@ -22,6 +22,7 @@
 
 mod ambiguity;
 mod byte_histogram;
+mod encrypted;
 mod encryption;
 mod filler;
 mod find_pages;
@@ -47,6 +48,7 @@ mod truncated;
 mod validate_chunk;
 mod window;
 
+pub use encrypted::{EncryptedRecovery, recover_encrypted};
 pub use options::{GivenSchema, RecoverOptions};
 pub use recovery::Recovery;
 pub use report::{Confidence, Decision, KeptRowGroup, Loss, Report, SchemaOrigin};
@@ -62,7 +64,7 @@ use window::{Window, file_boundaries};
 
 /// Finds the row groups of a broken file that can be kept.
 ///
-/// Fails if the file is encrypted, if it cannot be read, if nothing in it is Parquet, or if
+/// Fails if the file is encrypted, which [`recover_encrypted`] is for, if it cannot be read, if nothing in it is Parquet, or if
 /// [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled. It is no error if nothing can be
 /// kept: [`Report::row_groups`] is empty then. If the schema is unknown, [`Report::schema`] is `None`, too, and a loss
 /// says why; try again with [`RecoverOptions::schema`].
