@@ -88,6 +88,17 @@ def main():
     terminal.process.send_signal(signal.SIGTERM)
     terminal.end("SIGTERM", -signal.SIGTERM)
 
+    # A terminal that is closed, of which no signal tells: dive ends, instead of reading its end again and again.
+    terminal = Terminal(dive)
+    terminal.wait_for(b"groups")
+    os.close(terminal.slave)
+    os.close(terminal.master)
+    try:
+        assert terminal.process.wait(5) != 0
+    except subprocess.TimeoutExpired:
+        terminal.process.kill()
+        sys.exit("dive did not end with its terminal")
+
     terminal = Terminal(dive, {"NO_COLOR": "1"})
     terminal.wait_for(b"groups")
     assert b"38;5;4" not in terminal.shown, terminal.shown
@@ -96,7 +107,7 @@ def main():
 
     refused = subprocess.run(dive, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
     assert refused.returncode == 2 and "explain" in refused.stderr and not refused.stdout, refused
-    print("dive: the terminal is given back after q, Ctrl-C and SIGTERM")
+    print("dive: the terminal is given back after q, Ctrl-C and SIGTERM; without one it ends")
 
 
 main()

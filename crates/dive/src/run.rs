@@ -18,6 +18,7 @@ use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
 /// Whether the terminal is ours.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -88,9 +89,13 @@ fn inputs(cancel: CancelToken) -> Receiver<Woken> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         loop {
-            let woken = match event::read() {
-                Ok(Event::Resize(..)) => Some(Woken::Resized),
-                Ok(event) => input(&event).map(Woken::Input),
+            let event = wait_for_input().and_then(|()| match event::poll(Duration::ZERO)? {
+                true => event::read().map(Some),
+                false => Ok(None),
+            });
+            let woken = match event {
+                Ok(Some(Event::Resize(..))) => Some(Woken::Resized),
+                Ok(event) => event.as_ref().and_then(input).map(Woken::Input),
                 Err(error) => Some(Woken::Failed(error)),
             };
             let Some(woken) = woken else { continue };
@@ -104,6 +109,29 @@ fn inputs(cancel: CancelToken) -> Receiver<Woken> {
         }
     });
     receiver
+}
+
+/// Waits for keys, and looks every now and then whether the size is another. Fails if there is no terminal any more: at its end crossterm
+/// would read for ever, with all of a processor.
+#[cfg(unix)]
+fn wait_for_input() -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
+    let at_most = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    match poll(&mut waited, Some(&at_most)) {
+        Ok(_) if waited[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+            Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal was closed"))
+        }
+        // A signal, such as that of a new size.
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn wait_for_input() -> io::Result<()> {
+    event::poll(Duration::from_millis(100)).map(drop)
 }
 
 fn input(event: &Event) -> Option<Input> {
