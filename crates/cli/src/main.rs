@@ -45,6 +45,7 @@
 mod args;
 mod bounded_rows;
 mod cli;
+mod column_list;
 mod column_names;
 mod commands;
 mod convert;
