@@ -142,7 +142,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
 fn write_report(file: Option<ReportFile>, recovered: &Path, report: &Report) -> Result<(), Failure> {
     let Some(mut file) = file else { return Ok(()) };
     writeln!(file, "{:#}", report_json(recovered, report))?;
-    Ok(file.finish()?)
+    file.finish()
 }
 
 fn print(recovered: &Path, report: &Report, output: &mut Output) -> Result<(), Failure> {
