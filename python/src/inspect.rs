@@ -127,7 +127,7 @@ fn rows_facts<'py>(py: Python<'py>, rows: &RowsDiff) -> PyResult<Bound<'py, PyDi
     out.set_item("removed_rows", &rows.removed_rows)?;
     out.set_item("added_rows", &rows.added_rows)?;
     out.set_item("changed_rows", &rows.changed_rows)?;
-    out.set_item("changed_columns", rows.changed_columns.iter().cloned().collect::<Vec<_>>())?;
+    out.set_item("changed_columns", rows.changed_columns.to_vec())?;
     out.set_item("changed_looked_at", rows.changed_looked_at)?;
     out.set_item("columns", &rows.columns)?;
     out.set_item("not_compared", &rows.not_compared)?;
