@@ -204,6 +204,8 @@ fn value<'py>(
         DataType::Float64 => array.as_primitive::<Float64Type>().value(i).into_bound_py_any(py),
         DataType::Utf8 => array.as_string::<i32>().value(i).into_bound_py_any(py),
         DataType::Binary => PyBytes::new(py, array.as_binary::<i32>().value(i)).into_bound_py_any(py),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(i).into_bound_py_any(py),
+        DataType::LargeBinary => PyBytes::new(py, array.as_binary::<i64>().value(i)).into_bound_py_any(py),
         DataType::FixedSizeBinary(_) => {
             PyBytes::new(py, array.as_fixed_size_binary().value(i)).into_bound_py_any(py)
         }
