@@ -12,6 +12,7 @@
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
 //! recovery                 copies the pages into a new file, with new indexes
+//! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
 //!
 //! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be decoded,
