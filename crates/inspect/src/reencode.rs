@@ -132,10 +132,15 @@ impl Reencoder {
         self.reader.skip(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
-    /// Shows the values of the next `rows` rows, as they come: nulls are left out.
-    pub(crate) fn each_values(&mut self, rows: u64, mut show: impl FnMut(&Values)) -> Result<(), Error> {
+    /// Shows the values of the next `rows` rows, as they come, as long as `show` says that it wants more: nulls are left out.
+    pub(crate) fn each_values(
+        &mut self,
+        rows: u64,
+        mut show: impl FnMut(&Values) -> bool,
+    ) -> Result<(), Error> {
         let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
-        while left > 0 {
+        let mut wants_more = true;
+        while left > 0 && wants_more {
             let n = left.min(ROWS_AT_ONCE);
             left -= n;
             let batch = self.reader.read(n)?;
@@ -153,9 +158,9 @@ impl Reencoder {
                     keys.iter()
                         .map(|key| *key as usize)
                         .try_for_each(|key| used.push_range(&all, key..key + 1))?;
-                    show(&used);
+                    wants_more = show(&used);
                 }
-                (_, values) => show(&values),
+                (_, values) => wants_more = show(&values),
             }
         }
         Ok(())

@@ -26,14 +26,19 @@ pub(super) fn bloom_filters(
         if time.is_over() || !asked.get(&**name).is_some_and(|asked| asked.is_equal) {
             continue;
         }
-        if let Some(finding) = bloom_filter(input, sample, leaf)? {
+        if let Some(finding) = bloom_filter(input, sample, leaf, time)? {
             found.push(finding);
         }
     }
     Ok(found)
 }
 
-fn bloom_filter(input: &ColumnSource, sample: &Sample, leaf: usize) -> Result<Option<Finding>> {
+fn bloom_filter(
+    input: &ColumnSource,
+    sample: &Sample,
+    leaf: usize,
+    time: TimeLeft,
+) -> Result<Option<Finding>> {
     let column = input.metadata.schema().column(leaf);
     let groups = input.metadata.num_row_groups();
     // Of lists it is not known what is asked; one row group has all values.
@@ -47,14 +52,18 @@ fn bloom_filter(input: &ColumnSource, sample: &Sample, leaf: usize) -> Result<Op
     }
     let Ok(root) = sample.batch.schema().index_of(column.name()) else { return Ok(None) };
     let queries = point_queries(sample, root)?;
-    let Some(before) = skipped_share(&*input.source, &input.metadata, &queries)? else { return Ok(None) };
+    let before = skipped_share(&*input.source, &input.metadata, &queries, time)?;
+    let Some(before) = before else { return Ok(None) };
     let looked_at: Vec<usize> = match groups <= MOST_GROUPS {
         true => (0..groups).collect(),
         false => (0..MOST_GROUPS).map(|i| i * groups / MOST_GROUPS).collect(),
     };
     let mut filters = Vec::new();
     for group in &looked_at {
-        filters.push(Filter::of(input, *group, leaf)?);
+        if time.is_over() {
+            return Ok(None);
+        }
+        filters.push(Filter::of(input, *group, leaf, time)?);
     }
     let (mut absent, mut maybe) = (0u64, 0u64);
     let (mut asked, mut skipped) = (0u64, 0u64);
@@ -108,13 +117,14 @@ struct Filter {
 }
 
 impl Filter {
-    fn of(input: &ColumnSource, group: usize, leaf: usize) -> Result<Self> {
+    fn of(input: &ColumnSource, group: usize, leaf: usize, time: TimeLeft) -> Result<Self> {
         let mut hashes = HashSet::new();
         let rows = input.metadata.row_group(group).num_rows().min(MOST_ROWS);
         Reencoder::new(input, &[group], leaf, false).each_values(rows, |values| {
             BloomFilter::each_hash(values, 0..values.len(), |hash| {
                 hashes.insert(hash);
             });
+            !time.is_over()
         })?;
         let mut bits = BloomFilter::new(hashes.len() as u64, FALSE_POSITIVES);
         hashes.iter().for_each(|hash| bits.insert_hash(*hash));

@@ -9,43 +9,45 @@ use super::options::{AdviseOptions, Goal};
 use super::query::{AskedColumn, asked_columns};
 use super::row_groups::{pages, row_groups};
 use super::run::Advice;
-use super::sample::{Sample, like, sample_rows};
+use super::sample::{SAMPLE_ROWS, Sample, like, sample_bytes};
 use super::sort_order::sort_order;
 use super::time_left::TimeLeft;
 use super::wide_types::wide_types;
 use crate::reencode::ColumnSource;
-use marquetry_arrow::arrow_reader::ProjectionMask;
 use marquetry_base::{Error, Result};
 use marquetry_core::write::ColumnPath;
 use std::collections::BTreeMap;
 
-/// Adds what is found to `advice`, of which the columns are known. What fails is told there, too.
+/// Adds what is found to `advice`, of which the columns are known. What fails, and what there is no time for, is told there, too.
 pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft, advice: &mut Advice) {
-    if input.metadata.num_rows() == 0 || input.metadata.schema().num_columns() == 0 {
+    let columns = input.metadata.schema().num_columns();
+    if input.metadata.num_rows() == 0 || columns == 0 {
         return;
     }
-    let sample = match Sample::read(input, &ProjectionMask::all(), sample_rows(&input.metadata)) {
+    if columns > MOST_COLUMNS {
+        let told = format!(
+            "{columns} columns are too many to be tried as a table: only encodings and codecs are measured"
+        );
+        return advice.not_measured.push(told);
+    }
+    let sample = match Sample::read(input, SAMPLE_ROWS, sample_bytes(options.budget), time.share(0.3)) {
         Ok(sample) => sample,
         Err(error) => return advice.not_measured.push(format!("rows: {error}")),
     };
     let asked = asked(options);
-    let mut found = Found { advice, findings: Vec::new() };
-    let columns = of_columns(input, &sample, found.advice);
-    found.add("encoding", columns.map(|finding| finding.into_iter().collect()));
-    found.add("row groups", row_groups(input, &sample).map(|finding| finding.into_iter().collect()));
-    let largest = largest(input);
-    found.add("pages", pages(input, &sample, largest).map(|finding| finding.into_iter().collect()));
-    let indexes = missing_indexes(input, &sample, &options.queries);
-    found.add("indexes", indexes.map(|finding| finding.into_iter().collect()));
-    found.add("lists", lists_of_one(input, &sample));
-    found.add("VARIANT", shreddings(input, &sample));
-    found.add("bloom filters", bloom_filters(input, &sample, &asked, time.share(0.3)));
-    found.add("dictionaries", lost_dictionaries(input, options.window_rows, time.share(0.2)));
-    found.add("types", wide_types(input, &sample, time.share(0.5)));
-    if !time.is_over() {
-        let order = sort_order(input, &sample, &options.queries, &asked, time.share(1.0));
-        found.add("sort order", order.map(|finding| finding.into_iter().collect()));
-    }
+    let mut found = Found { advice, findings: Vec::new(), time };
+    found.add("encodings", |advice| Ok(Vec::from_iter(of_columns(input, &sample, advice)?)));
+    found.add("indexes", |_| Ok(Vec::from_iter(missing_indexes(input, &sample, &options.queries, time)?)));
+    found.add("row groups", |_| Ok(Vec::from_iter(row_groups(input, &sample)?)));
+    found.add("pages", |_| Ok(Vec::from_iter(pages(input, &sample, largest(input))?)));
+    found.add("lists", |_| lists_of_one(input, &sample, time.share(0.3)));
+    found.add("VARIANT", |_| shreddings(input, &sample));
+    found.add("bloom filters", |_| bloom_filters(input, &sample, &asked, time.share(0.3)));
+    found.add("dictionaries", |_| lost_dictionaries(input, options.window_rows, time.share(0.2)));
+    found.add("types", |_| wide_types(input, &sample, time.share(0.5)));
+    found.add("sort order", |_| {
+        Ok(Vec::from_iter(sort_order(input, &sample, &options.queries, &asked, time.share(1.0))?))
+    });
     let mut findings = found.findings;
     let size = input.source.len().max(1) as f64;
     findings.sort_by(|a, b| worth(b, options.goal, size).total_cmp(&worth(a, options.goal, size)));
@@ -56,11 +58,15 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
 struct Found<'a> {
     advice: &'a mut Advice,
     findings: Vec<Finding>,
+    time: TimeLeft,
 }
 
 impl Found<'_> {
-    fn add(&mut self, what: &str, found: Result<Vec<Finding>, Error>) {
-        match found {
+    fn add(&mut self, what: &str, look: impl FnOnce(&Advice) -> Result<Vec<Finding>, Error>) {
+        if self.time.is_over() {
+            return self.advice.not_measured.push(format!("{what}: no time was left"));
+        }
+        match look(self.advice) {
             Ok(findings) => self.findings.extend(findings),
             Err(error) => self.advice.not_measured.push(format!("{what}: {error}")),
         }
@@ -136,3 +142,6 @@ fn worth(finding: &Finding, goal: Goal, size: f64) -> f64 {
     };
     bytes * of_bytes + decode * of_decode + skipped * of_skipped
 }
+
+/// Tables of more columns are not tried as a whole: each reader and writer of them would take a large part of the budget.
+const MOST_COLUMNS: usize = 2_000;

@@ -18,6 +18,7 @@ pub(super) fn missing_indexes(
     input: &ColumnSource,
     sample: &Sample,
     queries: &[Query],
+    time: TimeLeft,
 ) -> Result<Option<Finding>> {
     let (mut chunks, mut without_bounds, mut without_index) = (0u64, 0u64, 0u64);
     for group in input.metadata.row_groups() {
@@ -33,7 +34,7 @@ pub(super) fn missing_indexes(
     if chunks == 0 || (without_bounds == 0 && (without_index == 0 || !pages_tell)) {
         return Ok(None);
     }
-    let groups = input.metadata.num_row_groups().max(1) as u64;
+    let groups = input.metadata.num_row_groups().clamp(1, MOST_GROUPS) as u64;
     let rows = sample.rows().div_ceil(groups).max(1) as usize;
     let write = |level| {
         let properties = like(&input.metadata)?.set_max_row_group_row_count(Some(rows));
@@ -43,8 +44,8 @@ pub(super) fn missing_indexes(
     let missing = without_bounds.max(without_index) as f64 / chunks as f64;
     // Indexes of a sample have as many bytes for each page as those of the file.
     let costs = sample.scaled(all.bytes().saturating_sub(none.bytes()) as f64) * missing;
-    let before = skipped_share(&*input.source, &input.metadata, queries)?;
-    let after = skipped_share(&*all.source, &all.metadata, queries)?;
+    let before = skipped_share(&*input.source, &input.metadata, queries, time)?;
+    let after = skipped_share(&*all.source, &all.metadata, queries, time)?;
     let skips = match before.zip(after) {
         Some((before, after)) => {
             format!(
@@ -153,3 +154,5 @@ fn is_mixed(chunk: ColumnChunk<'_>) -> bool {
 /// A file of fewer rows has one page a chunk.
 const PAGE_ROWS: u64 = 20_000;
 const LEAST_SAVING: f64 = 0.03;
+/// Row groups that a sample is written with.
+const MOST_GROUPS: usize = 64;

@@ -3,6 +3,7 @@
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::measure::column_bytes;
 use super::sample::{MeasuredFile, Sample, like};
+use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -13,10 +14,13 @@ use marquetry_base::Result;
 use std::sync::Arc;
 
 /// Lists of which none has more than one element: the footer counts as many entries as there are rows.
-pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample) -> Result<Vec<Finding>> {
+pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     for (root, field) in sample.batch.schema().fields().iter().enumerate() {
         let DataType::List(element) = field.data_type() else { continue };
+        if time.is_over() {
+            break;
+        }
         let leaves = input.metadata.schema().columns_of(root);
         let schema = input.metadata.schema();
         if leaves.clone().any(|leaf| schema.column(leaf).max_rep() != 1)

@@ -1,5 +1,6 @@
 //! Queries that a file should be good for, and what they skip.
 
+use super::time_left::TimeLeft;
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::{Comparison, Predicate};
@@ -167,18 +168,23 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
     }
 }
 
-/// The share of the rows that queries skip, from 0 to 1, each counted as often as it is asked. `None` without queries, and without rows.
+/// The share of the rows that queries skip, from 0 to 1, each counted as often as it is asked. `None` without queries, without rows, and
+/// if there is no time for the first of them.
 ///
 /// Fails if a query is none for the schema, and where the source fails.
 pub(super) fn skipped_share(
     source: &dyn Source,
     metadata: &ParquetMetaData,
     queries: &[Query],
+    time: TimeLeft,
 ) -> Result<Option<f64>> {
     let (mut asked, mut kept) = (0.0, 0.0);
     for query in queries {
         let bound = query.predicate.bind(metadata.schema())?;
         for group in metadata.row_groups() {
+            if time.is_over() {
+                break;
+            }
             let (options, mut report) = (PruneOptions::default(), PruneReport::default());
             let rows = match prune_row_group(source, metadata, group.index(), &bound, &options, &mut report)?
             {

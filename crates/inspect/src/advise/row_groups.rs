@@ -19,6 +19,8 @@ pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option
     let each = rows.div_ceil(groups);
     let confidence = Confidence::of(sample.rows(), rows);
     if groups > 1 && each < FEWEST_ROWS && size / groups < GROUP_BYTES / 8 {
+        // Some of them are enough to tell.
+        let sample = sample.first(each.saturating_mul(MOST_GROUPS));
         let write = |rows: u64| {
             let rows = usize::try_from(rows).unwrap_or(usize::MAX);
             let properties = like(&input.metadata)?.set_max_row_group_row_count(Some(rows));
@@ -31,11 +33,10 @@ pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option
             return Ok(None);
         }
         let what = format!(
-            "row groups of {wanted} rows instead of {each}: {:+.1} % bytes, decoded in {:+.0} % of the time",
+            "row groups of {wanted} rows instead of {each}: {:+.1} % bytes, decoded in {:.0} % of the time",
             (ratio - 1.0) * 100.0,
             after / before * 100.0
         );
-        let what = what.replace(" in +", " in ");
         return Ok(Some(
             Finding::new(AdviceKind::RowGroups, what, confidence, Change::RowGroupRows(wanted))
                 .with_bytes(size, (size as f64 * ratio) as u64)
@@ -88,6 +89,7 @@ pub(super) fn pages(input: &ColumnSource, sample: &Sample, leaf: usize) -> Resul
     if !is_tiny && !is_huge {
         return Ok(None);
     }
+    let sample = sample.first(page_rows.saturating_mul(MOST_WRITTEN));
     let write = |page_rows: u64, page_bytes: usize| {
         let rows = usize::try_from(page_rows).unwrap_or(usize::MAX);
         let properties =
@@ -131,6 +133,9 @@ const PAGE_BYTES: usize = 1 << 20;
 const TINY_BYTES: u64 = 16 << 10;
 /// Pages of a chunk that are counted.
 const MOST_PAGES: usize = 100_000;
+/// Row groups, and pages of a column, that are written to be measured.
+const MOST_GROUPS: u64 = 64;
+const MOST_WRITTEN: u64 = 1_000;
 /// Savings that are worth it.
 const LEAST_SAVING: f64 = 0.02;
 const LEAST_SPEED: f64 = 0.2;

@@ -1,12 +1,13 @@
 //! Many small files.
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
-use super::sample::{MeasuredFile, Sample, like};
+use super::sample::{MeasuredFile, Sample, like, sample_bytes};
+use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
-use marquetry_arrow::arrow_reader::ProjectionMask;
 use marquetry_base::{Error, Result};
+use std::time::Duration;
 
 /// Whether files that are read as one table are better merged: some of them are written as one, and their bytes and the time that
 /// reading them takes compared. `files` have a name each.
@@ -14,8 +15,11 @@ use marquetry_base::{Error, Result};
 /// Files of 96 MiB and more are left alone, three quarters of the 128 MiB that a file should have; of fewer than five small files, and of
 /// files of different types, nothing is said.
 ///
+/// `budget` is how long it may take: fewer files are looked at where it is short.
+///
 /// Fails where reading a file fails, and names it.
-pub fn advise_merging(files: &[(String, ColumnSource)]) -> Result<Option<Finding>> {
+pub fn advise_merging(files: &[(String, ColumnSource)], budget: Duration) -> Result<Option<Finding>> {
+    let time = TimeLeft::of(budget);
     let small: Vec<_> = files
         .iter()
         .filter(|(_, file)| file.source.len() < SMALL_BYTES && file.metadata.num_rows() > 0)
@@ -26,8 +30,11 @@ pub fn advise_merging(files: &[(String, ColumnSource)]) -> Result<Option<Finding
     let (mut batches, mut apart, mut apart_time, mut stored) = (Vec::new(), 0, 0.0, 0);
     let mut looked_at = 0;
     for (name, file) in small.iter().take(MOST_READ) {
+        if time.is_over() && looked_at > 0 {
+            break;
+        }
         let place = |error: Error| error.in_file(name.clone());
-        let sample = Sample::read(file, &ProjectionMask::all(), ROWS_OF_EACH).map_err(place)?;
+        let sample = Sample::read(file, ROWS_OF_EACH, sample_bytes(budget) / 8, time).map_err(place)?;
         let first: Option<&RecordBatch> = batches.first();
         if first.is_some_and(|first| first.schema().fields() != sample.batch.schema().fields()) {
             return Ok(None);

@@ -25,7 +25,7 @@ pub(super) fn sort_order(
     if sample.rows() < FEWEST_ROWS {
         return Ok(None);
     }
-    let mut search = Search::new(input, sample, queries)?;
+    let mut search = Search::new(input, sample, queries, time)?;
     let candidates = search.candidates(asked);
     if candidates.is_empty() {
         return Ok(None);
@@ -69,6 +69,7 @@ struct Search<'a> {
     input: &'a ColumnSource,
     sample: &'a Sample,
     queries: &'a [Query],
+    time: TimeLeft,
     /// Rows in each row group, so that the sample has as many as the file.
     group_rows: usize,
     page_rows: usize,
@@ -78,12 +79,18 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(input: &'a ColumnSource, sample: &'a Sample, queries: &'a [Query]) -> Result<Self> {
+    fn new(
+        input: &'a ColumnSource,
+        sample: &'a Sample,
+        queries: &'a [Query],
+        time: TimeLeft,
+    ) -> Result<Self> {
         let share = sample.rows() as f64 / sample.of.max(1) as f64;
-        let groups = input.metadata.num_row_groups().max(1) as u64;
+        let groups = input.metadata.num_row_groups().clamp(1, MOST_GROUPS) as u64;
         let group_rows = sample.rows().div_ceil(groups).max(1) as usize;
         let page_rows = ((PAGE_ROWS as f64 * share).ceil() as usize).clamp(1, PAGE_ROWS);
-        let mut search = Search { input, sample, queries, group_rows, page_rows, bytes: 0, decode: 0.0 };
+        let mut search =
+            Search { input, sample, queries, time, group_rows, page_rows, bytes: 0, decode: 0.0 };
         let file = search.write(&sample.batch)?;
         (search.bytes, search.decode) = (file.bytes(), file.decode_seconds()?);
         Ok(search)
@@ -119,7 +126,7 @@ impl<'a> Search<'a> {
         let file = self.write(&sorted)?;
         let skipped = match self.queries.is_empty() {
             true => None,
-            false => skipped_share(&*file.source, &file.metadata, self.queries)?,
+            false => skipped_share(&*file.source, &file.metadata, self.queries, self.time)?,
         };
         Ok(Tried { keys, bytes: file.bytes(), skipped, file })
     }
@@ -150,8 +157,8 @@ impl<'a> Search<'a> {
             }
             given => given,
         };
-        let before = skipped_share(&*self.input.source, &self.input.metadata, queries)?;
-        let after = skipped_share(&*best.file.source, &best.file.metadata, queries)?;
+        let before = skipped_share(&*self.input.source, &self.input.metadata, queries, self.time)?;
+        let after = skipped_share(&*best.file.source, &best.file.metadata, queries, self.time)?;
         let saves = best.bytes as f64 <= self.bytes as f64 * (1.0 - LEAST_SAVING);
         let gain = after.zip(before).map_or(0.0, |(after, before)| after - before);
         let grows = best.bytes as f64 > self.bytes as f64 * MOST_GROWTH;
@@ -247,5 +254,7 @@ const MOST_GROWTH: f64 = 1.1;
 const PAGE_ROWS: usize = 20_000;
 /// Values that are asked for where there are no queries.
 const ASKED_VALUES: usize = 16;
+/// Row groups that a sample is written with.
+const MOST_GROUPS: usize = 64;
 /// Rows in which different values are counted.
 const COUNTED_ROWS: usize = 1 << 16;

@@ -21,6 +21,9 @@ pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) 
     let mut found = Vec::new();
     let schema = sample.batch.schema();
     for (root, field) in schema.fields().iter().enumerate() {
+        if time.is_over() {
+            break;
+        }
         let Some(mut form) = ValueForm::of(field.data_type()) else { continue };
         let array = sample.batch.column(root);
         if !form.add(array) || form.wanted().is_none() {
@@ -54,7 +57,7 @@ fn read_all(
     }
     let arrow = arrow_metadata(input)?;
     let mask = ProjectionMask::roots(input.metadata.schema(), [root]);
-    let mut reader = rows_reader(input, &arrow, mask, 0..sample.of)?;
+    let mut reader = rows_reader(input, &arrow, mask, 0..sample.of, sample.batch_rows)?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch() {
         let batch = batch?;
@@ -79,6 +82,9 @@ fn narrower(
     let narrow = MeasuredFile::of_column(input, Arc::new(new.field(field)), converted)?;
     let (before, after) = (wide.decode_seconds()?, narrow.decode_seconds()?);
     let ratio = narrow.bytes() as f64 / wide.bytes().max(1) as f64;
+    if ratio > 1.0 - LEAST_SAVING && after > before * (1.0 - LEAST_SPEED) {
+        return Ok(None);
+    }
     let what = format!(
         "{} is {}, and all its values are {new}: {:+.1} % bytes, decoded in {:.0} % of the time",
         field.name(),
@@ -161,5 +167,8 @@ fn type_name(data_type: &DataType) -> &'static str {
     }
 }
 
+/// A type that saves fewer bytes, and less time, is not worth it.
+const LEAST_SAVING: f64 = 0.03;
+const LEAST_SPEED: f64 = 0.2;
 /// Rows that a shape is inferred from.
 const INFERRED_ROWS: usize = 4_096;
