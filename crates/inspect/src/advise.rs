@@ -47,4 +47,5 @@ pub use new_type::NewType;
 pub use options::{AdviseOptions, Goal};
 pub use query::{AskedColumn, Query, asked_columns};
 pub use run::{Advice, ColumnAdvice, advise};
+pub use sample::main_codec;
 pub use small_files::advise_merging;

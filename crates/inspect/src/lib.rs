@@ -22,7 +22,7 @@ mod word_hash;
 #[cfg(feature = "fs")]
 pub use advise::{
     Advice, AdviceKind, AdviseOptions, AskedColumn, BeforeAfter, Change, Choice, ColumnAdvice, Confidence,
-    Finding, Goal, NewType, Query, advise, advise_merging, asked_columns, column_bytes,
+    Finding, Goal, NewType, Query, advise, advise_merging, asked_columns, column_bytes, main_codec,
 };
 #[cfg(feature = "fs")]
 pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};

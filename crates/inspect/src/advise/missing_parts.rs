@@ -141,7 +141,7 @@ fn is_mixed(chunk: ColumnChunk<'_>) -> bool {
     match chunk.encoding_stats() {
         Some(stats) => {
             let data = || {
-                stats.clone().into_iter().filter(|it| {
+                stats.into_iter().filter(|it| {
                     it.count > 0 && matches!(it.page_type, PageType::DATA_PAGE | PageType::DATA_PAGE_V2)
                 })
             };

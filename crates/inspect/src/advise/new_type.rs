@@ -2,10 +2,11 @@
 
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, BinaryArray, StructArray};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_variant::json;
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -34,6 +35,8 @@ pub enum NewType {
     Uuid,
     /// Booleans, out of `true` and `false`.
     Boolean,
+    /// VARIANT, out of JSON.
+    Variant,
 }
 
 impl NewType {
@@ -47,6 +50,7 @@ impl NewType {
             NewType::Date => DataType::Date32,
             NewType::Uuid => DataType::FixedSizeBinary(16),
             NewType::Boolean => DataType::Boolean,
+            NewType::Variant => DataType::Struct(variant_fields()),
         }
     }
 
@@ -54,8 +58,14 @@ impl NewType {
     pub fn field(self, field: &Field) -> Field {
         let mut metadata: HashMap<String, String> = field.metadata().clone();
         metadata.retain(|key, _| !key.starts_with("ARROW:extension:"));
-        if self == NewType::Uuid {
-            metadata.insert("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned());
+        // SPEC: Arrow's canonical extension types.
+        let extension = match self {
+            NewType::Uuid => Some("arrow.uuid"),
+            NewType::Variant => Some("arrow.parquet.variant"),
+            _ => None,
+        };
+        if let Some(name) = extension {
+            metadata.insert("ARROW:extension:name".to_owned(), name.to_owned());
         }
         Field::new(field.name(), self.data_type(), field.is_nullable()).with_metadata(metadata)
     }
@@ -67,6 +77,7 @@ impl NewType {
         let failed = |error| Error::caused_by(ErrorKind::Argument, format!("a value is no {self}"), error);
         let converted = match self {
             NewType::Uuid => uuids(array)?,
+            NewType::Variant => variants(array)?,
             _ => cast(array, &self.data_type()).map_err(failed)?,
         };
         match converted.null_count() == array.null_count() {
@@ -75,9 +86,20 @@ impl NewType {
         }
     }
 
+    /// The values in this type, of which it is known that they would come back as they were; of VARIANT, that they are JSON.
+    ///
+    /// Fails if one of them does not fit.
+    pub fn convert_exactly(self, array: &ArrayRef) -> Result<ArrayRef> {
+        let converted = self.convert(array)?;
+        match self == NewType::Variant || &self.restore(&converted, array.data_type())? == array {
+            true => Ok(converted),
+            false => Err(Error::argument(format!("a value would come back from {self} as another one"))),
+        }
+    }
+
     /// The values of this type as they were: text, or wide integers.
     ///
-    /// Fails if there is no way back to `data_type`.
+    /// Fails if there is no way back to `data_type`. From VARIANT there is none: blanks and the order of members are lost.
     pub fn restore(self, array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         let failed = |error| Error::caused_by(ErrorKind::Argument, format!("{self} as {data_type}"), error);
         match self {
@@ -90,6 +112,27 @@ impl NewType {
             _ => cast(array, data_type).map_err(failed),
         }
     }
+}
+
+fn variant_fields() -> Fields {
+    let bytes = |name: &str| Field::new(name, DataType::Binary, false);
+    vec![bytes("metadata"), bytes("value")].into()
+}
+
+fn variants(array: &ArrayRef) -> Result<ArrayRef> {
+    let failed = |error| Error::caused_by(ErrorKind::Argument, "text of JSON", error);
+    let texts = cast(array, &DataType::Utf8View).map_err(failed)?;
+    let (mut metadata, mut values) = (Vec::new(), Vec::new());
+    for text in texts.as_string_view() {
+        // Below a null there is a null of VARIANT: it has to be something.
+        let (head, value) = json::parse(text.unwrap_or("null"))?;
+        metadata.push(head);
+        values.push(value);
+    }
+    let binary = |bytes: &[Vec<u8>]| Arc::new(BinaryArray::from_iter_values(bytes)) as ArrayRef;
+    let columns = vec![binary(&metadata), binary(&values)];
+    let column = StructArray::try_new(variant_fields(), columns, texts.logical_nulls()).map_err(failed)?;
+    Ok(Arc::new(column))
 }
 
 fn uuids(array: &ArrayRef) -> Result<ArrayRef> {
@@ -154,6 +197,7 @@ impl fmt::Display for NewType {
             NewType::Date => f.pad("date"),
             NewType::Uuid => f.pad("uuid"),
             NewType::Boolean => f.pad("bool"),
+            NewType::Variant => f.pad("variant"),
         }
     }
 }
@@ -171,6 +215,7 @@ impl FromStr for NewType {
             "date" => NewType::Date,
             "uuid" => NewType::Uuid,
             "bool" => NewType::Boolean,
+            "variant" => NewType::Variant,
             _ => {
                 let inner = text.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
                 let (precision, scale) = inner.and_then(|inner| inner.split_once(',')).ok_or_else(unknown)?;
@@ -205,6 +250,7 @@ mod tests {
             let converted = new.convert(&array).unwrap();
             assert_eq!(converted.data_type(), &new.data_type());
             assert_eq!(&new.restore(&converted, array.data_type()).unwrap(), &array, "{new}");
+            assert_eq!(&new.convert_exactly(&array).unwrap(), &converted, "{new}");
             assert_eq!(new.to_string().parse::<NewType>().unwrap(), new);
         }
     }
@@ -215,6 +261,10 @@ mod tests {
         assert!(NewType::Int32.convert(&wide).is_err());
         let text: ArrayRef = Arc::new(StringArray::from(vec!["01234567-89AB-cdef-0123-456789abcdef"]));
         assert!(NewType::Uuid.convert(&text).is_err());
+        // It is a number, and comes back as another text.
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["007"]));
+        assert!(NewType::Int64.convert(&text).is_ok() && NewType::Int64.convert_exactly(&text).is_err());
+        assert!(NewType::Variant.convert(&(Arc::new(StringArray::from(vec!["{"])) as ArrayRef)).is_err());
         for wrong in ["int", "decimal(39,1)", "decimal(3,4)", "decimal(", "decimal(a,b)"] {
             assert!(wrong.parse::<NewType>().is_err(), "{wrong}");
         }

@@ -246,7 +246,9 @@ pub(super) fn like(metadata: &ParquetMetaData) -> Result<WriterPropertiesBuilder
 }
 
 /// The codec that most bytes of a file have.
-fn main_codec(metadata: &ParquetMetaData) -> Result<Codec> {
+///
+/// Fails where the footer is wrong.
+pub fn main_codec(metadata: &ParquetMetaData) -> Result<Codec> {
     let mut sums: Vec<(Codec, u64)> = Vec::new();
     for group in metadata.row_groups().take(LOOKED_AT) {
         for chunk in group.columns() {
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn stretches_are_spread_and_do_not_overlap() {
         assert!(stretches(0, 10).is_empty());
-        assert_eq!(stretches(10, 10), [0..10]);
+        assert!(stretches(10, 10).into_iter().eq([0..10]));
         let many = stretches(1_000, 80);
         assert_eq!(many.len(), 8);
         assert!(many.windows(2).all(|pair| pair[0].end <= pair[1].start));

@@ -32,9 +32,9 @@ pub(super) fn sort_order(
     }
     let mut best: Option<Tried> = None;
     let mut left = candidates;
-    for depth in 0..MOST_KEYS {
+    for tried_columns in TRIED {
         let mut next: Option<Tried> = None;
-        for column in left.iter().copied().take(TRIED[depth]) {
+        for column in left.iter().copied().take(tried_columns) {
             // The first one is always tried.
             if time.is_over() && (next.is_some() || best.is_some()) {
                 break;

@@ -6,14 +6,11 @@ use super::sample::{MeasuredFile, Sample, arrow_metadata, like, rows_reader, wro
 use super::time_left::TimeLeft;
 use super::value_form::{ValueForm, Wanted};
 use crate::reencode::ColumnSource;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field, FieldRef, Schema};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry_arrow::arrow_reader::ProjectionMask;
 use marquetry_arrow::infer_shredding::infer_shreddings;
 use marquetry_base::Result;
-use marquetry_variant::json;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Columns of the table that could have another type. Their values are all read, as far as there is time.
@@ -109,8 +106,8 @@ fn variant(
     confidence: Confidence,
     stored: u64,
 ) -> Result<Option<Finding>> {
-    let Some((variant_field, variants)) = as_variants(field, array)? else { return Ok(None) };
-    let schema = Arc::new(Schema::new(vec![variant_field]));
+    let variants = NewType::Variant.convert(&array.slice(0, array.len().min(INFERRED_ROWS)))?;
+    let schema = Arc::new(Schema::new(vec![NewType::Variant.field(field)]));
     let batch = RecordBatch::try_new(schema, vec![variants]).map_err(wrong)?;
     let properties = like(&input.metadata)?.build();
     let inferred = infer_shreddings(&[batch], &[], &Default::default(), Some(&properties))?;
@@ -133,30 +130,8 @@ fn variant(
         (ratio - 1.0) * 100.0,
         inferred.prunable.len()
     );
-    let finding = Finding::new(AdviceKind::Variant, what, confidence, Change::ByTheWriter);
+    let finding = Finding::new(AdviceKind::Variant, what, confidence, Change::Type(NewType::Variant));
     Ok(Some(finding.of_columns([field.name()]).with_bytes(stored, (stored as f64 * ratio) as u64)))
-}
-
-fn as_variants(field: &FieldRef, array: &ArrayRef) -> Result<Option<(Field, ArrayRef)>> {
-    let texts = cast(&array.slice(0, array.len().min(INFERRED_ROWS)), &DataType::Utf8).map_err(wrong)?;
-    let texts: &arrow_array::StringArray = arrow_array::cast::AsArray::as_string(&texts);
-    let (mut metadata, mut values) = (Vec::new(), Vec::new());
-    for text in texts {
-        // Where there is no text there is a null of VARIANT: its bytes count as little.
-        let Ok((head, value)) = json::parse(text.unwrap_or("null")) else { return Ok(None) };
-        metadata.push(head);
-        values.push(value);
-    }
-    let binary = |bytes: &[Vec<u8>]| Arc::new(arrow_array::BinaryArray::from_iter_values(bytes)) as ArrayRef;
-    let bytes = |name: &str| Field::new(name, DataType::Binary, false);
-    let fields = vec![bytes("metadata"), bytes("value")];
-    // SPEC: Arrow's canonical extension types, `arrow.parquet.variant`.
-    let extension = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
-    let new =
-        Field::new(field.name(), DataType::Struct(fields.clone().into()), true).with_metadata(extension);
-    let column =
-        StructArray::try_new(fields.into(), vec![binary(&metadata), binary(&values)], None).map_err(wrong)?;
-    Ok(Some((new, Arc::new(column))))
 }
 
 fn type_name(data_type: &DataType) -> &'static str {
