@@ -174,20 +174,20 @@ fn rows_are_sorted_and_types_change_on_request_only() {
     let before = neglected(&folder, "before.parquet");
     let (plain, sorted, narrow) =
         (folder.path("plain.parquet"), folder.path("sorted.parquet"), folder.path("narrow.parquet"));
-    let rows = success(&["cat", &before]);
+    let rows = success(&["cat", &before, "--format", "json"]);
     json(&["optimize", &before, &plain, "--budget", "60s"]);
-    assert_eq!(success(&["cat", &plain]), rows);
+    assert_eq!(success(&["cat", &plain, "--format", "json"]), rows);
     let report = json(&["optimize", &before, &sorted, "--sort", "--budget", "60s"]);
     assert!(report["also"].as_array().unwrap().iter().any(|kind| kind == "sort-order"), "{report}");
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<String>>();
-    let after = success(&["cat", &sorted]);
+    let after = success(&["cat", &sorted, "--format", "json"]);
     assert!(after != rows && lines(&after) == lines(&rows));
     assert!(size(&sorted) < size(&plain), "{report}");
     let (predicted, got) = (report["predicted"].as_f64().unwrap(), size(&sorted) as f64);
     assert!((predicted - got).abs() < 0.25 * got, "{report}");
     let report = json(&["optimize", &before, &narrow, "--types", "--budget", "60s"]);
     assert!(report["also"].as_array().unwrap().iter().any(|kind| kind == "type"), "{report}");
-    assert_eq!(success(&["cat", &narrow]), rows.clone());
+    assert_eq!(success(&["cat", &narrow, "--format", "json"]), rows.clone());
     let schema = success(&["schema", &narrow]);
     assert!(schema.contains("int32") && schema.contains("DATE"), "{schema}");
     assert_eq!(
@@ -225,5 +225,5 @@ fn a_type_that_does_not_hold_all_values_is_refused() {
     assert!(code == 2 && errors.iter().any(|error| error.contains("int33")), "{errors:?}");
     success(&["convert", &path, &out, "--change-type", "t=date", "--report", "none"]);
     assert!(success(&["schema", &out]).contains("DATE"));
-    assert_eq!(success(&["cat", &out]), success(&["cat", &path]));
+    assert_eq!(success(&["cat", &out, "--format", "json"]), success(&["cat", &path, "--format", "json"]));
 }

@@ -17,10 +17,12 @@
 //! wide_types     columns that could have one
 //! nesting        lists of one, shapes of VARIANT
 //! small_files    many small files
+//! advice         what is told of a file
 //! findings       all of these, ranked
 //! run            the best of each column, and all else
 //! ```
 
+mod advice;
 mod bloom_filters;
 mod candidates;
 mod finding;
@@ -40,12 +42,13 @@ mod time_left;
 mod value_form;
 mod wide_types;
 
+pub use advice::{Advice, ColumnAdvice};
 pub use candidates::Choice;
 pub use finding::{AdviceKind, BeforeAfter, Change, Confidence, Finding};
 pub use measure::column_bytes;
 pub use new_type::NewType;
 pub use options::{AdviseOptions, Goal};
 pub use query::{AskedColumn, Query, asked_columns};
-pub use run::{Advice, ColumnAdvice, advise};
+pub use run::advise;
 pub use sample::main_codec;
 pub use small_files::advise_merging;

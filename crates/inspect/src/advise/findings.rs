@@ -1,5 +1,6 @@
 //! All kinds of advice, what brings most first.
 
+use super::advice::{Advice, ColumnAdvice};
 use super::bloom_filters::bloom_filters;
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::measure::column_bytes;
@@ -8,7 +9,6 @@ use super::nesting::{lists_of_one, shreddings};
 use super::options::{AdviseOptions, Goal};
 use super::query::{AskedColumn, asked_columns};
 use super::row_groups::{pages, row_groups};
-use super::run::Advice;
 use super::sample::{SAMPLE_ROWS, Sample, like, sample_bytes};
 use super::sort_order::sort_order;
 use super::time_left::TimeLeft;
@@ -100,8 +100,7 @@ fn of_columns(input: &ColumnSource, sample: &Sample, advice: &Advice) -> Result<
     }
     let before = sample.write(like(&input.metadata)?.build())?.decode_seconds()?;
     let after = sample.write(properties.build())?.decode_seconds()?;
-    let bytes =
-        |of: fn(&super::run::ColumnAdvice) -> u64| chosen.iter().map(|(column, _)| of(column)).sum::<u64>();
+    let bytes = |of: fn(&ColumnAdvice) -> u64| chosen.iter().map(|(column, _)| of(column)).sum::<u64>();
     let (stored, predicted) = (bytes(|column| column.bytes), bytes(|column| column.predicted));
     let what = format!(
         "write {} of {} columns with other encodings and codecs: {:.1} % of the file",

@@ -1,49 +1,13 @@
 //! The best of each column.
 
+use super::advice::{Advice, ColumnAdvice};
 use super::candidates::{Choice, candidates};
-use super::finding::Finding;
 use super::findings::find;
 use super::measure::{Window, column_bytes, encoded_bytes, stored_bytes, windows};
 use super::options::AdviseOptions;
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use marquetry_base::{Result, Stopwatch};
-
-/// What would make a file smaller.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Advice {
-    /// Bytes of the file.
-    pub file_bytes: u64,
-    /// Bytes that it is predicted to have, if all advice is followed.
-    pub predicted_bytes: u64,
-    /// Each column, the one with most to save first.
-    pub columns: Vec<ColumnAdvice>,
-    /// What else is to be done, what brings most for the goal first; with the columns, as one of them.
-    pub findings: Vec<Finding>,
-    /// What could not be measured, and why.
-    pub not_measured: Vec<String>,
-}
-
-/// What would make a column smaller.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ColumnAdvice {
-    /// Its number among the columns of the file.
-    pub leaf: usize,
-    /// Its dotted path.
-    pub column: String,
-    /// Bytes of its pages and their indexes in all row groups.
-    pub bytes: u64,
-    /// The bytes that are predicted of the choice; as many as there are without one.
-    pub predicted: u64,
-    /// What it should be written with; `None` leaves it as it is.
-    pub choice: Option<Choice>,
-    /// The share of the column's rows that was measured, from 0 to 1; 0 if no time was left for it.
-    pub measured: f64,
-    /// By how much the prediction may be off, as a share of it: the spread between what was measured, and 0 where all was.
-    pub error: f64,
-}
 
 /// What would make a file smaller or faster. Columns are measured one by one, by decoding rows and encoding them again with each
 /// encoding and codec that may be better. All else - [`AdviceKind`](super::AdviceKind) has the kinds - is tried on up to 2^18 rows, in

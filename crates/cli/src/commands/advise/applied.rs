@@ -1,10 +1,11 @@
 //! What of the advice is followed without being asked for more, and how large the file gets by it.
 
-use super::GoalArg;
 use super::command::{convert_options, like, rewrite_options};
+use super::wanted::{GoalArg, WantedArgs};
 use crate::commands::rewrite::{RewriteArgs, rewrite_if};
 use crate::failure::Failure;
 use crate::rewrite::Input;
+use crate::spinner::Spinner;
 use crate::unreferenced::unreferenced;
 use clap::{Args as ClapArgs, Command, FromArgMatches};
 use marquetry::errors::Error;
@@ -97,6 +98,20 @@ impl Applied {
             }
         }
         Ok(self)
+    }
+}
+
+impl WantedArgs {
+    /// What `optimize` does of the advice, and what comes of it.
+    pub(crate) fn applied(
+        &self,
+        input: &Input,
+        advice: &Advice,
+        allowed: Allowed,
+    ) -> Result<Applied, Failure> {
+        let applied = Applied::new(input, advice, self.goal, allowed)?;
+        let _spinner = Spinner::new("measuring");
+        applied.tried(input, advice)
     }
 }
 
