@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("paths", nargs="*", type=pathlib.Path)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     start = time.monotonic()
     errors, failed, left_out, before, after = {}, [], 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +119,7 @@ def generated(folder):
     try:
         import duckdb
 
-        duckdb.sql("from table").write_parquet(str(folder / "duckdb.parquet"))
+        duckdb.from_arrow(table).write_parquet(str(folder / "duckdb.parquet"))
     except ImportError:
         pass
     try:
