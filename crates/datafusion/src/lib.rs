@@ -80,8 +80,14 @@
 //! `row_groups_pruned_dictionary`, `requests`, `fetch_time`, `decompress_time`, `decode_time`, `pages_skipped`, `rows_left_out` and
 //! `values_made_null`.
 //!
+//! # Plans as bytes
+//! With the feature `proto`, `MarquetryPhysicalCodec` and `MarquetryLogicalCodec` have DataFusion's messages carry scans, sinks, tables
+//! and formats of Marquetry, with all of their options, the conditions that are asked in files, and the version of each file.
+//! `serialisable` prepares a logical plan for that; `SerialisableTables` does so for all plans of a session. A message of another
+//! version, or with more in it than this version knows, is refused: what runs together is of one release.
+//!
 //! # What it does not do
-//! Plans are not serialised, so that they run in one process. Virtual columns and `file_row_index()` are not read. Buffers of reading
+//! Virtual columns and `file_row_index()` are not read. Buffers of reading
 //! are not counted by the session's memory pool; those of writing are.
 
 mod column_kind;
@@ -98,6 +104,7 @@ mod opener;
 mod options;
 mod ordering;
 mod output;
+mod output_options;
 mod pieces;
 mod predicate;
 mod register;
@@ -110,6 +117,8 @@ mod statistics;
 mod store_file;
 mod store_sink;
 mod wanted;
+#[cfg(feature = "proto")]
+mod wire;
 mod writer_properties;
 
 pub use factory::MarquetryFormatFactory;
@@ -118,3 +127,7 @@ pub use options::FormatOptions;
 pub use register::{register, register_builder};
 pub use sink::MarquetrySink;
 pub use source::MarquetrySource;
+#[cfg(feature = "proto")]
+pub use wire::{
+    MarquetryLogicalCodec, MarquetryPhysicalCodec, MarquetryTable, SerialisableTables, serialisable,
+};
