@@ -178,6 +178,14 @@ def many_pages(folder):
     write(folder / "many_pages.parquet", pages, footer([root(1), element("a", INT64)], [group([one], n)], n))
 
 
+def lost_pages(folder):
+    """Half a million pages of one value, the first of which the footer tells of in the wrong place."""
+    n = 500_000
+    pages = data_page(bytes(8), 1) * n
+    one = chunk(["a"], INT64, n, len(pages) - 1, 5)
+    write(folder / "many_pages_lost.parquet", pages, footer([root(1), element("a", INT64)], [group([one], n)], n))
+
+
 def pages_of_no_rows(folder):
     """Nothing but empty data pages, or dictionary pages, with a footer and without one; and pages of kinds that hold no rows."""
     empty, dictionary = data_page(b"", 0), dictionary_page(bytes(8), 1)
@@ -339,8 +347,8 @@ def many_columns(folder):
 
 
 SMALL = [one_long_list, entries_of_no_bytes, repeated_prefix, wide_null_lists, false_claims, false_footers]
-LARGE = [bombs, long_strings, repeated_entry, long_entries, one_string, many_pages, pages_of_no_rows, many_row_groups, many_locations]
-LARGE += [many_pairs, long_names, many_columns]
+LARGE = [bombs, long_strings, repeated_entry, long_entries, one_string, many_pages, lost_pages, pages_of_no_rows, many_row_groups]
+LARGE += [many_locations, many_pairs, long_names, many_columns]
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])

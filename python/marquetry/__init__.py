@@ -43,17 +43,17 @@ __all__ = [
     "Dataset", "Diff", "Difference", "EncryptedError", "Error", "Explanation", "File", "Finding", "ForbiddenError",
     "Histogram", "IoError", "Lengths", "LimitError", "MissingFileError", "OutOfMemoryError", "Recovery", "RowsDiff",
     "Schema", "Statistics", "Stream", "Table", "UnsupportedError", "Verification", "Writer", "__version__", "create",
-    "dataset", "diff", "explain", "open", "recover", "stats", "verify", "write",
+    "dataset", "diff", "explain", "open", "recover", "report", "stats", "verify", "write",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from ._inspect import ColumnStats, Common, Diff, Difference, Histogram, Lengths, RowsDiff, Statistics, diff, stats
-    from ._reports import Explanation, Finding, Recovery, Verification, explain, recover, verify
+    from ._reports import Explanation, Finding, Recovery, Verification, explain, recover, report, verify
 
 _INSPECT = (
     "ColumnStats", "Common", "Diff", "Difference", "Histogram", "Lengths", "RowsDiff", "Statistics", "diff", "stats",
 )  # fmt: skip
-_REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "recover", "verify")
+_REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "recover", "report", "verify")
 
 
 def __getattr__(name: str) -> object:

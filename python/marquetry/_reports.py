@@ -106,17 +106,19 @@ def recover(
     partial: bool = False,
     keep_appended: bool = False,
     threads: int = 0,
+    decryption: FileDecryptionProperties | None = None,
 ) -> Recovery:
     """Makes a whole file at ``target`` out of what is left of ``source``, which is only read.
 
-    ``partial`` keeps row groups that have lost columns, too, as nulls. Nothing is written if nothing is left.
+    ``partial`` keeps row groups that have lost columns, too, as nulls. Nothing is written if nothing is left. With ``decryption``, the
+    keys of an encrypted file, it is cut behind its last footer that they open, and stays encrypted.
 
     >>> import marquetry
     >>> cut = open(WINES, "rb").read()[:-100]
     >>> marquetry.recover(cut, FOLDER + "/saved.parquet").rows
     200
     """
-    options = {"partial": partial, "keep_appended": keep_appended, "threads": threads}
+    options = {"partial": partial, "keep_appended": keep_appended, "threads": threads, "decryption": decryption}
     return Recovery(**_marquetry.recover(source, os.fspath(target), options))
 
 
@@ -154,3 +156,37 @@ def explain(source: Any, filter: Any, *, decryption: FileDecryptionProperties | 
     stages, left = file._file.explain(text)
     names = ("stage", "row_groups", "row_groups_left", "rows", "rows_left", "bytes")
     return Explanation(text, file.num_rows, left, [dict(zip(names, stage)) for stage in stages])
+
+
+def report(
+    sources: Any,
+    target: str | os.PathLike[str],
+    *,
+    filter: Any = None,
+    verify: str = "quick",
+    values: bool = True,
+    decryption: FileDecryptionProperties | None = None,
+) -> None:
+    """Writes a page at ``target`` that shows where the bytes of one file, or of a list of them, are: a map from the file down to its pages,
+    sizes and bounds of columns, what breaks the format's rules. It is one file of HTML, which loads nothing.
+
+    ``filter`` shows what it lets be skipped. ``verify`` is how deep the rules are checked: ``none``, ``quick``, ``default`` or ``deep``.
+    Bounds are values of the files: without ``values`` they are not shown. ``decryption`` has the keys of encrypted files.
+
+    >>> import marquetry
+    >>> marquetry.report(WINES, FOLDER + "/wines.html", filter="price > 100")
+    >>> "wines.parquet" in open(FOLDER + "/wines.html").read()
+    True
+    """
+    listed = sources if isinstance(sources, (list, tuple)) else [sources]
+    named = [(_name(source, f"file {i}"), source) for i, source in enumerate(listed)]
+    options = {"filter": predicate(filter), "level": verify, "values": values, "decryption": decryption}
+    _marquetry.report(named, os.fspath(target), options)
+
+
+def _name(source: Any, otherwise: str) -> str:
+    """The name without directories, which are nobody's business who reads the page, and without what a URL may have behind it."""
+    path = getattr(source, "name", source)
+    if not isinstance(path, (str, os.PathLike)):
+        return otherwise
+    return os.fspath(path).split("?")[0].rstrip("/").rsplit("/", 1)[-1] or otherwise

@@ -85,6 +85,7 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
     - ``row_group_rows=2**20``, ``row_group_bytes``, ``page_version="1.0"``, ``checksums=True``, ``page_index=True``,
       ``sorting_columns`` (triples of number, descending, nulls first), ``key_values``, ``compat="modern"`` (``maximum``,
       ``latest``), ``threads=1``, ``memory_limit``, ``arrow_schema=True``;
+    - ``content_defined_chunking``: least and most bytes of a page, and a level, as ``(2**18, 2**20, 0)``: pages end where their content says;
     - ``encryption``: keys, and what is encrypted with them (:mod:`marquetry.encryption`).
 
     >>> import marquetry, pyarrow as pa

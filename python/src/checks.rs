@@ -7,7 +7,7 @@ use crate::work::run;
 use marquetry::errors::{CancelToken, Error, ErrorLocation, Limits, Result};
 use marquetry::file::AtomicFile;
 use marquetry::verify::{Level, VerifyOptions};
-use marquetry_recover::{RecoverOptions, recover as recover_file};
+use marquetry_recover::{RecoverOptions, Report, recover as recover_file, recover_encrypted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -82,16 +82,25 @@ pub(crate) fn recover<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = Options::new(py, options)?;
     let cancel = CancelToken::new();
+    let limits = Arc::new(Limits::default().with_cancel(cancel.clone()));
     let recover = RecoverOptions::default()
         .with_partial(options.take("partial")?.unwrap_or(false))
         .with_keep_appended(options.take("keep_appended")?.unwrap_or(false))
         .with_threads(options.take("threads")?.unwrap_or(0))
-        .with_limits(Arc::new(Limits::default().with_cancel(cancel.clone())));
+        .with_limits(limits.clone());
+    let keys = options.take::<Py<Decryption>>("decryption")?.map(|keys| keys.get().properties());
     options.finish()?;
     let input = Input::new(source)?;
     let name = input.name();
     let report = run(py, &cancel, move || {
         let recovered = || {
+            if let Some(keys) = keys {
+                let Some(found) = recover_encrypted(input.open()?, &keys, &limits)? else {
+                    return Ok(Report::default());
+                };
+                found.write(AtomicFile::create(&target)?)?.finish()?;
+                return Ok(found.report().clone());
+            }
             let recovery = recover_file(input.open()?, &recover)?;
             // Nothing that was found is no file.
             if !recovery.report().row_groups.is_empty() {

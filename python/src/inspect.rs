@@ -127,7 +127,7 @@ fn rows_facts<'py>(py: Python<'py>, rows: &RowsDiff) -> PyResult<Bound<'py, PyDi
     out.set_item("removed_rows", &rows.removed_rows)?;
     out.set_item("added_rows", &rows.added_rows)?;
     out.set_item("changed_rows", &rows.changed_rows)?;
-    out.set_item("changed_columns", rows.changed_columns.iter().cloned().collect::<Vec<_>>())?;
+    out.set_item("changed_columns", rows.changed_columns.to_vec())?;
     out.set_item("changed_looked_at", rows.changed_looked_at)?;
     out.set_item("columns", &rows.columns)?;
     out.set_item("not_compared", &rows.not_compared)?;
@@ -204,6 +204,8 @@ fn value<'py>(
         DataType::Float64 => array.as_primitive::<Float64Type>().value(i).into_bound_py_any(py),
         DataType::Utf8 => array.as_string::<i32>().value(i).into_bound_py_any(py),
         DataType::Binary => PyBytes::new(py, array.as_binary::<i32>().value(i)).into_bound_py_any(py),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(i).into_bound_py_any(py),
+        DataType::LargeBinary => PyBytes::new(py, array.as_binary::<i64>().value(i)).into_bound_py_any(py),
         DataType::FixedSizeBinary(_) => {
             PyBytes::new(py, array.as_fixed_size_binary().value(i)).into_bound_py_any(py)
         }

@@ -14,6 +14,7 @@
 //! properties  what is asked of a writer
 //! writer      a file that is written
 //! checks      verify, recover
+//! report      a page of where the bytes are
 //! inspect     what columns hold, in what files differ
 //! encryption  keys of encrypted files
 //! kms         keys that a key management service has wrapped
@@ -32,6 +33,7 @@ mod inspect;
 mod kms;
 mod options;
 mod properties;
+mod report;
 mod sink;
 mod source;
 mod table;
@@ -57,6 +59,7 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writer::Writer>()?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::stats, module)?)?;

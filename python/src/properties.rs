@@ -6,8 +6,8 @@ use crate::options::Options;
 use marquetry::basic::{Compression, Encoding};
 use marquetry::file::metadata::{KeyValue, SortingColumn};
 use marquetry::file::properties::{
-    BloomFilterProperties, Compat, EnabledStatistics, StoredForms, WriterProperties, WriterPropertiesBuilder,
-    WriterVersion,
+    BloomFilterProperties, CdcOptions, Compat, EnabledStatistics, StoredForms, WriterProperties,
+    WriterPropertiesBuilder, WriterVersion,
 };
 use marquetry::schema::types::ColumnPath;
 use pyo3::prelude::*;
@@ -96,6 +96,10 @@ fn of_file(options: &Options<'_>, mut out: WriterPropertiesBuilder) -> PyResult<
     }
     if let Some(bytes) = options.take("row_group_bytes")? {
         out = out.set_max_row_group_bytes(Some(bytes));
+    }
+    if let Some((min_chunk_size, max_chunk_size, norm_level)) = options.take("content_defined_chunking")? {
+        let chunking = CdcOptions { min_chunk_size, max_chunk_size, norm_level };
+        out = out.set_content_defined_chunking(Some(chunking));
     }
     if let Some(checksums) = options.take("checksums")? {
         out = out.set_page_checksums(checksums);

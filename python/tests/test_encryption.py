@@ -710,3 +710,21 @@ def test_names_are_those_of_pyarrow() -> None:
         assert getattr(ours_default, name) == getattr(default, name)
     for name in ("kms_instance_id", "kms_instance_url", "key_access_token", "custom_kms_conf"):
         assert getattr(keys.KmsConnectionConfig(), name) == getattr(their_keys.KmsConnectionConfig(), name)
+
+
+def test_an_encrypted_file_is_recovered_up_to_its_last_footer(tmp_path: pathlib.Path) -> None:
+    whole, saved = tmp_path / "whole.parquet", tmp_path / "saved.parquet"
+    marquetry.write(TABLE, whole, encryption=keys.create_encryption_properties(FOOTER, column_keys={"name": COLUMN}))
+    decryption = keys.create_decryption_properties(FOOTER, column_keys={"name": COLUMN})
+    # The marker of a change that was not finished, and what it had written.
+    end = whole.stat().st_size
+    damaged = whole.read_bytes() + b"\x93MQgrow\n" + end.to_bytes(8, "little") + bytes(100)
+    with pytest.raises(marquetry.Error, match="no key was given"):
+        marquetry.recover(damaged, saved)
+    assert not saved.exists()
+    report = marquetry.recover(damaged, saved, decryption=decryption)
+    assert report.rows == 2000 and saved.read_bytes() == whole.read_bytes()
+    assert ours.read_table(saved, decryption_properties=decryption).equals(TABLE)
+    with pytest.raises(marquetry.Error):
+        marquetry.recover(damaged, saved, decryption=keys.create_decryption_properties(OTHER))
+    assert saved.read_bytes() == whole.read_bytes()

@@ -312,6 +312,20 @@ def test_a_broken_file_is_verified_and_recovered(tmp_path: pathlib.Path, path: s
         marquetry.recover(b"nothing of the kind", tmp_path / "none.parquet")
 
 
+def test_a_page_shows_files(tmp_path: pathlib.Path, path: str) -> None:
+    page = tmp_path / "page.html"
+    marquetry.report([path, pathlib.Path(path).read_bytes()], page, filter="id >= 9000", verify="deep")
+    text = page.read_text()
+    assert pathlib.Path(path).name in text and "file 1" in text and str(tmp_path) not in text
+    before = page.read_bytes()
+    for wrong in ({"verify": "none at all"}, {"filter": "nothing > 3"}):
+        with pytest.raises(marquetry.Error):
+            marquetry.report(path, page, **wrong)
+    with pytest.raises(marquetry.Error):
+        marquetry.report(b"PAR1 and no more", page)
+    assert page.read_bytes() == before
+
+
 def test_explain_tells_what_is_left(path: str) -> None:
     told = marquetry.explain(path, pc.field("id") >= 9000)
     assert told.rows == 10_000

@@ -147,8 +147,28 @@ def test_unknown_arguments_are_errors(tmp_path: pathlib.Path) -> None:
     with pytest.raises(TypeError):
         ours.write_table(TABLE, tmp_path / "x.parquet", speed=1)
     assert not (tmp_path / "x.parquet").exists()
-    with pytest.raises(NotImplementedError):
-        ours.write_table(TABLE, tmp_path / "x.parquet", use_content_defined_chunking=True)
+
+
+def test_a_row_that_is_inserted_changes_few_pages(tmp_path: pathlib.Path) -> None:
+    rows = pa.table({"id": range(100_000), "text": [f"text {i * 7919 % 100_003}" for i in range(100_000)]})
+    more = pa.concat_tables([rows.slice(0, 50_000), pa.table({"id": [-1], "text": ["new"]}), rows.slice(50_000)])
+    sizes = {"min_chunk_size": 8 << 10, "max_chunk_size": 32 << 10}
+
+    def pages(table: pa.Table, name: str, chunking: dict[str, int]) -> list[bytes]:
+        path = tmp_path / name
+        ours.write_table(table, path, use_content_defined_chunking=chunking, use_dictionary=False, compression="none", data_page_size=1 << 30)
+        assert theirs.read_table(path).equals(table)
+        chunk = theirs.read_metadata(path).row_group(0).column(0)
+        data = path.read_bytes()[chunk.data_page_offset :][: chunk.total_compressed_size]
+        # Pieces of 256 bytes that are anywhere in the other file, too.
+        return [data[i : i + 256] for i in range(0, len(data) - 256, 256)]
+
+    before = pages(rows, "a.parquet", sizes)[::20]
+    pages(more, "b.parquet", sizes)
+    after = (tmp_path / "b.parquet").read_bytes()
+    assert sum(piece in after for piece in before) > len(before) * 4 // 5
+    with pytest.raises(OSError, match="greater"):
+        ours.write_table(rows, tmp_path / "e.parquet", use_content_defined_chunking={"min_chunk_size": 10, "max_chunk_size": 5})
 
 
 def test_batches_and_row_groups(tmp_path: pathlib.Path) -> None:

@@ -52,6 +52,7 @@ pub use crate::schema::{DecimalOverflow, InvalidUtf8};
 pub use builder::ParquetRecordBatchReaderBuilder;
 #[cfg(feature = "async")]
 pub(crate) use choose_columns::choose_columns;
+pub use choose_columns::columns_mask;
 pub use chunk_reader::ChunkReader;
 pub use filter::{ArrowPredicate, ArrowPredicateFn, PureArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]
@@ -64,6 +65,7 @@ pub use reader::ParquetRecordBatchReader;
 #[cfg(feature = "async")]
 pub(crate) use reader::panicked;
 pub use selection::{RowSelection, RowSelector};
+pub(crate) use variant_filter::is_variant_path;
 pub use variant_filter::prunable_predicate;
 #[cfg(feature = "async")]
 pub(crate) use variant_filter::variant_filter;

@@ -42,6 +42,7 @@
 //! | FixedSizeBinary | Binary of any layout |
 //! | Null | anything that may be null |
 //! | a type in a dictionary or in runs | what it becomes without, and the other way round |
+//! | VARIANT | VARIANT, however either is shredded: values stay as they are |
 //! | struct | struct: fields are found as columns are, those that are missing are made, others left out |
 //! | list of any layout | list of any layout; of a fixed size only from the same one |
 //! | map | map; keys and values are found by position |
@@ -51,14 +52,17 @@
 mod batch_adapter;
 mod chosen_columns;
 mod column_order;
+mod exact_cast;
 mod fields;
 mod path_column;
 mod promotion;
 mod union;
+mod variant_storage;
 
-pub(crate) use batch_adapter::{BatchAdapter, cast_exact};
+pub(crate) use batch_adapter::BatchAdapter;
 pub(crate) use chosen_columns::ChosenColumns;
 pub(crate) use column_order::ordered;
+pub(crate) use exact_cast::cast_exact;
 pub(crate) use path_column::PathColumn;
 pub(crate) use promotion::is_promotable;
 pub(crate) use union::union;
@@ -89,6 +93,7 @@ pub struct Evolution {
     refuse_missing: bool,
     refuse_extra: bool,
     defaults: HashMap<String, ArrayRef>,
+    paths: Vec<String>,
     constants: HashMap<String, ArrayRef>,
 }
 
@@ -101,6 +106,7 @@ impl Evolution {
             refuse_missing: false,
             refuse_extra: false,
             defaults: HashMap::new(),
+            paths: Vec::new(),
             constants: HashMap::new(),
         }
     }
@@ -140,6 +146,15 @@ impl Evolution {
     #[must_use]
     pub fn with_constant(mut self, name: impl Into<String>, value: ArrayRef) -> Self {
         self.constants.insert(name.into(), value);
+        self
+    }
+
+    /// Says that the column of the root of this name is a [path into a VARIANT](crate::variant::VariantPath), such as
+    /// `payload:user.id::bigint`, and of the type that the path has. A file may have the VARIANT shredded in any way. It is found by its
+    /// name, whatever other fields are found by; a file that does not have it lacks the column.
+    #[must_use]
+    pub fn with_path(mut self, name: impl Into<String>) -> Self {
+        self.paths.push(name.into());
         self
     }
 

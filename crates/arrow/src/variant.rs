@@ -51,4 +51,5 @@ pub(crate) use path_plan::{PathPlan, quoted_path};
 pub(crate) use pruning::prunable_columns;
 pub(crate) use shape_of::primitive_type_of;
 pub use shape_of::shreddings_of;
+pub(crate) use shredded_fields::unshredded_storage;
 pub use shredder::Shredder;

@@ -8,14 +8,18 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, StructA
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use bytes::Bytes;
+use marquetry_arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt};
 use marquetry_arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_arrow::dataset::Dataset;
 use marquetry_arrow::variant::{Shreddings, VariantColumn};
 use marquetry_core::predicate::Predicate;
+use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
 use marquetry_variant::{Decimal, Value, Variant, json};
 use proptest::prelude::*;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A column `id` of row numbers and a column `v` of these; small row groups and pages, all indexes.
@@ -226,6 +230,118 @@ fn only_typed_columns_are_read() {
         open(&file).with_columns(["v:id::bigint"]).unwrap().with_predicate(wanted).build().unwrap();
     assert_eq!(reader.by_ref().map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
     assert!(reader.metrics().statistics.row_groups >= 499, "{:?}", reader.metrics());
+}
+
+/// A table of files in partitions `part=0`, `part=1`, ..
+fn table(files: Vec<Bytes>) -> Dataset {
+    let names: Vec<String> = (0..files.len()).map(|i| format!("part={i}/file.parquet")).collect();
+    let all: HashMap<String, Bytes> = names.iter().cloned().zip(files).collect();
+    let open = move |path: &Path| Ok(Arc::new(all[path.to_str().unwrap()].clone()) as Arc<dyn Source>);
+    Dataset::from_files(names, open).unwrap()
+}
+
+fn rows_of(dataset: Dataset) -> RecordBatch {
+    let reader = dataset.batches().unwrap();
+    let schema = arrow_array::RecordBatchReader::schema(&reader);
+    let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+    arrow_select::concat::concat_batches(&schema, &batches).unwrap()
+}
+
+/// The JSON of each row.
+fn texts(column: &ArrayRef) -> Vec<Option<String>> {
+    let variants = VariantColumn::try_new(column).unwrap();
+    let mut reader = variants.reader();
+    (0..variants.len())
+        .map(|row| reader.get(row).unwrap().map(|variant| json::to_string(variant).unwrap()))
+        .collect()
+}
+
+#[test]
+fn files_of_a_table_may_be_shredded_each_in_its_way() {
+    let plain = open(&file(&EVENTS, ""));
+    let all = whole(plain.with_columns(["v", "v:user.id::bigint"]).unwrap().build().unwrap());
+    for first in SHREDDINGS {
+        for second in SHREDDINGS {
+            let table = || table(vec![file(&EVENTS[..4], first), file(&EVENTS[4..], second)]);
+            for union in [false, true] {
+                let names = ["v:user.id::bigint", "part", "v", "v:user.name::text", "id"];
+                let batch = rows_of(table().union_by_name(union).columns(names));
+                let schema = batch.schema();
+                let given: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                assert_eq!(given, names);
+                assert_eq!(batch.column(0), all.column(1), "{first} {second}");
+                assert_eq!(texts(batch.column(2)), texts(all.column(0)), "{first} {second}");
+                let texts: Vec<_> = batch.column(3).as_string_view().iter().collect();
+                assert_eq!((texts[0], texts[6], texts[1]), (Some("x"), Some("8"), None));
+            }
+            // Without a choice of columns, too.
+            let batch = rows_of(table());
+            assert_eq!(texts(batch.column_by_name("v").unwrap()), texts(all.column(0)), "{first} {second}");
+        }
+    }
+}
+
+#[test]
+fn a_file_may_lack_the_variant_that_a_path_leads_into() {
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(100..103));
+    let batch = RecordBatch::try_from_iter([("id", ids)]).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let without = Bytes::from(writer.into_inner().unwrap());
+    let table = || table(vec![without.clone(), file(&EVENTS, "{user: {id: int64}}")]).union_by_name(true);
+    let batch = rows_of(table().columns(["id", "v:user.id::bigint"]));
+    assert_eq!((batch.num_rows(), batch.column(1).null_count()), (12, 10));
+    for (condition, rows) in [
+        ("v:user.id::bigint >= 5", 2),
+        ("v:user.id is null", 7),
+        ("v:user.id is missing", 3),
+        ("not (v:user.id is missing)", 9),
+        ("v:user.id is variant null", 1),
+        ("v:user.id::bigint > 0 or id > 100", 4),
+    ] {
+        let found = rows_of(table().columns(["id"]).filter(Predicate::parse(condition).unwrap()));
+        assert_eq!(found.num_rows(), rows, "{condition}");
+    }
+    let nowhere = table().columns(["w:user.id"]).batches();
+    assert!(nowhere.err().unwrap().to_string().contains("w:user.id"));
+    assert!(table().union_by_name(false).columns(["v:user.id"]).batches().is_err());
+}
+
+#[test]
+fn paths_are_read_out_of_what_is_left_of_damaged_files() {
+    let whole_file = file(&EVENTS, "{user: {id: int64, name: string}}");
+    let builder = open(&whole_file);
+    let schema = builder.parquet_schema();
+    let names = schema.columns().iter().position(|column| column.dotted().contains("name.typed_value"));
+    let chunk = builder.metadata().row_group(0).column(names.unwrap()).unwrap();
+    let at = chunk.data_page_offset() as usize;
+    let mut bytes = whole_file.to_vec();
+    // The header of the first page.
+    bytes[at..at + 4].fill(0xFF);
+    let damaged = Bytes::from(bytes);
+    let columns = ["id", "v:user.name::text", "v:user.id::bigint"];
+    for on_corrupt in [OnCorrupt::SkipPage, OnCorrupt::NullPage] {
+        let options = ArrowReaderOptions::new().with_on_corrupt(on_corrupt);
+        let single = ParquetRecordBatchReaderBuilder::try_new_with_options(damaged.clone(), options.clone());
+        let single = whole(single.unwrap().with_columns(columns).unwrap().build().unwrap());
+        assert!(single.num_rows() > 0);
+        let table = table(vec![damaged.clone(), file(&EVENTS, "")]).options(options).columns(columns);
+        let mut reader = table.batches().unwrap();
+        let rows: usize = (&mut reader).map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows, single.num_rows() + 9, "{on_corrupt:?}");
+        let losses = reader.loss_reports();
+        assert!(!losses[0].1.is_empty() && losses[1].1.is_empty());
+        // What is not read is not missed.
+        let ids = whole(
+            ParquetRecordBatchReaderBuilder::try_new(damaged.clone())
+                .unwrap()
+                .with_columns(["v:user.id::bigint"])
+                .unwrap()
+                .build()
+                .unwrap(),
+        );
+        assert_eq!(ids.num_rows(), 9);
+    }
 }
 
 /// What an atom compares: of one row, `None` if it is unknown.
@@ -445,6 +561,43 @@ proptest! {
                 (tree.of(id as i64, row) == Some(true)).then_some(id as i64)
             });
             prop_assert_eq!(ids(&file, &tree.text()), wanted.collect::<Vec<_>>(), "{}", tree.text());
+        }
+    }
+
+    #[test]
+    fn tables_of_many_files_find_what_one_does(
+        rows in prop::collection::vec(prop::option::weighted(0.95, documents()), 3..40),
+        cuts in [0..40_usize, 0..40_usize],
+        shreddings in [0..RANDOM_SHREDDINGS.len(), 0..RANDOM_SHREDDINGS.len(), 0..RANDOM_SHREDDINGS.len()],
+        union in any::<bool>(),
+        trees in prop::collection::vec(trees(), 1..4),
+        path in paths(),
+    ) {
+        let texts_of: Vec<Option<&str>> = rows.iter().map(Option::as_deref).collect();
+        let mut cuts = cuts.map(|cut| cut.min(rows.len()));
+        cuts.sort_unstable();
+        let parts = [0..cuts[0], cuts[0]..cuts[1], cuts[1]..rows.len()];
+        let files = parts.iter().zip(shreddings).map(|(part, shredding)| {
+            file(&texts_of[part.clone()], RANDOM_SHREDDINGS[shredding])
+        });
+        let table = table(files.collect()).union_by_name(union);
+        let one = file(&texts_of, "");
+        let names = [format!("v:{path}::bigint"), format!("v:{path}::json"), "v".to_owned()];
+        let of_one = whole(open(&one).with_columns(names.clone()).unwrap().build().unwrap());
+        let of_all = rows_of(table.clone().columns(names.clone()));
+        prop_assert_eq!(of_one.column(0), of_all.column(0));
+        prop_assert_eq!(of_one.column(1), of_all.column(1));
+        prop_assert_eq!(texts(of_one.column(2)), texts(of_all.column(2)));
+        for tree in trees {
+            // Row numbers begin anew in each file.
+            if tree.text().contains("id <") {
+                continue;
+            }
+            let predicate = Predicate::parse(&tree.text()).unwrap();
+            let of_one = open(&one).with_columns(names.clone()).unwrap().with_predicate(predicate.clone());
+            let of_all = rows_of(table.clone().columns(names.clone()).filter(predicate));
+            let of_one = whole(of_one.build().unwrap());
+            prop_assert_eq!(of_one.column(1), of_all.column(1), "{}", tree.text());
         }
     }
 }

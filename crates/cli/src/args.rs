@@ -2,6 +2,7 @@
 
 mod byte_size;
 mod checkpoint_step;
+mod chunking;
 mod common;
 mod input;
 mod shred;

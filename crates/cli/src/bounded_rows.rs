@@ -121,7 +121,7 @@ fn open(
 
 /// As many rows as have about [`BATCH_BYTES`] in any of the row groups that are looked at, and no more than `most`.
 fn rows_of_bytes(metadata: &ParquetMetaData, selection: &Selection, most: usize) -> usize {
-    let mask = selection.columns.as_ref().map(|columns| {
+    let mask = selection.columns().map(|columns| {
         let names = columns.iter().map(String::as_str);
         // A wrong name is an error of the reader.
         ProjectionMask::existing_columns(metadata.schema(), names).unwrap_or_else(|_| ProjectionMask::all())

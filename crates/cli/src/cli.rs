@@ -72,6 +72,9 @@ pub(crate) enum Command {
     /// Make a page that shows where the bytes of files are, and what can be skipped
     #[command(after_help = commands::report::REPORT_HELP)]
     Report(commands::report::ReportArgs),
+    /// Walk through a file in the terminal: schema, row groups, columns, pages, bytes, rows
+    #[command(after_help = commands::dive::DIVE_HELP)]
+    Dive(commands::dive::DiveArgs),
     /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
     #[command(after_help = commands::convert::CONVERT_HELP)]
     Convert(Box<commands::convert::ConvertArgs>),

@@ -10,6 +10,7 @@ pub(crate) mod count;
 mod damaged;
 pub(crate) mod dictionary;
 pub(crate) mod diff;
+pub(crate) mod dive;
 pub(crate) mod drop_row_group;
 mod edit;
 pub(crate) mod explain;

@@ -1,6 +1,7 @@
 //! Patterns become files, files are opened.
 
 use crate::args::{Files, InputTables, Selection};
+use crate::column_list::all_columns;
 use crate::failure::{Failure, Outcome};
 use crate::remote;
 use crate::table_source::TableSource;
@@ -111,6 +112,11 @@ impl InputTables {
 }
 
 impl Selection {
+    /// The columns that are chosen, if not all are.
+    pub(crate) fn columns(&self) -> Option<Vec<String>> {
+        all_columns(self.columns.as_ref())
+    }
+
     /// The file, with what is chosen of pages and values that cannot be read.
     pub(crate) fn repaired(&self, file: OpenFile) -> OpenFile {
         self.values.apply_to(file.on_corrupt(self.on_corrupt.into()))
@@ -129,8 +135,8 @@ impl Selection {
             Some(condition) => file.filter(condition.clone()),
             None => file,
         };
-        match &self.columns {
-            Some(columns) => file.columns(columns.iter().cloned()),
+        match self.columns() {
+            Some(columns) => file.columns(columns),
             None => file,
         }
     }

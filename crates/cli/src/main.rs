@@ -45,6 +45,7 @@
 mod args;
 mod bounded_rows;
 mod cli;
+mod column_list;
 mod column_names;
 mod commands;
 mod convert;
@@ -158,6 +159,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Lint(args) => commands::lint::run(args, output, outcome),
         Command::Diff(args) => commands::diff::run(args, output, outcome),
         Command::Report(args) => commands::report::run(args, output, outcome),
+        Command::Dive(args) => commands::dive::run(args),
         Command::Stats(args) => commands::stats::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, memory.to_write(), output, outcome),
         Command::Completions(args) => commands::completions::run(args, CommandLine::command(), output),

@@ -185,7 +185,9 @@ fn integer(value: i64, leaf: &Leaf, out: &mut String) -> Option<Form> {
 fn byte_array(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match (leaf.logical(), std::str::from_utf8(bytes)) {
         (Some(LogicalType::Decimal { scale, .. }), _) => return decimal(bytes, *scale, out),
-        (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => scalar::hex(bytes, out),
+        (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => {
+            scalar::geometry(bytes, out);
+        }
         (Some(logical), Ok(text)) if logical.is_text() => out.push_str(text),
         // A bound may be text that was cut off inside a character.
         _ => scalar::escaped(bytes, out),

@@ -34,6 +34,8 @@ fn watch(is_over: &Arc<AtomicBool>) -> io::Result<()> {
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
         is_over.store(true, Ordering::Relaxed);
+        #[cfg(feature = "dive")]
+        marquetry_dive::restore_terminal();
         // Held, so that no thread begins or finishes a file any more.
         let _removed = remove_unfinished_files();
         let _ = emulate_default_handler(signal);

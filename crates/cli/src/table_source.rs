@@ -141,8 +141,8 @@ pub(crate) fn chosen(
     let options = options.with_page_checksum_verification(!selection.no_verify);
     let options = selection.repaired_options(options);
     let mut files = files.options(options).offset(selection.offset).batch_size(batch_rows);
-    if let Some(columns) = &selection.columns {
-        files = files.columns(columns.iter().cloned());
+    if let Some(columns) = selection.columns() {
+        files = files.columns(columns);
     }
     if let Some(condition) = &selection.condition {
         files = files.filter(condition.clone());

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{Folder, everything, success, wines};
+use command::{Folder, everything, failure, success, wines};
 
 /// A column and a file whose names have an escape sequence, a title, C1, a mark of direction and the end of a line.
 const NAME: &str = "col\u{1b}[31mRED\u{1b}]0;PWN\u{7}\u{202e}x\u{2066}\u{9b}31m\r\ny";
@@ -148,4 +148,12 @@ fn a_condition_may_begin_with_a_hyphen() {
         );
     }
     assert_eq!(success(&["count", &wines(), "--where", "inf > price"]), all);
+}
+
+/// What is shown needs a terminal: a pipe is none.
+#[test]
+fn dive_says_that_it_needs_a_terminal() {
+    let (code, lines) = failure(&["dive", &wines()]);
+    assert_eq!((code, lines.len()), (2, 1), "{lines:?}");
+    assert!(lines[0].contains("needs a terminal; explain, report"), "{lines:?}");
 }

@@ -197,3 +197,50 @@ fn paths_are_columns_and_conditions() {
         assert!(error.join("").contains("no VARIANT"), "{error:?}");
     }
 }
+
+#[test]
+fn paths_are_columns_of_tables_too() {
+    let folder = Folder::new("variant_tables");
+    let rows = ["{\"v\":{\"a\":1.25,\"b\":\"x\"}}", "{\"v\":{\"a\":\"no\"}}"];
+    std::fs::create_dir_all(folder.path("table")).unwrap();
+    for (i, shredding) in [None, Some("v={a: decimal(9, 2)}")].into_iter().enumerate() {
+        let input = folder.write(&format!("{i}.jsonl"), &(rows.join("\n") + "\n"));
+        let plain = folder.path(&format!("plain{i}.parquet"));
+        success(&["convert", &input, &plain, "--schema", "v variant"]);
+        let file = folder.path(&format!("table/{i}.parquet"));
+        match shredding {
+            Some(shredding) => success(&["rewrite", &plain, &file, "--shred", shredding]),
+            None => success(&["convert", &plain, &file]),
+        };
+    }
+    let table = folder.path("table");
+    let columns = "v:a::decimal(9,2),v:b::text";
+    let expected = concat!(
+        r#"{"v:a::decimal(9,2)":1.25,"v:b::text":"x"}"#,
+        "\n",
+        r#"{"v:a::decimal(9,2)":null,"v:b::text":null}"#,
+        "\n"
+    );
+    let found = success(&["cat", &table, "--columns", columns, "--format", "json"]);
+    assert_eq!(found, expected.repeat(2));
+    let found = success(&["count", &table, "--where", "v:a::decimal(9,2) > 1 or v:b is missing"]);
+    assert!(found.contains('4'), "{found}");
+    // A path needs fewer columns than the whole.
+    let shredded = folder.path("table/1.parquet");
+    let bytes = |columns: &str| {
+        let told = success(&[
+            "explain",
+            &shredded,
+            "--where",
+            "v:b is missing",
+            "--columns",
+            columns,
+            "--format",
+            "json",
+        ]);
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        told["stages"][0]["bytes"].as_u64().unwrap()
+    };
+    assert!(bytes("v:c") < bytes("v"), "{} {}", bytes("v:c"), bytes("v"));
+    success(&["explain", &table, "--where", "v:b is missing", "--columns", columns]);
+}

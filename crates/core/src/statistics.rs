@@ -9,7 +9,7 @@
 //! | `level_histogram` | how often levels occur | `SizeStatistics` |
 //! | `column_index` | bounds and counts of all pages of a chunk | `ColumnIndex` |
 //! | `bloom` | whether a value may be in a chunk | `BloomFilterHeader` and bits |
-//! | `geo`, `wkb` | where geometries are | `GeospatialStatistics` |
+//! | `geo` | where geometries are | `GeospatialStatistics` |
 
 mod bloom;
 mod chunk_statistics;
@@ -19,7 +19,6 @@ mod level_histogram;
 mod min_max;
 mod min_max_loops;
 pub mod truncate;
-mod wkb;
 
 pub use bloom::{BloomFilter, BloomFilterHead};
 pub use chunk_statistics::statistics;

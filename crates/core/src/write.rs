@@ -3,10 +3,12 @@
 mod append;
 mod buffer_pool;
 mod byte_queue;
+mod cdc_options;
 mod checkpoint;
 mod chunk_bytes;
 mod chunk_encryptor;
 mod column;
+mod content_chunker;
 pub mod copy;
 mod dictionary_writer;
 mod encoded_chunk;
@@ -29,6 +31,7 @@ mod value_writer;
 mod workspace;
 
 pub use byte_queue::ByteQueue;
+pub use cdc_options::CdcOptions;
 pub use checkpoint::{CheckpointCost, CheckpointEvery, Durable};
 pub use chunk_bytes::ChunkBytes;
 pub use column::ColumnWriter;

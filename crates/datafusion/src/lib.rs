@@ -69,7 +69,7 @@
 //! | `allow_single_file_parallelism` | true: the columns of a file are encoded on `target_partitions` threads; false: on one |
 //! | `maximum_parallel_row_group_writers` | another than 1 is refused |
 //! | `maximum_buffered_record_batches_per_stream` | another than 2 is refused: no batch waits in a queue |
-//! | `content_defined_chunking.enabled`, `content_defined_chunking.min_chunk_size`, `content_defined_chunking.max_chunk_size`, `content_defined_chunking.norm_level` | refused: not written |
+//! | `content_defined_chunking.enabled`, `content_defined_chunking.min_chunk_size`, `content_defined_chunking.max_chunk_size`, `content_defined_chunking.norm_level` | followed; pages end elsewhere than in DataFusion's own files |
 //! | `checkpoint_every` | refused: a store shows a file when it is whole |
 //! | `crypto.*` | refused, for reading too: encrypted files are neither read nor written |
 //!

@@ -145,8 +145,9 @@ impl FormatOptions {
                 "maximum_buffered_record_batches_per_stream cannot be followed: no batch waits in a queue",
             ),
             (
-                global.content_defined_chunking != ParquetCdcOptions::default(),
-                "content_defined_chunking is not written",
+                !global.content_defined_chunking.enabled
+                    && global.content_defined_chunking != ParquetCdcOptions::default(),
+                "sizes of content_defined_chunking do nothing unless content_defined_chunking.enabled is true",
             ),
             (self.on_corrupt != OnCorrupt::Fail, "on_corrupt is for reading"),
         ];

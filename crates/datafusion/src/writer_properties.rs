@@ -2,12 +2,12 @@
 
 use crate::error::{of, refused};
 use crate::options::FormatOptions;
-use datafusion::common::config::{ParquetColumnOptions, TableParquetOptions};
+use datafusion::common::config::{ParquetCdcOptions, ParquetColumnOptions, TableParquetOptions};
 use datafusion::common::parquet_config::DFParquetWriterVersion;
 use datafusion::error::Result;
 use marquetry_core::write::{
-    ColumnPath, Compression, EnabledStatistics, Encoding, KeyValue, SortingColumn, WriterProperties,
-    WriterPropertiesBuilder, WriterVersion,
+    CdcOptions, ColumnPath, Compression, EnabledStatistics, Encoding, KeyValue, SortingColumn,
+    WriterProperties, WriterPropertiesBuilder, WriterVersion,
 };
 
 /// The properties that the options ask for, of a writer with so many threads.
@@ -31,6 +31,7 @@ pub(crate) fn writer_properties(
         .set_arrow_schema(!global.skip_arrow_metadata)
         .set_dictionary_page_size_limit(global.dictionary_page_size_limit)
         .set_max_row_group_row_count(Some(global.max_row_group_size))
+        .set_content_defined_chunking(chunking(&global.content_defined_chunking))
         .set_max_row_group_bytes(global.max_row_group_bytes.map(|bytes| bytes.get()))
         .set_column_index_truncate_length(global.column_index_truncate_length)
         .set_statistics_truncate_length(global.statistics_truncate_length)
@@ -126,4 +127,12 @@ fn parse_statistics(text: &str) -> Result<EnabledStatistics> {
         "page" => Ok(EnabledStatistics::Page),
         other => Err(refused(format!("statistics_enabled '{other}' is none of none, chunk, page"))),
     }
+}
+
+fn chunking(options: &ParquetCdcOptions) -> Option<CdcOptions> {
+    options.enabled.then_some(CdcOptions {
+        min_chunk_size: options.min_chunk_size,
+        max_chunk_size: options.max_chunk_size,
+        norm_level: options.norm_level,
+    })
 }

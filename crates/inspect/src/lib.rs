@@ -14,6 +14,7 @@ mod diff;
 mod layout;
 #[cfg(feature = "fs")]
 mod reencode;
+mod shown_numbers;
 mod stats;
 mod value_texts;
 mod word_hash;
@@ -25,7 +26,9 @@ pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers
 pub use layout::{ColumnBounds, FileLayout, FilePart, PageFacts, PartKind, column_bounds, file_layout};
 #[cfg(feature = "fs")]
 pub use reencode::{ColumnSource, Reencoder, SpillBudget};
+pub use shown_numbers::{ShownBytes, ShownCount};
 pub use stats::{
     ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles, StatsOptions, column_stats,
     footer_stats,
 };
+pub use value_texts::value_texts;

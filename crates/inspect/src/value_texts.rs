@@ -5,8 +5,8 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use marquetry_base::{Error, ErrorKind, Result};
 
-/// The text of each value; `None` where there is none.
-pub(crate) fn value_texts(array: &ArrayRef) -> Result<Vec<Option<String>>> {
+/// The text of each value; `None` where there is none. Instants are in UTC. Fails for a type that has no text.
+pub fn value_texts(array: &ArrayRef) -> Result<Vec<Option<String>>> {
     let wrong = |error| Error::caused_by(ErrorKind::Unsupported, "values as text", error);
     let (shown, behind) = match array.data_type() {
         // Names of time zones are not known to the formatter: what is stored is UTC, whatever the zone.

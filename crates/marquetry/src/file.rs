@@ -78,7 +78,7 @@ pub mod page {
 /// How a file is written.
 pub mod properties {
     pub use marquetry_core::write::{
-        BloomFilterPosition, BloomFilterProperties, BloomFilterPropertiesBuilder, CheckpointCost,
+        BloomFilterPosition, BloomFilterProperties, BloomFilterPropertiesBuilder, CdcOptions, CheckpointCost,
         CheckpointEvery, Compat, DEFAULT_BLOOM_FILTER_FPP, DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
         DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT,
         DEFAULT_MAX_ROW_GROUP_ROW_COUNT, DEFAULT_PAGE_SIZE, DEFAULT_STATISTICS_TRUNCATE_LENGTH,

@@ -252,14 +252,13 @@
 //! | `FileEncryptionProperties::builder(key)`, `with_plaintext_footer`, `with_footer_key_metadata`, `with_column_key_and_metadata`, `with_aad_prefix_storage`, `with_file_encryption_properties(properties)` | the same |
 //! | `ArrowWriterOptions::new().with_properties(properties)` | `ArrowWriter::try_new(sink, schema, Some(properties))` |
 //! | `column.get_estimated_total_bytes()`, `column.memory_size()`, while it is written | the same |
-//! | `set_statistics_enabled`, `set_dictionary_enabled`, `set_encoding`, `set_column_compression`, `set_bloom_filter_enabled`, `set_bloom_filter_fpp`, `set_bloom_filter_ndv`, `set_bloom_filter_max_ndv`, `set_column_bloom_filter_fpp`, `set_column_bloom_filter_ndv`, `set_statistics_truncate_length`, `set_column_index_truncate_length`, `set_data_page_row_count_limit`, `set_write_batch_size`, `set_key_value_metadata`, `set_sorting_columns` | the same |
+//! | `set_statistics_enabled`, `set_dictionary_enabled`, `set_encoding`, `set_column_compression`, `set_bloom_filter_enabled`, `set_bloom_filter_fpp`, `set_bloom_filter_ndv`, `set_bloom_filter_max_ndv`, `set_column_bloom_filter_fpp`, `set_column_bloom_filter_ndv`, `set_statistics_truncate_length`, `set_column_index_truncate_length`, `set_data_page_row_count_limit`, `set_write_batch_size`, `set_key_value_metadata`, `set_sorting_columns`, `set_content_defined_chunking(Some(CdcOptions { .. }))` | the same |
 //! | `properties.max_row_group_row_count()`, `DEFAULT_MAX_ROW_GROUP_ROW_COUNT` | the same |
 //! | `writer.into_inner()` | the same |
 //! | `SerializedFileWriter::new(file, schema, properties)`, `next_column`, `typed::<Int96Type>().write_batch(values, def, rep)` | without Arrow: `FileWriter::new(file, schema, settings)`, `ColumnWriter::new(leaf, &settings)` |
 //! | `Variant`, `VariantArray`, `VariantArrayBuilder` of `parquet::variant` | `Variant`, `VariantColumn`, `Writer` of `marquetry::variant` |
 //!
-//! What they call and is not here: `CdcOptions` and `set_content_defined_chunking` (pages cut by contents), and `parquet::record`,
-//! rows without Arrow.
+//! What they call and is not here: `parquet::record`, rows without Arrow.
 //!
 //! # Versions
 //!

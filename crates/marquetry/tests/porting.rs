@@ -18,7 +18,9 @@ use marquetry::basic::{Compression, Encoding, PhysicalType};
 use marquetry::errors::{ErrorKind, Limits, Result};
 use marquetry::file::metadata::{KeyValue, SortingColumn};
 use marquetry::file::page_index::read_bloom_filter;
-use marquetry::file::properties::{DEFAULT_MAX_ROW_GROUP_ROW_COUNT, EnabledStatistics, WriterProperties};
+use marquetry::file::properties::{
+    CdcOptions, DEFAULT_MAX_ROW_GROUP_ROW_COUNT, EnabledStatistics, WriterProperties,
+};
 use marquetry::file::{DecodeResult, ParquetMetaDataPushDecoder, read_metadata};
 use marquetry::internals::encoding::Values;
 use marquetry::low_level::{
@@ -177,6 +179,7 @@ fn a_writer_says_what_it_has() -> Result<()> {
     let properties = WriterProperties::builder()
         .set_arrow_schema(false)
         .set_sorting_columns(Some(vec![sorted]))
+        .set_content_defined_chunking(Some(CdcOptions { norm_level: 1, ..CdcOptions::default() }))
         .set_column_bloom_filter_enabled("name".into(), true)
         .build();
     let mut file = Vec::new();

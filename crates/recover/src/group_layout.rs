@@ -39,6 +39,17 @@ pub(crate) struct PageCuts {
 }
 
 impl PageCuts {
+    /// Those of a chunk with one data page.
+    pub(crate) fn single(values: u64) -> Self {
+        PageCuts { ends: Some((values, values)), ..PageCuts::default() }
+    }
+
+    /// Those of a chunk with several data pages: the values of the first and of the last one, and whether a page between them has
+    /// not as many as the first.
+    pub(crate) fn several(first: u64, last: u64, is_irregular: bool) -> Self {
+        PageCuts { ends: Some((first, last)), has_several: true, is_irregular }
+    }
+
     pub(crate) fn add(&mut self, page: &FoundPage) {
         if page.is_dictionary() {
             return;

@@ -12,6 +12,7 @@
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
 //! recovery                 copies the pages into a new file, with new indexes
+//! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
 //!
 //! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be decoded,
@@ -22,6 +23,7 @@
 
 mod ambiguity;
 mod byte_histogram;
+mod encrypted;
 mod encryption;
 mod filler;
 mod find_pages;
@@ -47,6 +49,7 @@ mod truncated;
 mod validate_chunk;
 mod window;
 
+pub use encrypted::{EncryptedRecovery, recover_encrypted};
 pub use options::{GivenSchema, RecoverOptions};
 pub use recovery::Recovery;
 pub use report::{Confidence, Decision, KeptRowGroup, Loss, Report, SchemaOrigin};
@@ -62,7 +65,7 @@ use window::{Window, file_boundaries};
 
 /// Finds the row groups of a broken file that can be kept.
 ///
-/// Fails if the file is encrypted, if it cannot be read, if nothing in it is Parquet, or if
+/// Fails if the file is encrypted, which [`recover_encrypted`] is for, if it cannot be read, if nothing in it is Parquet, or if
 /// [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled. It is no error if nothing can be
 /// kept: [`Report::row_groups`] is empty then. If the schema is unknown, [`Report::schema`] is `None`, too, and a loss
 /// says why; try again with [`RecoverOptions::schema`].

@@ -28,6 +28,8 @@ pub(crate) struct PageSet<'a> {
     decompressor: Decompressor,
     /// The likeliest codec.
     codec: Option<Codec>,
+    /// For each page, the first one behind it that has another number of values.
+    even_until: Vec<usize>,
     /// Rows of pages, by page and largest levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
     /// Whether the values of all pages fit one type only.
@@ -45,8 +47,20 @@ impl<'a> PageSet<'a> {
     ) -> Self {
         let (decompressor, rows) = (Decompressor::new(), HashMap::new());
         let codec = likeliest_codec(window, pages);
-        let all_exact = pages.iter().all(is_exact);
-        PageSet { window, pages, schema, created_by, workers, budget, decompressor, codec, rows, all_exact }
+        let (all_exact, even_until) = (pages.iter().all(is_exact), even_until(pages));
+        PageSet {
+            window,
+            pages,
+            schema,
+            created_by,
+            workers,
+            budget,
+            decompressor,
+            codec,
+            even_until,
+            rows,
+            all_exact,
+        }
     }
 
     /// Whether each column could be mistaken for the one some columns further on.
@@ -142,11 +156,17 @@ impl<'a> PageSet<'a> {
         splits.min().unwrap_or(PageSplit::Irregular)
     }
 
-    /// The cuts of a chunk into pages.
+    /// The cuts of a chunk into pages, in constant time: a chunk of many pages may end at each of them, and each of these ends
+    /// is rated.
     fn split_of(&self, chunk: &Range<usize>) -> PageCuts {
-        let mut cuts = PageCuts::default();
-        self.pages[chunk.clone()].iter().for_each(|page| cuts.add(page));
-        cuts
+        let first = chunk.start + usize::from(self.pages[chunk.start].is_dictionary());
+        match &self.pages[first..chunk.end] {
+            [] => PageCuts::default(),
+            [page, .., last] => {
+                PageCuts::several(page.values(), last.values(), self.even_until[first] + 1 < chunk.end)
+            }
+            [page] => PageCuts::single(page.values()),
+        }
     }
 
     /// The pages of a chunk of `wanted` rows of a column.
@@ -265,6 +285,17 @@ impl<'a> PageSet<'a> {
             |codec| has_values(self.window, page, codec, levels, &mut self.decompressor).ok();
         codecs.into_iter().find_map(&mut has_values) == Some(false)
     }
+}
+
+/// For each page, the first one behind it that has another number of values.
+fn even_until(pages: &[FoundPage]) -> Vec<usize> {
+    let mut until: Vec<usize> = (1..=pages.len()).collect();
+    for at in (1..pages.len()).rev() {
+        if pages[at - 1].values() == pages[at].values() {
+            until[at - 1] = until[at];
+        }
+    }
+    until
 }
 
 /// Whether the values of a page fit one type only.

@@ -1,7 +1,8 @@
 //! What is there before the script runs, and without it: facts, the bytes by what they are for, findings, advice.
 
-use crate::html::{Bytes, Count, Escaped};
+use crate::html::Escaped;
 use crate::reported_file::ReportedFile;
+use marquetry_inspect::{ShownBytes, ShownCount};
 use std::fmt::{self, Write};
 
 /// The first part of a file's article.
@@ -11,12 +12,12 @@ pub(crate) fn summary(file: &ReportedFile, out: &mut String) -> fmt::Result {
     write!(out, "<h2>{}</h2>\n<ul class=\"facts\">", Escaped(&file.name))?;
     let mut fact = |count: u64, name: &str| {
         let plural = if count == 1 { "" } else { "s" };
-        write!(out, "<li><b>{}</b> {name}{plural}</li>", Count(count))
+        write!(out, "<li><b>{}</b> {name}{plural}</li>", ShownCount(count))
     };
     fact(metadata.num_rows(), "row")?;
     fact(metadata.num_row_groups() as u64, "row group")?;
     fact(metadata.schema().num_columns() as u64, "column")?;
-    write!(out, "<li><b>{}</b> ({} bytes)</li>", Bytes(size), Count(size))?;
+    write!(out, "<li><b>{}</b> ({} bytes)</li>", ShownBytes(size), ShownCount(size))?;
     if let Some(writer) = metadata.created_by() {
         write!(out, "<li>written by {}</li>", Escaped(writer))?;
     }
@@ -29,8 +30,8 @@ pub(crate) fn summary(file: &ReportedFile, out: &mut String) -> fmt::Result {
             out,
             "<p class=\"predicate\"><code>{}</code> leaves {} of {} rows, in {} of {} row groups.</p>",
             Escaped(&skipped.predicate),
-            Count(left),
-            Count(metadata.num_rows()),
+            ShownCount(left),
+            ShownCount(metadata.num_rows()),
             groups.count(),
             skipped.kept.len()
         )?;
@@ -64,21 +65,21 @@ fn budget(file: &ReportedFile, out: &mut String) -> fmt::Result {
             out,
             "<tr><th scope=\"row\"><svg class=\"key\" viewBox=\"0 0 1 1\" aria-hidden=\"true\"><rect class=\"k-{class}\" width=\"1\" height=\"1\"/></svg>{}</th><td>{}</td><td>{:.2} %</td></tr>",
             kind.name(),
-            Count(*bytes),
+            ShownCount(*bytes),
             *bytes as f64 / size * 100.0
         )?;
     }
     writeln!(
         out,
         "</tbody><tfoot><tr><th scope=\"row\">the file</th><td>{}</td><td>100 %</td></tr></tfoot></table>",
-        Count(file.layout.size)
+        ShownCount(file.layout.size)
     )?;
-    writeln!(out, "<p class=\"note\">Headers of pages are {} bytes of their pages.", Count(headers))?;
+    writeln!(out, "<p class=\"note\">Headers of pages are {} bytes of their pages.", ShownCount(headers))?;
     if file.layout.overlapping > 0 {
         write!(
             out,
             " {} bytes belong to more than one part: the file is damaged.",
-            Count(file.layout.overlapping)
+            ShownCount(file.layout.overlapping)
         )?;
     }
     out.push_str("</p></section>\n");

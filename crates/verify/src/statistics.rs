@@ -423,8 +423,9 @@ fn outside(said: &BoundingBox, actual: &BoundingBox) -> Option<(&'static str, Ex
     ];
     axes.into_iter().find_map(|(axis, said, actual)| {
         let (said, actual) = (said?, actual?);
-        // SPEC: xmin above xmax is a box across the antimeridian. It is not checked.
-        let is_wrapped = axis == "x" && said.0 > said.1;
+        // SPEC: xmin above xmax is a box across the antimeridian. It is not checked: neither that of the file, nor whether the
+        // file's has all that is across it.
+        let is_wrapped = axis == "x" && (said.0 > said.1 || actual.0 > actual.1);
         (!is_wrapped && (said.0 > actual.0 || said.1 < actual.1)).then_some((axis, said, actual))
     })
 }

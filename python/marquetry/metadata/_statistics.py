@@ -224,7 +224,7 @@ class GeoStatistics:
         return {name: getattr(self, name) for name in names}
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         # Where pyarrow is, isinstance with its class is what people ask.
         import sys
 

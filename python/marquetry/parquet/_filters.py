@@ -31,17 +31,16 @@ def _filters_to_expression(filters: Any) -> Any:
 
 def disjunction(filters: Any) -> list[list[tuple[str, str, Any]]]:
     """Lists of lists of conditions, whatever form they were given in."""
-    if filters is not None:
-        filters = list(filters)
-        if len(filters) == 0 or any(len(conjunction) == 0 for conjunction in filters):
-            raise ValueError("Malformed filters")
-        if isinstance(filters[0][0], str):
-            # Conditions that all have to be true.
-            filters = [filters]
-        for conjunction in filters:
-            for name, operator, value in conjunction:
-                if operator in ("in", "not in") and not isinstance(value, Iterable):
-                    raise TypeError(f"'{operator}' takes a collection, not {type(value).__name__}")
+    filters = list(filters)
+    if len(filters) == 0 or any(len(conjunction) == 0 for conjunction in filters):
+        raise ValueError("Malformed filters")
+    if isinstance(filters[0][0], str):
+        # Conditions that all have to be true.
+        filters = [filters]
+    for conjunction in filters:
+        for name, operator, value in conjunction:
+            if operator in ("in", "not in") and not isinstance(value, Iterable):
+                raise TypeError(f"'{operator}' takes a collection, not {type(value).__name__}")
     return [[tuple(condition) for condition in conjunction] for conjunction in filters]
 
 

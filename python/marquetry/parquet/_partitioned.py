@@ -51,8 +51,10 @@ def write_to_dataset(
         if file_visitor is not None:
             raise ValueError("'metadata_collector' and 'file_visitor' cannot both be given")
 
-        def file_visitor(written: Any) -> None:
+        def collect(written: Any) -> None:
             collector.append(written.metadata)
+
+        file_visitor = collect
 
     if partition_cols is not None and partitioning is not None:
         raise ValueError("'partition_cols' and 'partitioning' cannot both be given")

@@ -114,9 +114,8 @@ class ParquetWriter:
             "arrow_item_names": not use_compliant_nested_type,
             "utc_times": write_time_adjusted_to_utc,
             "encryption": as_encryption(encryption_properties),
+            "content_defined_chunking": content_defined_chunking(use_content_defined_chunking),
         }
-        if content_defined_chunking(use_content_defined_chunking) is not None:
-            raise NotImplementedError("content-defined chunking is not built yet")
         self.where = where
         target, name, self.file_handle = output_of(where, filesystem)
         with as_pyarrow():

@@ -5,6 +5,26 @@ use crate::evolution::{ChosenColumns, PathColumn};
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 
+/// The leaves that [these names](super::ParquetRecordBatchReaderBuilder::with_columns) need: those at and below the columns, and those
+/// that paths into VARIANT are found in.
+///
+/// # Errors
+///
+/// If a column does not exist, or a path leads into no VARIANT.
+///
+/// ```
+/// # use marquetry_core::io::read_metadata;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// # let file = bytes::Bytes::from(std::fs::read(path)?);
+/// let metadata = read_metadata(&file, &Default::default())?.metadata;
+/// let mask = marquetry_arrow::arrow_reader::columns_mask(&metadata, &["year".to_owned()])?;
+/// assert_eq!((0..metadata.schema().num_columns()).filter(|leaf| mask.leaf_included(*leaf)).count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn columns_mask(metadata: &ParquetMetaData, names: &[String]) -> Result<ProjectionMask> {
+    choose_columns(metadata, names).map(|(mask, _)| mask)
+}
+
 /// The columns that these names need, and what is made of them if any is a path into a VARIANT.
 ///
 /// Fails if a column does not exist, naming similar ones.

@@ -28,18 +28,15 @@ pub(super) fn fit(
         return Ok(false);
     }
     let mut unit = 0;
-    let fields = NestedField::from_schema(metadata.schema());
     for (index, leaf) in metadata.schema().columns().iter().enumerate() {
         if leaf.physical() != PhysicalType::Int96 || !projection.leaf_included(index) {
             continue;
         }
-        let Some(field) = fields.iter().find(|field| field.has_leaf(index)) else {
-            continue;
-        };
+        let Some(field) = NestedField::from_root(metadata.schema(), leaf.root()) else { continue };
         // All together: a coarser unit may be needed anywhere.
         let chunks = row_groups.iter().flat_map(|&row_group| chunk_ranges(metadata, row_group, &[index]));
         source.prefetch(&chunks.collect::<Vec<_>>())?;
-        let target = ReadTarget::new(leaf, field, index, ValueLayout::Native);
+        let target = ReadTarget::new(leaf, &field, index, ValueLayout::Native);
         let page_options = page_options(metadata, options);
         let reader = |row_groups: &[usize]| {
             let (source, metadata) = (source.clone(), metadata.clone());

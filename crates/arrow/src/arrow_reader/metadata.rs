@@ -7,7 +7,7 @@ use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
 use crate::async_reader::CachedTail;
 use crate::schema::repair::may_change_values;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, SchemaRef};
 use marquetry_base::{ErrorKind, Limits, Result, Span};
 use marquetry_core::checkpoint::{find_last_checkpoint, find_last_encrypted_checkpoint};
 use marquetry_core::fetch::{CachedSource, CoalesceOptions, RangeCache, index_ranges};
@@ -115,10 +115,24 @@ impl ArrowReaderMetadata {
     /// Fails if there is no such column.
     pub fn statistics(&self, column: &str) -> Result<StatisticsConverter<'_>> {
         let converter = StatisticsConverter::try_new(column, self.schema(), self.parquet_schema())?;
+        Ok(self.perhaps_repaired(converter))
+    }
+
+    /// The same of a leaf of the file by its number, which `field` is the Arrow field of: for who asks for many.
+    ///
+    /// Fails if the leaf's values cannot become the field's type.
+    ///
+    /// # Panics
+    /// If the file has no leaf of this number.
+    pub fn leaf_statistics<'a>(&'a self, leaf: usize, field: &'a Field) -> Result<StatisticsConverter<'a>> {
+        Ok(self.perhaps_repaired(StatisticsConverter::of_leaf(leaf, field, self.parquet_schema())?))
+    }
+
+    fn perhaps_repaired<'a>(&'a self, converter: StatisticsConverter<'a>) -> StatisticsConverter<'a> {
         let may_change =
             |number| may_change_values(self.parquet_schema().column(number), &self.options.types);
         let is_repaired = converter.parquet_column_index().is_some_and(may_change);
-        Ok(converter.repaired(is_repaired))
+        converter.repaired(is_repaired)
     }
 
     /// Reads the page index of the chosen columns, in all row groups.

@@ -109,6 +109,17 @@ impl<'a> StatisticsConverter<'a> {
         Ok(StatisticsConverter { field, data_type, column, is_repaired: false })
     }
 
+    /// For a leaf of the file by its number. `field` is what it is read as: without a search by name, which takes as long as there
+    /// are columns.
+    ///
+    /// Fails as [`try_new`](Self::try_new) does.
+    pub(super) fn of_leaf(leaf: usize, field: &'a Field, parquet_schema: &'a Schema) -> Result<Self> {
+        let data_type = value_type(field.data_type()).clone();
+        let column = Some(leaf).filter(|_| !data_type.is_nested());
+        let column = column.map(|leaf| Column::new(leaf, &data_type, parquet_schema)).transpose()?;
+        Ok(StatisticsConverter { field, data_type, column, is_repaired: false })
+    }
+
     /// The same, of a file whose values are repaired when they are read: bounds of what is stored say nothing then.
     pub(super) fn repaired(self, is_repaired: bool) -> Self {
         StatisticsConverter { is_repaired, ..self }

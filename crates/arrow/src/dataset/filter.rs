@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, Schema as ArrowSchema};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::nesting::SlotRanges;
-use marquetry_core::predicate::{ColumnPath, LeafValues, Literal, Predicate, col, names_of};
+use marquetry_core::predicate::{ColumnPath, LeafValues, Literal, Predicate, col, column_and_path, names_of};
 use marquetry_core::schema::Schema;
 
 /// What is left of a predicate where some columns have the same value in all rows.
@@ -56,15 +56,21 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         | Predicate::StartsWith { column, .. }
         | Predicate::Matches { column, .. }
         | Predicate::IsNull { column }
+        | Predicate::IsMissing { column }
+        | Predicate::IsVariantNull { column }
         | Predicate::IsNan { column } => column,
         _ => return Err(unknown(predicate)),
     };
     let predicate = negated(predicate.clone());
     let is_true = match known(column)? {
         None => return Ok(Rest::Some(predicate)),
-        // All else that is asked of nulls is unknown.
-        Some(None) => matches!(predicate, Predicate::IsNull { .. }),
-        Some(Some(value)) if value.is_null(0) => matches!(predicate, Predicate::IsNull { .. }),
+        Some(None) => is_true_of_null(&predicate),
+        Some(Some(value)) if value.is_null(0) => is_true_of_null(&predicate),
+        Some(Some(_)) if column_and_path(column).is_some() => {
+            let message =
+                "a file lacks the VARIANT, and its default cannot be asked for what a path leads to";
+            return Err(column.locate(Error::argument(message).in_column(&**column)));
+        }
         // A default that is a list or a struct is there, and nothing else is asked of it.
         Some(Some(value)) if value.data_type().is_nested() => matches!(predicate, Predicate::Not(_)),
         Some(Some(value)) => is_true(&predicate, column, &value)?,
@@ -76,6 +82,17 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
 #[cold]
 pub(super) fn unknown(predicate: &Predicate) -> Error {
     Error::new(ErrorKind::Unsupported, format!("tables of several files cannot be asked `{predicate}`"))
+}
+
+/// Of nulls it is known that they are null. NULL is neither a VARIANT without the path, nor one that is null; all else is unknown.
+fn is_true_of_null(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::IsNull { .. } => true,
+        Predicate::Not(inner) => {
+            matches!(**inner, Predicate::IsMissing { .. } | Predicate::IsVariantNull { .. })
+        }
+        _ => false,
+    }
 }
 
 /// That of the value at a map's key, which is null where the file does not have the map.

@@ -7,14 +7,14 @@ use super::table_types::type_at;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
-    ProjectionMask,
+    ProjectionMask, is_variant_path,
 };
 use crate::evolution::{Evolution, MatchBy, union};
 use arrow_array::{ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
-use marquetry_core::predicate::{Predicate, meanings_of, names_column, names_of};
+use marquetry_core::predicate::{Predicate, column_and_path, meanings_of, names_column, names_of};
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
@@ -66,8 +66,9 @@ impl Plan {
 
     /// That a file lacks a column that others have: null, or its default.
     pub(super) fn missing(&self, schema: &ParquetSchema, name: &str) -> Option<Option<ArrayRef>> {
-        (!names_column(schema, name) && self.known.iter().any(|known| known == name))
-            .then(|| self.evolution.default_of(&names_of(name).join(".")).cloned())
+        let column = column_of(schema, name);
+        let is_missing = !names_column(schema, column) && self.known.iter().any(|known| known == column);
+        is_missing.then(|| self.evolution.default_of(&names_of(column).join(".")).cloned())
     }
 
     /// The schema of batches.
@@ -91,6 +92,8 @@ pub(super) struct Draft {
     first: FileFields,
     /// The fields of all files so far.
     fields: Fields,
+    /// The chosen columns that are paths into VARIANT.
+    paths: Vec<String>,
     /// The chosen columns that no file has so far, and those that the predicate names and some file has.
     missing: Vec<String>,
     asked: Vec<String>,
@@ -128,8 +131,8 @@ impl Choice {
         let first = self.fields_of(&self.files[0], first, int96)?;
         let missing = self.missing_columns(&first, &keys);
         let (fields, asked) = (first.fields.clone(), first.asked.clone());
-        let predicate_types = first.predicate_types.clone();
-        Ok(Draft { keys, fields, missing, asked, predicate_types, first })
+        let (predicate_types, paths) = (first.predicate_types.clone(), first.paths.clone());
+        Ok(Draft { keys, fields, paths, missing, asked, predicate_types, first })
     }
 
     /// Adds a file to the plan: where the first does not decide alone.
@@ -142,6 +145,7 @@ impl Choice {
     ) -> Result<()> {
         let next = self.fields_of(file, metadata, int96)?;
         draft.asked.extend(next.asked);
+        draft.paths.extend(next.paths);
         draft.missing.retain(|name| next.missing.contains(name));
         let fields = union(&draft.fields, &next.fields, self.by);
         draft.fields = fields.map_err(|error| error.in_file(file.name()))?;
@@ -152,7 +156,7 @@ impl Choice {
 
     /// The plan of the files that were looked at.
     pub(super) fn finish(&self, draft: Draft) -> Result<Plan> {
-        let Draft { mut keys, first, fields, missing, asked, predicate_types } = draft;
+        let Draft { mut keys, first, fields, paths, missing, asked, predicate_types } = draft;
         if let Some(name) = missing.first() {
             let known =
                 first.known.iter().map(String::as_str).chain(keys.iter().map(|key| key.name.as_str()));
@@ -165,6 +169,7 @@ impl Choice {
             .by(self.by)
             .refuse_missing(!self.union)
             .refuse_extra(!self.union && self.columns.is_none());
+        let evolution = paths.into_iter().fold(evolution, Evolution::with_path);
         // Where the first file decides, no other may lack a column.
         let predicate = self.predicate_of_table(|path| asked.iter().any(|asked| asked == path));
         let known = if self.union { asked } else { Vec::new() };
@@ -188,7 +193,10 @@ impl Choice {
             keys.iter().map(|key| Arc::new(Field::new(&key.name, key.data_type.clone(), key.nullable))),
         );
         if let Some(columns) = &self.columns {
-            out.sort_by_key(|field| columns.iter().position(|name| is_at_or_below(name, field.name())));
+            // Names of paths into VARIANT have dots that lead into no struct.
+            let exactly = |field: &FieldRef| columns.iter().position(|name| name == field.name());
+            let below = |field: &FieldRef| columns.iter().position(|name| is_at_or_below(name, field.name()));
+            out.sort_by_key(|field| exactly(field).or_else(|| below(field)));
         }
         out
     }
@@ -237,6 +245,10 @@ impl Choice {
     fn asked(&self) -> Vec<String> {
         let paths = self.predicate.iter().flat_map(columns_of);
         let mut asked: Vec<String> = paths.flat_map(|path| meanings_of(&path)).collect();
+        // A file may lack the VARIANT that a path leads into.
+        let columns = asked.iter().filter_map(|path| column_and_path(path));
+        let columns: Vec<String> = columns.flat_map(|(column, _)| meanings_of(column)).collect();
+        asked.extend(columns);
         asked.sort();
         asked.dedup();
         asked
@@ -245,7 +257,10 @@ impl Choice {
     /// The types of the columns that the predicate names: a field by path, for those that are there.
     fn predicate_types(&self, fields: &Fields) -> Fields {
         let field = |path: String| {
-            type_at(fields, &names_of(&path)).map(|data_type| Field::new(path, data_type.clone(), true))
+            // Only whether they are there is asked of structs, and VARIANT may be stored in several.
+            let data_type =
+                type_at(fields, &names_of(&path)).filter(|found| !matches!(found, DataType::Struct(_)))?;
+            Some(Field::new(path, data_type.clone(), true))
         };
         self.asked().into_iter().filter_map(field).collect()
     }
@@ -261,10 +276,13 @@ impl Choice {
             let options = ArrowReaderOptions { int96, ..self.options.clone() };
             let metadata = metadata.with_options(options)?;
             let schema = metadata.parquet_schema();
-            let has = |name: &String| ProjectionMask::existing_columns(schema, [name.as_str()]).is_ok();
+            let has =
+                |name: &String| ProjectionMask::existing_columns(schema, [column_of(schema, name)]).is_ok();
             let known = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
             let (there, missing) = self.columns.iter().flatten().cloned().partition(has);
             let asked = self.asked().into_iter().filter(|path| names_column(schema, path)).collect();
+            let is_path = |name: &&String| is_variant_path(schema, name);
+            let paths = self.columns.iter().flatten().filter(is_path).cloned().collect();
             let predicate_types = self.predicate_types(metadata.schema().fields());
             // A reader of nothing knows.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)
@@ -275,7 +293,7 @@ impl Choice {
             };
             let schema = reader.schema();
             let (fields, metadata) = (schema.fields().clone(), schema.metadata().clone());
-            Ok(FileFields { fields, metadata, known, missing, asked, predicate_types })
+            Ok(FileFields { fields, metadata, known, paths, missing, asked, predicate_types })
         };
         fields().map_err(|error: Error| error.in_file(file.name()))
     }
@@ -338,11 +356,21 @@ struct FileFields {
     metadata: std::collections::HashMap<String, String>,
     /// Its fields.
     known: Vec<String>,
+    /// The chosen columns that are paths into VARIANT.
+    paths: Vec<String>,
     /// The chosen columns that it does not have.
     missing: Vec<String>,
     /// The columns that the predicate names and it has, and their types: a field by path.
     asked: Vec<String>,
     predicate_types: Fields,
+}
+
+/// The column of a path into a VARIANT, or what names one itself.
+fn column_of<'a>(schema: &ParquetSchema, name: &'a str) -> &'a str {
+    match column_and_path(name) {
+        Some((column, _)) if !names_column(schema, name) => column,
+        _ => name,
+    }
 }
 
 fn is_at_or_below(path: &str, name: &str) -> bool {

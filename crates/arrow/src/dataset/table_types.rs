@@ -90,6 +90,8 @@ impl TableTypes<'_> {
             | Predicate::StartsWith { column, .. }
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
+            | Predicate::IsMissing { column }
+            | Predicate::IsVariantNull { column }
             | Predicate::IsNan { column } => column,
             _ => return Err(unknown(predicate)),
         };

@@ -1,6 +1,8 @@
 //! Casts batches to the wanted schema.
 
+use super::exact_cast::cast_exact;
 use super::path_column::PathColumn;
+use super::variant_storage::stored_as;
 use crate::arrow_error;
 use crate::null_arrays::null_array;
 use arrow_array::cast::AsArray;
@@ -8,9 +10,8 @@ use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
     RecordBatch, RecordBatchOptions, StructArray, UInt32Array,
 };
-use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
 /// How the columns of a batch are made of those that were read.
@@ -40,6 +41,8 @@ pub(super) enum ArrayCast {
     Keep,
     /// Its values become those of a wider type; the path is for errors.
     Cast(DataType, Arc<str>),
+    /// A VARIANT, put together again, in storage of this type; the path is for errors.
+    Variant(DataType, Arc<str>),
     /// The fields, and how each is made.
     Struct(Fields, Vec<ColumnSource>),
     /// The element, and how it is made; the layout stays.
@@ -99,6 +102,9 @@ impl ArrayCast {
         match self {
             ArrayCast::Keep => Ok(array.clone()),
             ArrayCast::Cast(to, path) => cast_exact(array, to).map_err(|error| error.in_column(path.clone())),
+            ArrayCast::Variant(to, path) => {
+                stored_as(array, to).map_err(|error| error.in_column(path.clone()))
+            }
             ArrayCast::Struct(fields, parts) => {
                 let old = array.as_struct();
                 let columns = remade(parts, old.columns(), old.len())?;
@@ -110,15 +116,6 @@ impl ArrayCast {
             ArrayCast::Map(entries, recipes) => map(array, entries, recipes),
         }
     }
-}
-
-/// The values as those of another type. A value that the type cannot hold, such as a date of the year 9999 in
-/// nanoseconds, is an error.
-pub(crate) fn cast_exact(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &options).map_err(|error| {
-        Error::caused_by(ErrorKind::Argument, format!("{} cannot be read as {to}", array.data_type()), error)
-    })
 }
 
 fn list(array: &ArrayRef, element: &FieldRef, recipe: &ArrayCast) -> Result<ArrayRef> {

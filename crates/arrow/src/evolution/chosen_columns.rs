@@ -47,9 +47,7 @@ impl ChosenColumns {
         for chosen in &self.chosen {
             match chosen {
                 Chosen::Path(path) => {
-                    let root = fields
-                        .iter()
-                        .position(|field| path.column.first().is_some_and(|name| *name == *field.name));
+                    let root = fields.iter().position(|field| path.root() == Some(&*field.name));
                     let root =
                         root.ok_or_else(|| Error::argument("a path into a column that is not read"))?;
                     made.push(path.field.clone());

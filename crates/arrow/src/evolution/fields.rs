@@ -1,7 +1,10 @@
 //! Matches a file's fields with wanted ones: which columns are read, as which type, and what becomes of them.
 
-use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource, cast_exact};
+use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
+use super::exact_cast::cast_exact;
+use super::path_column::PathColumn;
 use super::promotion::is_promotable;
+use super::variant_storage::{can_hold_variants, is_other_storage};
 use super::{Evolution, MatchBy};
 use crate::arrow_reader::ProjectionMask;
 use crate::schema::compatibility;
@@ -9,7 +12,9 @@ use crate::schema::{FIELD_ID_KEY, element_of, list_of, value_type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{Error, Result};
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::{FieldKind, NestedField};
+use marquetry_core::predicate::{column_and_path, names_column};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::PhysicalType;
 use std::collections::HashMap;
@@ -31,13 +36,14 @@ impl Evolution {
     pub(crate) fn of(
         &self,
         fields: &[NestedField],
-        schema: &Schema,
+        metadata: &ParquetMetaData,
         arrow: &ArrowSchema,
     ) -> Result<FileMapping> {
+        let schema = metadata.schema();
         if self.by == MatchBy::FieldId && !fields.is_empty() && !fields.iter().any(has_id) {
             return Err(Error::argument("the file has no field ids; its columns can be found by name only"));
         }
-        let mut walk = Walk { evolution: self, schema, kept: Vec::new(), path: Vec::new() };
+        let mut walk = Walk { evolution: self, metadata, schema, kept: Vec::new(), path: Vec::new() };
         let (read_as, parts) = walk.fields(fields, arrow.fields(), self.schema.fields())?;
         Ok(FileMapping {
             mask: ProjectionMask::leaves(schema, walk.kept),
@@ -82,9 +88,28 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Columns that are paths into VARIANT, where they are any, with the places of their roots in the file.
+struct PathsOfRoots {
+    columns: Vec<Option<(usize, Arc<PathColumn>)>>,
+    /// Which fields of the file are such roots.
+    is_root: Vec<bool>,
+}
+
+impl PathsOfRoots {
+    /// The next column.
+    fn add(&mut self, path: Option<PathColumn>, file: &[NestedField]) {
+        self.columns.push(path.and_then(|path| {
+            let root = file.iter().position(|field| path.root() == Some(&*field.name))?;
+            self.is_root[root] = true;
+            Some((root, Arc::new(path)))
+        }));
+    }
+}
+
 /// On the way down both schemas.
 struct Walk<'a> {
     evolution: &'a Evolution,
+    metadata: &'a ParquetMetaData,
     schema: &'a Schema,
     /// The leaves that are read.
     kept: Vec<usize>,
@@ -105,9 +130,14 @@ impl Walk<'_> {
         let names = Names::new(file, self.evolution.by);
         let mut is_found = vec![false; file.len()];
         let mut found = Vec::with_capacity(wanted.len());
+        let mut paths =
+            PathsOfRoots { columns: Vec::with_capacity(wanted.len()), is_root: vec![false; file.len()] };
         for wanted in wanted {
             self.path.push(wanted.name().clone());
-            let at = if self.constant(wanted).is_some() { None } else { self.find(&names, file, wanted)? };
+            let path = self.variant_path(wanted)?;
+            let is_made = path.is_some() || self.constant(wanted).is_some();
+            let at = if is_made { None } else { self.find(&names, file, wanted)? };
+            paths.add(path, file);
             if at.is_some_and(|at| std::mem::replace(&mut is_found[at], true)) {
                 return Err(self.arrow_error("is wanted twice"));
             }
@@ -118,20 +148,23 @@ impl Walk<'_> {
             self.refuse_extra(file, wanted, &is_found)?;
         }
         // Those that are read stand in the order of the file.
-        let order: Vec<usize> = (0..file.len()).filter(|&i| is_found[i]).collect();
+        let order: Vec<usize> = (0..file.len()).filter(|&i| is_found[i] || paths.is_root[i]).collect();
+        let place = |at: usize| order.partition_point(|before| *before < at);
         let mut parts = Vec::with_capacity(wanted.len());
-        for (wanted, at) in wanted.iter().zip(&found) {
+        for ((wanted, at), path) in wanted.iter().zip(&found).zip(&paths.columns) {
             self.path.push(wanted.name().clone());
-            parts.push(match at {
-                Some(at) => {
+            parts.push(match (at, path) {
+                (_, Some((root, path))) => ColumnSource::VariantPath(place(*root), path.clone()),
+                (Some(at), None) => {
                     let (field, recipe) = self.field(&file[*at], &arrow[*at], wanted)?;
                     read_as[*at] = field;
-                    ColumnSource::Of(order.partition_point(|before| before < at), recipe)
+                    ColumnSource::Of(place(*at), recipe)
                 }
-                None => self.made(wanted)?,
+                (None, None) => self.made(wanted)?,
             });
             self.path.pop();
         }
+        self.keep_paths(&paths, file, &is_found)?;
         if order.is_empty() && !self.path.is_empty() {
             // Where the struct is null only its columns tell: one is read for that.
             self.kept.extend(file.first().map(NestedField::first_leaf));
@@ -143,6 +176,36 @@ impl Walk<'_> {
     fn constant(&self, wanted: &ArrowField) -> Option<&ArrayRef> {
         let is_root = self.path.len() == 1;
         self.evolution.constants.get(wanted.name()).filter(|_| is_root)
+    }
+
+    /// The path into a VARIANT that a column of the root is, if the file has that VARIANT.
+    fn variant_path(&self, wanted: &ArrowField) -> Result<Option<PathColumn>> {
+        let name = wanted.name();
+        if self.path.len() != 1 || !self.evolution.paths.contains(name) {
+            return Ok(None);
+        }
+        let has_column = column_and_path(name).is_some_and(|(column, _)| names_column(self.schema, column));
+        if !has_column {
+            return Ok(None);
+        }
+        let Some(path) = PathColumn::of(self.metadata, name)? else { return Ok(None) };
+        match path.field.data_type() == wanted.data_type() {
+            true => Ok(Some(path)),
+            false => Err(self.no_wider(path.field.data_type(), wanted.data_type())),
+        }
+    }
+
+    /// Reads what paths need. Fails if of a field only some columns are read otherwise: what is read is one array.
+    fn keep_paths(&mut self, paths: &PathsOfRoots, file: &[NestedField], is_found: &[bool]) -> Result<()> {
+        for (root, path) in paths.columns.iter().flatten() {
+            if is_found[*root] && !path.leaves().iter().all(|leaf| self.kept.contains(leaf)) {
+                let message =
+                    "it is read as a whole, or by paths into VARIANT: not some of its columns beside these";
+                return Err(Error::argument(message).in_column(file[*root].name.to_string()));
+            }
+        }
+        self.kept.extend(paths.columns.iter().flatten().flat_map(|(_, path)| path.leaves()));
+        Ok(())
     }
 
     /// The place of the file's field for a wanted one.
@@ -218,9 +281,27 @@ impl Walk<'_> {
         if (arrow.is_nullable() || file.nullable) && !wanted.is_nullable() {
             return Err(self.arrow_error("may be null in the file, and must not be"));
         }
-        let (read_as, recipe) = self.value(file, arrow, wanted.data_type())?;
+        let (read_as, recipe) = match is_other_storage(arrow, wanted) {
+            true => self.variant(file, arrow, wanted)?,
+            false => self.value(file, arrow, wanted.data_type())?,
+        };
         // The reader takes names and nullability from the file's schema.
         Ok((Arc::new(ArrowField::clone(arrow).with_data_type(read_as)), recipe))
+    }
+
+    /// A VARIANT, put together again of what it is shredded into.
+    fn variant(
+        &mut self,
+        file: &NestedField,
+        arrow: &FieldRef,
+        wanted: &FieldRef,
+    ) -> Result<(DataType, ArrayCast)> {
+        if !can_hold_variants(wanted) {
+            return Err(self.no_wider(arrow.data_type(), wanted.data_type()));
+        }
+        file.leaves(&mut self.kept);
+        let path = self.path.join(".").into();
+        Ok((arrow.data_type().clone(), ArrayCast::Variant(wanted.data_type().clone(), path)))
     }
 
     fn value(

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct PathColumn {
     /// Names from the root to the VARIANT.
-    pub(super) column: Vec<String>,
+    column: Vec<String>,
     steps: Vec<Step>,
     target: PathTarget,
     pub(super) field: FieldRef,
@@ -31,6 +31,11 @@ impl PathColumn {
         let target = PathTarget::Cast(path.cast());
         let field = Arc::new(target.field(name, path.is_list()));
         Ok(Some(PathColumn { column, steps: path.path().steps().to_vec(), target, field, leaves }))
+    }
+
+    /// The name of the root that the VARIANT is, or is in.
+    pub(super) fn root(&self) -> Option<&str> {
+        self.column.first().map(String::as_str)
     }
 
     /// The columns of the file that it needs.

@@ -2,7 +2,9 @@
 
 use super::MatchBy;
 use super::promotion::common;
+use super::variant_storage::is_other_storage;
 use crate::schema::{FIELD_ID_KEY, element_of, list_of};
+use crate::variant::unshredded_storage;
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use marquetry_base::{Error, Result};
 use std::collections::HashMap;
@@ -56,6 +58,11 @@ fn nullable(field: &FieldRef) -> FieldRef {
 }
 
 fn both(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
+    if is_other_storage(a, b) {
+        let nullable = a.is_nullable() || b.is_nullable();
+        let whole = Field::new(a.name(), unshredded_storage(), nullable);
+        return Ok(Arc::new(whole.with_metadata(a.metadata().clone())));
+    }
     let data_type = match (a.data_type(), b.data_type()) {
         (same, other) if same == other => same.clone(),
         (DataType::Null, other) | (other, DataType::Null) => other.clone(),

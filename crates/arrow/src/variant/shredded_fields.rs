@@ -12,6 +12,11 @@ pub(super) fn unshredded_fields(metadata: &DataType) -> Fields {
         .into()
 }
 
+/// The type of a column that is not shredded.
+pub(crate) fn unshredded_storage() -> DataType {
+    DataType::Struct(unshredded_fields(&DataType::BinaryView))
+}
+
 /// The fields of a place that is shredded: `value`, and `typed_value` unless it is of any type.
 pub(super) fn group_fields(shredding: &Shredding) -> Fields {
     let mut fields = vec![Field::new("value", DataType::BinaryView, true)];

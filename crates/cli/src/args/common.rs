@@ -1,5 +1,6 @@
 //! Arguments of commands that read: files, tables, columns and rows.
 
+use crate::column_list::{ColumnList, column_list};
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, DecimalOverflow, InvalidUtf8, OnCorrupt};
@@ -63,8 +64,8 @@ pub(crate) struct Files {
 pub(crate) struct Selection {
     /// Only these columns, and all below them, in this order: dotted paths with commas between, and paths into VARIANT with a
     /// type if wanted: payload:user.id::bigint
-    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
-    pub(crate) columns: Option<Vec<String>>,
+    #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
+    pub(crate) columns: Option<Vec<ColumnList>>,
     /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due",
     /// "payload:user.id::bigint > 5"; `explain --help` has all forms
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]

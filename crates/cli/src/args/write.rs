@@ -2,9 +2,10 @@
 
 use super::byte_size::bytes;
 use super::checkpoint_step::checkpoint;
+use super::chunking::chunking;
 use super::shred::{ShredArg, shred};
 use clap::{Args as ClapArgs, ValueEnum};
-use marquetry_core::write::{CheckpointEvery, Compression, EnabledStatistics, Encoding};
+use marquetry_core::write::{CdcOptions, CheckpointEvery, Compression, EnabledStatistics, Encoding};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
@@ -49,6 +50,11 @@ pub(crate) struct WriteArgs {
     /// Rows after which a data page ends
     #[arg(long, value_name = "ROWS")]
     pub(crate) page_rows: Option<NonZeroUsize>,
+    /// End data pages where their content says, too: a row that is inserted changes few of them. Least and most bytes, and how many bits
+    /// fewer have to match; 256KiB:1MiB:0 if not given
+    #[arg(long, value_name = "MIN:MAX[:LEVEL]", value_parser = chunking, num_args = 0..=1, require_equals = true,
+        default_missing_value = "256KiB:1MiB")]
+    pub(crate) content_defined_chunking: Option<CdcOptions>,
     /// Leave checkpoints in the file: after so many row groups (1rg), so many bytes (64MiB) or so much time (10s), or auto
     #[arg(long, value_name = "STEP", value_parser = checkpoint)]
     pub(crate) checkpoint_every: Option<CheckpointEvery>,

@@ -1,6 +1,7 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
 use crate::args::{InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
+use crate::column_list::ColumnList;
 use crate::convert::{
     Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_filled_names,
     with_unique_names,
@@ -197,7 +198,7 @@ fn with_sorted_columns<'a>(selection: &Selection, sort_by: &[&'a SortColumn]) ->
         name.split('.').next().unwrap_or_default()
     }
     let mut selection = selection.clone();
-    let Some(columns) = &mut selection.columns else { return (selection, Vec::new()) };
+    let Some(mut columns) = selection.columns() else { return (selection, Vec::new()) };
     let mut only_sorted_by = Vec::new();
     for name in sort_by.iter().map(|column| column.name()) {
         let is_chosen = columns.iter().any(|column| column == name || root(column) == root(name));
@@ -206,6 +207,7 @@ fn with_sorted_columns<'a>(selection: &Selection, sort_by: &[&'a SortColumn]) ->
         }
     }
     columns.extend(only_sorted_by.iter().map(|name| (*name).to_owned()));
+    selection.columns = Some(vec![ColumnList(columns)]);
     (selection, only_sorted_by)
 }
 

@@ -10,6 +10,7 @@ mod report;
 
 use super::heading::title;
 use crate::args::{InputTables, condition};
+use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
@@ -31,9 +32,9 @@ pub(crate) struct ExplainArgs {
     /// Rows are wanted for which this is true, as SQL has it after WHERE: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     condition: Predicate,
-    /// Only these columns are wanted, and all below them: dotted paths with commas between. Default: all
-    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
-    columns: Option<Vec<String>>,
+    /// Only these columns are wanted, and all below them: dotted paths with commas between, and paths into VARIANT. Default: all
+    #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
+    columns: Option<Vec<ColumnList>>,
     /// Read the predicate's columns, too, and count the rows that match
     #[arg(long)]
     scan: bool,
@@ -73,7 +74,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output, outcome: &mut Outcome
     args.tables.for_each(outcome, |path, table| {
         let told = match table {
             Input::File(file) => {
-                let wanted = leaves_of(file.metadata(), args.columns.as_deref())?;
+                let columns = all_columns(args.columns.as_ref());
+                let wanted = leaves_of(&file, columns.as_deref())?;
                 explain(&file, &args.condition, &wanted, args.scan)?
             }
             Input::Files(files) => explain_all(&files.filter(args.condition.clone()), args)?,
@@ -93,7 +95,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output, outcome: &mut Outcome
 /// The files of a table, one after the other, and what was found out of all of them.
 fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<ExplainReport, Failure> {
     let mut told = ExplainReport { predicate: args.condition.to_string(), ..ExplainReport::default() };
-    if let Some(columns) = &args.columns {
+    let columns = all_columns(args.columns.as_ref());
+    if let Some(columns) = &columns {
         // A column that no file has is an error; one that some file lacks, or a partition, is none.
         files.clone().columns(columns.iter().cloned()).schema()?;
     }
@@ -108,7 +111,7 @@ fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<ExplainReport, Fai
         opened += 1;
         let name = file_name::shown(&path);
         let mut of_file = remote::open(&path).map_err(Failure::from).and_then(|file| {
-            let wanted = there(file.metadata(), args.columns.as_deref());
+            let wanted = there(&file, columns.as_deref())?;
             explain(&file, &predicate, &wanted, args.scan)
         });
         if let Err(Failure::File(error)) = of_file {

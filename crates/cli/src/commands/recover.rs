@@ -11,22 +11,18 @@ use crate::rewrite::report_failure;
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Limits};
 use marquetry::file::AtomicFile;
-use marquetry::file::checkpoint::find_last_encrypted_checkpoint;
-use marquetry::file::encryption::FileDecryptionProperties;
-use marquetry::file::metadata::RowGroup;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::KeyValue;
 use marquetry_core::io::read_metadata;
 use marquetry_core::schema::Schema;
 use marquetry_recover::{
-    Confidence, Decision, GivenSchema, KeptRowGroup, Loss, RecoverOptions, Recovery, Report, SchemaOrigin,
-    recover,
+    Decision, GivenSchema, KeptRowGroup, Loss, RecoverOptions, Recovery, Report, SchemaOrigin, recover,
+    recover_encrypted,
 };
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecoverArgs {
@@ -109,7 +105,15 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     let create = |path| ReportFile::create(path, inputs(), Some(&args.output), Some(args.overwrite));
     let report_file = args.report.as_deref().map(create).transpose()?;
     if let Some(keys) = keys::given() {
-        return recover_encrypted(args, keys, report_file, output);
+        let source = crate::remote::source(&args.input)?;
+        let Some(found) = recover_encrypted(source, keys, &Limits::default())? else {
+            return Err(Failure::Check(NO_FOOTER.to_owned()));
+        };
+        let report = found.report();
+        write_report(report_file, &args.output, report)?;
+        found.write(AtomicFile::create(&args.output)?)?.finish()?;
+        print(&args.output, report, output)?;
+        return lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)));
     }
     let options = RecoverOptions::default()
         .with_schema(args.given_schema()?)
@@ -117,18 +121,12 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
         .with_keep_appended(args.keep_appended);
     let recovery = recover(crate::remote::source(&args.input)?, &options)?;
     let report = recovery.report();
-    if let Some(mut file) = report_file {
-        writeln!(file, "{:#}", report_json(&args.output, report))?;
-        file.finish()?;
-    }
+    write_report(report_file, &args.output, report)?;
     if !report.row_groups.is_empty() {
         write(&args.output, &recovery)?;
     }
-    match output.is_json() {
-        // Of many row groups it takes much memory, and so does writing them: one after the other.
-        true => output.json(&report_json(&args.output, report))?,
-        false => report.to_string().lines().try_for_each(|line| output.line(printable(line)))?,
-    }
+    // Of many row groups it takes much memory, and so does writing them: one after the other.
+    print(&args.output, report, output)?;
     if report.row_groups.is_empty() {
         let why = match report.schema {
             None => {
@@ -141,55 +139,18 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)))
 }
 
-/// An encrypted file, up to its last footer that the keys open: its bytes as they are.
-fn recover_encrypted(
-    args: &RecoverArgs,
-    keys: &Arc<FileDecryptionProperties>,
-    report_file: Option<ReportFile>,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let source = crate::remote::source(&args.input)?;
-    let found = find_last_encrypted_checkpoint(&*source, &Limits::default(), keys)?;
-    let Some(found) = found else {
-        return Err(Failure::Check(
-            "no footer is in the file that the keys open: nothing is written".to_owned(),
-        ));
-    };
-    let mut file = AtomicFile::create(&args.output)?;
-    let mut at = 0;
-    while at < found.end {
-        let len = (found.end - at).min(1 << 20);
-        file.write_all(&source.read_at(at, len as usize)?)?;
-        at += len;
-    }
-    file.finish()?;
-    let group = |group: RowGroup<'_>| {
-        let ranges = group.columns().flatten().flat_map(|chunk| chunk.byte_range());
-        let bytes = ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end));
-        let bytes = bytes.unwrap_or(0..0);
-        json!({
-            "start": bytes.start, "end": bytes.end, "rows": group.num_rows(), "nulls": [],
-            "why": "a row group of the footer, not looked into", "confidence": Confidence::High.name(),
-        })
-    };
-    let what = format!("the file up to byte {}, still encrypted", found.end);
-    let why = "the last footer that the keys open ends there";
-    let (rows, groups) =
-        (found.metadata.num_rows(), found.metadata.row_groups().map(group).collect::<Vec<_>>());
-    let count = groups.len();
-    let as_json = json!({
-        "file": file_name::shown(&args.output), "schema": SchemaOrigin::Footer.name(), "rows": rows, "bytes": source.len(),
-        "bytes_kept": found.end, "pages_found": 0,
-        "decisions": [{"what": what, "why": why, "confidence": Confidence::Exact.name()}], "row_groups": groups, "losses": [],
-    });
-    if let Some(mut file) = report_file {
-        writeln!(file, "{as_json:#}")?;
-        file.finish()?;
-    }
+fn write_report(file: Option<ReportFile>, recovered: &Path, report: &Report) -> Result<(), Failure> {
+    let Some(mut file) = file else { return Ok(()) };
+    writeln!(file, "{:#}", report_json(recovered, report))?;
+    file.finish()
+}
+
+fn print(recovered: &Path, report: &Report, output: &mut Output) -> Result<(), Failure> {
     match output.is_json() {
-        true => Ok(output.json(&as_json)?),
-        false => Ok(output.line(format!("{what}: {why}; {rows} rows in {count} row groups"))?),
+        true => output.json(&report_json(recovered, report))?,
+        false => report.to_string().lines().try_for_each(|line| output.line(printable(line)))?,
     }
+    Ok(())
 }
 
 /// What is lost, in a line; `None` if nothing is. That something is, is a failure, as where rows are read.
@@ -267,3 +228,5 @@ fn report_json(file: &Path, report: &Report) -> Value {
         "losses": report.losses.iter().map(loss).collect::<Vec<_>>(),
     })
 }
+
+const NO_FOOTER: &str = "no footer is in the file that the keys open: nothing is written";

@@ -57,6 +57,7 @@ fn file_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> Writ
     if let Some(rows) = args.page_rows {
         builder = builder.set_data_page_row_count_limit(rows.get());
     }
+    builder = builder.set_content_defined_chunking(args.content_defined_chunking);
     match args.page_version {
         Some(1) => builder = builder.set_writer_version(WriterVersion::PARQUET_1_0),
         Some(_) => builder = builder.set_writer_version(WriterVersion::PARQUET_2_0),

@@ -10,8 +10,8 @@ use marquetry::schema::no_such_column;
 /// The wanted columns and rows, in layouts that the output knows.
 pub(super) fn project(input: Input, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let Input { mut schema, mut batches, .. } = input;
-    if let Some(columns) = &wanted.selection.columns {
-        let chosen = chosen(&schema, columns)?;
+    if let Some(columns) = wanted.selection.columns() {
+        let chosen = chosen(&schema, &columns)?;
         schema = std::sync::Arc::new(schema.project(&chosen)?);
         batches = Box::new(batches.map(move |batch| Ok(batch?.project(&chosen)?)));
     }

@@ -270,6 +270,7 @@ impl<'a> Values<'a> {
                     out.push('"');
                 }
             }
+            Values::Other(array, field) if scalar::geometry_json(*array, row, field, out) => {}
             Values::Other(array, field) => {
                 let start = out.len();
                 if scalar::write(*array, row, field, out) == Form::Text {

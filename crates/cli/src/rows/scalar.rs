@@ -68,23 +68,13 @@ pub(crate) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut Stri
 /// Appends the text of the first `most` bytes of a value of bytes, or all of another value.
 pub(super) fn write_start(array: &dyn Array, row: usize, field: &Field, most: usize, out: &mut String) {
     use DataType::*;
-    let start = |bytes: &'_ [u8]| bytes.len().min(most);
     match array.data_type() {
-        Binary => {
-            let bytes = array.as_binary::<i32>().value(row);
-            binary(&bytes[..start(bytes)], field, out);
-        }
-        LargeBinary => {
-            let bytes = array.as_binary::<i64>().value(row);
-            binary(&bytes[..start(bytes)], field, out);
-        }
-        BinaryView => {
-            let bytes = array.as_binary_view().value(row);
-            binary(&bytes[..start(bytes)], field, out);
-        }
+        Binary => binary_start(array.as_binary::<i32>().value(row), field, most, out),
+        LargeBinary => binary_start(array.as_binary::<i64>().value(row), field, most, out),
+        BinaryView => binary_start(array.as_binary_view().value(row), field, most, out),
         FixedSizeBinary(_) => {
             let bytes = array.as_fixed_size_binary().value(row);
-            fixed(&bytes[..start(bytes)], field, out);
+            fixed(&bytes[..bytes.len().min(most)], field, out);
         }
         _ => {
             write(array, row, field, out);
@@ -240,10 +230,10 @@ pub(crate) fn decimal(digits: &str, scale: i32, out: &mut String) -> Form {
     Form::Bare
 }
 
-/// Bytes of any number: geometries as hexadecimal digits, others as text with escapes.
+/// Bytes of any number: geometries as well-known text, or digits where they are none; others as text with escapes.
 fn binary(bytes: &[u8], field: &Field, out: &mut String) -> Form {
     match extension(field) {
-        Some("geoarrow.wkb") => hex(bytes, out),
+        Some(WKB) => geometry(bytes, out),
         _ => escaped(bytes, out),
     }
     Form::Text
@@ -256,6 +246,38 @@ fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
     }
     Form::Text
 }
+
+/// A geometry as well-known text; what is none as hexadecimal digits.
+pub(crate) fn geometry(bytes: &[u8], out: &mut String) {
+    if marquetry_geo::wkt::write_to(bytes, out).is_err() {
+        hex(bytes, out);
+    }
+}
+
+/// Appends a geometry as one of GeoJSON, which is an object, and says whether it did: not if GeoJSON has no such geometry.
+pub(super) fn geometry_json(array: &dyn Array, row: usize, field: &Field, out: &mut String) -> bool {
+    use DataType::*;
+    let bytes = match (extension(field), array.data_type()) {
+        (Some(WKB), Binary) => array.as_binary::<i32>().value(row),
+        (Some(WKB), LargeBinary) => array.as_binary::<i64>().value(row),
+        (Some(WKB), BinaryView) => array.as_binary_view().value(row),
+        _ => return false,
+    };
+    marquetry_geo::geojson::write_to(bytes, out).is_ok()
+}
+
+/// The beginning of bytes, for a cell on a terminal. Of a geometry all are looked at: the first of them are none.
+fn binary_start(bytes: &[u8], field: &Field, most: usize, out: &mut String) {
+    let start = &bytes[..bytes.len().min(most)];
+    match extension(field) {
+        Some(WKB) if marquetry_geo::wkt::write_start(bytes, most, out).is_ok() => {}
+        Some(WKB) => hex(start, out),
+        _ => escaped(start, out),
+    }
+}
+
+/// The extension type of geometries.
+const WKB: &str = "geoarrow.wkb";
 
 fn extension(field: &Field) -> Option<&str> {
     field.metadata().get("ARROW:extension:name").map(String::as_str)

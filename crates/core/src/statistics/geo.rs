@@ -3,9 +3,9 @@
 //! Spec: Geospatial.md, "Statistics".
 
 use crate::logical_type::LogicalType;
-use crate::statistics::wkb;
 use marquetry_encoding::{StringViews, Values};
 use marquetry_format::{BoundingBox, GeospatialStatistics};
+use marquetry_geo::{Extent, positions};
 use std::collections::BTreeSet;
 
 /// Extent and kinds of the geometries seen so far.
@@ -17,8 +17,9 @@ pub struct GeoBounds {
     is_valid: bool,
     /// Whether the coordinates bound the values.
     is_bounded: bool,
-    /// Of x, y, z and m; the least is greater than the greatest where there are no numbers.
-    ranges: [(f64, f64); 4],
+    extent: Extent,
+    /// Of the positions west of longitude 0 alone, and of the others: a box across the antimeridian has its ends there.
+    halves: [Extent; 2],
     /// ISO codes.
     types: BTreeSet<i32>,
 }
@@ -35,7 +36,8 @@ impl GeoBounds {
             is_geography,
             is_valid: true,
             is_bounded: true,
-            ranges: [(f64::INFINITY, f64::NEG_INFINITY); 4],
+            extent: Extent::default(),
+            halves: [Extent::default(); 2],
             types: BTreeSet::new(),
         })
     }
@@ -57,8 +59,9 @@ impl GeoBounds {
     pub fn merge(&mut self, other: &GeoBounds) {
         self.is_valid &= other.is_valid;
         self.is_bounded &= other.is_bounded;
-        for (ours, theirs) in self.ranges.iter_mut().zip(other.ranges) {
-            *ours = (ours.0.min(theirs.0), ours.1.max(theirs.1));
+        self.extent.merge(&other.extent);
+        for (ours, theirs) in self.halves.iter_mut().zip(&other.halves) {
+            ours.merge(theirs);
         }
         self.types.extend(&other.types);
     }
@@ -70,11 +73,11 @@ impl GeoBounds {
         if !self.is_valid || self.types.is_empty() {
             return None;
         }
-        let [x, y, z, m] = self.ranges.map(|(min, max)| (min <= max).then_some((min, max)));
+        let [x, y, z, m] = self.extent.ranges();
         let bbox = match (x, y) {
             (Some(x), Some(y)) if self.is_bounded && self.is_canonical(x, y) => Some(BoundingBox {
-                xmin: x.0,
-                xmax: x.1,
+                xmin: self.narrowest(x).0,
+                xmax: self.narrowest(x).1,
                 ymin: y.0,
                 ymax: y.1,
                 zmin: z.map(|z| z.0),
@@ -92,27 +95,36 @@ impl GeoBounds {
         !self.is_geography || x.0 >= -180.0 && x.1 <= 180.0 && y.0 >= -90.0 && y.1 <= 90.0
     }
 
+    /// The range of x, or of GEOGRAPHY the one across the antimeridian, where that is narrower.
+    ///
+    /// SPEC: "xmin may be greater than xmax": then an x matches that is at least the one, or at most the other.
+    fn narrowest(&self, x: (f64, f64)) -> (f64, f64) {
+        let [west, east] = self.halves.map(|half| half.ranges()[0]);
+        match (west, east) {
+            (Some(west), Some(east)) if self.is_geography && 360.0 - east.0 + west.1 < x.1 - x.0 => {
+                (east.0, west.1)
+            }
+            _ => x,
+        }
+    }
+
     fn add(&mut self, views: &StringViews, i: usize) {
-        let ranges = &mut self.ranges;
-        let geometry = wkb::read(views.get(i), |coordinate| {
-            for (range, number) in ranges.iter_mut().zip(coordinate) {
-                // SPEC: NaN is skipped, in its dimension only. Comparing with NaN is false.
-                if number < range.0 {
-                    range.0 = number;
-                }
-                if number > range.1 {
-                    range.1 = number;
-                }
+        let (extent, halves, is_geography) = (&mut self.extent, &mut self.halves, self.is_geography);
+        let shape = positions(views.get(i), |position| {
+            extent.add(position);
+            if is_geography {
+                halves[usize::from(position[0] >= 0.0)].add(position);
             }
         });
-        match geometry {
-            Ok(geometry) => {
-                self.types.insert(geometry.code);
+        match shape {
+            // SPEC: the format has no code for what may bulge beyond its positions.
+            Ok(shape) if !shape.has_arcs => {
+                self.types.insert(shape.code);
                 // An edge on the ellipsoid runs further north or south than its ends, and perhaps across the
                 // antimeridian: only points are where their coordinates are.
-                self.is_bounded &= !(self.is_geography && geometry.has_edges);
+                self.is_bounded &= !(self.is_geography && shape.has_edges);
             }
-            Err(_) => self.is_valid = false,
+            _ => self.is_valid = false,
         }
     }
 }

@@ -51,18 +51,17 @@ impl ColumnWriter {
         let pages = Pages::new(leaf, settings);
         let shape = leaf.physical().shape();
         let is_boolean = leaf.physical() == PhysicalType::Boolean;
-        let dictionary_writer = || State::Dictionary {
-            dictionary_writer: DictionaryWriter::new(shape),
-            next_look: FIRST_LOOK,
-            measured: None,
+        let dictionary_writer = || {
+            let dictionary_writer = DictionaryWriter::new(shape, settings)?;
+            Ok::<_, Error>(State::Dictionary { dictionary_writer, next_look: FIRST_LOOK, measured: None })
         };
-        let value_writer = |code| ValueWriter::new(code, leaf, &pages);
+        let value_writer = |code| ValueWriter::new(code, leaf, &pages, settings);
         let (state, reason) = match settings.encoding {
-            EncodingPolicy::Only(RLE_DICTIONARY) if !is_boolean => (dictionary_writer(), "asked for"),
+            EncodingPolicy::Only(RLE_DICTIONARY) if !is_boolean => (dictionary_writer()?, "asked for"),
             EncodingPolicy::DictionaryOr(code) if !is_boolean => {
                 // If it is not legal, this is known now and not when the dictionary is full.
                 value_writer(code)?;
-                (dictionary_writer(), "asked for")
+                (dictionary_writer()?, "asked for")
             }
             EncodingPolicy::Only(code) | EncodingPolicy::DictionaryOr(code) => {
                 (State::Encoding { value_writer: value_writer(code)?, before: None }, "asked for")
@@ -185,7 +184,7 @@ impl ColumnWriter {
         if !may_have_dictionary(leaf, settings) {
             return self.begin_encoding(best.code, workspace);
         }
-        let mut dictionary_writer = DictionaryWriter::new(held.values.shape());
+        let mut dictionary_writer = DictionaryWriter::new(held.values.shape(), settings)?;
         dictionary_writer.write_values(
             held.levels.levels(leaf),
             0..held.levels.entries,
@@ -260,7 +259,7 @@ impl ColumnWriter {
 
     fn begin_dictionary(&mut self, workspace: &Workspace) -> Result<()> {
         let State::Sampling { held } = &self.state else { return Ok(()) };
-        let mut dictionary_writer = DictionaryWriter::new(held.values.shape());
+        let mut dictionary_writer = DictionaryWriter::new(held.values.shape(), &self.settings)?;
         dictionary_writer.write_values(
             held.levels.levels(&self.leaf),
             0..held.levels.entries,
@@ -274,7 +273,7 @@ impl ColumnWriter {
 
     /// Ends sampling with an encoding that is not a dictionary.
     fn begin_encoding(&mut self, code: i32, workspace: &mut Workspace) -> Result<()> {
-        let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages)?;
+        let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages, &self.settings)?;
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
         if let State::Sampling { held } = state {
             let mut column = WriteContext { leaf, settings, pages, workspace };
@@ -292,7 +291,7 @@ impl ColumnWriter {
 
     /// Goes on without the dictionary. What is held becomes pages of indices if `keep`, else it is encoded anew.
     fn leave_dictionary(&mut self, code: i32, keep: bool, workspace: &mut Workspace) -> Result<()> {
-        let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages)?;
+        let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages, &self.settings)?;
         let placeholder = State::Sampling { held: SampleBuffer::new(self.leaf.physical().shape()) };
         let State::Dictionary { mut dictionary_writer, .. } = std::mem::replace(&mut self.state, placeholder)
         else {

@@ -2,6 +2,7 @@
 //! ends, or memory does, so that until then the dictionary can still be given up without a trace.
 
 use super::buffer_pool::BufferPool;
+use super::content_chunker::{ChunkedValues, ContentChunker};
 use super::encoding_selection::{DictionarySample, RLE_DICTIONARY};
 use super::levels::{HeldLevels, Levels};
 use super::pages::PageValues;
@@ -23,18 +24,20 @@ pub(super) struct DictionaryWriter {
     /// Of the values whose pages are not written yet.
     indices: Vec<u32>,
     levels: HeldLevels,
+    chunker: Option<Box<ContentChunker>>,
     /// Whether data pages were written that need the dictionary.
     pub(super) is_committed: bool,
 }
 
 impl DictionaryWriter {
-    pub(super) fn new(shape: Shape) -> Self {
-        DictionaryWriter {
+    pub(super) fn new(shape: Shape, settings: &ColumnSettings) -> Result<Self> {
+        Ok(DictionaryWriter {
             builder: DictionaryBuilder::new(shape),
             indices: Vec::new(),
             levels: HeldLevels::default(),
+            chunker: settings.content_defined_chunking.map(ContentChunker::boxed).transpose()?,
             is_committed: false,
-        }
+        })
     }
 
     /// How many values have no page yet.
@@ -154,7 +157,12 @@ impl DictionaryWriter {
         let page_values = values_of_a_page(dictionary::index_width(self.builder.len()), settings);
         let (mut entry, mut value, all) = (0, 0, self.levels.entries);
         while entry < all {
-            let end = page_end(levels, entry, all, settings.page_rows, page_values);
+            let full = page_end(levels, entry, all, settings.page_rows, page_values);
+            let ends_by_content = self.chunker.as_mut().and_then(|chunker| {
+                let values = ChunkedValues { values: self.builder.values(), indices: Some(&self.indices) };
+                chunker.page_end(levels, entry..full, values, value)
+            });
+            let end = ends_by_content.unwrap_or(full);
             let n = levels.values(entry..end);
             page.write(levels, entry..end, &self.indices[value..value + n], column)?;
             (entry, value) = (end, value + n);

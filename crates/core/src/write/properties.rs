@@ -26,7 +26,7 @@ pub use marquetry_format::{KeyValue, SortingColumn};
 pub use selector::{ColumnPath, TypeSelector};
 
 use super::spill::ChosenStore;
-use super::{CheckpointEvery, Compat};
+use super::{CdcOptions, CheckpointEvery, Compat};
 use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
 use marquetry_crypto::FileEncryptionProperties;
 use rules::Rule;
@@ -72,6 +72,7 @@ pub struct WriterProperties {
     total_order: bool,
     distinct_counts: bool,
     whole_dictionaries: bool,
+    content_defined_chunking: Option<CdcOptions>,
     created_by: String,
     key_value_metadata: Option<Vec<KeyValue>>,
     column_key_values: Vec<(ColumnPath, KeyValue)>,
@@ -164,6 +165,7 @@ impl Default for WriterProperties {
             total_order: false,
             distinct_counts: true,
             whole_dictionaries: false,
+            content_defined_chunking: None,
             created_by: created_by(),
             key_value_metadata: None,
             column_key_values: Vec::new(),

@@ -1,5 +1,6 @@
 //! How one column is written: every choice made, nothing left to look up.
 
+use super::cdc_options::CdcOptions;
 use marquetry_base::CancelToken;
 use marquetry_codec::Codec;
 use marquetry_format::KeyValue;
@@ -22,6 +23,8 @@ pub struct ColumnSettings {
     pub page_bytes: usize,
     /// A data page ends once it has so many rows.
     pub page_rows: usize,
+    /// If set, a data page also ends where its content says.
+    pub content_defined_chunking: Option<CdcOptions>,
     /// The header of data pages.
     pub page_version: PageVersion,
     /// Whether pages have a CRC-32.
@@ -59,6 +62,7 @@ impl Default for ColumnSettings {
             dictionary_page_bytes: 4 << 20,
             page_bytes: 1 << 20,
             page_rows: 20_000,
+            content_defined_chunking: None,
             page_version: PageVersion::default(),
             checksums: true,
             statistics: StatisticsLevel::default(),
@@ -129,6 +133,13 @@ impl ColumnSettings {
     #[must_use]
     pub fn with_page_rows(mut self, page_rows: usize) -> Self {
         self.page_rows = page_rows;
+        self
+    }
+
+    /// Sets [`content_defined_chunking`](Self::content_defined_chunking).
+    #[must_use]
+    pub fn with_content_defined_chunking(mut self, options: Option<CdcOptions>) -> Self {
+        self.content_defined_chunking = options;
         self
     }
 

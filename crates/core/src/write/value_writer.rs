@@ -1,5 +1,6 @@
 //! A column whose encoding is settled: values go into the encoder at once, and a page is cut whenever it is full.
 
+use super::content_chunker::{ChunkedValues, ContentChunker};
 use super::encoding_selection::{PLAIN_DICTIONARY, RLE_DICTIONARY};
 use super::levels::{HeldLevels, Levels};
 use super::pages::{PageValues, Pages};
@@ -18,10 +19,11 @@ pub(super) struct ValueWriter {
     levels: HeldLevels,
     bounds: MinMaxStats,
     byte_array_bytes: u64,
+    chunker: Option<Box<ContentChunker>>,
 }
 
 impl ValueWriter {
-    pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages) -> Result<Self> {
+    pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages, settings: &ColumnSettings) -> Result<Self> {
         // A dictionary is no business of single pages, see `DictionaryWriter`.
         let row = registry::find(code)
             .filter(|row| {
@@ -34,6 +36,7 @@ impl ValueWriter {
             levels: HeldLevels::default(),
             bounds: MinMaxStats::new(pages.order()),
             byte_array_bytes: 0,
+            chunker: settings.content_defined_chunking.map(ContentChunker::boxed).transpose()?,
         })
     }
 
@@ -63,7 +66,11 @@ impl ValueWriter {
             let is_tail = value == values.len() && (levels.max_def, levels.max_rep) == (1, 0);
             let step = if is_tail { room } else { step(values, value, settings).min(room) };
             let step = step.min(entries.end - entry);
-            let end = levels.row_from(entry + step, entries.end);
+            let mut end = levels.row_from(entry + step, entries.end);
+            let ends_by_content = self.chunker.as_mut().and_then(|chunker| {
+                chunker.page_end(levels, entry..end, ChunkedValues { values, indices: None }, value)
+            });
+            end = ends_by_content.unwrap_or(end);
             let n = levels.values(entry..end);
             self.levels.push(levels, entry..end);
             self.encoder.encode(values, value..value + n)?;
@@ -74,7 +81,8 @@ impl ValueWriter {
                 self.byte_array_bytes += values.data_bytes(value..value + n) as u64;
             }
             (entry, value) = (end, value + n);
-            if self.levels.rows >= settings.page_rows || self.size() >= settings.page_bytes {
+            let is_full = self.levels.rows >= settings.page_rows || self.size() >= settings.page_bytes;
+            if is_full || ends_by_content.is_some() {
                 self.end_page(column)?;
             }
         }

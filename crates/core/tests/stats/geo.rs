@@ -167,6 +167,30 @@ fn geography_has_a_box_for_points_only() {
 }
 
 #[test]
+fn the_box_of_geography_crosses_the_antimeridian_where_it_is_narrower() {
+    let points = |xs: &[f64]| xs.iter().map(|x| little(1, None, &[*x, 2.0])).collect::<Vec<_>>();
+    let across = found(Some(flat((170.0, -175.0), (2.0, 2.0))), &[1]);
+    let fiji = points(&[179.0, -179.0, 170.0, -175.0]);
+    assert_eq!(of(&geography(), &fiji), across);
+    // In the plane there is nothing to cross.
+    assert_eq!(of(&geometry(), &fiji), found(Some(flat((-179.0, 179.0), (2.0, 2.0))), &[1]));
+    for (xs, range) in
+        [(&[-90.0, 90.0][..], (-90.0, 90.0)), (&[-10.0, 20.0], (-10.0, 20.0)), (&[170.0], (170.0, 170.0))]
+    {
+        assert_eq!(of(&geography(), &points(xs)), found(Some(flat(range, (2.0, 2.0))), &[1]), "{xs:?}");
+    }
+    // What was taken apart is one box when merged.
+    let part = |xs: &[f64]| {
+        let mut bounds = GeoBounds::of(Some(&geography())).unwrap();
+        bounds.update(&Values::Bytes(points(xs).iter().collect()), 0..xs.len());
+        bounds
+    };
+    let mut merged = part(&[179.0, 170.0]);
+    merged.merge(&part(&[-179.0, -175.0]));
+    assert_eq!(merged.finish(), across);
+}
+
+#[test]
 fn geography_has_no_box_outside_of_the_canonical_ranges() {
     for (point, is_inside) in [([180.0, -90.0], true), ([180.5, 0.0], false), ([0.0, 91.0], false)] {
         let found = of(&geography(), &[little(1, None, &point)]).unwrap();

@@ -65,7 +65,7 @@ async fn options_of_writing_that_cannot_be_followed_are_refused() {
     for (option, value, sentence) in [
         ("maximum_parallel_row_group_writers", "2", "maximum_parallel_row_group_writers cannot be followed"),
         ("maximum_buffered_record_batches_per_stream", "9", "cannot be followed"),
-        ("content_defined_chunking.enabled", "true", "content_defined_chunking is not written"),
+        ("content_defined_chunking.min_chunk_size", "5000", "content_defined_chunking.enabled is true"),
         ("checkpoint_every", "auto", "checkpoint_every is for files that can be seen"),
         ("on_corrupt", "skip_page", "on_corrupt is for reading"),
         ("compression", "squeeze", "squeeze"),

@@ -36,7 +36,7 @@ pub struct ColumnBounds {
 pub fn column_bounds(metadata: &ArrowReaderMetadata) -> Result<Vec<ColumnBounds>> {
     let mut out = Vec::new();
     for column in columns(metadata, None)? {
-        let statistics = metadata.statistics(&column.path)?;
+        let statistics = metadata.leaf_statistics(column.number, &column.field)?;
         let groups = || metadata.metadata().row_groups();
         let bounds = [statistics.row_group_mins(groups())?, statistics.row_group_maxes(groups())?];
         out.push(of_column(column.path, &bounds)?);

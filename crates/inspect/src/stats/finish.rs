@@ -8,8 +8,8 @@ use super::value::Number;
 use super::value_counts::Frequent;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray,
-    StringArray, make_array,
+    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeBinaryArray, LargeBinaryArray,
+    LargeStringArray, PrimitiveArray, StringArray, make_array,
 };
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
@@ -182,11 +182,16 @@ fn aligned(bytes: &[u8], width: usize) -> Buffer {
 
 /// Text where all of it is, else the bytes.
 pub(crate) fn strings_array(data_type: &DataType, values: &[&[u8]]) -> ArrayRef {
+    // More than offsets of 32 bits reach; what is no text may grow threefold.
+    let are_long = values.iter().map(|value| value.len()).sum::<usize>() > i32::MAX as usize / 3;
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
             // A frequent value may be cut inside a character.
             let text = |bytes: &&[u8]| String::from_utf8_lossy(whole_characters(bytes)).into_owned();
-            Arc::new(StringArray::from_iter_values(values.iter().map(text)))
+            match are_long {
+                false => Arc::new(StringArray::from_iter_values(values.iter().map(text))),
+                true => Arc::new(LargeStringArray::from_iter_values(values.iter().map(text))),
+            }
         }
         DataType::FixedSizeBinary(_)
             if values.iter().all(|value| value.len() < super::strings::MOST_KEPT) =>
@@ -202,6 +207,7 @@ pub(crate) fn strings_array(data_type: &DataType, values: &[&[u8]]) -> ArrayRef 
             let data = ArrayData::builder(data_type.clone()).len(values.len());
             make_array(data.add_buffer(aligned(&bytes, width)).build().expect("values as they were read"))
         }
+        _ if are_long => Arc::new(LargeBinaryArray::from_iter_values(values)),
         _ => Arc::new(BinaryArray::from_iter_values(values)),
     }
 }

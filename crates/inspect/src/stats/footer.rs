@@ -33,7 +33,7 @@ pub fn footer_stats(metadata: &ArrowReaderMetadata, options: &StatsOptions) -> R
 
 fn of_column(metadata: &ArrowReaderMetadata, column: &Column) -> Result<ColumnStats> {
     let groups = || metadata.metadata().row_groups();
-    let statistics = metadata.statistics(&column.path)?;
+    let statistics = metadata.leaf_statistics(column.number, &column.field)?;
     let nulls = statistics.row_group_null_counts(groups())?;
     let nans = statistics.row_group_nan_counts(groups())?;
     let (mut entries, mut entries_with_bounds, mut distinct) = (0, Vec::new(), Vec::new());

@@ -52,7 +52,7 @@ pub fn column_stats(
     let columns = columns(&metadata, stats.columns.as_deref())?;
     let metadata = with_dictionaries(metadata, options, &columns)?;
     let file = Arc::new(File { source, metadata });
-    let roots: Vec<&[Column]> = columns.chunk_by(|a, b| a.root == b.root).collect();
+    let parts_of_columns = parts_of(&columns);
     let groups = file.metadata.metadata().num_row_groups();
     let threads = match stats.threads {
         0 => available_threads(),
@@ -62,7 +62,7 @@ pub fn column_stats(
     let mut said = Vec::with_capacity(columns.len());
     // So many columns at a time that all threads have enough to do, and no more is kept.
     let width = (threads * PARTS_PER_THREAD).div_ceil(groups.max(1));
-    for window in roots.chunks(width.max(1)) {
+    for window in parts_of_columns.chunks(width.max(1)) {
         let part = |(i, leaves): (usize, &&[Column])| {
             let numbers: Arc<[usize]> = leaves.iter().map(|column| column.number).collect();
             (0..groups).map(move |group| (i, group, numbers.clone())).collect::<Vec<_>>()
@@ -84,6 +84,20 @@ pub fn column_stats(
     Ok(said)
 }
 
+/// Columns of the table that are read together: each by itself, but many where there are very many, as each reader looks at the whole
+/// schema.
+fn parts_of(columns: &[Column]) -> Vec<&[Column]> {
+    let roots: Vec<&[Column]> = columns.chunk_by(|a, b| a.root == b.root).collect();
+    let at_once = (roots.len() / 256).clamp(1, 64);
+    let mut rest = columns;
+    let part = |roots: &[&[Column]]| {
+        let (part, behind) = rest.split_at(roots.iter().map(|leaves| leaves.len()).sum());
+        rest = behind;
+        part
+    };
+    roots.chunks(at_once).map(part).collect()
+}
+
 /// A file that is being read.
 struct File {
     source: Arc<dyn Source>,
@@ -96,7 +110,7 @@ impl File {
         leaves.iter().map(|leaf| LeafStats::new(leaf.field.data_type())).collect()
     }
 
-    /// Reads the leaves of one column in one row group.
+    /// Reads leaves in one row group.
     fn gather(&self, group: usize, numbers: &[usize]) -> Result<Vec<LeafStats>> {
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), numbers.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::<Arc<dyn Source>>::try_new_with_metadata(

@@ -79,7 +79,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     pub(crate) fn evolved(&mut self) -> Result<Option<BatchAdapter>> {
         let Some(evolution) = self.evolution.take() else { return Ok(None) };
         let ResolvedFields { fields, schema } = self.metadata.whole();
-        let evolved = evolution.of(fields, self.metadata.parquet_schema(), schema)?;
+        let evolved = evolution.of(fields, &self.metadata.metadata, schema)?;
         self.projection = evolved.mask;
         self.metadata = self.metadata.with_schema(evolved.read_as);
         // The wanted schema has their unit.

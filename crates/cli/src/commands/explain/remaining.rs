@@ -2,9 +2,12 @@
 
 use super::matching::Matching;
 use crate::failure::Failure;
+use marquetry::OpenFile;
 use marquetry::arrow::ProjectionMask;
+use marquetry::arrow::arrow_reader::columns_mask;
 use marquetry::errors::{Error, Limits};
-use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry::file::metadata::ColumnChunk;
+use marquetry::predicate::{column_and_path, names_column};
 use marquetry::prune::RowGroupMatch;
 use marquetry_core::page_index::read_offset_index;
 use std::ops::Range;
@@ -20,27 +23,30 @@ pub(super) struct RemainingRead {
     pub(super) bytes: u64,
 }
 
-/// The leaves of some columns, or of all.
-pub(super) fn leaves_of(
-    metadata: &ParquetMetaData,
-    columns: Option<&[String]>,
-) -> Result<Vec<usize>, Failure> {
-    let schema = metadata.schema();
+/// The leaves of some columns and of paths into VARIANT, or of all.
+pub(super) fn leaves_of(file: &OpenFile, columns: Option<&[String]>) -> Result<Vec<usize>, Failure> {
+    let metadata = file.metadata();
     let mask = match columns {
-        Some(columns) => ProjectionMask::existing_columns(schema, columns.iter().map(String::as_str))?,
+        Some(columns) => columns_mask(metadata, columns)?,
         None => ProjectionMask::all(),
     };
-    Ok((0..schema.num_columns()).filter(|leaf| mask.leaf_included(*leaf)).collect())
+    Ok((0..metadata.schema().num_columns()).filter(|leaf| mask.leaf_included(*leaf)).collect())
 }
 
 /// Those leaves of some columns, or of all, that a file has.
-pub(super) fn there(metadata: &ParquetMetaData, columns: Option<&[String]>) -> Vec<usize> {
-    let schema = metadata.schema();
-    let mask = match columns {
-        Some(columns) => ProjectionMask::columns(schema, columns.iter().map(String::as_str)),
-        None => ProjectionMask::all(),
+pub(super) fn there(file: &OpenFile, columns: Option<&[String]>) -> Result<Vec<usize>, Failure> {
+    let schema = file.metadata().schema();
+    let is_there = |name: &String| {
+        let column = column_and_path(name).map_or(name.as_str(), |(column, _)| column);
+        names_column(schema, name) || names_column(schema, column)
     };
-    (0..schema.num_columns()).filter(|leaf| mask.leaf_included(*leaf)).collect()
+    match columns {
+        Some(columns) => {
+            let columns: Vec<String> = columns.iter().filter(|name| is_there(name)).cloned().collect();
+            leaves_of(file, Some(&columns))
+        }
+        None => leaves_of(file, None),
+    }
 }
 
 impl RemainingRead {

@@ -4,6 +4,7 @@ use super::{
     BloomFilterPosition, CheckpointEvery, ColumnPath, Compat, StoredForms, WriterPropertiesBuilder,
     WriterVersion,
 };
+use crate::write::CdcOptions;
 use crate::write::spill::ChosenStore;
 use crate::write::spill_folder::SpillFolder;
 use crate::write::spill_store::SpillStore;
@@ -51,6 +52,17 @@ impl WriterPropertiesBuilder {
     #[must_use]
     pub fn set_max_row_group_bytes(mut self, value: Option<usize>) -> Self {
         self.properties.max_row_group_bytes = value;
+        self
+    }
+
+    /// Content-defined chunking: data pages end where their content says, and where they are full. A row that is inserted, changed or taken
+    /// out then changes few pages, so that stores that keep equal blocks once keep most of a new version of a file. Pages of nested columns
+    /// end between rows. Default `None`: pages end where they are full.
+    ///
+    /// Sizes that make no sense are an error when a writer is made.
+    #[must_use]
+    pub fn set_content_defined_chunking(mut self, options: Option<CdcOptions>) -> Self {
+        self.properties.content_defined_chunking = options;
         self
     }
 

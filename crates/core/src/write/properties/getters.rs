@@ -7,6 +7,7 @@ use super::{
     DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE,
     EnabledStatistics, Encoding, StoredForms, WriterProperties, WriterVersion,
 };
+use crate::write::CdcOptions;
 use crate::write::spill_store::SpillStore;
 use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
 use marquetry_crypto::FileEncryptionProperties;
@@ -38,6 +39,11 @@ impl WriterProperties {
     /// A row group ends once it has so many bytes, encoded and compressed.
     pub fn max_row_group_bytes(&self) -> Option<usize> {
         self.max_row_group_bytes
+    }
+
+    /// Whether, and how, data pages end where their content says.
+    pub fn content_defined_chunking(&self) -> Option<&CdcOptions> {
+        self.content_defined_chunking.as_ref()
     }
 
     /// Where bloom filters stand.

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::logical_type::LogicalType;
 use crate::schema::{Leaf, Schema, unknown_column};
+use crate::write::content_chunker::checked;
 use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingPolicy};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{PhysicalType, registry};
@@ -53,6 +54,7 @@ impl WriterProperties {
                 "rows in a data page",
                 asked.page_rows.unwrap_or(DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT),
             )?,
+            content_defined_chunking: self.content_defined_chunking.map(checked).transpose()?,
             page_version: self.writer_version.into(),
             checksums: self.page_checksums,
             statistics: asked.statistics.unwrap_or(by_default).into(),

@@ -1,0 +1,47 @@
+//! VARIANT that is shredded otherwise than wanted: put together again, and left so.
+//!
+//! SPEC: a place may have any value in `value`, whatever the type of `typed_value` is. So a column of any shredding holds what was shredded
+//! in another way.
+
+use super::exact_cast::cast_exact;
+use crate::arrow_error;
+use crate::null_arrays::null_array;
+use crate::variant::{VariantColumn, is_variant};
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_schema::{DataType, Field};
+use marquetry_base::{Error, Result};
+use std::sync::Arc;
+
+/// Whether both are VARIANT, of which one is shredded as the other is not.
+pub(super) fn is_other_storage(from: &Field, to: &Field) -> bool {
+    is_variant(from)
+        && is_variant(to)
+        && from.data_type() != to.data_type()
+        && (has_field(from, "typed_value") || has_field(to, "typed_value"))
+}
+
+/// Whether values that are not shredded have a place in a column of VARIANT.
+pub(super) fn can_hold_variants(field: &Field) -> bool {
+    has_field(field, "metadata") && has_field(field, "value")
+}
+
+fn has_field(field: &Field, name: &str) -> bool {
+    matches!(field.data_type(), DataType::Struct(fields) if fields.find(name).is_some())
+}
+
+/// The values of a column of VARIANT, in storage of another type; nothing of them is shredded.
+pub(super) fn stored_as(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    let DataType::Struct(fields) = to else {
+        return Err(Error::argument(format!("a VARIANT is not stored as {to}")));
+    };
+    let whole = VariantColumn::try_new(array)?.unshredded()?;
+    let column = |field: &Arc<Field>| match whole.column_by_name(field.name()) {
+        Some(column) if column.data_type() == field.data_type() => Ok(column.clone()),
+        Some(column) => cast_exact(column, field.data_type()),
+        None => null_array(field.data_type(), whole.len()),
+    };
+    let columns = fields.iter().map(column).collect::<Result<Vec<_>>>()?;
+    let nulls = whole.nulls().cloned();
+    let stored = StructArray::try_new_with_length(fields.clone(), columns, nulls, whole.len());
+    Ok(Arc::new(stored.map_err(arrow_error)?))
+}

@@ -1,0 +1,32 @@
+//! Keys and the mouse.
+
+/// What comes from the keyboard or the mouse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// A key.
+    Key(Key),
+    /// The mouse was clicked at this column and line, counted from 0.
+    Click(u16, u16),
+    /// The wheel was turned by so many lines: up if negative.
+    Wheel(i32),
+}
+
+/// A key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // They are called what they are.
+pub enum Key {
+    Char(char),
+    /// With the control key.
+    Control(char),
+    Enter,
+    Escape,
+    Backspace,
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+}

@@ -1,0 +1,82 @@
+//! Numbers and texts as they are shown.
+
+use marquetry_base::Printable;
+use unicode_width::UnicodeWidthChar;
+
+/// Text of the file on one line: nothing of it steers the terminal, and it has an end.
+pub(crate) fn shown(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", Printable(&text[..end])),
+        None => Printable(text).to_string(),
+    }
+}
+
+/// Bytes as two digits each, with spaces between; the first of many.
+pub(crate) fn hex(bytes: &[u8], most: usize) -> String {
+    let mut out: Vec<String> = bytes.iter().take(most).map(|byte| format!("{byte:02x}")).collect();
+    if bytes.len() > most {
+        out.push("…".to_owned());
+    }
+    out.join(" ")
+}
+
+/// So much of a text as `width` columns of a terminal hold; `…` stands for what is left out.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    let wide = |c: char| c.width().unwrap_or(0);
+    if text.chars().map(wide).sum::<usize>() <= width {
+        return text.to_owned();
+    }
+    let (mut out, mut used) = (String::new(), 0);
+    for c in text.chars() {
+        if used + wide(c) + 1 > width {
+            break;
+        }
+        used += wide(c);
+        out.push(c);
+    }
+    if used < width {
+        out.push('…');
+    }
+    out
+}
+
+/// Columns of a terminal that a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// A text in lines of at most `width` columns, broken at spaces.
+pub(crate) fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && self::width(&line) + 1 + self::width(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+/// Characters of a text that are shown.
+const LONGEST: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_by_the_columns_that_they_take() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abcd", 3), "ab…");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(cut("abc", 0), "");
+        assert_eq!(lines("a bc def", 4), ["a bc", "def"]);
+        assert_eq!(shown("a\u{1b}[2J\u{202e}"), "a\\u{1b}[2J\\u{202e}");
+    }
+}

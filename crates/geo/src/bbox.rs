@@ -1,0 +1,174 @@
+//! Boxes that are asked for, and which geometries are in them.
+
+use crate::summary::{self, Extent};
+use marquetry_base::{Error, Result};
+use std::fmt;
+
+/// A box that is asked for: ranges of x and y, and perhaps of z and m. Edges belong to it. Where the least x is greater than the
+/// greatest the box wraps: it has what is at least the one or at most the other, as across the antimeridian.
+///
+/// ```
+/// use marquetry_geo::{BBox, wkt};
+/// let pacific = BBox::new(170.0, -10.0, -170.0, 10.0)?;
+/// assert!(pacific.may_meet(&wkt::parse("POINT (179 0)")?, false));
+/// assert!(!pacific.may_meet(&wkt::parse("POINT (0 0)")?, false));
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BBox {
+    x: (f64, f64),
+    y: (f64, f64),
+    z: Option<(f64, f64)>,
+    m: Option<(f64, f64)>,
+}
+
+impl BBox {
+    /// Fails if a number is NaN, or if `ymin` is greater than `ymax`.
+    pub fn new(xmin: f64, ymin: f64, xmax: f64, ymax: f64) -> Result<Self> {
+        if xmin.is_nan() || xmax.is_nan() {
+            return Err(Error::argument("NaN is no edge of a box"));
+        }
+        Ok(BBox { x: (xmin, xmax), y: checked("y", ymin, ymax)?, z: None, m: None })
+    }
+
+    /// Asks for z, too. Fails if a number is NaN, or the least is greater than the greatest.
+    pub fn with_z(self, zmin: f64, zmax: f64) -> Result<Self> {
+        Ok(BBox { z: Some(checked("z", zmin, zmax)?), ..self })
+    }
+
+    /// Asks for m, too. Fails if a number is NaN, or the least is greater than the greatest.
+    pub fn with_m(self, mmin: f64, mmax: f64) -> Result<Self> {
+        Ok(BBox { m: Some(checked("m", mmin, mmax)?), ..self })
+    }
+
+    /// Of four numbers (x, y), six (x, y, z) or eight (x, y, z, m): first the least ones, then the greatest.
+    pub fn of_numbers(numbers: &[f64]) -> Result<Self> {
+        match *numbers {
+            [xmin, ymin, xmax, ymax] => BBox::new(xmin, ymin, xmax, ymax),
+            [xmin, ymin, zmin, xmax, ymax, zmax] => BBox::new(xmin, ymin, xmax, ymax)?.with_z(zmin, zmax),
+            [xmin, ymin, zmin, mmin, xmax, ymax, zmax, mmax] => {
+                BBox::new(xmin, ymin, xmax, ymax)?.with_z(zmin, zmax)?.with_m(mmin, mmax)
+            }
+            _ => Err(Error::argument("a box has four numbers, six with z, or eight with z and m")),
+        }
+    }
+
+    /// What [`of_numbers`](Self::of_numbers) takes. Of a box with m and without z, z is everything.
+    pub fn numbers(&self) -> Vec<f64> {
+        let z = self.z.or(self.m.map(|_| (f64::NEG_INFINITY, f64::INFINITY)));
+        let ranges = [Some(self.x), Some(self.y), z, self.m];
+        let ranges = || ranges.iter().flatten();
+        ranges().map(|range| range.0).chain(ranges().map(|range| range.1)).collect()
+    }
+
+    /// The range of x. It wraps if the first is greater.
+    pub fn x(&self) -> (f64, f64) {
+        self.x
+    }
+
+    /// The range of y.
+    pub fn y(&self) -> (f64, f64) {
+        self.y
+    }
+
+    /// The range of z, if it is asked for.
+    pub fn z(&self) -> Option<(f64, f64)> {
+        self.z
+    }
+
+    /// The range of m, if it is asked for.
+    pub fn m(&self) -> Option<(f64, f64)> {
+        self.m
+    }
+
+    /// Whether a range of x has something in common with this box's. Either may wrap.
+    pub fn meets_x(&self, (min, max): (f64, f64)) -> bool {
+        let (xmin, xmax) = self.x;
+        match (xmin > xmax, min > max) {
+            (false, false) => overlap(self.x, (min, max)),
+            (true, true) => true,
+            (true, false) => max >= xmin || min <= xmax,
+            (false, true) => xmax >= min || xmin <= max,
+        }
+    }
+
+    /// Whether a range of y has something in common with this box's.
+    pub fn meets_y(&self, range: (f64, f64)) -> bool {
+        overlap(self.y, range)
+    }
+
+    /// The same of z; true if it is not asked for.
+    pub fn meets_z(&self, range: (f64, f64)) -> bool {
+        self.z.is_none_or(|z| overlap(z, range))
+    }
+
+    /// The same of m.
+    pub fn meets_m(&self, range: (f64, f64)) -> bool {
+        self.m.is_none_or(|m| overlap(m, range))
+    }
+
+    /// Whether a geometry in well-known binary may have something in common with the box.
+    ///
+    /// - In the plane that is so if the box of its positions has: for points exactly then.
+    /// - Where edges are curves (`are_edges_curved`, as of GEOGRAPHY), a geometry of points has if one of its points has; of one with
+    ///   edges it is not known where they run, so it always may.
+    /// - So may one with arcs of circles, and bytes that are no geometry.
+    /// - An empty geometry does not. A geometry without z, or m, has any.
+    pub fn may_meet(&self, wkb: &[u8], are_edges_curved: bool) -> bool {
+        let (mut extent, mut is_inside, mut is_empty) = (Extent::default(), false, true);
+        let shape = summary::positions(wkb, |position| {
+            is_empty &= position[0].is_nan() || position[1].is_nan();
+            match are_edges_curved {
+                true => is_inside |= self.has(position),
+                false => extent.add(position),
+            }
+        });
+        match shape {
+            Err(_) => true,
+            Ok(_) if is_empty => false,
+            Ok(shape) if shape.has_arcs || are_edges_curved && shape.has_edges => true,
+            Ok(_) if are_edges_curved => is_inside,
+            Ok(_) => self.meets(&extent),
+        }
+    }
+
+    fn has(&self, [x, y, z, m]: [f64; 4]) -> bool {
+        let is_in = |meets: bool, number: f64| number.is_nan() || meets;
+        self.meets_x((x, x))
+            && self.meets_y((y, y))
+            && is_in(self.meets_z((z, z)), z)
+            && is_in(self.meets_m((m, m)), m)
+    }
+
+    fn meets(&self, extent: &Extent) -> bool {
+        let [x, y, z, m] = extent.ranges();
+        let (Some(x), Some(y)) = (x, y) else { return false };
+        self.meets_x(x)
+            && self.meets_y(y)
+            && z.is_none_or(|z| self.meets_z(z))
+            && m.is_none_or(|m| self.meets_m(m))
+    }
+}
+
+impl fmt::Display for BBox {
+    /// The numbers with commas between them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, number) in self.numbers().into_iter().enumerate() {
+            let mut text = String::new();
+            crate::number::write(number, &mut text);
+            write!(f, "{}{text}", if i > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+fn overlap(a: (f64, f64), b: (f64, f64)) -> bool {
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+fn checked(name: &str, min: f64, max: f64) -> Result<(f64, f64)> {
+    match min <= max {
+        true => Ok((min, max)),
+        false => Err(Error::argument(format!("{name} of a box goes from {min} to {max}"))),
+    }
+}

@@ -1,0 +1,124 @@
+//! A geometry as GeoJSON.
+
+use crate::kind::{Dimensions, Kind};
+use crate::number;
+use crate::wkb::{self, Visitor};
+use marquetry_base::{Error, Result};
+
+/// A geometry in well-known binary as a geometry of GeoJSON. Coordinates stay what they are, whatever the reference system;
+/// measures are left out, which GeoJSON has no place for; a number that is none is null.
+///
+/// Fails if the bytes are no geometry, or one of curves, surfaces or triangles, which GeoJSON does not have.
+///
+/// ```
+/// use marquetry_geo::{geojson, wkt};
+/// let wkb = wkt::parse("LINESTRING (1 2, 3 4.5)")?;
+/// assert_eq!(geojson::to_string(&wkb)?, r#"{"type":"LineString","coordinates":[[1,2],[3,4.5]]}"#);
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+pub fn to_string(wkb: &[u8]) -> Result<String> {
+    let mut out = String::new();
+    write_to(wkb, &mut out)?;
+    Ok(out)
+}
+
+/// Appends what [`to_string`] gives. Appends nothing if it fails.
+pub fn write_to(wkb: &[u8], out: &mut String) -> Result<()> {
+    let start = out.len();
+    let mut json = Json { out, open: Vec::new(), is_first: true, unknown: None };
+    let walked = wkb::walk(wkb, &mut json);
+    let unknown = json.unknown;
+    let done = match (walked, unknown) {
+        (Err(error), _) => Err(error),
+        (Ok(_), Some(kind)) => Err(Error::unsupported(format!("GeoJSON has no {}", kind.name()))),
+        (Ok(_), None) => Ok(()),
+    };
+    if done.is_err() {
+        out.truncate(start);
+    }
+    done
+}
+
+struct Json<'a> {
+    out: &'a mut String,
+    open: Vec<(Kind, Dimensions)>,
+    /// Whether nothing stands behind the last bracket that was opened.
+    is_first: bool,
+    unknown: Option<Kind>,
+}
+
+impl Json<'_> {
+    fn separate(&mut self) {
+        if !self.is_first {
+            self.out.push(',');
+        }
+        self.is_first = false;
+    }
+
+    fn close(&mut self, brackets: &str) {
+        self.out.push_str(brackets);
+        self.is_first = false;
+    }
+
+    /// Whether the last geometry is a member of a multi-geometry, which has coordinates and no object of its own.
+    fn is_member(&self) -> bool {
+        self.open.len() > 1 && self.open[self.open.len() - 2].0 != Kind::GeometryCollection
+    }
+}
+
+impl Visitor for Json<'_> {
+    fn begin(&mut self, kind: Kind, dimensions: Dimensions, _parts: u32) {
+        if kind as u32 > Kind::GeometryCollection as u32 {
+            self.unknown = Some(kind);
+        }
+        if !self.open.is_empty() {
+            self.separate();
+        }
+        self.open.push((kind, dimensions));
+        if !self.is_member() {
+            let list = if kind == Kind::GeometryCollection { "geometries" } else { "coordinates" };
+            self.out.push_str(&format!(r#"{{"type":"{}","{list}":"#, kind.name()));
+        }
+        self.out.push('[');
+        self.is_first = true;
+    }
+
+    fn ring(&mut self, _positions: u32) {
+        self.separate();
+        self.out.push('[');
+        self.is_first = true;
+    }
+
+    fn end_ring(&mut self) {
+        self.close("]");
+    }
+
+    fn position(&mut self, position: [f64; 4]) {
+        let Some(&(kind, dimensions)) = self.open.last() else { return };
+        if kind == Kind::Point && wkb::is_empty(position) {
+            return;
+        }
+        let has_bracket = kind != Kind::Point;
+        if has_bracket {
+            self.separate();
+            self.out.push('[');
+        }
+        let shown = Dimensions { m: false, ..dimensions };
+        for (i, value) in shown.numbers(position).enumerate() {
+            self.out.push_str(if i > 0 { "," } else { "" });
+            match value.is_finite() {
+                true => number::write(value, self.out),
+                false => self.out.push_str("null"),
+            }
+        }
+        if has_bracket {
+            self.out.push(']');
+        }
+    }
+
+    fn end(&mut self) {
+        let brackets = if self.is_member() { "]" } else { "]}" };
+        self.open.pop();
+        self.close(brackets);
+    }
+}

@@ -1,0 +1,34 @@
+//! Geometries, as columns of Parquet hold them: well-known binary, which nothing here copies to look at it; where geometries
+//! are; their texts; and the metadata by which GeoParquet says what columns of them mean.
+//!
+//! ```
+//! use marquetry_geo::{BBox, geojson, wkt};
+//! let wkb = geojson::parse(r#"{"type": "LineString", "coordinates": [[1, 2], [3, 4.5]]}"#)?;
+//! assert_eq!(wkt::to_string(&wkb)?, "LINESTRING (1 2, 3 4.5)");
+//! assert!(BBox::new(0.0, 0.0, 2.0, 2.0)?.may_meet(&wkb, false));
+//! # Ok::<(), marquetry_base::Error>(())
+//! ```
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `kind.rs` | kinds of geometries, their codes and names |
+//! | `wkb.rs` | a walk over well-known binary, and a writer |
+//! | `summary.rs`, `bbox.rs` | where the positions of a geometry are; boxes that are asked for |
+//! | `hilbert.rs` | the place of a point on a Hilbert curve |
+//! | `wkt.rs`, `geojson.rs` | texts, both ways |
+//! | `number.rs` | digits |
+#![forbid(unsafe_code)]
+
+mod bbox;
+pub mod geojson;
+pub mod hilbert;
+mod kind;
+mod number;
+mod summary;
+pub mod wkb;
+pub mod wkt;
+
+pub use bbox::BBox;
+pub use kind::{Dimensions, Kind, code_name, code_of_name, iso_code};
+pub use marquetry_base::{Error, Result};
+pub use summary::{Extent, Shape, positions};

@@ -1,0 +1,17 @@
+//! Numbers as text.
+
+/// Appends the shortest digits that give the number back, without an exponent where that is readable. What is no number is
+/// `NaN`, `inf` or `-inf`.
+pub(crate) fn write(number: f64, out: &mut String) {
+    if !number.is_finite() {
+        out.push_str(match number {
+            _ if number.is_nan() => "NaN",
+            _ if number > 0.0 => "inf",
+            _ => "-inf",
+        });
+    } else if number == number.trunc() && number.abs() < 1e15 {
+        out.push_str(&(number as i64).to_string());
+    } else {
+        out.push_str(zmij::Buffer::new().format_finite(number));
+    }
+}

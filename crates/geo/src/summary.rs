@@ -1,0 +1,98 @@
+//! What is known of a geometry after one walk over it: its kind, and where its positions are.
+
+use crate::kind::{Dimensions, Kind, iso_code};
+use crate::wkb::{self, Visitor};
+use marquetry_base::Result;
+
+/// What a geometry is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shape {
+    /// The ISO code: kind + 1000 for Z, + 2000 for M, + 3000 for both.
+    pub code: i32,
+    /// Whether there are lines, and so more points than positions.
+    pub has_edges: bool,
+    /// Whether some of these may be arcs of circles, which bulge beyond their positions.
+    pub has_arcs: bool,
+}
+
+/// Walks over a geometry, and calls `position` with x, y, z and m of each position; what it does not have is NaN. Fails if the
+/// bytes are no geometry; some positions may have been told of by then.
+pub fn positions(wkb: &[u8], position: impl FnMut([f64; 4])) -> Result<Shape> {
+    let mut each = Each { position, has_edges: false, has_arcs: false };
+    let (kind, dimensions) = wkb::walk(wkb, &mut each)?;
+    Ok(Shape { code: iso_code(kind, dimensions), has_edges: each.has_edges, has_arcs: each.has_arcs })
+}
+
+struct Each<F> {
+    position: F,
+    has_edges: bool,
+    has_arcs: bool,
+}
+
+impl<F: FnMut([f64; 4])> Visitor for Each<F> {
+    fn begin(&mut self, kind: Kind, _dimensions: Dimensions, _parts: u32) {
+        self.has_edges |= kind.has_edges();
+        self.has_arcs |= kind.has_arcs();
+    }
+
+    #[inline]
+    fn position(&mut self, position: [f64; 4]) {
+        (self.position)(position);
+    }
+}
+
+/// The least and the greatest number of each dimension.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extent {
+    /// Of x, y, z and m; the least is greater than the greatest where there are no numbers.
+    ranges: [(f64, f64); 4],
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Extent { ranges: [(f64::INFINITY, f64::NEG_INFINITY); 4] }
+    }
+}
+
+impl Extent {
+    /// Takes a position. SPEC: NaN is skipped, in its dimension only.
+    #[inline]
+    pub fn add(&mut self, position: [f64; 4]) {
+        for (range, number) in self.ranges.iter_mut().zip(position) {
+            // Comparing with NaN is false.
+            if number < range.0 {
+                range.0 = number;
+            }
+            if number > range.1 {
+                range.1 = number;
+            }
+        }
+    }
+
+    /// Takes all that another one has taken.
+    pub fn merge(&mut self, other: &Extent) {
+        for (ours, theirs) in self.ranges.iter_mut().zip(other.ranges) {
+            *ours = (ours.0.min(theirs.0), ours.1.max(theirs.1));
+        }
+    }
+
+    /// The ranges of x, y, z and m; `None` where there were no numbers.
+    pub fn ranges(&self) -> [Option<(f64, f64)>; 4] {
+        self.ranges.map(|(min, max)| (min <= max).then_some((min, max)))
+    }
+
+    /// The extent of a geometry. Fails if the bytes are none.
+    ///
+    /// ```
+    /// use marquetry_geo::{Extent, wkt};
+    /// let (extent, _) = Extent::of(&wkt::parse("LINESTRING (1 5, 3 4)")?)?;
+    /// assert_eq!(extent.ranges(), [Some((1.0, 3.0)), Some((4.0, 5.0)), None, None]);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn of(wkb: &[u8]) -> Result<(Extent, Shape)> {
+        let mut extent = Extent::default();
+        let shape = positions(wkb, |position| extent.add(position))?;
+        Ok((extent, shape))
+    }
+}
