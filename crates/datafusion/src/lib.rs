@@ -84,11 +84,12 @@
 //! With the feature `proto`, `MarquetryPhysicalCodec` and `MarquetryLogicalCodec` have DataFusion's messages carry scans, sinks, tables
 //! and formats of Marquetry, with all of their options, the conditions that are asked in files, and the version of each file.
 //! `serialisable` prepares a logical plan for that; `SerialisableTables` does so for all plans of a session. A message of another
-//! version, or with more in it than this version knows, is refused: what runs together is of one release.
+//! version, with more in it than this version knows, or with another checksum, is refused: what runs together is of one release.
+//! Tables with virtual columns, or with an adapter of columns of their own, are not sent, and keys of encrypted files neither.
 //!
 //! # What it does not do
-//! Virtual columns and `file_row_index()` are not read. Buffers of reading
-//! are not counted by the session's memory pool; those of writing are.
+//! Virtual columns and `file_row_index()` are not read. Buffers of reading are not counted by the session's memory pool; those of
+//! writing are.
 
 mod column_kind;
 mod columns;

@@ -1,4 +1,4 @@
-//! What stands around each of our messages: whose it is, its version, and what it is.
+//! What stands around each of our messages: whose it is, its version, what it is, and a checksum.
 
 use datafusion::error::{DataFusionError, Result};
 use prost::Message;
@@ -26,6 +26,9 @@ impl Kind {
 /// No message of Protocol Buffers begins with this byte, so that nobody else's is taken for ours.
 const MAGIC: [u8; 4] = [0xff, b'M', b'Q', b'T'];
 
+/// Before the checksum: the magic number, the version, and the kind.
+const HEAD: usize = MAGIC.len() + 2;
+
 /// Grows with every change of a message: what runs together is of one version.
 const VERSION: u8 = 1;
 
@@ -36,14 +39,26 @@ pub(super) fn is_ours(bytes: &[u8]) -> bool {
 
 /// Adds a message in its envelope.
 pub(super) fn seal(kind: Kind, message: &impl Message, into: &mut Vec<u8>) {
+    let start = into.len();
     into.extend(MAGIC);
     into.extend([VERSION, kind as u8]);
-    into.extend(message.encode_to_vec());
+    let message = message.encode_to_vec();
+    let checksum = checksum(&into[start..], &message);
+    into.extend(checksum.to_le_bytes());
+    into.extend(message);
+}
+
+/// A plan with another number in a condition would be a plan, too.
+fn checksum(head: &[u8], message: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(head);
+    hasher.update(message);
+    hasher.finalize()
 }
 
 /// What a message of ours is. Fails if it is of another version.
 pub(super) fn kind(bytes: &[u8]) -> Result<Kind> {
-    let [version, kind] = *bytes.get(MAGIC.len()..MAGIC.len() + 2).unwrap_or_default() else {
+    let [version, kind] = *bytes.get(MAGIC.len()..HEAD).unwrap_or_default() else {
         return Err(unreadable("it ends before it says what it is"));
     };
     if version != VERSION {
@@ -63,7 +78,11 @@ pub(super) fn open<M: Message + Default>(wanted: Kind, bytes: &[u8]) -> Result<M
     if found != wanted {
         return Err(unreadable(format!("it is {}, and {} was asked for", found.name(), wanted.name())));
     }
-    let bytes = &bytes[MAGIC.len() + 2..];
+    let (head, rest) = bytes.split_at(HEAD);
+    let (stored, bytes) = rest.split_first_chunk().ok_or_else(|| unreadable("it ends before its checksum"))?;
+    if u32::from_le_bytes(*stored) != checksum(head, bytes) {
+        return Err(unreadable("it was changed on its way: its checksum is of other bytes"));
+    }
     let message = M::decode(bytes).map_err(|error| unreadable(error.to_string()))?;
     // Fields that a message does not have are passed over in silence.
     match message.encoded_len() == bytes.len() {

@@ -4,6 +4,9 @@ use crate::tables::{batch, ints, rows, rows_of, run, session, session_with, text
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
+use datafusion::common::TableReference;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::source_as_provider;
 use datafusion::error::Result;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, collect, displayable};
@@ -12,8 +15,11 @@ use datafusion_proto::bytes::{
     logical_plan_from_bytes_with_extension_codec, logical_plan_to_bytes_with_extension_codec,
     physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
 };
+use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
-use marquetry_datafusion::{MarquetryLogicalCodec, MarquetryPhysicalCodec, serialisable};
+use marquetry_datafusion::{
+    MarquetryFormatFactory, MarquetryLogicalCodec, MarquetryPhysicalCodec, serialisable,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::tempdir;
@@ -269,48 +275,167 @@ async fn a_copy_that_is_sent_keeps_its_options() {
     assert!(!folder.path().join("wrong.parquet").exists());
 }
 
+/// A message, and what opens it: gives the bytes of what was opened.
+struct Sealed {
+    bytes: Vec<u8>,
+    open: Box<dyn Fn(&[u8]) -> Result<Vec<u8>>>,
+}
+
+/// What stands before a message: whose it is, its version, its kind, and its checksum.
+const ENVELOPE: usize = 10;
+
+/// With the checksum of what it is now.
+fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..ENVELOPE - 4]);
+    hasher.update(&bytes[ENVELOPE..]);
+    bytes[ENVELOPE - 4..ENVELOPE].copy_from_slice(&hasher.finalize().to_le_bytes());
+    bytes
+}
+
+fn of_plan(plan: &Arc<dyn ExecutionPlan>, inputs: &[Arc<dyn ExecutionPlan>], ctx: &SessionContext) -> Sealed {
+    let encoded = |plan: Arc<dyn ExecutionPlan>| {
+        let mut bytes = Vec::new();
+        let codec = MarquetryPhysicalCodec::default();
+        codec.try_encode(plan, &mut bytes, &DefaultPhysicalProtoConverter {})?;
+        Ok(bytes)
+    };
+    let (inputs, task) = (inputs.to_vec(), ctx.task_ctx());
+    let open = move |bytes: &[u8]| {
+        let codec = MarquetryPhysicalCodec::default();
+        encoded(codec.try_decode(bytes, &inputs, &task, &DefaultPhysicalProtoConverter {})?)
+    };
+    Sealed { bytes: encoded(plan.clone()).unwrap(), open: Box::new(open) }
+}
+
+fn of_table(plan: LogicalPlan, ctx: &SessionContext) -> Sealed {
+    let mut provider = None;
+    serialisable(plan)
+        .unwrap()
+        .apply(|node| {
+            if let LogicalPlan::TableScan(scan) = node {
+                provider = Some(source_as_provider(&scan.source)?);
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .unwrap();
+    let name = TableReference::bare("t");
+    let schema = provider.as_ref().unwrap().schema();
+    let task = ctx.task_ctx();
+    let encoded = |provider| {
+        let mut bytes = Vec::new();
+        let codec = MarquetryLogicalCodec::default();
+        codec.try_encode_table_provider(&TableReference::bare("t"), provider, &mut bytes)?;
+        Ok(bytes)
+    };
+    let open = move |bytes: &[u8]| {
+        let codec = MarquetryLogicalCodec::default();
+        encoded(codec.try_decode_table_provider(bytes, &name, schema.clone(), &task)?)
+    };
+    Sealed { bytes: encoded(provider.unwrap()).unwrap(), open: Box::new(open) }
+}
+
+fn of_format(ctx: &SessionContext) -> Sealed {
+    let encoded = |factory| {
+        let mut bytes = Vec::new();
+        MarquetryLogicalCodec::default().try_encode_file_format(&mut bytes, factory)?;
+        Ok(bytes)
+    };
+    let task = ctx.task_ctx();
+    let open = move |bytes: &[u8]| {
+        encoded(MarquetryLogicalCodec::default().try_decode_file_format(bytes, &task)?)
+    };
+    let options = [("compression".to_owned(), "zstd(3)".to_owned()), ("on_corrupt".to_owned(), "fail".to_owned())];
+    let factory = Arc::new(MarquetryFormatFactory::new("parquet").with_options(options));
+    Sealed { bytes: encoded(factory).unwrap(), open: Box::new(open) }
+}
+
+/// A message of each kind: a scan with conditions, a sink with an order, a table with partition columns, a format with options.
+async fn one_of_each(folder: &Path) -> Vec<Sealed> {
+    let file = table(folder);
+    let ctx = session();
+    let sql = format!("select n from '{}' where w = 'w1' and n > 17", file.display());
+    let plan = ctx.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+    let scan: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(scan(&plan));
+    let copy = format!(
+        "copy (select * from '{}' order by n) to '{}/out.parquet' stored as parquet options ({WRITING})",
+        file.display(),
+        folder.display()
+    );
+    let sink = ctx.sql(&copy).await.unwrap().create_physical_plan().await.unwrap();
+    let input = sink.children()[0].clone();
+    run(
+        &ctx,
+        &format!(
+            "create external table t (n int, w varchar not null default 'x', a int) stored as parquet partitioned by (a) \
+             location '{}/parts/' with order (n desc) options ({READING})",
+            folder.display()
+        ),
+    )
+    .await;
+    let query = ctx.sql("select * from t").await.unwrap().into_unoptimized_plan();
+    vec![of_plan(&scan, &[], &ctx), of_plan(&sink, &[input], &ctx), of_table(query, &ctx), of_format(&ctx)]
+}
+
+#[tokio::test]
+async fn bytes_that_were_changed_are_refused() {
+    let folder = tempdir().unwrap();
+    for Sealed { bytes, open } in one_of_each(folder.path()).await {
+        assert!(open(&bytes).unwrap() == bytes);
+        for end in 0..bytes.len() {
+            assert!(open(&bytes[..end]).is_err(), "cut off at {end}");
+        }
+        for place in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut changed = bytes.clone();
+                changed[place] ^= 1 << bit;
+                assert!(open(&changed).is_err(), "bit {bit} of byte {place}");
+            }
+        }
+        // With a checksum that is right, it is an error or another plan, and never a panic.
+        for end in ENVELOPE..bytes.len() {
+            drop(open(&resealed(bytes[..end].to_vec())));
+        }
+        for place in ENVELOPE..bytes.len() {
+            for byte in [0, 0x7f, 0x80, 0xff, bytes[place] ^ 1, bytes[place].wrapping_add(1), bytes[place].wrapping_sub(1)] {
+                let mut changed = bytes.clone();
+                changed[place] = byte;
+                drop(open(&resealed(changed)));
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn bytes_that_are_not_known_are_refused() {
     let folder = tempdir().unwrap();
-    let file = table(folder.path());
-    let ctx = session();
-    let sql = format!("select n from '{}' where w = 'w1'", file.display());
-    let plan = ctx.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
-    let scan = DataSourceExec::from_data_source(scan(&plan));
-    let codec = MarquetryPhysicalCodec::default();
-    let converter = DefaultPhysicalProtoConverter {};
-    let mut whole = Vec::new();
-    codec.try_encode(scan.clone(), &mut whole, &converter).unwrap();
-    let opened = |bytes: &[u8], inputs: &[Arc<dyn ExecutionPlan>]| {
-        codec.try_decode(bytes, inputs, &ctx.task_ctx(), &converter)
-    };
-    assert!(opened(&whole, &[]).is_ok());
-    let refused = |bytes: &[u8], inputs: &[Arc<dyn ExecutionPlan>], why: &str| {
-        let error = opened(bytes, inputs).map(|plan| shown(&plan)).unwrap_err().to_string();
+    let messages = one_of_each(folder.path()).await;
+    let refused = |message: usize, bytes: &[u8], why: &str| {
+        let error = (messages[message].open)(bytes).unwrap_err().to_string();
         assert!(error.contains("a plan of Marquetry's cannot be read") && error.contains(why), "{error}");
     };
-    let changed = |place: usize, byte: u8| {
-        let mut bytes = whole.clone();
+    let changed = |message: usize, place: usize, byte: u8| {
+        let mut bytes = messages[message].bytes.clone();
         bytes[place] = byte;
-        bytes
+        resealed(bytes)
     };
-    refused(&changed(4, 2), &[], "it is of version 2 of the messages, and this is 1");
-    refused(&changed(5, 99), &[], "nothing is of kind 99");
-    refused(&changed(5, 3), &[], "it is a part of a logical plan");
-    refused(&changed(5, 2), &[scan.clone()], "");
-    refused(&whole, &[scan.clone()], "it cannot have 1 inputs");
-    refused(&whole[..4], &[], "it ends before it says what it is");
-    // A field that is not known, as a later version may have it.
-    refused(&[whole.as_slice(), &[0xf8, 0x07, 1]].concat(), &[], "it has fields that a scan does not have");
-    // Cut off or changed anywhere, it is an error or another plan, and never a panic.
-    for end in 0..whole.len() {
-        drop(opened(&whole[..end], &[]));
+    for message in 0..messages.len() {
+        refused(message, &changed(message, 4, 2), "it is of version 2 of the messages, and this is 1");
+        refused(message, &changed(message, 5, 99), "nothing is of kind 99");
+        refused(message, &messages[message].bytes[..4], "it ends before it says what it is");
+        refused(message, &messages[message].bytes[..8], "it ends before its checksum");
+        let mut flipped = messages[message].bytes.clone();
+        flipped[ENVELOPE] ^= 1;
+        refused(message, &flipped, "it was changed on its way");
+        // A field that is not known, as a later version may have it.
+        let more = [messages[message].bytes.as_slice(), &[0xf8, 0x07, 1]].concat();
+        refused(message, &resealed(more), "it has fields that");
     }
-    for place in 0..whole.len() {
-        for bit in 0..8 {
-            drop(opened(&changed(place, whole[place] ^ (1 << bit)), &[]));
-        }
-    }
+    refused(0, &changed(0, 5, 2), "it cannot have 0 inputs");
+    refused(1, &messages[0].bytes, "it cannot have 1 inputs");
+    refused(0, &messages[2].bytes, "it is a part of a logical plan");
+    refused(2, &messages[3].bytes, "it is a format, and a table was asked for");
+    refused(3, &messages[0].bytes, "it is a scan, and a format was asked for");
 }
 
 #[tokio::test]
