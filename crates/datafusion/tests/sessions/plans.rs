@@ -2,10 +2,10 @@
 
 use crate::tables::{batch, ints, rows, rows_of, run, session, session_with, texts, write};
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::datasource::physical_plan::FileScanConfig;
-use datafusion::datasource::source::DataSourceExec;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::source_as_provider;
 use datafusion::error::Result;
 use datafusion::logical_expr::LogicalPlan;
@@ -343,10 +343,10 @@ fn of_format(ctx: &SessionContext) -> Sealed {
         Ok(bytes)
     };
     let task = ctx.task_ctx();
-    let open = move |bytes: &[u8]| {
-        encoded(MarquetryLogicalCodec::default().try_decode_file_format(bytes, &task)?)
-    };
-    let options = [("compression".to_owned(), "zstd(3)".to_owned()), ("on_corrupt".to_owned(), "fail".to_owned())];
+    let open =
+        move |bytes: &[u8]| encoded(MarquetryLogicalCodec::default().try_decode_file_format(bytes, &task)?);
+    let options =
+        [("compression".to_owned(), "zstd(3)".to_owned()), ("on_corrupt".to_owned(), "fail".to_owned())];
     let factory = Arc::new(MarquetryFormatFactory::new("parquet").with_options(options));
     Sealed { bytes: encoded(factory).unwrap(), open: Box::new(open) }
 }
@@ -399,7 +399,15 @@ async fn bytes_that_were_changed_are_refused() {
             drop(open(&resealed(bytes[..end].to_vec())));
         }
         for place in ENVELOPE..bytes.len() {
-            for byte in [0, 0x7f, 0x80, 0xff, bytes[place] ^ 1, bytes[place].wrapping_add(1), bytes[place].wrapping_sub(1)] {
+            for byte in [
+                0,
+                0x7f,
+                0x80,
+                0xff,
+                bytes[place] ^ 1,
+                bytes[place].wrapping_add(1),
+                bytes[place].wrapping_sub(1),
+            ] {
                 let mut changed = bytes.clone();
                 changed[place] = byte;
                 drop(open(&resealed(changed)));
