@@ -59,11 +59,16 @@ fn the_schema_shows_reference_system_and_edges() {
     assert!(success(&["schema", &path]).contains("GEOGRAPHY(EPSG:4267,KARNEY)"));
 }
 
-/// 4,000 points all over a square of 100, in an order that has near nothing together, and their numbers.
+/// 4,000 points all over 100 by 50 degrees, in an order that has near nothing together, and their numbers.
 fn points(folder: &Folder, parameters: &str) -> String {
-    let place = |i: u64, factor: u64| (i * factor % 4_000) as f64 / 40.0;
+    let place = |i: u64, factor: u64| (i * factor % 4_000) as f64;
     let bytes = |i: u64| {
-        [&[1, 1, 0, 0, 0][..], &place(i, 1_777).to_le_bytes(), &place(i, 2_341).to_le_bytes()].concat()
+        [
+            &[1, 1, 0, 0, 0][..],
+            &(place(i, 1_777) / 40.0).to_le_bytes(),
+            &(place(i, 2_341) / 80.0).to_le_bytes(),
+        ]
+        .concat()
     };
     let values: BinaryArray = (0..4_000).map(|i| (i % 100 != 99).then(|| bytes(i))).collect();
     let extension = HashMap::from([
@@ -99,7 +104,8 @@ fn a_curve_has_few_row_groups_with_what_is_in_a_box() {
         };
         let expected: Vec<u64> = (0..4_000u64)
             .filter(|i| {
-                let [x, y] = [1_777, 2_341].map(|factor| (i * factor % 4_000) as f64 / 40.0);
+                let [x, y] =
+                    [(1_777, 40.0), (2_341, 80.0)].map(|(factor, share)| (i * factor % 4_000) as f64 / share);
                 i % 100 != 99 && (20.0..=25.0).contains(&x) && (30.0..=35.0).contains(&y)
             })
             .collect();
@@ -163,7 +169,7 @@ fn versions_of_geoparquet_become_each_other() {
     for (version, full, has_type) in
         [("2.0", "2.0.0", true), ("1.1", "1.1.0", false), ("1.0", "1.0.0", false), ("2.0", "2.0.0", true)]
     {
-        let to = folder.path(&format!("v{version}{}.parquet", from.len()));
+        let to = format!("{}.then{version}.parquet", from.trim_end_matches(".parquet"));
         success(&["convert", &from, &to, "--geoparquet", version]);
         let (geo, schema) = geoparquet(&to);
         assert_eq!(geo["version"], full);
@@ -171,7 +177,7 @@ fn versions_of_geoparquet_become_each_other() {
         let column = &geo["columns"]["geom"];
         assert_eq!(column["encoding"], "WKB");
         assert_eq!(column["geometry_types"], serde_json::json!(["Point"]));
-        assert_eq!(column["bbox"], serde_json::json!([0.0, 0.0, 99.975, 99.975]));
+        assert_eq!(column["bbox"], serde_json::json!([0.0, 0.0, 99.975, 49.9875]));
         assert_eq!(schema.contains("GEOMETRY"), has_type, "{schema}");
         assert_eq!(wkb(&to).len(), wkb(&path).len());
         if has_type {
@@ -279,7 +285,7 @@ fn parts_and_wholes_have_boxes_of_their_own() {
         let column = &geo["columns"]["geom"];
         assert_eq!(column["geometry_types"], serde_json::json!(["Point"]));
         let bbox: Vec<f64> = serde_json::from_value(column["bbox"].clone()).unwrap();
-        assert!(bbox[0] > 1.0 || bbox[1] > 1.0 || bbox[2] < 99.0 || bbox[3] < 99.0, "{bbox:?}");
+        assert!(bbox[0] > 1.0 || bbox[1] > 1.0 || bbox[2] < 99.0 || bbox[3] < 49.0, "{bbox:?}");
         let inside = format!("bbox_intersects(geom, {}, {}, {}, {})", bbox[0], bbox[1], bbox[2], bbox[3]);
         let count: serde_json::Value =
             serde_json::from_str(&success(&["count", &part(i), "--where", &inside, "--format", "json"]))
@@ -318,5 +324,5 @@ fn parts_and_wholes_have_boxes_of_their_own() {
         success(&["convert", &from, to, "--geoparquet", "1.0"]);
     }
     let (code, errors) = failure(&["merge", &left, &right, &folder.path("both.parquet")]);
-    assert!(code == 1 && errors[0].contains("reference system"), "{errors:?}");
+    assert!(code != 0 && errors[0].contains("reference system"), "{errors:?}");
 }

@@ -19,7 +19,7 @@ use crate::sort::{self, Budget, Keys, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
 use clap::Args as ClapArgs;
 use marquetry_core::write::KeyValue;
-use marquetry_geo::geoparquet;
+use marquetry_geo::{GeoParquet, geoparquet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -262,8 +262,9 @@ fn parquet_sink<'a, 'b>(
         covering: args.writing.covering,
     };
     let geo = GeoPlan::new(wish, schema, pairs)?;
-    // It is written anew, with the boxes of the rows.
-    let is_kept = |pair: &&KeyValue| geo.is_none() || pair.key != geoparquet::KEY;
+    // It is written anew, with the boxes of the rows, or not at all if they have no geometries. What cannot be read stays.
+    let is_read = |pair: &KeyValue| pair.value.as_deref().is_some_and(|json| GeoParquet::parse(json).is_ok());
+    let is_kept = |pair: &&KeyValue| pair.key != geoparquet::KEY || (geo.is_none() && !is_read(pair));
     let pairs: Vec<KeyValue> = pairs.iter().filter(is_kept).cloned().collect();
     let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs);
     let properties = match args.encrypt.properties()? {

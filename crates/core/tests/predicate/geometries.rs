@@ -79,7 +79,7 @@ impl Drawn {
         }
         if let (3, Some(z)) = (n, self.z)
             && (z < asked[2] || z > asked[n + 2])
-            && !(is_geography && !self.name.ends_with("POINT"))
+            && (!is_geography || self.name.ends_with("POINT"))
         {
             return false;
         }
