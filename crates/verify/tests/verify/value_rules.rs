@@ -184,7 +184,7 @@ pub(crate) fn geoparquet() -> Vec<(&'static str, Bytes)> {
         ("geoparquet-json", with_geo(plain(), "[]".to_owned())),
         ("geoparquet-metadata", with_geo(plain(), "{}".to_owned())),
         ("geoparquet-metadata", with(plain(), "7.0.0", known)),
-        ("geoparquet-metadata", with(plain(), "1.1.0", r#""geometry_types": ["Circle"]"#)),
+        ("geoparquet-metadata", with(plain(), "1.1.0", r#""geometry_types": ["Point", "Circle"]"#)),
         ("geoparquet-metadata", with(plain(), "1.1.0", r#""geometry_types": ["Point"], "bbox": [1, 2, 3]"#)),
         (
             "geoparquet-metadata",
