@@ -9,10 +9,11 @@
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
 //! lines        rows become lines of text, by several threads
-//! decode_dictionaries unify_dictionaries compact_views names   columns as an output needs them
+//! change_types decode_dictionaries unify_dictionaries compact_views names   columns as an output needs them
 //! progress     a bar on the terminal
 //! ```
 
+mod change_types;
 mod compact_views;
 mod decode_dictionaries;
 mod destination;
@@ -26,6 +27,7 @@ mod report;
 mod sink;
 mod unify_dictionaries;
 
+pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
 pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::Destination;

@@ -3,8 +3,8 @@
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
-    Destination, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed,
-    with_filled_names, with_unique_names,
+    Destination, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total, TypeChanges, change_type,
+    formatted, properties, renamed, with_filled_names, with_unique_names,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
@@ -20,6 +20,7 @@ use arrow_schema::SchemaRef;
 use clap::Args as ClapArgs;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
+use marquetry_inspect::NewType;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -57,6 +58,10 @@ pub(crate) struct ConvertArgs {
     /// geometries that are near each other in rows that are
     #[arg(long, value_name = "A,B:desc")]
     pub(crate) sort_by: Vec<SortColumns>,
+    /// Give a column another type, which must hold all its values so that they come back as they were: int32, uint32, int64,
+    /// decimal(PRECISION,SCALE), date, uuid, bool; of text that is JSON, variant
+    #[arg(long, value_name = "COLUMN=TYPE", value_parser = change_type)]
+    pub(crate) change_type: Vec<(String, NewType)>,
     #[command(flatten)]
     pub(crate) together: TableArgs,
     #[command(flatten)]
@@ -88,7 +93,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
+/// The same; what fails is not reported.
+pub(crate) fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
     let to_stdout = args.output.as_os_str() == "-";
     let out = Some(args.output.as_path()).filter(|_| !to_stdout);
     let mut lost = Losses::new(&args.selection, &args.inputs, out)?;
@@ -112,7 +118,8 @@ fn convert_rows(
     let sort_by: Vec<&SortColumn> = args.sort_by.iter().flat_map(|columns| &columns.0).collect();
     let (selection, only_sorted_by) = with_sorted_columns(&args.selection, &sort_by);
     let input = inputs::open(&args.inputs, &wanted(args, &selection, target, threads))?;
-    let schema = named(input.schema.clone(), target);
+    let changes = TypeChanges::new(&args.change_type, &input.schema)?;
+    let schema = named(changes.schema.clone(), target);
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     // They stand behind the others.
     let only_sorted_by =
@@ -139,7 +146,7 @@ fn convert_rows(
     };
     let batches = {
         let schema = schema.clone();
-        input.batches.map(move |batch| Ok(renamed(batch?, &schema)?))
+        input.batches.map(move |batch| Ok(renamed(changes.apply(batch?)?, &schema)?))
     };
     let batches: Batches = match keys.is_empty() {
         true => Box::new(batches),
