@@ -36,13 +36,13 @@ from ._errors import (
 )
 from ._file import Dataset, File, Stream, Table, dataset, open
 from ._marquetry import Batch, Schema, __version__
-from ._writer import Writer, create, write
+from ._writer import Writer, append, create, write
 
 __all__ = [
     "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnError", "ColumnStats", "Common", "DamageError",
     "Dataset", "Diff", "Difference", "EncryptedError", "Error", "Explanation", "File", "Finding", "ForbiddenError",
     "Histogram", "IoError", "Lengths", "LimitError", "MissingFileError", "OutOfMemoryError", "Recovery", "RowsDiff",
-    "Schema", "Statistics", "Stream", "Table", "UnsupportedError", "Verification", "Writer", "__version__", "create",
+    "Schema", "Statistics", "Stream", "Table", "UnsupportedError", "Verification", "Writer", "__version__", "append", "create",
     "dataset", "diff", "explain", "open", "recover", "report", "stats", "verify", "write",
 ]  # fmt: skip
 
