@@ -29,7 +29,7 @@ pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_col
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use inputs::Input;
-pub(crate) use marquetry_inspect::{Reencoder, SpillBudget};
+pub(crate) use marquetry_inspect::{EncoderMemory, Reencoder};
 pub(crate) use output_file::OutputFile;
 pub(crate) use print_report::{print_report, print_report_of, report_failure};
 pub(crate) use reencode::{codec_of, has_order_of_bounds, into_column};
