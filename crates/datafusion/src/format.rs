@@ -4,6 +4,7 @@ use crate::error::refused;
 use crate::footer_cache::FooterCache;
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
+use crate::output_options::OutputOptions;
 use crate::schema::{table_schema, without_metadata};
 use crate::sink::MarquetrySink;
 use crate::source::MarquetrySource;
@@ -35,12 +36,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub struct MarquetryFormat {
     options: Arc<FormatOptions>,
+    output: OutputOptions,
 }
 
 impl MarquetryFormat {
     /// With these options.
     pub fn new(options: FormatOptions) -> Self {
-        MarquetryFormat { options: Arc::new(options) }
+        MarquetryFormat { options: Arc::new(options), output: OutputOptions::default() }
+    }
+
+    pub(crate) fn with_output(self, output: OutputOptions) -> Self {
+        MarquetryFormat { output, ..self }
     }
 
     /// The options.
@@ -161,12 +167,13 @@ impl FileFormat for MarquetryFormat {
         &self,
         input: Arc<dyn ExecutionPlan>,
         _state: &dyn Session,
-        conf: FileSinkConfig,
+        mut conf: FileSinkConfig,
         order_requirements: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if conf.insert_op != InsertOp::Append {
             return Err(refused("Parquet files are only added: a table of files is not overwritten"));
         }
+        self.output.act_on(&mut conf);
         let sink = MarquetrySink::new(conf, self.options.clone(), order_requirements.as_ref())?;
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order_requirements)))
     }

@@ -80,9 +80,16 @@
 //! `row_groups_pruned_dictionary`, `requests`, `fetch_time`, `decompress_time`, `decode_time`, `pages_skipped`, `rows_left_out` and
 //! `values_made_null`.
 //!
+//! # Plans as bytes
+//! With the feature `proto`, `MarquetryPhysicalCodec` and `MarquetryLogicalCodec` have DataFusion's messages carry scans, sinks, tables
+//! and formats of Marquetry, with all of their options, the conditions that are asked in files, and the version of each file.
+//! `serialisable` prepares a logical plan for that; `SerialisableTables` does so for all plans of a session. A message of another
+//! version, with more in it than this version knows, or with another checksum, is refused: what runs together is of one release.
+//! Tables with virtual columns, or with an adapter of columns of their own, are not sent, and keys of encrypted files neither.
+//!
 //! # What it does not do
-//! Plans are not serialised, so that they run in one process. Virtual columns and `file_row_index()` are not read. Buffers of reading
-//! are not counted by the session's memory pool; those of writing are.
+//! Virtual columns and `file_row_index()` are not read. Buffers of reading are not counted by the session's memory pool; those of
+//! writing are.
 
 mod column_kind;
 mod columns;
@@ -98,6 +105,7 @@ mod opener;
 mod options;
 mod ordering;
 mod output;
+mod output_options;
 mod pieces;
 mod predicate;
 mod register;
@@ -110,6 +118,8 @@ mod statistics;
 mod store_file;
 mod store_sink;
 mod wanted;
+#[cfg(feature = "proto")]
+mod wire;
 mod writer_properties;
 
 pub use factory::MarquetryFormatFactory;
@@ -118,3 +128,7 @@ pub use options::FormatOptions;
 pub use register::{register, register_builder};
 pub use sink::MarquetrySink;
 pub use source::MarquetrySource;
+#[cfg(feature = "proto")]
+pub use wire::{
+    MarquetryLogicalCodec, MarquetryPhysicalCodec, MarquetryTable, SerialisableTables, serialisable,
+};

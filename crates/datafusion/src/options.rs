@@ -40,10 +40,7 @@ impl FormatOptions {
             return Ok(());
         }
         match key.strip_prefix("format.").unwrap_or(key) {
-            "on_corrupt" => {
-                self.on_corrupt = on_corrupt(value)?;
-                Ok(())
-            }
+            "on_corrupt" => self.set_on_corrupt(value),
             "checkpoint_every" => Err(refused(
                 "checkpoint_every is for files that can be seen while they are written; DataFusion's stores show a file \
                  when it is whole",
@@ -56,6 +53,26 @@ impl FormatOptions {
                 Ok(())
             }
         }
+    }
+
+    pub(crate) fn set_on_corrupt(&mut self, name: &str) -> Result<()> {
+        let name = name.to_ascii_lowercase();
+        let found = ON_CORRUPT.iter().find(|(known, _)| *known == name);
+        let (_, on_corrupt) = found.ok_or_else(|| {
+            let known: Vec<&str> = ON_CORRUPT.iter().map(|(known, _)| *known).collect();
+            refused(format!("on_corrupt '{name}' is none of {}", known.join(", ")))
+        })?;
+        self.on_corrupt = *on_corrupt;
+        Ok(())
+    }
+
+    /// Fails if it is one that has no name here.
+    #[cfg(feature = "proto")]
+    pub(crate) fn on_corrupt_name(&self) -> Result<&'static str> {
+        let found = ON_CORRUPT.iter().find(|(_, known)| *known == self.on_corrupt);
+        found
+            .map(|(name, _)| *name)
+            .ok_or_else(|| refused(format!("on_corrupt {:?} has no name", self.on_corrupt)))
     }
 
     /// How files are read. Fails if an option asks for what is not done.
@@ -138,7 +155,7 @@ impl FormatOptions {
         self.check_encryption()
     }
 
-    fn check_encryption(&self) -> Result<()> {
+    pub(crate) fn check_encryption(&self) -> Result<()> {
         match self.parquet.crypto == Default::default() {
             true => Ok(()),
             false => Err(refused(
@@ -155,18 +172,13 @@ fn first(refusals: &[(bool, &str)]) -> Result<()> {
     }
 }
 
-fn on_corrupt(value: &str) -> Result<OnCorrupt> {
-    Ok(match value.to_ascii_lowercase().as_str() {
-        "fail" => OnCorrupt::Fail,
-        "skip_page" => OnCorrupt::SkipPage,
-        "null_page" => OnCorrupt::NullPage,
-        "skip_row_group" => OnCorrupt::SkipRowGroup,
-        other => {
-            let known = "fail, skip_page, null_page, skip_row_group";
-            return Err(refused(format!("on_corrupt '{other}' is none of {known}")));
-        }
-    })
-}
+/// What `on_corrupt` may be.
+const ON_CORRUPT: [(&str, OnCorrupt); 4] = [
+    ("fail", OnCorrupt::Fail),
+    ("skip_page", OnCorrupt::SkipPage),
+    ("null_page", OnCorrupt::NullPage),
+    ("skip_row_group", OnCorrupt::SkipRowGroup),
+];
 
 fn time_unit(text: &str) -> Result<TimeUnit> {
     Ok(match text {

@@ -56,6 +56,11 @@ impl MarquetrySink {
         let sorting = order.and_then(|order| sorting_columns(order, &config));
         Ok(MarquetrySink { config, options, sorting, metrics: ExecutionPlanMetricsSet::new() })
     }
+
+    #[cfg(feature = "proto")]
+    pub(crate) fn options(&self) -> &FormatOptions {
+        &self.options
+    }
 }
 
 /// A file whose rows are all in it, and which nobody sees yet.

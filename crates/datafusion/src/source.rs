@@ -48,6 +48,16 @@ impl MarquetrySource {
         MarquetrySource { spec: ScanSpec { footers, ..self.spec } }
     }
 
+    #[cfg(feature = "proto")]
+    pub(crate) fn spec(&self) -> &ScanSpec {
+        &self.spec
+    }
+
+    #[cfg(feature = "proto")]
+    pub(crate) fn with_filters(self, filters: Vec<Filter>, asks_rows: bool) -> Self {
+        MarquetrySource { spec: ScanSpec { filters, asks_rows, ..self.spec } }
+    }
+
     /// What becomes of a filter: whether it is asked here, and nowhere else. `None` if it is of no use here.
     fn accept(&self, expr: &Arc<dyn PhysicalExpr>, asks_rows: bool) -> Option<Filter> {
         let translated = Translator::of_table(self.spec.table_schema.table_schema()).translate(expr);

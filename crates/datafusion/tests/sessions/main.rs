@@ -2,6 +2,8 @@
 
 mod filters;
 mod options;
+#[cfg(feature = "proto")]
+mod plans;
 mod property;
 mod reading;
 mod statistics;

@@ -1,0 +1,44 @@
+//! Options of a `COPY TO` that say which files there are, not what is in them.
+
+use crate::error::refused;
+use datafusion::datasource::physical_plan::{FileOutputMode, FileSinkConfig};
+use datafusion::error::Result;
+use std::collections::HashMap;
+
+/// `single_file_output` and `execution.keep_partition_by_columns`.
+///
+/// DataFusion's planner follows them where it has the statement. A statement that came from another process has them in its format.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OutputOptions {
+    single_file: Option<bool>,
+    keeps_partition_columns: Option<bool>,
+}
+
+impl OutputOptions {
+    /// Takes them out of the options of a format.
+    pub(crate) fn take_from(options: &mut HashMap<String, String>) -> Result<Self> {
+        Ok(OutputOptions {
+            single_file: take(options, "single_file_output")?,
+            keeps_partition_columns: take(options, "execution.keep_partition_by_columns")?,
+        })
+    }
+
+    pub(crate) fn act_on(&self, config: &mut FileSinkConfig) {
+        if let Some(single_file) = self.single_file {
+            config.file_output_mode =
+                if single_file { FileOutputMode::SingleFile } else { FileOutputMode::Directory };
+        }
+        if let Some(keeps) = self.keeps_partition_columns {
+            config.keep_partition_by_columns = keeps;
+        }
+    }
+}
+
+fn take(options: &mut HashMap<String, String>, key: &str) -> Result<Option<bool>> {
+    Ok(match options.remove(key).as_deref().map(str::trim) {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(other) => return Err(refused(format!("{key} '{other}' is none of true, false"))),
+    })
+}

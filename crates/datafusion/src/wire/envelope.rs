@@ -1,0 +1,109 @@
+//! What stands around each of our messages: whose it is, its version, what it is, and a checksum.
+
+use datafusion::error::{DataFusionError, Result};
+use prost::Message;
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Scan = 1,
+    Sink = 2,
+    Table = 3,
+    Format = 4,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Scan => "a scan",
+            Kind::Sink => "a sink",
+            Kind::Table => "a table",
+            Kind::Format => "a format",
+        }
+    }
+}
+
+/// No message of Protocol Buffers begins with this byte, so that nobody else's is taken for ours.
+const MAGIC: [u8; 4] = [0xff, b'M', b'Q', b'T'];
+
+/// Before the checksum: the magic number, the version, and the kind.
+const HEAD: usize = MAGIC.len() + 2;
+
+/// Grows with every change of a message: what runs together is of one version.
+const VERSION: u8 = 1;
+
+/// Whether these bytes are a message of ours, whatever its version.
+pub(super) fn is_ours(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+/// Adds a message in its envelope.
+pub(super) fn seal(kind: Kind, message: &impl Message, into: &mut Vec<u8>) {
+    let start = into.len();
+    into.extend(MAGIC);
+    into.extend([VERSION, kind as u8]);
+    let message = message.encode_to_vec();
+    let checksum = checksum(&into[start..], &message);
+    into.extend(checksum.to_le_bytes());
+    into.extend(message);
+}
+
+/// A plan with another number in a condition would be a plan, too.
+fn checksum(head: &[u8], message: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(head);
+    hasher.update(message);
+    hasher.finalize()
+}
+
+/// What a message of ours is. Fails if it is of another version.
+pub(super) fn kind(bytes: &[u8]) -> Result<Kind> {
+    let [version, kind] = *bytes.get(MAGIC.len()..HEAD).unwrap_or_default() else {
+        return Err(unreadable("it ends before it says what it is"));
+    };
+    if version != VERSION {
+        return Err(unreadable(format!(
+            "it is of version {version} of the messages, and this is {VERSION}: client, scheduler and executors have to be of one \
+             release of Marquetry"
+        )));
+    }
+    let kinds = [Kind::Scan, Kind::Sink, Kind::Table, Kind::Format];
+    let found = kinds.into_iter().find(|known| *known as u8 == kind);
+    found.ok_or_else(|| unreadable(format!("nothing is of kind {kind}")))
+}
+
+/// The message in its envelope. Fails if it is of another kind or version, or has what this version does not know.
+pub(super) fn open<M: Message + Default>(wanted: Kind, bytes: &[u8]) -> Result<M> {
+    let found = kind(bytes)?;
+    if found != wanted {
+        return Err(unreadable(format!("it is {}, and {} was asked for", found.name(), wanted.name())));
+    }
+    let (head, rest) = bytes.split_at(HEAD);
+    let (stored, bytes) =
+        rest.split_first_chunk().ok_or_else(|| unreadable("it ends before its checksum"))?;
+    if u32::from_le_bytes(*stored) != checksum(head, bytes) {
+        return Err(unreadable("it was changed on its way: its checksum is of other bytes"));
+    }
+    let message = M::decode(bytes).map_err(|error| unreadable(error.to_string()))?;
+    // Fields that a message does not have are passed over in silence.
+    match message.encoded_len() == bytes.len() {
+        true => Ok(message),
+        false => Err(unreadable(format!("it has fields that {} does not have", wanted.name()))),
+    }
+}
+
+/// A field that every message of its kind has.
+pub(super) fn required<T>(field: Option<T>, name: &str) -> Result<T> {
+    field.ok_or_else(|| unreadable(format!("it has no {name}")))
+}
+
+#[cold]
+pub(super) fn unreadable(why: impl std::fmt::Display) -> DataFusionError {
+    DataFusionError::Plan(format!("a plan of Marquetry's cannot be read: {why}"))
+}
+
+/// What cannot be sent.
+#[cold]
+pub(super) fn unsendable(why: impl std::fmt::Display) -> DataFusionError {
+    DataFusionError::Plan(format!("a plan of Marquetry's cannot be sent to another process: {why}"))
+}

@@ -1,0 +1,121 @@
+//! Tables and formats as bytes.
+
+use super::envelope::{Kind, is_ours, open, seal};
+use super::format_message::FormatMessage;
+use super::table::MarquetryTable;
+use super::table_message::TableMessage;
+use crate::factory::MarquetryFormatFactory;
+use arrow_schema::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::TableReference;
+use datafusion::datasource::file_format::FileFormatFactory;
+use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{AggregateUDF, Extension, HigherOrderUDF, LogicalPlan, ScalarUDF, WindowUDF};
+use datafusion_proto::logical_plan::{DefaultLogicalExtensionCodec, LogicalExtensionCodec};
+use std::sync::Arc;
+
+/// Makes bytes of the tables and formats of Marquetry in a logical plan, and back. All else is another codec's.
+///
+/// A plan has to go through [`serialisable`](crate::serialisable) before: DataFusion's messages of tables of files do not ask a
+/// codec.
+#[derive(Debug)]
+pub struct MarquetryLogicalCodec {
+    other: Arc<dyn LogicalExtensionCodec>,
+}
+
+impl MarquetryLogicalCodec {
+    /// With the codec of all that is not Marquetry's.
+    pub fn new(other: Arc<dyn LogicalExtensionCodec>) -> Self {
+        MarquetryLogicalCodec { other }
+    }
+}
+
+impl Default for MarquetryLogicalCodec {
+    fn default() -> Self {
+        MarquetryLogicalCodec::new(Arc::new(DefaultLogicalExtensionCodec {}))
+    }
+}
+
+impl LogicalExtensionCodec for MarquetryLogicalCodec {
+    fn try_decode(&self, buf: &[u8], inputs: &[LogicalPlan], ctx: &TaskContext) -> Result<Extension> {
+        self.other.try_decode(buf, inputs, ctx)
+    }
+
+    fn try_encode(&self, node: &Extension, buf: &mut Vec<u8>) -> Result<()> {
+        self.other.try_encode(node, buf)
+    }
+
+    fn try_decode_table_provider(
+        &self,
+        buf: &[u8],
+        table_ref: &TableReference,
+        schema: SchemaRef,
+        ctx: &TaskContext,
+    ) -> Result<Arc<dyn TableProvider>> {
+        match is_ours(buf) {
+            true => Ok(Arc::new(open::<TableMessage>(Kind::Table, buf)?.table(table_ref, ctx, self)?)),
+            false => self.other.try_decode_table_provider(buf, table_ref, schema, ctx),
+        }
+    }
+
+    fn try_encode_table_provider(
+        &self,
+        table_ref: &TableReference,
+        node: Arc<dyn TableProvider>,
+        buf: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some(table) = node.downcast_ref::<MarquetryTable>() else {
+            return self.other.try_encode_table_provider(table_ref, node, buf);
+        };
+        seal(Kind::Table, &TableMessage::new(table, self)?, buf);
+        Ok(())
+    }
+
+    fn try_decode_file_format(&self, buf: &[u8], ctx: &TaskContext) -> Result<Arc<dyn FileFormatFactory>> {
+        match is_ours(buf) {
+            true => Ok(Arc::new(open::<FormatMessage>(Kind::Format, buf)?.factory())),
+            false => self.other.try_decode_file_format(buf, ctx),
+        }
+    }
+
+    fn try_encode_file_format(&self, buf: &mut Vec<u8>, node: Arc<dyn FileFormatFactory>) -> Result<()> {
+        let Some(factory) = node.downcast_ref::<MarquetryFormatFactory>() else {
+            return self.other.try_encode_file_format(buf, node);
+        };
+        seal(Kind::Format, &FormatMessage::new(factory), buf);
+        Ok(())
+    }
+
+    fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
+        self.other.try_decode_udf(name, buf)
+    }
+
+    fn try_encode_udf(&self, node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.other.try_encode_udf(node, buf)
+    }
+
+    fn try_decode_higher_order_function(&self, name: &str, buf: &[u8]) -> Result<Arc<HigherOrderUDF>> {
+        self.other.try_decode_higher_order_function(name, buf)
+    }
+
+    fn try_encode_higher_order_function(&self, node: &HigherOrderUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.other.try_encode_higher_order_function(node, buf)
+    }
+
+    fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
+        self.other.try_decode_udaf(name, buf)
+    }
+
+    fn try_encode_udaf(&self, node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.other.try_encode_udaf(node, buf)
+    }
+
+    fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
+        self.other.try_decode_udwf(name, buf)
+    }
+
+    fn try_encode_udwf(&self, node: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.other.try_encode_udwf(node, buf)
+    }
+}

@@ -1,0 +1,67 @@
+//! Logical plans before they become bytes.
+
+use super::table::MarquetryTable;
+use crate::factory::MarquetryFormatFactory;
+use crate::format::MarquetryFormat;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult};
+use datafusion::datasource::file_format::{file_type_to_format, format_as_file_type};
+use datafusion::datasource::listing::ListingTable;
+use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::error::Result;
+use datafusion::logical_expr::{LogicalPlan, TableSource};
+use datafusion::optimizer::AnalyzerRule;
+use std::sync::Arc;
+
+/// The plan with tables and formats that [`MarquetryLogicalCodec`](crate::MarquetryLogicalCodec) is asked about.
+///
+/// Tables of files become [`MarquetryTable`]s. What a `COPY TO` has as options goes into its format, since DataFusion's message of the
+/// statement leaves it out.
+pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
+    plan.transform_down_with_subqueries(|mut plan| {
+        let is_changed = match &mut plan {
+            LogicalPlan::TableScan(scan) => replace(&mut scan.source),
+            LogicalPlan::Dml(statement) => replace(&mut statement.target),
+            LogicalPlan::Copy(copy) => {
+                let format = file_type_to_format(&copy.file_type)?;
+                let factory = format.downcast_ref::<MarquetryFormatFactory>();
+                let factory = factory.filter(|_| !copy.options.is_empty());
+                if let Some(factory) = factory {
+                    let options = copy.options.iter().map(|(key, value)| (key.clone(), value.clone()));
+                    let factory = factory.clone().with_options(options);
+                    copy.file_type = format_as_file_type(Arc::new(factory));
+                    copy.options.clear();
+                }
+                factory.is_some()
+            }
+            _ => false,
+        };
+        Ok(if is_changed { Transformed::yes(plan) } else { Transformed::no(plan) })
+    })
+    .data()
+}
+
+fn replace(source: &mut Arc<dyn TableSource>) -> bool {
+    let Some(default) = source.downcast_ref::<DefaultTableSource>() else { return false };
+    let Some(listing) = default.table_provider.downcast_ref::<ListingTable>() else { return false };
+    if listing.options().format.downcast_ref::<MarquetryFormat>().is_none() {
+        return false;
+    }
+    *source = provider_as_source(Arc::new(MarquetryTable::new(listing.clone())));
+    true
+}
+
+/// [`serialisable`] as a rule of a session, whose plans all are sent to another process:
+/// `ctx.add_analyzer_rule(Arc::new(SerialisableTables))`.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SerialisableTables;
+
+impl AnalyzerRule for SerialisableTables {
+    fn analyze(&self, plan: LogicalPlan, _config: &ConfigOptions) -> Result<LogicalPlan> {
+        serialisable(plan)
+    }
+
+    fn name(&self) -> &str {
+        "serialisable_tables"
+    }
+}
