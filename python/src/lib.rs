@@ -18,6 +18,7 @@
 //! checks      verify, recover
 //! report      a page of where the bytes are
 //! inspect     what columns hold, in what files differ
+//! advise      what would make a file smaller or faster
 //! encryption  keys of encrypted files
 //! kms         keys that a key management service has wrapped
 //! ```
@@ -26,6 +27,7 @@
 mod append;
 #[expect(unsafe_code, reason = "pointers of the C data interface")]
 mod capsule;
+mod advise;
 mod checks;
 mod conform;
 mod dataset;
@@ -67,6 +69,7 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(advise::advise, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::stats, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::diff, module)?)?;
     module.add_function(wrap_pyfunction!(kms::decryption_with_kms, module)?)?;

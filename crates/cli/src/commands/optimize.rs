@@ -252,10 +252,10 @@ const COPIED_AT_ONCE: u64 = 1 << 20;
 /// What stands behind the options in `--help`.
 pub(crate) const OPTIMIZE_HELP: &str = "\
 Does what `marquetry advise` finds, as far as rows, their order and types stay: columns get encodings and codecs that make them smaller,
-measured within the budget, row groups and pages other sizes where that saves bytes, and dictionaries that their writer gave up; with
---for scan row groups that threads can share, too, and with --for filter statistics, page indexes, and bloom filters for what --where
-and --queries ask. All other columns are copied, and gain what rewrite adds (checksums, offset indexes). With --sort rows get the order
-that is advised, with --types columns narrower types: each value is looked at, and would come back as it was.
+measured within the budget, and row groups and pages other sizes where that saves bytes; with --for scan row groups that threads can
+share, too, and with --for filter statistics, page indexes, and bloom filters for what --where and --queries ask. All other columns
+are copied, and gain what rewrite adds (checksums, offset indexes). With --sort rows get the order that is advised, with --types columns
+narrower types: each value is looked at, and would come back as it was.
 
 OUT appears once it is whole and its rows were compared with those of IN. It is never larger: where it would be, filters and indexes
 are left out, and then OUT is a copy of IN, byte for byte. The budget is for measuring; writing and comparing take what they take. Files

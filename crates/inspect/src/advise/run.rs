@@ -57,9 +57,7 @@ pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     let mut advice =
         Advice { file_bytes, predicted_bytes, columns, findings: Vec::new(), not_measured: Vec::new() };
     let left = options.budget.saturating_sub(watch.elapsed());
-    if !left.is_zero() {
-        find(input, options, TimeLeft::of(left), &mut advice);
-    }
+    find(input, options, TimeLeft::of(left), &mut advice);
     Ok(advice)
 }
 

@@ -46,7 +46,7 @@ impl Applied {
         allowed: Allowed,
     ) -> Result<Self, Error> {
         let taken: Vec<&Finding> =
-            advice.findings.iter().filter(|finding| is_taken(finding, advice, goal, allowed)).collect();
+            advice.findings.iter().filter(|finding| is_taken(finding, goal, allowed)).collect();
         let is_converted = |finding: &&&Finding| matches!(finding.change, Change::Sort | Change::Type(_));
         let converts = taken.iter().any(|finding| is_converted(&finding));
         // What makes the file larger is given up if it is too much.
@@ -79,7 +79,8 @@ impl Applied {
     /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
     pub(crate) fn tried(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
         let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && input.path.as_os_str() != "-";
-        let is_measured = advice.columns.iter().all(|column| column.measured > 0.0);
+        // What there was no time to measure is not written for a trial.
+        let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
         if self.attempts.is_empty() || !is_small || !is_measured {
             return Ok(self);
         }
@@ -116,7 +117,7 @@ impl WantedArgs {
 }
 
 /// Whether a finding is followed: what keeps rows and types, if it is good for the goal.
-fn is_taken(finding: &Finding, advice: &Advice, goal: GoalArg, allowed: Allowed) -> bool {
+fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
     let saves = finding.saved_bytes() > 0;
     match &finding.change {
         Change::Columns => true,
@@ -124,13 +125,8 @@ fn is_taken(finding: &Finding, advice: &Advice, goal: GoalArg, allowed: Allowed)
         Change::Pages { .. } => saves || goal == GoalArg::Filter,
         Change::Indexes => goal == GoalArg::Filter,
         Change::BloomFilters => finding.skipped.is_some() && goal == GoalArg::Filter,
-        // What is said of the column as a whole holds for its dictionary.
-        Change::Dictionaries => {
-            let has_choice = |name: &String| {
-                advice.columns.iter().any(|column| column.column == *name && column.choice.is_some())
-            };
-            saves && !finding.columns.iter().any(has_choice)
-        }
+        // Whole dictionaries are among what each column is measured with.
+        Change::Dictionaries => false,
         Change::Sort => allowed.sort,
         Change::Type(new) => allowed.types && *new != NewType::Variant,
         _ => false,
