@@ -161,4 +161,4 @@ fn worth(finding: &Finding, goal: Goal, size: f64) -> f64 {
 }
 
 /// Tables of more columns are not tried as a whole: each reader and writer of them would take a large part of the budget.
-const MOST_COLUMNS: usize = 2_000;
+const MOST_COLUMNS: usize = 1_000;

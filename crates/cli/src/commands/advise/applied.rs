@@ -121,7 +121,8 @@ fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
     let saves = finding.saved_bytes() > 0;
     match &finding.change {
         Change::Columns => true,
-        Change::RowGroupRows(_) => saves || goal != GoalArg::Size,
+        // Small row groups are skipped one by one: whoever filters keeps them.
+        Change::RowGroupRows(_) => goal == GoalArg::Scan || (saves && goal == GoalArg::Size),
         Change::Pages { .. } => saves || goal == GoalArg::Filter,
         Change::Indexes => goal == GoalArg::Filter,
         Change::BloomFilters => finding.skipped.is_some() && goal == GoalArg::Filter,
