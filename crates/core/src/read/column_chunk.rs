@@ -77,6 +77,15 @@ impl ColumnChunkReader {
         ColumnChunkReader { row_limit, ..self }
     }
 
+    /// Whether to begin with short reads, which get longer as pages follow each other.
+    #[must_use]
+    pub(super) fn with_small_start(mut self, is_small: bool) -> Self {
+        if is_small {
+            self.pages.limit_read_ahead();
+        }
+        self
+    }
+
     /// Loads the offset index of `chunk`, which this is the reader of, if there is a valid one: to skip pages, or only to
     /// count their rows.
     pub(super) fn attach_offset_index(
