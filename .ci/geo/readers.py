@@ -54,7 +54,7 @@ def same(left: geopandas.GeoDataFrame, right: geopandas.GeoDataFrame, what: str,
         assert (mine is None) == (theirs is None), what
         assert mine is None or shapely.equals_identical(mine, theirs), f"{what}: {mine} {theirs}"
     if with_crs:
-        is_lonlat = lambda crs: crs is not None and crs.to_epsg() in (None, 4326) and crs.is_geographic
+        is_lonlat = lambda crs: crs is not None and crs.to_epsg() in (None, 4326, 4979) and crs.is_geographic
         both = is_lonlat(left.crs) and is_lonlat(right.crs)
         assert both or left.crs == right.crs, f"{what}: {left.crs!r} {right.crs!r}"
 

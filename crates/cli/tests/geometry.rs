@@ -365,10 +365,10 @@ fn geojson_becomes_parquet_and_comes_back() {
     assert_eq!((&features[1]["type"], &features[1]["properties"]["id"]), (&"Feature".into(), &9.into()));
     let again = folder.path("again.parquet");
     success(&["convert", &back, &again]);
-    assert_eq!(
-        success(&["cat", &again, "--format", "json"]),
-        success(&["cat", &parquet, "--format", "json"])
-    );
+    // Columns stand where they first came.
+    let columns = "name,people,tags,id,share,geometry";
+    let rows = |path: &str| success(&["cat", path, "--columns", columns, "--format", "json"]);
+    assert_eq!(rows(&again), rows(&parquet));
     // GeoParquet of bytes, too, and no features at all.
     let old = folder.path("old.parquet");
     success(&["convert", &source, &old, "--geoparquet", "1.1", "--covering"]);

@@ -3,8 +3,8 @@
 
 mod corpus;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
 use bytes::Bytes;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::geo::{BBox, Extent, geojson, wkt};

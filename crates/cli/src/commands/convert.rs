@@ -4,7 +4,7 @@ use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, W
 use crate::column_list::ColumnList;
 use crate::convert::{
     Destination, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total, TypeChanges, change_type,
-    formatted, geometry_column, properties, renamed, with_filled_names, with_unique_names,
+    formatted, geometry_column, properties, renamed, with_filled_names, with_unique_names, without_metadata,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};

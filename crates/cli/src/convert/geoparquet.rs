@@ -274,8 +274,9 @@ impl Meaning {
                 Some(Value::String(text)) => named(text, value),
                 Some(object) => Reference::Projjson(object.clone()),
             };
-            // What the metadata describes has more to say than a name.
+            // What the metadata describes has more to say than a name. QUIRK: GeoArrow leaves a system out that is not known.
             let crs = match (crs, known.map(|of| of.crs())) {
+                (Reference::Default, Some(Crs::Unknown)) => Reference::Unknown,
                 (Reference::Named(_), Some(Crs::Projjson(object))) => Reference::Projjson(object.clone()),
                 (crs, _) => crs,
             };

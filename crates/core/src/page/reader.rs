@@ -139,6 +139,11 @@ impl PageReader {
         self.read_ahead.limit(FIRST_HEADER_READ as u64);
     }
 
+    /// Reads little ahead from now on: few of the pages are wanted.
+    pub(crate) fn read_short(&mut self) {
+        self.read_ahead.stay_short();
+    }
+
     /// Counts pages that are passed over, if anything is counted.
     pub(crate) fn count_skipped(&self, pages: usize) {
         if let Some(counters) = &self.buffers.counters {

@@ -363,7 +363,7 @@ impl ColumnReader {
             // is needed.
             let has_few = self.uses_page_index && self.row_limit.is_some_and(|most| most < left / FEW_ROWS);
             let reader = reader
-                .map(|reader| reader.with_row_limit(self.row_limit).with_small_start(has_few))
+                .map(|reader| reader.with_row_limit(self.row_limit).with_short_reads(has_few))
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
             self.chunk = Some(OpenChunk { reader, row_group, rows, left, looked_for_index: false });
         }

@@ -77,11 +77,11 @@ impl ColumnChunkReader {
         ColumnChunkReader { row_limit, ..self }
     }
 
-    /// Whether to begin with short reads, which get longer as pages follow each other.
+    /// Whether to read little ahead.
     #[must_use]
-    pub(super) fn with_small_start(mut self, is_small: bool) -> Self {
-        if is_small {
-            self.pages.limit_read_ahead();
+    pub(super) fn with_short_reads(mut self, are_short: bool) -> Self {
+        if are_short {
+            self.pages.read_short();
         }
         self
     }
