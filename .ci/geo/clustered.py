@@ -75,7 +75,7 @@ def main() -> None:
         print(f"{options.points} points, {size} bytes, {options.boxes} boxes of a thousandth of the map: "
               f"{middle:.2%} of the bytes are read, at most {most:.2%}")
         # Of few points the indexes are the most that is read.
-        limit = 0.01 if options.points >= 10_000_000 else 0.05
+        limit = 0.01 if options.points >= 10_000_000 else 0.07
         sys.exit(most > limit)
 
 
