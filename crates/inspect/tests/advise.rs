@@ -1,13 +1,13 @@
 //! Each kind of advice: of a file that deserves it, and not of one that does not.
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::builder::{ListBuilder, MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::*;
 use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_core::source::Source;
-use marquetry_core::write::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use marquetry_core::write::{EnabledStatistics, Encoding, WriterProperties, WriterPropertiesBuilder};
 use marquetry_inspect::{
     Advice, AdviceKind, AdviseOptions, Change, ColumnSource, Confidence, Finding, Goal, NewType, Query,
     advise, advise_merging,
@@ -88,6 +88,41 @@ fn encodings() {
     let chosen = careless.columns[0].choice.unwrap();
     let again = plain().set_encoding(chosen.encoding).set_compression(chosen.compression);
     none(&advice(&batch, again, &options()), AdviceKind::Encoding);
+}
+
+/// Few values, and many later: a writer with a small dictionary gives it up in between.
+#[test]
+fn dictionaries_that_were_given_up() {
+    let name = |i: u64| mixed(if i < 30_000 { i % 300 } else { mixed(i) % 3_000 });
+    let batch =
+        column("name", texts(60_000, |i| format!("{:08x}{:08x}{:08x}", name(i), name(i) * 7, name(i) * 31)));
+    let of = |limit| {
+        let properties = plain().set_dictionary_page_size_limit(limit);
+        advice(&batch, properties.set_encoding(Encoding::RLE_DICTIONARY), &options())
+    };
+    let given_up = of(32 << 10);
+    let finding = sole(&given_up, AdviceKind::Dictionary);
+    assert_eq!((&finding.columns[..], &finding.change), (&["name".to_owned()][..], &Change::Dictionaries));
+    let bytes = finding.bytes.unwrap();
+    assert!(bytes.after * 2 < bytes.before, "{finding:?}");
+    none(&of(4 << 20), AdviceKind::Dictionary);
+}
+
+/// The writer calls what is in a map otherwise than other writers do.
+#[test]
+fn columns_of_maps_have_advice() {
+    let mut maps = MapBuilder::new(
+        Some(MapFieldNames { entry: "entries".into(), key: "keys".into(), value: "values".into() }),
+        StringBuilder::new(),
+        StringBuilder::new(),
+    );
+    for i in 0..5_000u64 {
+        maps.keys().append_value(format!("key {}", i % 3));
+        maps.values().append_value(format!("value {}", mixed(i) % 10));
+        maps.append(true).unwrap();
+    }
+    let maps = advice(&column("pairs", maps.finish()), plain().set_dictionary_enabled(false), &options());
+    assert_eq!(sole(&maps, AdviceKind::Encoding).columns.len(), 2);
 }
 
 #[test]

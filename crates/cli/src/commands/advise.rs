@@ -5,7 +5,7 @@ mod command;
 mod print;
 mod wanted;
 
-pub(crate) use applied::{Allowed, Applied, rewrite_args};
+pub(crate) use applied::{Allowed, Applied, TRIED_BYTES, TrialFolder, rewrite_args};
 pub(crate) use wanted::WantedArgs;
 
 use super::heading::title;
@@ -18,7 +18,6 @@ use marquetry::errors::Error;
 use marquetry_inspect::{Advice, ColumnSource, Finding, advise_merging};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use wanted::GoalArg;
 
 /// The arguments of `advise`.
 #[derive(Debug, ClapArgs)]
@@ -50,7 +49,7 @@ struct Advised<'a> {
     merging: Option<(PathBuf, Finding)>,
     /// What `optimize` does of it.
     applied: Applied,
-    goal: GoalArg,
+    wanted: &'a WantedArgs,
 }
 
 pub(crate) fn run(args: &AdviseArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -67,7 +66,7 @@ pub(crate) fn run(args: &AdviseArgs, output: &mut Output, outcome: &mut Outcome)
                     let input = Input::new(&path, crate::remote::open(&path)?)?;
                     let advice = args.wanted.advice(&input)?;
                     let applied = args.wanted.applied(&input, &advice, Allowed::default())?;
-                    let goal = args.wanted.goal;
+                    let wanted = &args.wanted;
                     let (files, merging) = (None, None);
                     let advised = Advised {
                         path: &path,
@@ -76,7 +75,7 @@ pub(crate) fn run(args: &AdviseArgs, output: &mut Output, outcome: &mut Outcome)
                         files,
                         merging,
                         applied,
-                        goal,
+                        wanted,
                     };
                     advised.print(output)
                 }
@@ -115,8 +114,7 @@ fn of_directory(path: &Path, wanted: &WantedArgs, output: &mut Output) -> Result
     let advice = wanted.advice(largest)?;
     let applied = wanted.applied(largest, &advice, Allowed::default())?;
     let files = Some((files.len(), bytes));
-    Advised { path, input: largest, advice: &advice, files, merging, applied, goal: wanted.goal }
-        .print(output)
+    Advised { path, input: largest, advice: &advice, files, merging, applied, wanted }.print(output)
 }
 
 /// The part of the budget that is for merging, beside it.

@@ -9,7 +9,7 @@ use super::finding::Finding;
 pub struct Advice {
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Bytes that it is predicted to have, if all advice is followed.
+    /// Bytes that it is predicted to have, if columns get the encodings and codecs that are advised.
     pub predicted_bytes: u64,
     /// Each column, the one with most to save first.
     pub columns: Vec<ColumnAdvice>,

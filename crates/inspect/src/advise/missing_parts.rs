@@ -86,50 +86,87 @@ pub(super) fn lost_dictionaries(
     input: &ColumnSource,
     window_rows: u64,
     time: TimeLeft,
-) -> Result<Vec<Finding>> {
-    let mut found = Vec::new();
+) -> Result<Option<Finding>> {
+    let mut lost: Vec<LostDictionary> = Vec::new();
     for leaf in 0..input.metadata.schema().num_columns() {
         if time.is_over() {
             break;
         }
-        let mut mixed = Vec::new();
-        for group in input.metadata.row_groups() {
-            if is_mixed(group.column(leaf)?) {
-                mixed.push(group.index());
-            }
-        }
-        let Some(&middle) = mixed.get(mixed.len() / 2) else { continue };
-        let group = input.metadata.row_group(middle);
-        let chunk = group.column(leaf)?;
-        let compression = match chunk.codec()? {
-            Codec::Lzo => Codec::Snappy,
-            Codec::Lz4 => Codec::Lz4Raw,
-            codec => codec,
-        };
-        let choice = Choice { encoding: Encoding::Auto, compression: compression.to_string().parse()? };
-        let windows = windows(middle, group.num_rows(), window_rows);
-        let [window] = windows[..] else { continue };
-        let (before, after) =
-            (stored_bytes(&input.metadata, middle, leaf)?, encoded_bytes(input, leaf, window, choice)?);
-        if after as f64 > before as f64 * (1.0 - LEAST_SAVING) {
-            continue;
-        }
-        let all = mixed.iter().try_fold(0u64, |sum, group| {
-            Ok::<_, marquetry_base::Error>(sum.saturating_add(stored_bytes(&input.metadata, *group, leaf)?))
-        })?;
-        let predicted = (all as f64 * after as f64 / before.max(1) as f64) as u64;
-        let name = input.metadata.schema().column(leaf).dotted();
-        let what = format!(
-            "the dictionary of {name} was given up in {} of {} row groups: whole ones save {:.1} %",
-            mixed.len(),
-            input.metadata.num_row_groups(),
-            (1.0 - after as f64 / before as f64) * 100.0
-        );
-        let confidence = Confidence::of(1, mixed.len() as u64);
-        let finding = Finding::new(AdviceKind::Dictionary, what, confidence, Change::Dictionaries);
-        found.push(finding.of_columns([&**name]).with_bytes(all, predicted));
+        lost.extend(lost_dictionary(input, leaf, window_rows, time)?);
     }
-    Ok(found)
+    if lost.is_empty() {
+        return Ok(None);
+    }
+    lost.sort_by_key(|it| std::cmp::Reverse(it.before.saturating_sub(it.after)));
+    let (before, after) = lost
+        .iter()
+        .fold((0u64, 0u64), |sum, it| (sum.0.saturating_add(it.before), sum.1.saturating_add(it.after)));
+    let mut names = lost.iter().take(TOLD).map(|it| it.column.as_str()).collect::<Vec<_>>().join(", ");
+    if lost.len() > TOLD {
+        names.push_str(", ..");
+    }
+    let what = format!(
+        "dictionaries of {names} ({} columns) were given up in the middle of row groups: whole ones save {:.1} % of them",
+        lost.len(),
+        (1.0 - after as f64 / before.max(1) as f64) * 100.0
+    );
+    let least = lost.iter().map(|it| it.looked_at).fold(1.0, f64::min);
+    let confidence = if least >= 1.0 { Confidence::Certain } else { Confidence::Sample(least) };
+    let finding = Finding::new(AdviceKind::Dictionary, what, confidence, Change::Dictionaries);
+    Ok(Some(finding.of_columns(lost.iter().map(|it| &it.column)).with_bytes(before, after)))
+}
+
+/// A column whose dictionary was given up.
+struct LostDictionary {
+    column: String,
+    /// Bytes of the column's chunks that have a part of one, as they are and with whole ones.
+    before: u64,
+    after: u64,
+    /// The share of these chunks that was looked at.
+    looked_at: f64,
+}
+
+fn lost_dictionary(
+    input: &ColumnSource,
+    leaf: usize,
+    window_rows: u64,
+    time: TimeLeft,
+) -> Result<Option<LostDictionary>> {
+    let mut mixed = Vec::new();
+    for group in input.metadata.row_groups() {
+        if is_mixed(group.column(leaf)?) {
+            mixed.push(group.index());
+        }
+    }
+    let Some(&middle) = mixed.get(mixed.len() / 2) else { return Ok(None) };
+    let group = input.metadata.row_group(middle);
+    let compression = match group.column(leaf)?.codec()? {
+        Codec::Lzo => Codec::Snappy,
+        Codec::Lz4 => Codec::Lz4Raw,
+        codec => codec,
+    };
+    let choice = Choice { encoding: Encoding::Auto, compression: compression.to_string().parse()? };
+    let windows = windows(middle, group.num_rows(), window_rows);
+    let [window] = windows[..] else { return Ok(None) };
+    let stored = stored_bytes(&input.metadata, middle, leaf)?;
+    let measured = encoded_bytes(input, leaf, window, choice, (time, u64::MAX))?;
+    if measured.rows < window.rows {
+        return Ok(None);
+    }
+    let ratio = measured.bytes as f64 / stored.max(1) as f64;
+    if ratio > 1.0 - LEAST_SAVING {
+        return Ok(None);
+    }
+    let mut before = 0u64;
+    for group in &mixed {
+        before = before.saturating_add(stored_bytes(&input.metadata, *group, leaf)?);
+    }
+    Ok(Some(LostDictionary {
+        column: input.metadata.schema().column(leaf).dotted().to_string(),
+        before,
+        after: (before as f64 * ratio) as u64,
+        looked_at: 1.0 / mixed.len() as f64,
+    }))
 }
 
 /// Whether some data pages of a chunk have a dictionary, and others not.
@@ -154,5 +191,7 @@ fn is_mixed(chunk: ColumnChunk<'_>) -> bool {
 /// A file of fewer rows has one page a chunk.
 const PAGE_ROWS: u64 = 20_000;
 const LEAST_SAVING: f64 = 0.03;
+/// Columns that are named.
+const TOLD: usize = 4;
 /// Row groups that a sample is written with.
 const MOST_GROUPS: usize = 64;

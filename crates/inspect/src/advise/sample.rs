@@ -79,6 +79,8 @@ impl Sample {
     /// Reads up to `most` rows with up to `most_bytes` bytes, fewer if there is no time for them, but at least one.
     ///
     /// Few rows are looked at first: a dictionary makes rows of any size of few bytes in the file.
+    ///
+    /// Fails if a row has more bytes than that.
     pub(super) fn read(input: &ColumnSource, most: u64, most_bytes: u64, time: TimeLeft) -> Result<Self> {
         let arrow = arrow_metadata(input)?;
         let mask = ProjectionMask::all();
@@ -97,6 +99,9 @@ impl Sample {
             }
         }
         let row_bytes = (bytes / looked_at.max(1)).max(1);
+        if row_bytes > most_bytes {
+            return Err(Error::argument(format!("of {row_bytes} bytes are too large to be tried")));
+        }
         let most = most.min(most_bytes / row_bytes).max(1);
         let batch_rows = (BATCH_BYTES / row_bytes).clamp(1, MOST_AT_ONCE) as usize;
         let (mut batches, mut schema): (Vec<RecordBatch>, Option<SchemaRef>) = (Vec::new(), None);

@@ -1,6 +1,6 @@
 //! What of the advice is followed without being asked for more, and how large the file gets by it.
 
-use super::command::{convert_options, like, rewrite_options};
+use super::command::{column_options, convert_options, like, rewrite_options};
 use super::wanted::{GoalArg, WantedArgs};
 use crate::commands::rewrite::{RewriteArgs, rewrite_if};
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ impl Applied {
         allowed: Allowed,
     ) -> Result<Self, Error> {
         let taken: Vec<&Finding> =
-            advice.findings.iter().filter(|finding| is_taken(finding, advice, goal, allowed)).collect();
+            advice.findings.iter().filter(|finding| is_taken(finding, goal, allowed)).collect();
         let is_converted = |finding: &&&Finding| matches!(finding.change, Change::Sort | Change::Type(_));
         let converts = taken.iter().any(|finding| is_converted(&finding));
         // What makes the file larger is given up if it is too much.
@@ -79,7 +79,8 @@ impl Applied {
     /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
     pub(crate) fn tried(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
         let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && input.path.as_os_str() != "-";
-        let is_measured = advice.columns.iter().all(|column| column.measured > 0.0);
+        // What there was no time to measure is not written for a trial.
+        let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
         if self.attempts.is_empty() || !is_small || !is_measured {
             return Ok(self);
         }
@@ -116,21 +117,17 @@ impl WantedArgs {
 }
 
 /// Whether a finding is followed: what keeps rows and types, if it is good for the goal.
-fn is_taken(finding: &Finding, advice: &Advice, goal: GoalArg, allowed: Allowed) -> bool {
+fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
     let saves = finding.saved_bytes() > 0;
     match &finding.change {
         Change::Columns => true,
-        Change::RowGroupRows(_) => saves || goal != GoalArg::Size,
+        // Small row groups are skipped one by one: whoever filters keeps them.
+        Change::RowGroupRows(_) => goal == GoalArg::Scan || (saves && goal == GoalArg::Size),
         Change::Pages { .. } => saves || goal == GoalArg::Filter,
         Change::Indexes => goal == GoalArg::Filter,
         Change::BloomFilters => finding.skipped.is_some() && goal == GoalArg::Filter,
-        // What is said of the column as a whole holds for its dictionary.
-        Change::Dictionaries => {
-            let has_choice = |name: &String| {
-                advice.columns.iter().any(|column| column.column == *name && column.choice.is_some())
-            };
-            saves && !finding.columns.iter().any(has_choice)
-        }
+        // Whole dictionaries are among what each column is measured with.
+        Change::Dictionaries => false,
         Change::Sort => allowed.sort,
         Change::Type(new) => allowed.types && *new != NewType::Variant,
         _ => false,
@@ -146,16 +143,7 @@ fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -
             // `convert` writes them anyway.
             (true, Change::Indexes) => {}
             (true, Change::Sort | Change::Type(_)) => options.extend(convert_options(finding)),
-            // A column of another type has another encoding.
-            (true, Change::Columns) => options.extend(more.into_iter().filter(|option| {
-                !taken.iter().any(|other| {
-                    matches!(other.change, Change::Type(_))
-                        && other
-                            .columns
-                            .iter()
-                            .any(|column| option.starts_with(&format!("--encoding={column}=")))
-                })
-            })),
+            (true, Change::Columns) => options.extend(converted_choices(input, advice, taken)),
             _ => options.extend(more),
         }
     }
@@ -166,6 +154,34 @@ fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -
         options.splice(0..0, like.collect::<Vec<_>>());
     }
     Ok(options)
+}
+
+/// The encodings and codecs as `convert` takes them: a column of another type has another encoding, and what is nested may be written with
+/// other names than it has, so that all below a root gets the codec of its largest column.
+fn converted_choices(input: &Input, advice: &Advice, taken: &[&Finding]) -> Vec<String> {
+    let schema = input.metadata.schema();
+    let is_retyped = |column: &String| {
+        taken.iter().any(|it| matches!(it.change, Change::Type(_)) && it.columns.contains(column))
+    };
+    let mut chosen: Vec<_> = advice.columns.iter().filter(|column| column.choice.is_some()).collect();
+    chosen.sort_by_key(|column| std::cmp::Reverse(column.bytes));
+    let (mut options, mut roots) = (Vec::new(), Vec::new());
+    for column in chosen {
+        let path = schema.column(column.leaf).path();
+        let is_flat = path.len() == 1 && schema.column(column.leaf).max_rep() == 0;
+        for option in column_options(column) {
+            let is_codec = option.starts_with("--compression=");
+            match (is_flat, path.first()) {
+                (true, _) if is_codec || !is_retyped(&column.column) => options.push(option),
+                (false, Some(root)) if is_codec && !roots.contains(root) => {
+                    roots.push(root.clone());
+                    options.push(option.replacen(&column.column, &format!("{root}.**"), 1));
+                }
+                _ => {}
+            }
+        }
+    }
+    options
 }
 
 /// What is known of the size before anything is written.
@@ -201,10 +217,10 @@ pub(crate) fn rewrite_args(input: &Path, output: &Path, options: &[String]) -> R
 }
 
 /// A directory for a file that is thrown away.
-struct TrialFolder(PathBuf);
+pub(crate) struct TrialFolder(pub(crate) PathBuf);
 
 impl TrialFolder {
-    fn new() -> Result<Self, Error> {
+    pub(crate) fn new() -> Result<Self, Error> {
         let path = env::temp_dir().join(format!("marquetry-trial-{}", process::id()));
         fs::create_dir_all(&path).map_err(|error| Error::io("cannot make a temporary directory", error))?;
         Ok(TrialFolder(path))
@@ -218,4 +234,4 @@ impl Drop for TrialFolder {
 }
 
 /// Larger files are not written to see how large they get.
-const TRIED_BYTES: u64 = 4 << 20;
+pub(crate) const TRIED_BYTES: u64 = 4 << 20;

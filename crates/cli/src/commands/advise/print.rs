@@ -75,8 +75,8 @@ impl Advised<'_> {
 
     /// The command that does all that keeps rows and types.
     fn all_at_once(&self) -> String {
-        let options = [format!("--for={}", self.goal.name())];
-        line("optimize", [file_name::shown(&self.input.path).as_str()], "optimized.parquet", &options)
+        let name = file_name::shown(&self.input.path);
+        line("optimize", [name.as_str()], "optimized.parquet", &self.wanted.options())
     }
 
     fn as_json(&self, findings: &[(&Finding, Option<String>)]) -> Value {

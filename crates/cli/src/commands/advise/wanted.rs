@@ -46,7 +46,7 @@ pub(crate) enum GoalArg {
 
 impl GoalArg {
     /// As it is typed.
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             GoalArg::Size => "size",
             GoalArg::Scan => "scan",
@@ -87,6 +87,17 @@ impl WantedArgs {
         let options = options.with_queries(self.queries()?);
         let _spinner = Spinner::new("measuring");
         Ok(advise(&input.columns(), &options)?)
+    }
+
+    /// As it is typed, but for the budget.
+    pub(super) fn options(&self) -> Vec<String> {
+        let mut options = vec![format!("--for={}", self.goal.name())];
+        if matches!(self.compat, CompatArg::Latest) {
+            options.push("--compat=latest".to_owned());
+        }
+        options.extend(self.queries.iter().map(|path| format!("--queries={}", file_name::shown(path))));
+        options.extend(self.conditions.iter().map(|condition| format!("--where={condition}")));
+        options
     }
 
     fn queries(&self) -> Result<Vec<Query>, Failure> {
