@@ -79,7 +79,8 @@ pub(super) fn open<M: Message + Default>(wanted: Kind, bytes: &[u8]) -> Result<M
         return Err(unreadable(format!("it is {}, and {} was asked for", found.name(), wanted.name())));
     }
     let (head, rest) = bytes.split_at(HEAD);
-    let (stored, bytes) = rest.split_first_chunk().ok_or_else(|| unreadable("it ends before its checksum"))?;
+    let (stored, bytes) =
+        rest.split_first_chunk().ok_or_else(|| unreadable("it ends before its checksum"))?;
     if u32::from_le_bytes(*stored) != checksum(head, bytes) {
         return Err(unreadable("it was changed on its way: its checksum is of other bytes"));
     }

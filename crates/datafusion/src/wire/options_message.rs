@@ -40,10 +40,13 @@ impl OptionsMessage {
         let metadata = &options.parquet.key_value_metadata;
         let mut metadata: Vec<Entry> =
             metadata.iter().map(|(key, value)| Entry { key: key.clone(), value: value.clone() }).collect();
+        // The same options are the same bytes.
         metadata.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut columns = message.column_specific_options;
+        columns.sort_by(|a, b| a.column_name.cmp(&b.column_name));
         Ok(OptionsMessage {
             global: message.global,
-            columns: message.column_specific_options,
+            columns,
             metadata,
             on_corrupt: options.on_corrupt_name()?.to_owned(),
             pushdown_filters: options.pushdown_filters,

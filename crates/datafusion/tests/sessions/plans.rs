@@ -2,10 +2,10 @@
 
 use crate::tables::{batch, ints, rows, rows_of, run, session, session_with, texts, write};
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::datasource::physical_plan::FileScanConfig;
-use datafusion::datasource::source::DataSourceExec;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::source_as_provider;
 use datafusion::error::Result;
 use datafusion::logical_expr::LogicalPlan;
@@ -84,7 +84,7 @@ async fn scans_give_the_same_rows_after_a_way_through_bytes() {
         format!("select * from '{file}'"),
         format!("select w, n + 1 from '{file}' where n between 150 and 160 and w <> 'w3'"),
         format!("select count(*), min(n), max(w) from '{file}' where n > 950"),
-        format!("select n from '{file}' where n > 5 limit 3"),
+        format!("select count(*) from (select n from '{file}' where n > 5 limit 3)"),
         format!("select n % 3 as k, count(*) from '{file}' where w like '%5' group by k order by k"),
         format!("select n, w from '{file}' where n > 100 order by n desc limit 4"),
         "select a, count(*), sum(n) from p where a = 2 and n < 500 group by a".to_owned(),
@@ -163,7 +163,8 @@ fn is_kept(plan: Arc<dyn ExecutionPlan>, came: Arc<dyn ExecutionPlan>) {
         codec.try_encode(plan, &mut bytes, &DefaultPhysicalProtoConverter {}).unwrap();
         bytes
     };
-    assert!(bytes(plan) == bytes(came));
+    let (before, after) = (bytes(plan), bytes(came));
+    assert!(before == after, "{}\n{}", before.escape_ascii(), after.escape_ascii());
 }
 
 #[tokio::test]
@@ -342,10 +343,10 @@ fn of_format(ctx: &SessionContext) -> Sealed {
         Ok(bytes)
     };
     let task = ctx.task_ctx();
-    let open = move |bytes: &[u8]| {
-        encoded(MarquetryLogicalCodec::default().try_decode_file_format(bytes, &task)?)
-    };
-    let options = [("compression".to_owned(), "zstd(3)".to_owned()), ("on_corrupt".to_owned(), "fail".to_owned())];
+    let open =
+        move |bytes: &[u8]| encoded(MarquetryLogicalCodec::default().try_decode_file_format(bytes, &task)?);
+    let options =
+        [("compression".to_owned(), "zstd(3)".to_owned()), ("on_corrupt".to_owned(), "fail".to_owned())];
     let factory = Arc::new(MarquetryFormatFactory::new("parquet").with_options(options));
     Sealed { bytes: encoded(factory).unwrap(), open: Box::new(open) }
 }
@@ -381,7 +382,8 @@ async fn one_of_each(folder: &Path) -> Vec<Sealed> {
 async fn bytes_that_were_changed_are_refused() {
     let folder = tempdir().unwrap();
     for Sealed { bytes, open } in one_of_each(folder.path()).await {
-        assert!(open(&bytes).unwrap() == bytes);
+        let again = open(&bytes).unwrap();
+        assert!(again == bytes, "{}\n{}", bytes.escape_ascii(), again.escape_ascii());
         for end in 0..bytes.len() {
             assert!(open(&bytes[..end]).is_err(), "cut off at {end}");
         }
@@ -397,7 +399,15 @@ async fn bytes_that_were_changed_are_refused() {
             drop(open(&resealed(bytes[..end].to_vec())));
         }
         for place in ENVELOPE..bytes.len() {
-            for byte in [0, 0x7f, 0x80, 0xff, bytes[place] ^ 1, bytes[place].wrapping_add(1), bytes[place].wrapping_sub(1)] {
+            for byte in [
+                0,
+                0x7f,
+                0x80,
+                0xff,
+                bytes[place] ^ 1,
+                bytes[place].wrapping_add(1),
+                bytes[place].wrapping_sub(1),
+            ] {
                 let mut changed = bytes.clone();
                 changed[place] = byte;
                 drop(open(&resealed(changed)));
