@@ -47,7 +47,7 @@ pub(crate) struct SchedulerArgs {
     /// Under which name executors reach it. The address of --bind if not given
     #[arg(long, value_name = "HOST")]
     pub(crate) external_host: Option<String>,
-    /// After how many seconds without a sign of life an executor is given up, and its tasks run elsewhere
+    /// After how many seconds without a sign of life an executor is given up, and queries that run end with an error
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(10..))]
     pub(crate) executor_timeout: u64,
     /// With how many executors /readyz of its port says that it is ready

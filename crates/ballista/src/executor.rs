@@ -1,6 +1,7 @@
 //! Runs tasks.
 
 use crate::args::ExecutorArgs;
+use crate::engine::Engine;
 use crate::parent;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use marquetry_ballista::{MESSAGE_SIZE, config, logical_codec, physical_codec, runtime};
@@ -41,6 +42,7 @@ pub(crate) async fn run(args: ExecutorArgs) -> Result<(), Box<dyn Error + Send +
         // A third of the least time after which a scheduler gives an executor up.
         executor_heartbeat_interval_seconds: 3,
         memory_pool_fraction: args.memory_part,
+        override_execution_engine: Some(Arc::new(Engine::new())),
         override_config_producer: Some(Arc::new(config)),
         override_runtime_producer: Some(Arc::new(move |_| runtime(Some(&spills)))),
         override_logical_codec: Some(logical_codec()),

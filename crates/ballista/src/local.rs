@@ -50,7 +50,7 @@ pub(crate) async fn run(args: LocalArgs) -> Result<(), Box<dyn Error + Send + Sy
             end = told_to_end() => break end,
             ended = scheduler.wait() => break Err(format!("the scheduler has ended: {}", ended?).into()),
             Some(ended) = executors.join_next() => {
-                // The others go on, and take over what it did.
+                // The others go on.
                 eprintln!("marquetry-ballista: {}", ended?);
                 if executors.is_empty() {
                     break Err("no executor is left".into());

@@ -1,16 +1,22 @@
 //! `marquetry-ballista`: a scheduler, executors, and who asks them.
 //!
 //! ```text
-//! args        the command line
-//! parent      a part ends with the process that started it
-//! scheduler   plans queries, and hands their tasks out
-//! executor    runs tasks
-//! local       a scheduler and executors on this machine
+//! args             the command line
+//! parent           a part ends with the process that started it
+//! lost_executors   an executor that is lost ends the queries that run
+//! scheduler        plans queries, and hands their tasks out
+//! connections      connections to other executors, which are used again
+//! engine           runs a task's plan, and tells no numbers that the scheduler cannot add up
+//! executor         runs tasks
+//! local            a scheduler and executors on this machine
 //! ```
 
 mod args;
+mod connections;
+mod engine;
 mod executor;
 mod local;
+mod lost_executors;
 mod parent;
 mod scheduler;
 

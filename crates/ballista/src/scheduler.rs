@@ -1,14 +1,15 @@
 //! Plans queries, and hands their tasks out.
 
 use crate::args::SchedulerArgs;
+use crate::lost_executors::LostExecutors;
 use crate::parent;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
-use ballista_scheduler::scheduler_process::start_server;
+use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service};
 use marquetry_ballista::{MESSAGE_SIZE, config, logical_codec, physical_codec, state};
 use std::error::Error;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Serves until the process is ended.
 pub(crate) async fn run(args: SchedulerArgs) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -32,12 +33,19 @@ pub(crate) async fn run(args: SchedulerArgs) -> Result<(), Box<dyn Error + Send 
         override_session_builder: Some(Arc::new(state)),
         override_logical_codec: Some(logical_codec()),
         override_physical_codec: Some(physical_codec()),
+        // Rows that were lost are not made again, see `lost_executors`.
+        task_max_failures: 1,
+        stage_max_failures: 1,
         ..SchedulerConfig::default()
     };
     let cluster = BallistaCluster::new_from_config(&config).await?;
-    Ok(start_server(cluster, address, Arc::new(config))
-        .await
-        .map_err(|error| format!("{address}: {error}"))?)
+    let scheduler = Arc::new(OnceLock::new());
+    let state = LostExecutors::new(cluster.cluster_state(), scheduler.clone());
+    let cluster = BallistaCluster::new(Arc::new(state), cluster.job_state());
+    config.validate()?;
+    let server = create_scheduler(cluster, Arc::new(config)).await?;
+    let _ = scheduler.set(server.clone());
+    Ok(start_grpc_service(address, server).await.map_err(|error| format!("{address}: {error}"))?)
 }
 
 /// As it stands in a URL.

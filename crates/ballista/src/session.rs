@@ -20,13 +20,16 @@ pub const MESSAGE_SIZE: u32 = 256 << 20;
 
 /// The settings of a session in any part of a cluster: Ballista's, and our codecs.
 ///
-/// `datafusion.execution.parquet.pushdown_filters` is on, as [`marquetry_datafusion::register`] has it.
+/// `datafusion.execution.parquet.pushdown_filters` is on, as [`marquetry_datafusion::register`] has it. So is
+/// `datafusion.optimizer.prefer_hash_join`, which Ballista has off: planners of these versions move the `LIMIT` of an `ORDER BY` below
+/// a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing then.
 pub fn config() -> SessionConfig {
     SessionConfig::new_with_ballista()
         .with_ballista_logical_extension_codec(logical_codec())
         .with_ballista_physical_extension_codec(physical_codec())
         .with_ballista_grpc_client_max_message_size(MESSAGE_SIZE as usize)
         .set_bool("datafusion.execution.parquet.pushdown_filters", true)
+        .set_bool("datafusion.optimizer.prefer_hash_join", true)
 }
 
 /// Files of [`Stores`]. What does not fit in memory goes to `spill_folder`, or to the system's folder of temporary files.
