@@ -276,11 +276,14 @@ async fn a_copy_that_is_sent_keeps_its_options() {
     assert!(!folder.path().join("wrong.parquet").exists());
 }
 
-/// A message, and what opens it: gives the bytes of what was opened.
+/// A message, and what opens it.
 struct Sealed {
     bytes: Vec<u8>,
-    open: Box<dyn Fn(&[u8]) -> Result<Vec<u8>>>,
+    open: Box<Open>,
 }
+
+/// Gives the bytes of what was opened.
+type Open = dyn Fn(&[u8]) -> Result<Vec<u8>>;
 
 /// What stands before a message: whose it is, its version, its kind, and its checksum.
 const ENVELOPE: usize = 10;
@@ -429,16 +432,16 @@ async fn bytes_that_are_not_known_are_refused() {
         bytes[place] = byte;
         resealed(bytes)
     };
-    for message in 0..messages.len() {
+    for (message, sealed) in messages.iter().enumerate() {
         refused(message, &changed(message, 4, 2), "it is of version 2 of the messages, and this is 1");
         refused(message, &changed(message, 5, 99), "nothing is of kind 99");
-        refused(message, &messages[message].bytes[..4], "it ends before it says what it is");
-        refused(message, &messages[message].bytes[..8], "it ends before its checksum");
-        let mut flipped = messages[message].bytes.clone();
+        refused(message, &sealed.bytes[..4], "it ends before it says what it is");
+        refused(message, &sealed.bytes[..8], "it ends before its checksum");
+        let mut flipped = sealed.bytes.clone();
         flipped[ENVELOPE] ^= 1;
         refused(message, &flipped, "it was changed on its way");
         // A field that is not known, as a later version may have it.
-        let more = [messages[message].bytes.as_slice(), &[0xf8, 0x07, 1]].concat();
+        let more = [sealed.bytes.as_slice(), &[0xf8, 0x07, 1]].concat();
         refused(message, &resealed(more), "it has fields that");
     }
     refused(0, &changed(0, 5, 2), "it cannot have 0 inputs");
