@@ -39,17 +39,20 @@ from ._marquetry import Batch, Schema, __version__
 from ._writer import Writer, create, write
 
 __all__ = [
-    "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnError", "ColumnStats", "Common", "DamageError",
-    "Dataset", "Diff", "Difference", "EncryptedError", "Error", "Explanation", "File", "Finding", "ForbiddenError",
-    "Histogram", "IoError", "Lengths", "LimitError", "MissingFileError", "OutOfMemoryError", "Recovery", "RowsDiff",
-    "Schema", "Statistics", "Stream", "Table", "UnsupportedError", "Verification", "Writer", "__version__", "create",
-    "dataset", "diff", "explain", "open", "recover", "report", "stats", "verify", "write",
+    "Advice", "AdviceFinding", "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnAdvice",
+    "ColumnError", "ColumnStats", "Common", "DamageError", "Dataset", "Diff", "Difference", "EncryptedError", "Error",
+    "Explanation", "File", "Finding", "ForbiddenError", "Histogram", "IoError", "Lengths", "LimitError",
+    "MissingFileError", "Optimized", "OutOfMemoryError", "Recovery", "RowsDiff", "Schema", "Statistics", "Stream", "Table",
+    "UnsupportedError", "Verification", "Writer", "__version__", "advise", "create", "dataset", "diff", "explain",
+    "open", "optimize", "recover", "report", "stats", "verify", "write",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from ._advise import Advice, AdviceFinding, ColumnAdvice, Optimized, advise, optimize
     from ._inspect import ColumnStats, Common, Diff, Difference, Histogram, Lengths, RowsDiff, Statistics, diff, stats
     from ._reports import Explanation, Finding, Recovery, Verification, explain, recover, report, verify
 
+_ADVISE = ("Advice", "AdviceFinding", "ColumnAdvice", "Optimized", "advise", "optimize")
 _INSPECT = (
     "ColumnStats", "Common", "Diff", "Difference", "Histogram", "Lengths", "RowsDiff", "Statistics", "diff", "stats",
 )  # fmt: skip
@@ -58,6 +61,10 @@ _REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "re
 
 def __getattr__(name: str) -> object:
     # What few programs use, and takes as long to import as all else.
+    if name in _ADVISE:
+        from . import _advise
+
+        return getattr(_advise, name)
     if name in _INSPECT:
         from . import _inspect
 

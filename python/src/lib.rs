@@ -16,6 +16,7 @@
 //! checks      verify, recover
 //! report      a page of where the bytes are
 //! inspect     what columns hold, in what files differ
+//! advise      what would make a file smaller or faster
 //! encryption  keys of encrypted files
 //! kms         keys that a key management service has wrapped
 //! ```
@@ -23,6 +24,7 @@
 
 #[expect(unsafe_code, reason = "pointers of the C data interface")]
 mod capsule;
+mod advise;
 mod checks;
 mod dataset;
 mod encryption;
@@ -62,6 +64,7 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(advise::advise, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::stats, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::diff, module)?)?;
     module.add_function(wrap_pyfunction!(kms::decryption_with_kms, module)?)?;

@@ -83,3 +83,31 @@ def test_differences(path: str, tmp_path: pathlib.Path) -> None:
     assert found.rows is not None and found.rows.not_compared == ["score"]
     with pytest.raises(marquetry.Error):
         marquetry.diff(path, b"no file")
+
+
+def test_advice_is_measured_and_followed(path: str, tmp_path: pathlib.Path) -> None:
+    careless = str(tmp_path / "careless.parquet")
+    table = pa.table({"day": [f"2024-01-{1 + i % 28:02}" for i in range(20_000)], "n": [i * 7919 % 1000 for i in range(20_000)]})
+    table = table.replace_schema_metadata({"who": "tests"})
+    pq.write_table(table, careless, row_group_size=500, use_dictionary=False, compression="none")
+    advice = marquetry.advise(careless, budget=60, queries=["n = 5"])
+    kinds = {found.kind: found for found in advice.findings}
+    assert {"encoding", "row-groups", "type"} <= set(kinds) and advice.not_measured == []
+    assert kinds["encoding"].bytes is not None and kinds["encoding"].bytes.after < kinds["encoding"].bytes.before
+    assert kinds["type"].confidence == 1.0 and "date" in kinds["type"].what or "int32" in kinds["type"].what
+    assert "1. " in repr(advice) and "<table>" in advice._repr_html_()
+    target = str(tmp_path / "small.parquet")
+    done = marquetry.optimize(careless, target, budget=60)
+    assert not done.copied and done.size == pathlib.Path(target).stat().st_size < done.before == advice.size
+    assert pq.read_table(target).equals(table) and pq.read_schema(target).metadata[b"who"] == b"tests"
+    with pytest.raises(FileExistsError):
+        marquetry.optimize(careless, target)
+    again = marquetry.optimize(target, target, budget=60, overwrite=True)
+    assert again.size <= done.size and pq.read_table(target).equals(table)
+    assert [entry for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+    with pytest.raises(ValueError):
+        marquetry.advise(careless, goal="speed")  # type: ignore[arg-type]
+    with pytest.raises(marquetry.Error):
+        marquetry.advise(careless, queries=["n = = 5"])
+    with pytest.raises(marquetry.ArgumentError):
+        marquetry.advise(careless, queries=["absent = 5"])

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pickle
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -92,6 +93,19 @@ def test_filters_want_the_rows_that_pyarrow_wants(path: str, filter: object, exp
     expected = TABLE.filter(expression).column("id").to_pylist()
     assert pa.table(marquetry.open(path).read(["id"], filter=filter)).column("id").to_pylist() == expected
     assert pa.table(marquetry.dataset(path).read(["id"], filter=filter)).column("id").to_pylist() == expected
+
+
+def test_boxes_of_geometries(tmp_path: pathlib.Path) -> None:
+    path = str(tmp_path / "g.parquet")
+    points = [None if i % 10 == 3 else struct.pack("<BIdd", 1, 1, i / 10, -i / 20) for i in range(1000)]
+    marquetry.write(pa.table({"id": range(1000), "geom": pa.array(points, pa.binary())}), path, row_group_rows=100)
+    expected = [i for i in range(1000) if i % 10 != 3 and 20 <= i / 10 <= 21 and i / 20 <= 10.25]
+    filter = "bbox_intersects(geom, 20, -10.25, 21, 0)"
+    assert len(expected) == 5
+    for file in marquetry.open(path), marquetry.dataset(path):
+        assert pa.table(file.read(["id"], filter=filter)).column("id").to_pylist() == expected
+    with pytest.raises(marquetry.ArgumentError, match="four numbers"):
+        marquetry.open(path).read(filter="bbox_intersects(geom, 1, 2)")
 
 
 @pytest.mark.parametrize(

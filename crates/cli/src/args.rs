@@ -14,4 +14,4 @@ pub(crate) use common::{
 };
 pub(crate) use input::{Decimals, InferRows, InputArgs, Mixed, Ragged, Source, UnknownKeys};
 pub(crate) use shred::{Shred, ShredArg, shred};
-pub(crate) use write::{CompatArg, Date64Arg, OfColumn, Report, Target, WriteArgs};
+pub(crate) use write::{CompatArg, Date64Arg, GeoVersion, OfColumn, Report, Target, WriteArgs};

@@ -5,16 +5,19 @@
 //! sink         writers of batches, one for each format
 //! destination  where bytes go: a file that appears once it is complete, or standard output
 //! parquet      the writer of Parquet
+//! geoparquet   columns of geometries as a version of GeoParquet has them
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
 //! lines        rows become lines of text, by several threads
-//! decode_dictionaries unify_dictionaries compact_views names   columns as an output needs them
+//! change_types decode_dictionaries unify_dictionaries compact_views names   columns as an output needs them
 //! progress     a bar on the terminal
 //! ```
 
+mod change_types;
 mod compact_views;
 mod decode_dictionaries;
 mod destination;
+mod geoparquet;
 mod lines;
 mod names;
 mod parquet;
@@ -24,9 +27,11 @@ mod report;
 mod sink;
 mod unify_dictionaries;
 
+pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
 pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::Destination;
+pub(crate) use geoparquet::{GeoPlan, GeoWish};
 pub(crate) use lines::{formatted, write_formatted};
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};
 pub(crate) use progress::{Progress, Total};

@@ -74,6 +74,7 @@ mod shred_plan;
 #[cfg(unix)]
 mod signals;
 mod sort;
+mod spinner;
 mod standard_input;
 mod table_source;
 mod terminal;
@@ -155,7 +156,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Explain(args) => commands::explain::run(args, output, outcome),
         Command::Size(args) => commands::size::run(args, output, outcome),
         Command::Advise(args) => commands::advise::run(args, output, outcome),
-        Command::Optimize(args) => commands::optimize::run(args, output, outcome),
+        Command::Optimize(args) => commands::optimize::run(args, memory.to_write(), output, outcome),
         Command::Lint(args) => commands::lint::run(args, output, outcome),
         Command::Diff(args) => commands::diff::run(args, output, outcome),
         Command::Report(args) => commands::report::run(args, output, outcome),

@@ -6,6 +6,7 @@
 //! edit            columns left out, columns renamed
 //! column_setting  what is to be different, for which columns
 //! footer          what of the inputs' footers goes into the new one
+//! geo             what GeoParquet's metadata says of the new rows
 //! reencode        what chunks that are encoded again keep
 //! shred           columns of VARIANT in another shape
 //! column_log      what was done to each column, and what was left behind
@@ -17,6 +18,7 @@ mod column_log;
 mod column_setting;
 mod edit;
 mod footer;
+mod geo;
 mod inputs;
 mod output_file;
 mod print_report;
@@ -28,6 +30,7 @@ pub(crate) use column_log::{ColumnAction, ColumnLog};
 pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_column, rename};
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
+pub(crate) use geo::{GeoPart, merged as merged_geo, of_input as geo_of_input, renamed as renamed_geo};
 pub(crate) use inputs::Input;
 pub(crate) use marquetry_inspect::{Reencoder, SpillBudget};
 pub(crate) use output_file::OutputFile;

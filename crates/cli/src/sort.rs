@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! columns what is typed after --sort-by
+//! curve   places of geometries on a curve
 //! keys    the columns that are named there, and what makes them comparable
 //! packed  batches in little memory, row by row
 //! gather  packed rows at any places become a batch again
@@ -16,6 +17,7 @@
 //! merged within the budget, neighbours are merged to longer ones before.
 
 mod columns;
+mod curve;
 mod gather;
 mod keys;
 mod merge;

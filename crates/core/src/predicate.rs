@@ -7,9 +7,10 @@
 //! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
 //! | `pattern`, `like`, `text_search`, `ignoring_case` | patterns of text, and how they are matched |
 //! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
+//! | `covering` | what a file's GeoParquet metadata adds |
 //! | `column_comparison` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
-//! | `evaluate`, `condition`, `in_list`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
+//! | `evaluate`, `condition`, `in_list`, `box_test`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
 //! predicate is *true* are wanted.
@@ -32,6 +33,11 @@
 //! A path into a VARIANT stands for a column: `payload:user.id::bigint > 5`. Its reader says what it is of each row; a schema alone
 //! does not, so that [`bind`](Predicate::bind) knows no such columns.
 //!
+//! Geometries are asked with `bbox_intersects(geom, xmin, ymin, xmax, ymax)`: six numbers with z, eight with z and m, the least ones
+//! first. Edges of the box belong to it. Where `xmin` is greater than `xmax` the box goes across the antimeridian. NULL is unknown, and
+//! an empty geometry is in no box. Of GEOGRAPHY only points are told apart: its edges are curves, so that what has edges
+//! is in every box. A value that is no geometry is an error.
+//!
 //! Lists are asked with `any(tags) = 'x'` and `all(prices) > 0`, maps with `attributes['colour'] = 'red'`, where the last of
 //! several entries of one key counts. Paths are those of Arrow: `points.x` is field `x` of the elements of the list `points`.
 //! The elements of a list of lists are those of all inner lists; an inner list that is null counts as a null element.
@@ -39,11 +45,13 @@
 mod bind;
 mod blocks;
 mod bound;
+mod box_test;
 mod builder;
 mod column_comparison;
 mod column_path;
 mod condition;
 mod condition_builder;
+mod covering;
 mod display;
 mod evaluate;
 mod ignoring_case;
@@ -67,12 +75,14 @@ mod word_set;
 
 pub use bound::BoundPredicate;
 pub(crate) use bound::{Condition, Edge, NestedKind, NestedTest, Node, Test};
+pub(crate) use box_test::BoxTest;
 pub use builder::{Column, col};
 pub(crate) use column_comparison::{ColumnComparison, PairTest};
 pub use column_path::ColumnPath;
 pub use leaf_values::LeafValues;
 pub(crate) use list_levels::{Entry, ListLevels};
 pub use literal::{Digits, Literal, Number};
+pub use marquetry_geo::BBox;
 pub use name::{column_and_path, meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
@@ -144,6 +154,15 @@ pub enum Predicate {
     IsNan {
         /// The dotted path of the column.
         column: ColumnPath,
+    },
+    /// Whether a geometry has something in common with a box: see [`Column::bbox_intersects`].
+    BboxIntersects {
+        /// The dotted path of the column.
+        column: ColumnPath,
+        /// The box.
+        bbox: BBox,
+        /// Whether edges are curves although the column's type does not say so, as GeoParquet's metadata may.
+        are_edges_curved: bool,
     },
     /// One column compared with another of the same row.
     CompareColumns {
@@ -258,6 +277,7 @@ impl Predicate {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column }
+            | Predicate::BboxIntersects { column, .. }
             | Predicate::IsMissing { column }
             | Predicate::IsVariantNull { column }
             | Predicate::Cardinality { column, .. }
@@ -296,6 +316,7 @@ impl Predicate {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column }
+            | Predicate::BboxIntersects { column, .. }
             | Predicate::IsMissing { column }
             | Predicate::IsVariantNull { column }
             | Predicate::Cardinality { column, .. }

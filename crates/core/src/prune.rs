@@ -6,6 +6,7 @@
 //! | `bloom` | bloom filters | equality | the header, and a block of 32 bytes a value |
 //! | `dictionary` | dictionaries | the values of chunks that have a dictionary only | the dictionary page |
 //! | `pages` | page index | bounds and null counts of each page | column index and offset index |
+//! | `geospatial` | statistics | boxes of geometries | the footer |
 //! | `column_pair` | both | comparisons of two columns | as they do |
 //! | `nested` | all | lists, maps and groups | as they do |
 //! | `applicable` | | which stages can decide a predicate at all | |
@@ -27,6 +28,7 @@ mod bloom;
 mod column_pair;
 mod dictionary;
 mod extent;
+mod geospatial;
 mod nested;
 mod pages;
 mod plan;

@@ -1,5 +1,6 @@
 //! Boxes that are asked for, and which geometries are in them.
 
+use crate::kind::dimensions_of_code;
 use crate::summary::{self, Extent};
 use marquetry_base::{Error, Result};
 use std::fmt;
@@ -10,8 +11,8 @@ use std::fmt;
 /// ```
 /// use marquetry_geo::{BBox, wkt};
 /// let pacific = BBox::new(170.0, -10.0, -170.0, 10.0)?;
-/// assert!(pacific.may_meet(&wkt::parse("POINT (179 0)")?, false));
-/// assert!(!pacific.may_meet(&wkt::parse("POINT (0 0)")?, false));
+/// assert!(pacific.intersects(&wkt::parse("POINT (179 0)")?, false)?);
+/// assert!(!pacific.intersects(&wkt::parse("POINT (0 0)")?, false)?);
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,14 +32,14 @@ impl BBox {
         Ok(BBox { x: (xmin, xmax), y: checked("y", ymin, ymax)?, z: None, m: None })
     }
 
-    /// Asks for z, too. Fails if a number is NaN, or the least is greater than the greatest.
+    /// Asks for z, too, unless both numbers are infinite. Fails if a number is NaN, or the least is greater than the greatest.
     pub fn with_z(self, zmin: f64, zmax: f64) -> Result<Self> {
-        Ok(BBox { z: Some(checked("z", zmin, zmax)?), ..self })
+        Ok(BBox { z: Some(checked("z", zmin, zmax)?).filter(|range| *range != EVERYTHING), ..self })
     }
 
-    /// Asks for m, too. Fails if a number is NaN, or the least is greater than the greatest.
+    /// Asks for m, too, as [`with_z`](Self::with_z) does for z.
     pub fn with_m(self, mmin: f64, mmax: f64) -> Result<Self> {
-        Ok(BBox { m: Some(checked("m", mmin, mmax)?), ..self })
+        Ok(BBox { m: Some(checked("m", mmin, mmax)?).filter(|range| *range != EVERYTHING), ..self })
     }
 
     /// Of four numbers (x, y), six (x, y, z) or eight (x, y, z, m): first the least ones, then the greatest.
@@ -55,7 +56,7 @@ impl BBox {
 
     /// What [`of_numbers`](Self::of_numbers) takes. Of a box with m and without z, z is everything.
     pub fn numbers(&self) -> Vec<f64> {
-        let z = self.z.or(self.m.map(|_| (f64::NEG_INFINITY, f64::INFINITY)));
+        let z = self.z.or(self.m.map(|_| EVERYTHING));
         let ranges = [Some(self.x), Some(self.y), z, self.m];
         let ranges = || ranges.iter().flatten();
         ranges().map(|range| range.0).chain(ranges().map(|range| range.1)).collect()
@@ -107,46 +108,43 @@ impl BBox {
         self.m.is_none_or(|m| overlap(m, range))
     }
 
-    /// Whether a geometry in well-known binary may have something in common with the box.
+    /// Whether a geometry in well-known binary has something in common with the box. Fails if the bytes are no geometry.
     ///
     /// - In the plane that is so if the box of its positions has: for points exactly then.
     /// - Where edges are curves (`are_edges_curved`, as of GEOGRAPHY), a geometry of points has if one of its points has; of one with
-    ///   edges it is not known where they run, so it always may.
-    /// - So may one with arcs of circles, and bytes that are no geometry.
-    /// - An empty geometry does not. A geometry without z, or m, has any.
-    pub fn may_meet(&self, wkb: &[u8], are_edges_curved: bool) -> bool {
+    ///   edges it is not known where they run, so it always has. So has one with arcs of circles.
+    /// - An empty geometry has not, nor has one without a number for x, or for y.
+    /// - A geometry without z, or m, has any. One whose z, or m, is NaN has none.
+    pub fn intersects(&self, wkb: &[u8], are_edges_curved: bool) -> Result<bool> {
         let (mut extent, mut is_inside, mut is_empty) = (Extent::default(), false, true);
         let shape = summary::positions(wkb, |position| {
             is_empty &= position[0].is_nan() || position[1].is_nan();
-            match are_edges_curved {
-                true => is_inside |= self.has(position),
-                false => extent.add(position),
+            extent.add(position);
+            is_inside |= are_edges_curved && self.has(position);
+        })?;
+        Ok(match shape {
+            _ if is_empty => false,
+            shape if shape.has_arcs || are_edges_curved && shape.has_edges => true,
+            shape => {
+                let [x, y, z, m] = extent.ranges();
+                let has = dimensions_of_code(shape.code);
+                let is_in_plane = match are_edges_curved {
+                    true => is_inside,
+                    false => x.is_some_and(|x| self.meets_x(x)) && y.is_some_and(|y| self.meets_y(y)),
+                };
+                is_in_plane
+                    && (self.z.is_none() || z.map_or(!has.z, |z| self.meets_z(z)))
+                    && (self.m.is_none() || m.map_or(!has.m, |m| self.meets_m(m)))
             }
-        });
-        match shape {
-            Err(_) => true,
-            Ok(_) if is_empty => false,
-            Ok(shape) if shape.has_arcs || are_edges_curved && shape.has_edges => true,
-            Ok(_) if are_edges_curved => is_inside,
-            Ok(_) => self.meets(&extent),
-        }
+        })
     }
 
+    /// Whether a position is inside, as far as it has numbers.
     fn has(&self, [x, y, z, m]: [f64; 4]) -> bool {
-        let is_in = |meets: bool, number: f64| number.is_nan() || meets;
         self.meets_x((x, x))
             && self.meets_y((y, y))
-            && is_in(self.meets_z((z, z)), z)
-            && is_in(self.meets_m((m, m)), m)
-    }
-
-    fn meets(&self, extent: &Extent) -> bool {
-        let [x, y, z, m] = extent.ranges();
-        let (Some(x), Some(y)) = (x, y) else { return false };
-        self.meets_x(x)
-            && self.meets_y(y)
-            && z.is_none_or(|z| self.meets_z(z))
-            && m.is_none_or(|m| self.meets_m(m))
+            && (z.is_nan() || self.meets_z((z, z)))
+            && (m.is_nan() || self.meets_m((m, m)))
     }
 }
 
@@ -161,6 +159,8 @@ impl fmt::Display for BBox {
         Ok(())
     }
 }
+
+const EVERYTHING: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 fn overlap(a: (f64, f64), b: (f64, f64)) -> bool {
     a.0 <= b.1 && b.0 <= a.1

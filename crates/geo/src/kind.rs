@@ -175,6 +175,11 @@ pub fn iso_code(kind: Kind, dimensions: Dimensions) -> i32 {
     kind as i32 + 1000 * i32::from(dimensions.z) + 2000 * i32::from(dimensions.m)
 }
 
+/// The dimensions that an ISO code says.
+pub fn dimensions_of_code(code: i32) -> Dimensions {
+    Dimensions { z: matches!(code / 1000, 1 | 3), m: matches!(code / 1000, 2 | 3) }
+}
+
 /// The name of an ISO code as GeoParquet writes it, `Point Z`; `None` if it has no such kind.
 pub fn code_name(code: i32) -> Option<String> {
     let code = u32::try_from(code).ok()?;

@@ -5,7 +5,7 @@
 //! use marquetry_geo::{BBox, geojson, wkt};
 //! let wkb = geojson::parse(r#"{"type": "LineString", "coordinates": [[1, 2], [3, 4.5]]}"#)?;
 //! assert_eq!(wkt::to_string(&wkb)?, "LINESTRING (1 2, 3 4.5)");
-//! assert!(BBox::new(0.0, 0.0, 2.0, 2.0)?.may_meet(&wkb, false));
+//! assert!(BBox::new(0.0, 0.0, 2.0, 2.0)?.intersects(&wkb, false)?);
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 //!
@@ -16,11 +16,13 @@
 //! | `summary.rs`, `bbox.rs` | where the positions of a geometry are; boxes that are asked for |
 //! | `hilbert.rs` | the place of a point on a Hilbert curve |
 //! | `wkt.rs`, `geojson.rs` | texts, both ways |
+//! | `geoparquet.rs` | the metadata of GeoParquet |
 //! | `number.rs` | digits |
 #![forbid(unsafe_code)]
 
 mod bbox;
 pub mod geojson;
+pub mod geoparquet;
 pub mod hilbert;
 mod kind;
 mod number;
@@ -29,6 +31,7 @@ pub mod wkb;
 pub mod wkt;
 
 pub use bbox::BBox;
-pub use kind::{Dimensions, Kind, code_name, code_of_name, iso_code};
+pub use geoparquet::GeoParquet;
+pub use kind::{Dimensions, Kind, code_name, code_of_name, dimensions_of_code, iso_code};
 pub use marquetry_base::{Error, Result};
 pub use summary::{Extent, Shape, positions};

@@ -9,6 +9,9 @@ pub(crate) fn write(number: f64, out: &mut String) {
             _ if number > 0.0 => "inf",
             _ => "-inf",
         });
+    } else if number == 0.0 && number.is_sign_negative() {
+        // An integer has no sign of its zero.
+        out.push_str("-0");
     } else if number == number.trunc() && number.abs() < 1e15 {
         out.push_str(&(number as i64).to_string());
     } else {

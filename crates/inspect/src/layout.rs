@@ -13,5 +13,6 @@ mod part;
 mod run;
 
 pub use bounds::{ColumnBounds, column_bounds};
+pub(crate) use pages::pages_of_chunk;
 pub use part::{FileLayout, FilePart, PageFacts, PartKind};
 pub use run::file_layout;

@@ -2,7 +2,7 @@
 //!
 //! [`file_layout`] says what each byte of a file is for, [`column_bounds`] how bounds of row groups overlap. [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
 //! reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary files).
-//! `advise` measures what would make a file smaller.
+//! `advise` measures what would make a file smaller or faster.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -20,7 +20,10 @@ mod value_texts;
 mod word_hash;
 
 #[cfg(feature = "fs")]
-pub use advise::{Advice, AdviseOptions, Choice, ColumnAdvice, Goal, advise, column_bytes};
+pub use advise::{
+    Advice, AdviceKind, AdviseOptions, AskedColumn, BeforeAfter, Change, Choice, ColumnAdvice, Confidence,
+    Finding, Goal, NewType, Query, advise, advise_merging, asked_columns, column_bytes, main_codec,
+};
 #[cfg(feature = "fs")]
 pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
 pub use layout::{ColumnBounds, FileLayout, FilePart, PageFacts, PartKind, column_bounds, file_layout};

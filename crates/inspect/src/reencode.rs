@@ -132,6 +132,40 @@ impl Reencoder {
         self.reader.skip(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
+    /// Shows the values of the next `rows` rows, as they come, as long as `show` says that it wants more: nulls are left out.
+    pub(crate) fn each_values(
+        &mut self,
+        rows: u64,
+        mut show: impl FnMut(&Values) -> bool,
+    ) -> Result<(), Error> {
+        let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
+        let mut wants_more = true;
+        while left > 0 && wants_more {
+            let n = left.min(ROWS_AT_ONCE);
+            left -= n;
+            let batch = self.reader.read(n)?;
+            let ColumnBatch { values, validity, dictionary, .. } = batch;
+            let values = match &validity {
+                Some(validity) if self.leaf.max_rep() == 0 => present(values, validity),
+                _ => values,
+            };
+            match (dictionary, values) {
+                (Some(dictionary), Values::W32(mut keys)) => {
+                    keys.sort_unstable();
+                    keys.dedup();
+                    let all = self.dictionary_of(&dictionary);
+                    let mut used = Values::empty(all.shape());
+                    keys.iter()
+                        .map(|key| *key as usize)
+                        .try_for_each(|key| used.push_range(&all, key..key + 1))?;
+                    wants_more = show(&used);
+                }
+                (_, values) => wants_more = show(&values),
+            }
+        }
+        Ok(())
+    }
+
     /// A chunk of the next `rows` rows, and how its encoding was chosen.
     pub fn chunk(
         &mut self,

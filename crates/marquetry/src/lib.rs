@@ -76,6 +76,11 @@ pub use open::{OpenFile, open_bytes};
 /// Many files as one table.
 pub use marquetry_arrow::dataset;
 
+/// Geometries: well-known binary, boxes, WKT and GeoJSON both ways, the metadata of GeoParquet.
+pub mod geo {
+    pub use marquetry_geo::*;
+}
+
 /// VARIANT: values in binary, JSON both ways, paths; and columns of it, shredded or not.
 pub mod variant {
     pub use marquetry_arrow::infer_shredding::{InferredShredding, infer_shreddings, paying};

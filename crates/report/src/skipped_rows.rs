@@ -21,7 +21,7 @@ impl SkippedRows {
     ///
     /// Fails if the predicate is none for the file's schema, and if the source does. What is damaged skips nothing.
     pub fn of(source: &dyn Source, metadata: &ParquetMetaData, predicate: &Predicate) -> Result<Self> {
-        let bound = predicate.bind(metadata.schema())?;
+        let bound = predicate.in_file(metadata).bind(metadata.schema())?;
         let groups = metadata.num_row_groups();
         let (mut kept, mut by) = (vec![RowGroupMatch::All; groups], vec![None; groups]);
         let mut options = PruneOptions::none();

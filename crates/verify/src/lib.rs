@@ -41,6 +41,7 @@ mod encryption;
 mod file_parts;
 mod findings;
 mod footer;
+mod geoparquet;
 mod house;
 mod house_limits;
 mod index;

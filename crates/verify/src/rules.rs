@@ -2,18 +2,19 @@
 
 use crate::rule::{Rule, UNCHECKED};
 use crate::{
-    bloom, chunk, encryption, footer, house, index, nesting, page, schema, sorting, statistics, unreferenced,
-    values, variant,
+    bloom, chunk, encryption, footer, geoparquet, house, index, nesting, page, schema, sorting, statistics,
+    unreferenced, values, variant,
 };
 
 /// The families of rules, from the file down to its values.
-const FAMILIES: [&[Rule]; 14] = [
+const FAMILIES: [&[Rule]; 15] = [
     &[UNCHECKED],
     footer::RULES,
     encryption::RULES,
     schema::RULES,
     nesting::RULES,
     variant::RULES,
+    geoparquet::RULES,
     chunk::RULES,
     unreferenced::RULES,
     page::RULES,

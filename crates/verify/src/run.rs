@@ -9,7 +9,7 @@ use crate::options::VerifyOptions;
 use crate::report::Report;
 use crate::rule::Level;
 use crate::sibling_levels::Signatures;
-use crate::{chunk, house, nesting, schema, sorting, unreferenced, variant};
+use crate::{chunk, geoparquet, house, nesting, schema, sorting, unreferenced, variant};
 use marquetry_base::{available_threads, parallel_map};
 use marquetry_core::page::PageBuffers;
 use std::collections::BTreeMap;
@@ -27,6 +27,7 @@ pub(crate) fn check(
     nesting::check_schema(&file, &mut findings);
     variant::check(&file, &mut findings);
     file.parts = chunk::check_row_groups(&file, &mut findings);
+    geoparquet::check(&file, &mut findings);
     house::check(&file, &options.house_limits, &mut findings);
     if file.level > Level::Quick {
         unreferenced::check(&file, &mut findings);

@@ -111,8 +111,8 @@ pub(crate) fn is_variant_path(schema: &Schema, name: &str) -> bool {
 /// ```
 pub fn prunable_predicate(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<(Predicate, bool)> {
     Ok(match variant_filter(predicate, metadata)? {
-        Some(found) => (found.weaker, found.filters.is_empty()),
-        None => (predicate.clone(), true),
+        Some(found) => (found.weaker.in_file(metadata), found.filters.is_empty()),
+        None => (predicate.in_file(metadata), true),
     })
 }
 

@@ -324,7 +324,9 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let columns = self.metadata.metadata().schema().num_columns();
         let leaves: Vec<usize> = (0..columns).filter(|&leaf| self.projection.leaf_included(leaf)).collect();
         let jobs = self.jobs(&leaves)?;
-        let bound = |predicate: Predicate| predicate.bind(self.metadata.parquet_schema());
+        let bound = |predicate: Predicate| {
+            predicate.in_file(self.metadata.metadata()).bind(self.metadata.parquet_schema())
+        };
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
         let filter = StreamFilter {
             predicate: self.predicate.map(bound).transpose()?,

@@ -58,6 +58,7 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
         | Predicate::IsNull { column }
         | Predicate::IsMissing { column }
         | Predicate::IsVariantNull { column }
+        | Predicate::BboxIntersects { column, .. }
         | Predicate::IsNan { column } => column,
         _ => return Err(unknown(predicate)),
     };

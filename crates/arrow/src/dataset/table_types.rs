@@ -92,6 +92,7 @@ impl TableTypes<'_> {
             | Predicate::IsNull { column }
             | Predicate::IsMissing { column }
             | Predicate::IsVariantNull { column }
+            | Predicate::BboxIntersects { column, .. }
             | Predicate::IsNan { column } => column,
             _ => return Err(unknown(predicate)),
         };

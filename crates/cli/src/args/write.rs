@@ -6,6 +6,7 @@ use super::chunking::chunking;
 use super::shred::{ShredArg, shred};
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry_core::write::{CdcOptions, CheckpointEvery, Compression, EnabledStatistics, Encoding};
+use marquetry_geo::geoparquet::Version;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
@@ -71,6 +72,13 @@ pub(crate) struct WriteArgs {
     /// (auto); none puts them together again. Of one column as COLUMN=SHAPE
     #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred)]
     pub(crate) shred: Vec<ShredArg>,
+    /// Have columns of geometries as this version of GeoParquet has them, with its metadata: 1.0 and 1.1 are well-known binary in
+    /// columns of bytes, 2.0 GEOMETRY and GEOGRAPHY. As in the file that is read unless given
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub(crate) geoparquet: Option<GeoVersion>,
+    /// GeoParquet 1.1 and 2.0: add columns with the box of each geometry, by whose bounds pages can be left out
+    #[arg(long)]
+    pub(crate) covering: bool,
     /// Write pages without checksums
     #[arg(long)]
     pub(crate) no_checksums: bool,
@@ -92,6 +100,30 @@ pub(crate) struct WriteArgs {
     /// How the report of sizes after writing is printed; as --format says unless given
     #[arg(long, value_enum)]
     pub(crate) report: Option<Report>,
+}
+
+/// A version of GeoParquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GeoVersion {
+    /// Well-known binary in columns of bytes
+    #[value(name = "1.0")]
+    V1_0,
+    /// The same, with columns of boxes on request
+    #[value(name = "1.1")]
+    V1_1,
+    /// GEOMETRY and GEOGRAPHY
+    #[value(name = "2.0")]
+    V2_0,
+}
+
+impl GeoVersion {
+    pub(crate) fn version(self) -> Version {
+        match self {
+            GeoVersion::V1_0 => Version::V1_0,
+            GeoVersion::V1_1 => Version::V1_1,
+            GeoVersion::V2_0 => Version::V2_0,
+        }
+    }
 }
 
 /// What Arrow's date64 is stored as.

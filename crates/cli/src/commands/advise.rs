@@ -1,189 +1,152 @@
-//! `advise`: what would make a file smaller.
+//! `advise`: what would make a file smaller or faster.
+
+mod applied;
+mod command;
+mod print;
+mod wanted;
+
+pub(crate) use applied::{Allowed, Applied, rewrite_args};
+pub(crate) use wanted::WantedArgs;
 
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
-use crate::file_name;
 use crate::output::Output;
 use crate::rewrite::Input;
-use crate::text_table::TextTable;
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use marquetry::errors::Error;
-use marquetry::file::properties::Compat;
-use marquetry_inspect::{Advice, AdviseOptions, ColumnAdvice, Goal, advise};
-use serde_json::{Value, json};
-use std::path::Path;
-use std::time::Duration;
+use marquetry_inspect::{Advice, ColumnSource, Finding, advise_merging};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The arguments of `advise`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
-    files: Files,
+    files: FilesAndDirs,
     #[command(flatten)]
     wanted: WantedArgs,
 }
 
-/// What a file is to be good for.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct WantedArgs {
-    /// What the file should be good for
-    #[arg(long = "for", value_name = "GOAL", value_enum, default_value_t = GoalArg::Size)]
-    goal: GoalArg,
-    /// Which readers must read the file
-    #[arg(long, value_enum, default_value_t = CompatArg::Modern)]
-    compat: CompatArg,
-    /// How long to measure: seconds, as 10s or 10
-    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "10s")]
-    budget: Duration,
+struct FilesAndDirs {
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
+    /// shell did not; - is standard input. Of a directory: whether its files are better merged, and the largest of them
+    #[arg(value_name = "FILE|DIR", required = true)]
+    files: Vec<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum GoalArg {
-    /// Few bytes
-    Size,
-    /// Fast reading: no codec that is slower to decompress than the one that is there
-    Scan,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum CompatArg {
-    /// All current ones: PLAIN and dictionaries
-    Modern,
-    /// Those of the format's current version: DELTA encodings and BYTE_STREAM_SPLIT, too, which pyarrow, parquet-java and the
-    /// parquet crate read, DuckDB, polars and Spark mostly, fastparquet not
-    Latest,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.strip_suffix('s').unwrap_or(text).parse().map_err(|_| "say seconds, as 10s")?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
-}
-
-impl WantedArgs {
-    /// What would make the file smaller.
-    pub(crate) fn advice(&self, input: &Input) -> Result<Advice, Error> {
-        let goal = match self.goal {
-            GoalArg::Size => Goal::Size,
-            GoalArg::Scan => Goal::Scan,
-        };
-        let compat = match (self.compat, input.compat) {
-            // A stored Arrow schema has dictionaries, which come from few encodings only.
-            (_, Compat::Maximum) => Compat::Maximum,
-            (CompatArg::Modern, _) => Compat::Modern,
-            (CompatArg::Latest, _) => Compat::Latest,
-        };
-        let options = AdviseOptions::default().with_goal(goal).with_compat(compat).with_budget(self.budget);
-        advise(&input.columns(), &options)
-    }
+/// What was found of a file or a directory.
+struct Advised<'a> {
+    /// What was typed.
+    path: &'a Path,
+    /// The file that was looked at, and its advice.
+    input: &'a Input,
+    advice: &'a Advice,
+    /// Of a directory: how many files it has and their bytes.
+    files: Option<(usize, u64)>,
+    /// Of a directory: files that are better merged, and the directory that they are in.
+    merging: Option<(PathBuf, Finding)>,
+    /// What `optimize` does of it.
+    applied: Applied,
+    wanted: &'a WantedArgs,
 }
 
 pub(crate) fn run(args: &AdviseArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let are_several = args.files.are_several();
-    args.files.for_each(outcome, |path, file| {
-        let input = Input::new(path, file)?;
-        let advice = args.wanted.advice(&input)?;
-        if output.is_json() {
-            return Ok(output.json(&as_json(path, &advice))?);
-        }
-        if are_several {
-            title(path, output)?;
-        }
-        print(path, &advice, output)
-    })
-}
-
-/// The options of `rewrite` that do what is advised.
-pub(crate) fn rewrite_options(advice: &Advice) -> Vec<String> {
-    let chosen = advice.columns.iter().filter_map(|column| Some((&column.column, column.choice?)));
-    let options = |(column, choice): (&String, marquetry_inspect::Choice)| {
-        let codec = choice.compression.codec();
-        let codec = match choice.compression.level() {
-            Some(level) => format!("{codec}:{level}"),
-            None => codec.to_string(),
+    let files = Files { files: args.files.files.clone() };
+    let are_several = files.are_several();
+    for path in files.expanded(outcome) {
+        let mut look = || -> Result<(), Failure> {
+            if are_several && !output.is_json() {
+                title(&path, output)?;
+            }
+            match path.is_dir() {
+                true => of_directory(&path, &args.wanted, output),
+                false => {
+                    let input = Input::new(&path, crate::remote::open(&path)?)?;
+                    let advice = args.wanted.advice(&input)?;
+                    let applied = args.wanted.applied(&input, &advice, Allowed::default())?;
+                    let wanted = &args.wanted;
+                    let (files, merging) = (None, None);
+                    let advised = Advised {
+                        path: &path,
+                        input: &input,
+                        advice: &advice,
+                        files,
+                        merging,
+                        applied,
+                        wanted,
+                    };
+                    advised.print(output)
+                }
+            }
         };
-        [format!("--encoding={column}={}", choice.encoding), format!("--compression={column}={codec}")]
+        match look() {
+            Ok(()) => {}
+            Err(failure @ (Failure::ClosedPipe | Failure::Write(_))) => return Err(failure),
+            Err(failure) => outcome.report(Some(&failure.file(&path)), &failure),
+        }
+    }
+    Ok(())
+}
+
+/// Whether the files of a directory are better merged, and what is to be done with the largest.
+fn of_directory(path: &Path, wanted: &WantedArgs, output: &mut Output) -> Result<(), Failure> {
+    let dataset = marquetry::dataset(&[path.to_owned()])?;
+    let files: Vec<PathBuf> = dataset.files().map(Path::to_owned).collect();
+    let inputs = files.iter().map(|file| Input::open(file)).collect::<Result<Vec<_>, Error>>()?;
+    let Some(largest) = inputs.iter().max_by_key(|input| input.source.len()) else {
+        return Err(Error::argument("has no Parquet files").into());
     };
-    chosen.flat_map(options).collect()
-}
-
-/// The command that does what is advised; `None` if nothing is.
-fn command(path: &Path, advice: &Advice) -> Option<String> {
-    let options = rewrite_options(advice);
-    let mut words = vec!["marquetry".to_owned(), "rewrite".to_owned()];
-    words.push(quoted(&file_name::shown(path)));
-    words.push("optimized.parquet".to_owned());
-    words.extend(options.iter().map(|option| quoted(option)));
-    (!options.is_empty()).then(|| words.join(" "))
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_=./:+,@%".contains(char);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    let bytes = inputs.iter().map(|input| input.source.len()).fold(0, u64::saturating_add);
+    // What is in several directories may be partitions, which stay apart.
+    let mut together: BTreeMap<&Path, Vec<(String, ColumnSource)>> = BTreeMap::new();
+    for input in &inputs {
+        let parent = input.path.parent().unwrap_or(Path::new(""));
+        together.entry(parent).or_default().push((input.name(), input.columns()));
     }
-}
-
-/// What a column should be written with.
-fn choice(column: &ColumnAdvice) -> String {
-    match column.choice {
-        Some(choice) => format!("{} {}", choice.encoding, choice.compression),
-        None if column.measured == 0.0 => "not measured".to_owned(),
-        None => "leave it".to_owned(),
-    }
-}
-
-fn print(path: &Path, advice: &Advice, output: &mut Output) -> Result<(), Failure> {
-    let mut table = TextTable::new(&["column", ">bytes", ">predicted", ">+-", ">measured", "write it with"]);
-    for column in &advice.columns {
-        table.row([
-            column.column.clone(),
-            column.bytes.to_string(),
-            column.predicted.to_string(),
-            share(column.error),
-            share(column.measured),
-            choice(column),
-        ]);
-    }
-    table.print(output)?;
-    output.line(format!("file: {} bytes, predicted: {}", advice.file_bytes, advice.predicted_bytes))?;
-    match command(path, advice) {
-        Some(command) => Ok(output.line(command)?),
-        None => Ok(output.line("nothing to do: leave the file as it is")?),
-    }
-}
-
-fn share(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-fn as_json(path: &Path, advice: &Advice) -> Value {
-    let column = |column: &ColumnAdvice| {
-        json!({
-            "column": column.column, "bytes": column.bytes, "predicted": column.predicted, "error": column.error,
-            "measured": column.measured, "encoding": column.choice.map(|choice| choice.encoding.to_string()),
-            "compression": column.choice.map(|choice| choice.compression.to_string()),
-        })
+    let most = together.into_iter().max_by_key(|(_, files)| files.len());
+    let merging = match most {
+        Some((parent, files)) => advise_merging(&files, wanted.budget.mul_f64(MERGING_SHARE))?
+            .map(|finding| (parent.to_owned(), finding)),
+        None => None,
     };
-    json!({
-        "file": file_name::shown(path), "size": advice.file_bytes, "predicted": advice.predicted_bytes,
-        "columns": advice.columns.iter().map(column).collect::<Vec<_>>(), "command": command(path, advice),
-    })
+    let advice = wanted.advice(largest)?;
+    let applied = wanted.applied(largest, &advice, Allowed::default())?;
+    let files = Some((files.len(), bytes));
+    Advised { path, input: largest, advice: &advice, files, merging, applied, wanted }.print(output)
 }
+
+/// The part of the budget that is for merging, beside it.
+const MERGING_SHARE: f64 = 0.25;
 
 /// What stands behind the options in `--help`.
 pub(crate) const ADVISE_HELP: &str = "\
-Every figure is measured: columns are decoded and encoded again with the encodings and codecs that may be better, first on
-some rows, and the best three on whole row groups, spread evenly over the file, as many as the budget allows. Large columns come
-first. A choice must save 3 % of its column, and more than it may be wrong by (+-, from the spread between row groups). The command
-that does it stands last; `marquetry optimize` does it and proves it.
+Every figure is measured. Columns are decoded and encoded again with the encodings and codecs that may be better, first on some rows,
+and the best three on whole row groups, spread evenly over the file, as many as the budget allows. Large columns come first. A choice
+must save 3 % of its column, and more than it may be wrong by (+-, from the spread between row groups).
 
-JSON: {file, size, predicted, columns: [{column, bytes, predicted, error, measured, encoding, compression}], command}; shares are
-from 0 to 1; encoding and compression are null where a column is left as it is.
+All else is tried on a sample of up to 262,144 rows and 64 MiB, which is written with it and without; time is that of decoding on one
+thread:
+  row-groups    too small or too large for 128 MiB          pages       too small or too large
+  indexes       statistics and page indexes are missing     dictionary  given up by the writer, though a larger one pays
+  bloom-filter  for columns that --where or --queries ask for one value of, tried with values of other row groups
+  sort-order    orders of up to three columns, by what queries skip, or by bytes
+  type          int64 that is int32, text that is a date, number, UUID or boolean: all values are looked at while there is time
+  variant       text that is JSON                           shredding   VARIANT that has one shape
+  list-of-one   lists of at most one element                small-files of a directory, which are better one
+What brings most for the goal comes first. `certain` is what all rows were looked at for, or the footer tells; else the share of the
+rows is told. Each has the command that does it, but for what only the writer of the rows can do; `marquetry optimize` does all that
+keeps rows and types, and proves it. Types are changed by `marquetry convert --change-type`, rows sorted by `--sort-by`.
+
+JSON: {file, size, predicted, columns: [{column, bytes, predicted, error, measured, encoding, compression}], command, findings: [{kind,
+columns, what, bytes, decode, skipped, confidence, command}], not_measured}; of a directory also directory: {files, size}. Shares are
+from 0 to 1; encoding and compression are null where a column is left as it is; bytes, decode (seconds) and skipped (share of the
+rows) are {before, after} or null; the confidence is the share of the rows that was looked at, 1 if it is certain.
 
 Examples:
   marquetry advise data.parquet
-  marquetry advise data.parquet --for scan --budget 60s
+  marquetry advise data.parquet --for filter --where \"country = 'DE'\" --where 'year > 2020'
+  marquetry advise data.parquet --queries queries.sql --budget 60s
+  marquetry advise warehouse/events
   marquetry advise 'data/*.parquet' --compat latest --format json";

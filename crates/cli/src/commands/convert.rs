@@ -1,10 +1,10 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
-use crate::args::{InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
+use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
-    Destination, Part, Progress, Sink, SizeReport, Total, formatted, properties, renamed, with_filled_names,
-    with_unique_names,
+    Destination, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total, TypeChanges, change_type,
+    formatted, properties, renamed, with_filled_names, with_unique_names,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
@@ -18,6 +18,9 @@ use crate::shred_plan::ShredPlan;
 use crate::sort::{self, Budget, Keys, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
 use clap::Args as ClapArgs;
+use marquetry_core::write::KeyValue;
+use marquetry_geo::{GeoParquet, geoparquet};
+use marquetry_inspect::NewType;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -51,9 +54,14 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "ROWS", default_value = "8192")]
     pub(crate) batch_size: NonZeroUsize,
     /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last. Names
-    /// with commas or colons stand in double quotes; columns that --columns leaves out may be among them
+    /// with commas or colons stand in double quotes; columns that --columns leaves out may be among them. hilbert(COLUMN) has
+    /// geometries that are near each other in rows that are
     #[arg(long, value_name = "A,B:desc")]
     pub(crate) sort_by: Vec<SortColumns>,
+    /// Give a column another type, which must hold all its values so that they come back as they were: int32, uint32, int64,
+    /// decimal(PRECISION,SCALE), date, uuid, bool; of text that is JSON, variant
+    #[arg(long, value_name = "COLUMN=TYPE", value_parser = change_type)]
+    pub(crate) change_type: Vec<(String, NewType)>,
     #[command(flatten)]
     pub(crate) together: TableArgs,
     #[command(flatten)]
@@ -85,7 +93,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
+/// The same; what fails is not reported.
+pub(crate) fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
     let to_stdout = args.output.as_os_str() == "-";
     let out = Some(args.output.as_path()).filter(|_| !to_stdout);
     let mut lost = Losses::new(&args.selection, &args.inputs, out)?;
@@ -109,7 +118,8 @@ fn convert_rows(
     let sort_by: Vec<&SortColumn> = args.sort_by.iter().flat_map(|columns| &columns.0).collect();
     let (selection, only_sorted_by) = with_sorted_columns(&args.selection, &sort_by);
     let input = inputs::open(&args.inputs, &wanted(args, &selection, target, threads))?;
-    let schema = named(input.schema.clone(), target);
+    let changes = TypeChanges::new(&args.change_type, &input.schema)?;
+    let schema = named(changes.schema.clone(), target);
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     // They stand behind the others.
     let only_sorted_by =
@@ -119,6 +129,9 @@ fn convert_rows(
     let written_schema = Arc::new(schema.project(&kept)?);
     let report = report_format(args, to_stdout, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
+    if target != Target::Parquet && (args.writing.geoparquet.is_some() || args.writing.covering) {
+        return Err(Failure::Usage("--geoparquet and --covering are for Parquet".to_owned()));
+    }
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
         false => Destination::create(&args.output, args.inputs.iter().chain(&input.files), args.overwrite)?,
@@ -133,7 +146,7 @@ fn convert_rows(
     };
     let batches = {
         let schema = schema.clone();
-        input.batches.map(move |batch| Ok(renamed(batch?, &schema)?))
+        input.batches.map(move |batch| Ok(renamed(changes.apply(batch?)?, &schema)?))
     };
     let batches: Batches = match keys.is_empty() {
         true => Box::new(batches),
@@ -248,9 +261,19 @@ fn parquet_sink<'a, 'b>(
     let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
     // Merging takes a quarter at most.
     let memory_limit = if keys.is_empty() { memory_limit } else { memory_limit / 4 * 3 };
-    // The order is told as far as the file has the columns.
-    let told = keys.iter().take_while(|key| key.root() < schema.fields().len()).count();
-    let properties = properties(&args.writing, memory_limit, &keys[..told], pairs);
+    // The order is told as far as the file has the columns, and it is one of their values.
+    let is_told = |key: &&SortKey| key.root() < schema.fields().len() && !key.is_on_curve;
+    let told = keys.iter().take_while(is_told).count();
+    let wish = GeoWish {
+        version: args.writing.geoparquet.map(GeoVersion::version),
+        covering: args.writing.covering,
+    };
+    let geo = GeoPlan::new(wish, schema, pairs)?;
+    // It is written anew, with the boxes of the rows, or not at all if they have no geometries. What cannot be read stays.
+    let is_read = |pair: &KeyValue| pair.value.as_deref().is_some_and(|json| GeoParquet::parse(json).is_ok());
+    let is_kept = |pair: &&KeyValue| pair.key != geoparquet::KEY || (geo.is_none() && !is_read(pair));
+    let pairs: Vec<KeyValue> = pairs.iter().filter(is_kept).cloned().collect();
+    let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs);
     let properties = match args.encrypt.properties()? {
         Some(encryption) => properties.into_builder().with_file_encryption_properties(encryption).build(),
         None => properties,
@@ -260,7 +283,7 @@ fn parquet_sink<'a, 'b>(
         args.selection.offset == 0 && args.limit.is_none() && args.selection.condition.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);
     let shredding = ShredPlan::new(&args.writing.shred, schema)?;
-    Sink::parquet(destination, schema, properties, shredding, source)
+    Sink::parquet(destination, schema, properties, shredding, geo, source)
 }
 
 fn total(input: &Input) -> Total {
@@ -350,7 +373,8 @@ of the sample be passed over. What was measured is in the report; JSON: shreddin
 unshredded_bytes, shredded_bytes, prunable}].
 
 --sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
-rows keep their order. Rows are chosen by --offset and --limit before they are sorted.
+rows keep their order. Rows are chosen by --offset and --limit before they are sorted. hilbert(geom) takes geometries as a Hilbert
+curve comes to the middles of their boxes, empty ones as nulls: a bbox_intersects() then finds what it asks for in few row groups and pages.
 
 With --checkpoint-every a command that is killed leaves its temporary file, .OUT.*, beside OUT; `marquetry recover` makes
 a file of all that was written before its last checkpoint. The report has the bytes and the time that checkpoints took.
@@ -389,6 +413,7 @@ Examples:
   marquetry convert old.parquet new.parquet --shred 'payload={user: {id: bigint, tags: [string]}, price: decimal(9,2)}'
   marquetry convert table.parquet table.csv --columns id --sort-by '\"last, first\":desc,id' --overwrite
   marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user --compression zstd:3
+  marquetry convert places.parquet sorted.parquet --sort-by 'hilbert(geom)' --row-group-rows 100000
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
   marquetry convert big.csv big.parquet --checkpoint-every 10s

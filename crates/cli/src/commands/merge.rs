@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
     ColumnAction, ColumnLog, Footer, Input, OutputFile, Same, SpillBudget, codec_of, column_orders,
-    into_column, leaf_map_of_file, print_report, report_failure, unified,
+    into_column, leaf_map_of_file, merged_geo, print_report, report_failure, unified,
 };
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -86,7 +86,10 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let (elements, schema) = unified(&inputs[0].metadata.head().schema, &others)?;
     let mut log = ColumnLog::new(schema.num_columns());
     let orders = column_orders(&inputs, &maps);
-    let footer = Footer::union(&inputs, &mut log);
+    let mut footer = Footer::union(&inputs, &mut log);
+    if let Some(geo) = merged_geo(&inputs)? {
+        footer.set(marquetry_geo::geoparquet::KEY, Some(geo.to_json()));
+    }
     let encryption = args.encrypt.properties()?;
     let mut file = OutputFile::create(out, elements, footer.settings(orders.clone(), encryption))?;
     let counters = file.counters().clone();

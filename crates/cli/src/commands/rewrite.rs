@@ -9,8 +9,8 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
     AskedCodec, ColumnAction, ColumnLog, Edit, Footer, Input, Name, OfColumn, OutputFile, Reencoder,
-    Reshredding, SpillBudget, codec_of, column_orders, has_order_of_bounds, last_fitting, of_column,
-    print_report, print_report_of, rename, report_failure,
+    Reshredding, SpillBudget, codec_of, column_orders, geo_of_input, has_order_of_bounds, last_fitting,
+    of_column, print_report, print_report_of, rename, renamed_geo, report_failure,
 };
 use crate::shred_plan::ShredPlan;
 use crate::unreferenced::unreferenced;
@@ -242,6 +242,10 @@ impl RewriteArgs {
 
 fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, log: &mut ColumnLog) -> Footer {
     let mut footer = Footer::union(input, log);
+    if let Some(geo) = geo_of_input(&input[0]).filter(|_| edit.changes()) {
+        let geo = renamed_geo(geo, input[0].metadata.schema(), edit);
+        footer.set(marquetry_geo::geoparquet::KEY, geo.map(|geo| geo.to_json()));
+    }
     if args.strip_metadata {
         footer.key_values.clear();
     } else if edit.changes()

@@ -8,15 +8,15 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::remote;
 use crate::rewrite::{
-    ColumnLog, Footer, Input, OutputFile, Reencoder, SpillBudget, codec_of, column_orders,
-    has_order_of_bounds, report_failure,
+    ColumnLog, Footer, GeoPart, Input, OutputFile, Reencoder, SpillBudget, codec_of, column_orders,
+    geo_of_input, has_order_of_bounds, report_failure,
 };
 use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
-use marquetry::internals::format::ColumnOrder;
+use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::metrics::{WriteCounters, WriteMetrics};
 use marquetry_core::write::EncodedChunk;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
@@ -185,7 +185,13 @@ impl Cutter<'_> {
         if !has_order && part.iter().any(|piece| !piece.is_whole) {
             orders = Some(vec![ColumnOrder::TypeOrder; columns]);
         }
-        let footer = Footer::union(inputs, &mut ColumnLog::new(columns));
+        let mut footer = Footer::union(inputs, &mut ColumnLog::new(columns));
+        // What it says is known once the rows of the part are.
+        let geo = geo_of_input(self.input);
+        if geo.is_some() {
+            footer.set(marquetry_geo::geoparquet::KEY, None);
+        }
+        let mut of_part = GeoPart::default();
         let settings = footer.settings(orders.clone(), self.encryption.clone());
         let mut file = OutputFile::create(path, metadata.head().schema.clone(), settings)?;
         let counters = file.counters().clone();
@@ -204,6 +210,9 @@ impl Cutter<'_> {
                 if piece.is_whole && !has_order && orders.is_some() {
                     drop_bounds(&mut chunk);
                 }
+                if geo.is_some() {
+                    of_part.add(column, &chunk);
+                }
                 room.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
             }
@@ -214,6 +223,10 @@ impl Cutter<'_> {
             if let Some((_, at, _)) = self.open.as_mut().filter(|_| !piece.is_whole) {
                 *at = piece.rows.end;
             }
+        }
+        if let Some(geo) = geo {
+            let geo = of_part.metadata(geo, metadata.schema());
+            file.add_key_value(KeyValue::new(marquetry_geo::geoparquet::KEY, geo.to_json()));
         }
         let (_, size) = file.finish()?;
         Ok((size, counters.snapshot()))

@@ -1,6 +1,7 @@
 //! The writer of Parquet.
 
 use super::destination::Destination;
+use super::geoparquet::GeoPlan;
 use super::report::{Before, SizeReport};
 use crate::failure::Failure;
 use crate::leaf_sizes;
@@ -25,6 +26,8 @@ pub(crate) struct ParquetSink<'a, 'b> {
     bytes: Vec<u64>,
     /// What a sample said of columns of VARIANT.
     inferred: Vec<InferredShredding>,
+    /// How columns of geometries are written.
+    geo: Option<GeoPlan>,
 }
 
 /// Rows wait while a sample of them is needed to know the columns.
@@ -61,15 +64,17 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         schema: &SchemaRef,
         properties: WriterProperties,
         shredding: ShredPlan,
+        geo: Option<GeoPlan>,
         source: Option<OpenFile>,
     ) -> Result<Self, Failure> {
+        let schema = geo.as_ref().map_or(schema, GeoPlan::schema);
         let has_checkpoints = properties.checkpoint_every().is_some();
         let (schema, batches) = (schema.clone(), Vec::new());
         let sample = Sample { destination, schema, properties, shredding, batches, rows: 0, bytes: 0 };
         let is_known = !sample.shredding.needs_sample();
         let state = State::Sampling(Box::new(sample));
         let mut sink =
-            ParquetSink { state, has_checkpoints, source, bytes: Vec::new(), inferred: Vec::new() };
+            ParquetSink { state, has_checkpoints, source, bytes: Vec::new(), inferred: Vec::new(), geo };
         if is_known {
             sink.begin()?;
         }
@@ -106,10 +111,21 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         self.bytes = vec![0; columns];
         self.inferred = inferred;
         self.state = State::Writing { writer: Box::new(writer), shredder };
-        batches.iter().try_for_each(|batch| self.write(batch))
+        batches.iter().try_for_each(|batch| self.write_rows(batch))
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        match &mut self.geo {
+            Some(geo) => {
+                let batch = geo.apply(batch)?;
+                self.write_rows(&batch)
+            }
+            None => self.write_rows(batch),
+        }
+    }
+
+    /// Rows of the columns that the file has.
+    fn write_rows(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
         match &mut self.state {
             State::Failed => Err(Failure::Check("writing failed before".to_owned())),
             State::Sampling(sample) => {
@@ -137,10 +153,14 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         let State::Writing { mut writer, shredder } = self.state else {
             return Err(Failure::Check("writing failed before".to_owned()));
         };
+        let has_other_columns = shredder.is_some() || self.geo.as_ref().is_some_and(GeoPlan::adds_columns);
+        if let Some(geo) = self.geo.take() {
+            writer.append_key_value_metadata(geo.finish()?).map_err(failure)?;
+        }
         let metadata = writer.finish().map_err(failure)?;
         let reasons = writer.choices().iter().map(|choice| choice.reason.to_owned()).collect();
         let before = match &self.source {
-            Some(source) if shredder.is_some() => {
+            Some(source) if has_other_columns => {
                 Before::of_other_columns(source.metadata(), metadata.schema())
             }
             Some(source) => Before::of_file(source.metadata()),

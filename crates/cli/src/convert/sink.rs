@@ -2,6 +2,7 @@
 
 use super::compact_views::compact;
 use super::destination::Destination;
+use super::geoparquet::GeoPlan;
 use super::parquet::ParquetSink;
 use super::report::SizeReport;
 use super::unify_dictionaries::UnifiedDictionaries;
@@ -53,9 +54,17 @@ impl<'a, 'b> Sink<'a, 'b> {
         schema: &SchemaRef,
         properties: WriterProperties,
         shredding: ShredPlan,
+        geo: Option<GeoPlan>,
         source: Option<OpenFile>,
     ) -> Result<Self, Failure> {
-        Ok(Sink::Parquet(Box::new(ParquetSink::new(destination, schema, properties, shredding, source)?)))
+        Ok(Sink::Parquet(Box::new(ParquetSink::new(
+            destination,
+            schema,
+            properties,
+            shredding,
+            geo,
+            source,
+        )?)))
     }
 
     /// A writer of `target`, which is not Parquet; begins with what comes before the rows.
@@ -73,7 +82,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         Ok(match (target, to_stdout) {
             (Target::Parquet, _) => {
                 let (properties, unshredded) = (WriterProperties::new(), ShredPlan::default());
-                return Sink::parquet(destination, schema, properties, unshredded, None);
+                return Sink::parquet(destination, schema, properties, unshredded, None, None);
             }
             (Target::Arrow, false) => {
                 let growing = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);

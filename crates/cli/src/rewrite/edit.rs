@@ -58,6 +58,12 @@ impl Edit {
         !self.renames.is_empty() || self.keeps.contains(&false)
     }
 
+    /// What a field of the old schema's root is called now; `None` if nothing of it is left.
+    pub(crate) fn new_name(&self, field: &Node) -> Option<String> {
+        let name = self.renames.get(field.name()).map_or(field.name(), String::as_str);
+        (self.kept(field).0 > 0).then(|| name.to_owned())
+    }
+
     /// The columns that rows are sorted by, up to the first that is left out.
     pub(crate) fn sorting(&self, old: &[SortingColumn]) -> Vec<SortingColumn> {
         let place = |column: &SortingColumn| {

@@ -31,6 +31,8 @@ impl Footer {
             }
             match key_values.iter().find(|known| known.key == pair.key) {
                 Some(known) if known.value == pair.value => {}
+                // It has a rule of its own.
+                Some(_) if pair.key == marquetry_geo::geoparquet::KEY => {}
                 Some(_) => log.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
                 None => key_values.push(pair.clone()),
             }

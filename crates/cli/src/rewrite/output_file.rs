@@ -5,7 +5,7 @@ use crate::overwrite::refuse;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry::internals::format::{SchemaElement, SortingColumn};
+use marquetry::internals::format::{KeyValue, SchemaElement, SortingColumn};
 use marquetry::metrics::WriteCounters;
 use marquetry_base::Stopwatch;
 use marquetry_core::write::{EncodedChunk, FileSettings, FileWriter};
@@ -37,6 +37,11 @@ impl OutputFile {
         sorting: Option<Vec<SortingColumn>>,
     ) -> Result<(), Failure> {
         Ok(self.writer.write_row_group(rows, chunks, sorting)?)
+    }
+
+    /// Adds a pair to the metadata.
+    pub(crate) fn add_key_value(&mut self, pair: KeyValue) {
+        self.writer.add_key_value(pair);
     }
 
     /// Where what is written is counted.

@@ -1,4 +1,5 @@
-//! What is typed after `--sort-by`: columns with commas between, each with words about its order behind colons.
+//! What is typed after `--sort-by`: columns with commas between, each with words about its order behind colons. `hilbert(geom)` are the
+//! geometries of a column in the order in which a Hilbert curve comes to them.
 
 use marquetry_base::{quote_name, unquote};
 use std::str::FromStr;
@@ -10,6 +11,8 @@ pub(crate) struct SortColumn {
     quoted: Option<String>,
     /// The text, or what stands behind the quotes.
     rest: String,
+    /// Whether places on a curve are meant: the name stood in the parentheses of `hilbert()`.
+    pub(super) is_on_curve: bool,
 }
 
 /// Several columns, the first counting most.
@@ -25,12 +28,16 @@ impl FromStr for SortColumns {
         let mut left = Some(text);
         while let Some(text) = left {
             let text = text.trim_start();
-            let (quoted, behind) = match text.starts_with('"') {
-                true => {
+            let (quoted, behind) = match (text.strip_prefix(CURVE), text.starts_with('"')) {
+                (Some(inside), _) => {
+                    let (name, behind) = in_parentheses(inside)?;
+                    (Some(name), behind)
+                }
+                (None, true) => {
                     let (name, behind) = unquote(text, '"').ok_or("a quote is never closed")?;
                     (Some(name), behind)
                 }
-                false => (None, text),
+                (None, false) => (None, text),
             };
             let (rest, more) = match behind.split_once(',') {
                 Some((rest, more)) => (rest, Some(more)),
@@ -38,11 +45,9 @@ impl FromStr for SortColumns {
             };
             let rest = rest.trim_end().to_owned();
             if quoted.is_some() && !rest.is_empty() && !rest.starts_with(':') {
-                return Err(format!(
-                    "{rest:?} stands behind a name in quotes: a colon or a comma is missing"
-                ));
+                return Err(format!("{rest:?} stands behind a name: a colon or a comma is missing"));
             }
-            columns.push(SortColumn { quoted, rest });
+            columns.push(SortColumn { quoted, rest, is_on_curve: text.starts_with(CURVE) });
             left = more;
         }
         Ok(SortColumns(columns))
@@ -74,12 +79,32 @@ impl SortColumn {
     /// The text as it is shown in errors.
     pub(super) fn text(&self) -> String {
         match &self.quoted {
+            Some(name) if self.is_on_curve => format!("{CURVE}{name}){}", self.rest),
             Some(name) => format!("{}{}", quote_name(name), self.rest),
             None => self.rest.clone(),
         }
     }
 }
 
+/// The name in parentheses of which the first is gone, which may be in quotes, and what stands behind them.
+fn in_parentheses(text: &str) -> Result<(String, &str), String> {
+    let text = text.trim_start();
+    let (name, behind) = match text.starts_with('"') {
+        true => unquote(text, '"').ok_or("a quote is never closed")?,
+        false => {
+            let end = text.find(')').unwrap_or(text.len());
+            (text[..end].trim_end().to_owned(), &text[end..])
+        }
+    };
+    let behind =
+        behind.trim_start().strip_prefix(')').ok_or("the parenthesis of hilbert( is never closed")?;
+    match name.is_empty() {
+        true => Err("the name of a column stands in hilbert()".to_owned()),
+        false => Ok((name, behind)),
+    }
+}
+
+const CURVE: &str = "hilbert(";
 const WORDS: [&str; 4] = ["asc", "desc", "nulls-first", "nulls-last"];
 
 #[cfg(test)]
@@ -103,6 +128,13 @@ mod tests {
             ["a", "b,c", "d:asc", "e\"f", "g:h"]
         );
         assert_eq!(columns[1].text(), r#""b,c":desc:nulls-first"#);
+        let SortColumns(columns) = r#"hilbert( geom ):desc, hilbert("a)b,c"),a"#.parse().unwrap();
+        assert_eq!(columns.iter().map(SortColumn::name).collect::<Vec<_>>(), ["geom", "a)b,c", "a"]);
+        assert_eq!(columns[0].parts(|_| false), ("geom", vec!["desc"]));
+        assert_eq!(columns.iter().map(|column| column.is_on_curve).collect::<Vec<_>>(), [true, true, false]);
+        for wrong in ["hilbert(a", "hilbert()", "hilbert(a)desc", r#"hilbert("a)"#] {
+            assert!(wrong.parse::<SortColumns>().is_err(), "{wrong}");
+        }
         assert!(r#""a"#.parse::<SortColumns>().is_err());
         assert!(r#""a"desc"#.parse::<SortColumns>().is_err());
     }

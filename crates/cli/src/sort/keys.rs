@@ -1,6 +1,7 @@
 //! The columns that rows are sorted by, and what makes them comparable.
 
 use super::columns::SortColumn;
+use super::curve;
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
@@ -21,6 +22,8 @@ pub(crate) struct SortKey {
     pub(crate) leaf: usize,
     pub(crate) descending: bool,
     pub(crate) nulls_first: bool,
+    /// Whether rows are sorted by where the geometries are on a curve, and not by their bytes.
+    pub(crate) is_on_curve: bool,
 }
 
 /// The columns that rows are sorted by, and what makes comparable bytes of them.
@@ -56,7 +59,12 @@ impl SortKey {
         }
         let missing = || Failure::from(Error::argument(format!("no column {name} to sort by")));
         let (path, leaf, data_type) = find(schema.fields(), name, 0).ok_or_else(missing)?;
-        let key = SortKey { path, data_type, leaf, descending, nulls_first };
+        let is_on_curve = column.is_on_curve;
+        let key = SortKey { path, data_type, leaf, descending, nulls_first, is_on_curve };
+        if is_on_curve && !is_binary(&key.data_type) {
+            let data_type = &key.data_type;
+            return Err(Error::argument(format!("column {name}: {data_type} has no geometries")).into());
+        }
         if !key.has_order() {
             let data_type = &key.data_type;
             return Err(Error::argument(format!("column {name}: {data_type} has no order to sort by")).into());
@@ -83,7 +91,15 @@ impl SortKey {
 
     fn field(&self) -> SortField {
         let options = SortOptions { descending: self.descending, nulls_first: self.nulls_first };
-        SortField::new_with_options(self.data_type.clone(), options)
+        SortField::new_with_options(self.compared_type(), options)
+    }
+
+    /// The type of what rows are compared by.
+    fn compared_type(&self) -> DataType {
+        match self.is_on_curve {
+            true => DataType::FixedSizeBinary(curve::BYTES),
+            false => self.data_type.clone(),
+        }
     }
 
     fn array(&self, batch: &RecordBatch) -> Result<ArrayRef, ArrowError> {
@@ -91,6 +107,9 @@ impl SortKey {
         for child in &self.path[1..] {
             let parent = array.as_struct();
             array = beneath(parent.column(*child), parent.nulls())?;
+        }
+        if self.is_on_curve {
+            return curve::places(&array);
         }
         canonical(array)
     }
@@ -159,7 +178,7 @@ impl Keys {
     /// The keys in the order in which they count.
     pub(crate) fn new(keys: Vec<SortKey>) -> Result<Self, Failure> {
         let fields = keys.iter().map(SortKey::field).collect();
-        let width: Option<usize> = keys.iter().map(|key| encoded_width(&key.data_type)).sum();
+        let width: Option<usize> = keys.iter().map(|key| encoded_width(&key.compared_type())).sum();
         let are_short = width.is_some_and(|width| width <= size_of::<Prefix>());
         Ok(Keys { converter: RowConverter::new(fields)?, keys, are_short })
     }
@@ -185,6 +204,10 @@ pub(super) fn prefix(row: Row<'_>) -> Prefix {
     bytes[..length].copy_from_slice(&row[..length]);
     let (words, _) = bytes.as_chunks::<8>();
     [u64::from_be_bytes(words[0]), u64::from_be_bytes(words[1]), u64::from_be_bytes(words[2])]
+}
+
+fn is_binary(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
 }
 
 /// How many bytes each value of a type has in a row, if that is a fixed number: one of them says whether it is null.

@@ -87,6 +87,9 @@ impl Binder<'_> {
                 Err(Error::argument(message).in_column(&**column))
             }
             Predicate::IsNan { column } => condition(column, &|leaf, made| made.nan(leaf)),
+            Predicate::BboxIntersects { column, bbox, are_edges_curved } => {
+                condition(column, &|leaf, made| made.bbox_intersects(leaf, *bbox, *are_edges_curved))
+            }
             Predicate::CompareColumns { left, is, right } => {
                 self.columns(predicate, is_negated, left, Some(*is), right)
             }

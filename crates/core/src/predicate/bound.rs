@@ -1,5 +1,6 @@
 //! A predicate that was bound to the columns of one schema: literals have become values, and negations stand at the leaves.
 
+use super::box_test::BoxTest;
 use super::column_comparison::ColumnComparison;
 use super::in_list::InList;
 use super::list_levels::ListLevels;
@@ -73,6 +74,8 @@ pub(crate) enum Test {
     Prefix(Vec<u8>),
     /// Whether it matches a pattern.
     Pattern(Box<Matcher>),
+    /// Whether a geometry is in a box.
+    Box(Box<BoxTest>),
 }
 
 /// Where a range begins or ends.

@@ -2,7 +2,7 @@
 
 use super::column_path::ColumnPath;
 use super::like::plain_like;
-use super::{Comparison, Literal, Pattern, Predicate, Quantifier};
+use super::{BBox, Comparison, Literal, Pattern, Predicate, Quantifier};
 
 impl Predicate {
     /// Both.
@@ -274,6 +274,27 @@ impl Column {
     /// Whether what the path leads to is a variant that is null: `payload:user.id is variant null`.
     pub fn is_variant_null(self) -> Predicate {
         Predicate::IsVariantNull { column: self.path }
+    }
+
+    /// Whether a geometry in well-known binary has something in common with a box, edges included: GEOMETRY, GEOGRAPHY, or BYTE_ARRAY
+    /// without a logical type.
+    ///
+    /// - In the plane the boxes are compared, of which that of the geometry is the least around its positions; for points this is exact.
+    /// - Of GEOGRAPHY points are compared. What has edges counts as being in every box: where they run is not computed.
+    /// - Arcs of circles bulge beyond their positions, and are in every box, too.
+    /// - Where `xmin` is greater than `xmax` the box has what is at least the one or at most the other, as across the antimeridian.
+    /// - An empty geometry is in no box. One without z, or m, is in a box of any z, or m; one whose z are all NaN in none.
+    ///
+    /// A value that is no geometry is an error when the rows are read.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{BBox, Predicate, col};
+    /// let pacific = col("geom").bbox_intersects(BBox::new(170.0, -20.0, -170.0, 20.0)?);
+    /// assert_eq!(pacific, Predicate::parse("bbox_intersects(geom, 170, -20, -170, 20)")?);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn bbox_intersects(self, bbox: BBox) -> Predicate {
+        Predicate::BboxIntersects { column: self.path, bbox, are_edges_curved: false }
     }
 
     /// Whether the value is NaN.

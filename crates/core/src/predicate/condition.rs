@@ -16,6 +16,9 @@ use std::cmp::Ordering;
 
 /// Which values pass the test of a condition, negated or not. Fails if they are not of its type.
 pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
+    if let Test::Box(asked) = &condition.test {
+        return asked.passes(&condition.text, values, None);
+    }
     let order = condition.order;
     match (values, order) {
         (Values::Bit(bits), SortOrder::Bool) => Ok(of_bits(condition, bits)),
@@ -150,7 +153,7 @@ impl<'a, W: Word> Words<'a, W> {
                 (_, Some(set)) => Words::In(set),
                 (few, None) => Words::Few(few),
             },
-            Test::IsNull | Test::Prefix(_) | Test::Pattern(_) => Words::Nothing,
+            Test::IsNull | Test::Prefix(_) | Test::Pattern(_) | Test::Box(_) => Words::Nothing,
         }
     }
 }
@@ -212,7 +215,7 @@ impl<'a> Sought<'a> {
             Test::In(list) => list.contains(self.order, value),
             Test::Prefix(prefix) => value.starts_with(prefix),
             Test::Pattern(matcher) => matcher.is_match(value),
-            Test::IsNull => false,
+            Test::IsNull | Test::Box(_) => false,
         }
     }
 }
@@ -271,7 +274,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
             of_each(views.views(), |view| literals.contains(view))
         }
         Test::Pattern(matcher) => matcher.matches_each(views),
-        Test::In(_) | Test::IsNull => of_each(views.views(), is),
+        Test::In(_) | Test::IsNull | Test::Box(_) => of_each(views.views(), is),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A condition of one column: its literals become values of the column's type.
 
 use super::bound::{BoundPredicate, Condition, Edge, Node, Test};
+use super::box_test::BoxTest;
 use super::in_list::InList;
 use super::pattern::Pattern;
 use super::position::{Position, is_ordered, position};
@@ -10,6 +11,8 @@ use crate::narrow_integer::NarrowInteger;
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
 use marquetry_base::{Error, Result};
+use marquetry_encoding::PhysicalType;
+use marquetry_geo::BBox;
 use std::sync::Arc;
 
 /// A condition whose test is still to be made.
@@ -138,6 +141,26 @@ impl ConditionBuilder {
             true => self.constant(true),
             false => self.test(Test::Prefix(prefix.to_vec())),
         }
+    }
+
+    /// Of a column of geometries, or one of bytes of which nothing else is said: before the format had geometries they were in such.
+    pub(super) fn bbox_intersects(
+        self,
+        leaf: &Leaf,
+        bbox: BBox,
+        are_edges_curved: bool,
+    ) -> Result<BoundPredicate> {
+        let is_geography = match (leaf.logical(), leaf.physical()) {
+            (Some(LogicalType::Geometry { .. }), _) => false,
+            (Some(LogicalType::Geography { .. }), _) => true,
+            (None, PhysicalType::ByteArray) => false,
+            _ => {
+                let message = "only GEOMETRY, GEOGRAPHY and well-known binary without a type are in a box";
+                return Err(Error::argument(message).in_column(leaf.dotted().clone()));
+            }
+        };
+        let are_edges_curved = are_edges_curved || is_geography;
+        Ok(self.test(Test::Box(Box::new(BoxTest { bbox, are_edges_curved }))))
     }
 
     pub(super) fn nan(self, leaf: &Leaf) -> Result<BoundPredicate> {

@@ -44,6 +44,7 @@ impl fmt::Display for Predicate {
             | Predicate::Matches { column, .. }
             | Predicate::IsNull { column }
             | Predicate::IsNan { column }
+            | Predicate::BboxIntersects { column, .. }
             | Predicate::IsMissing { column }
             | Predicate::IsVariantNull { column }
             | Predicate::Cardinality { column, .. }
@@ -69,6 +70,7 @@ fn of_column(f: &mut fmt::Formatter<'_>, predicate: &Predicate, column: &dyn fmt
         Predicate::IsMissing { .. } => write!(f, "{column} is missing"),
         Predicate::IsVariantNull { .. } => write!(f, "{column} is variant null"),
         Predicate::IsNan { .. } => write!(f, "is_nan({column})"),
+        Predicate::BboxIntersects { bbox, .. } => write!(f, "bbox_intersects({column}, {bbox})"),
         Predicate::Cardinality { is, count, .. } => write!(f, "cardinality({column}) {is} {count}"),
         Predicate::IsEmpty { .. } => write!(f, "{column} is empty"),
         other => write!(f, "{other}"),

@@ -95,9 +95,13 @@ impl Condition {
             }
             return Ok(out);
         }
-        let mut out = match leaf.dictionary {
-            None => passes(self, leaf.values)?,
-            Some(dictionary) => self.look_up(leaf.values, dictionary)?,
+        let mut out = match (&self.test, leaf.dictionary) {
+            (Test::Box(asked), None) => asked.passes(&self.text, leaf.values, leaf.validity)?,
+            (Test::Box(asked), Some(dictionary)) => {
+                asked.look_up(&self.text, indices(leaf.values)?, dictionary, leaf.validity)?
+            }
+            (_, None) => passes(self, leaf.values)?,
+            (_, Some(dictionary)) => self.look_up(indices(leaf.values)?, dictionary)?,
         };
         if self.is_negated {
             out.invert();
@@ -114,10 +118,7 @@ impl Condition {
     }
 
     /// Evaluates the entries, and looks up the rows.
-    fn look_up(&self, keys: &Values, dictionary: &Dictionary) -> Result<Bitmap> {
-        let Values::W32(keys) = keys else {
-            return Err(Error::argument("indices of a dictionary are 32-bit words"));
-        };
+    fn look_up(&self, keys: &[u32], dictionary: &Dictionary) -> Result<Bitmap> {
         if dictionary.values().len() > 2 * keys.len() {
             // Few rows of a large dictionary.
             return passes(self, &dictionary.values_at(keys)?);
@@ -136,5 +137,12 @@ impl Condition {
             out.push_ge(block, 1);
         }
         Ok(out)
+    }
+}
+
+fn indices(keys: &Values) -> Result<&[u32]> {
+    match keys {
+        Values::W32(keys) => Ok(keys),
+        _ => Err(Error::argument("indices of a dictionary are 32-bit words")),
     }
 }

@@ -4,7 +4,8 @@
 //! any        := all ("or" all)*
 //! all        := one ("and" one)*
 //! one        := "not" one | "(" any ")" | "true" | "false" | function | comparison | "(" column ("," column)+ ")" sign list
-//! function   := "is_nan" "(" value ")" | ("starts_with" | "ends_with" | "contains" | "regexp_like") "(" value "," literal ")"
+//! function   := "is_nan" "(" value ")" | "bbox_intersects" "(" value ("," number)+ ")"
+//!             | ("starts_with" | "ends_with" | "contains" | "regexp_like") "(" value "," literal ")"
 //!             | ("any" | "all") "(" column ")" rest? | ("any" | "all") "(" any ")"
 //!             | "cardinality" "(" column ")" (sign number | "not"? "between" number "and" number)
 //! comparison := value rest? | literal sign column            value alone: one of booleans
@@ -16,7 +17,7 @@
 
 use super::lex::{INSTEAD, Piece, Token};
 use super::parser::Parser;
-use super::{ColumnPath, Comparison, Literal, Pattern, Predicate, col};
+use super::{BBox, ColumnPath, Comparison, Literal, Pattern, Predicate, col};
 use marquetry_base::{Error, Result};
 
 impl Predicate {
@@ -28,6 +29,7 @@ impl Predicate {
     /// a < b     a is distinct from b     a is true     (a, b) > (1, 'x')
     /// starts_with(name, 'abc')     ends_with(name, 'xyz')     contains(name, 'mno')     regexp_like(name, '[0-9]')
     /// any(tags) = 'x'     all(prices) > 0     any(points.x) between 1 and 2     any(points.x > 1 and points.x < 2)
+    /// bbox_intersects(geom, 5.9, 45.8, 10.5, 47.8)     bbox_intersects(geom, xmin, ymin, zmin, xmax, ymax, zmax)
     /// contains(tags, 'x')     cardinality(tags) > 3     tags is not empty     attributes['colour'] = 'red'
     ///
     /// columns    name   a.b (field b of struct a)   "any name"   "a.b" (a column of this name)
@@ -135,8 +137,17 @@ impl Parser<'_> {
     }
 
     fn function(&mut self, name: &str) -> Result<Predicate> {
-        const FUNCTIONS: [&str; 8] =
-            ["starts_with", "ends_with", "contains", "regexp_like", "is_nan", "any", "all", "cardinality"];
+        const FUNCTIONS: [&str; 9] = [
+            "starts_with",
+            "ends_with",
+            "contains",
+            "regexp_like",
+            "is_nan",
+            "bbox_intersects",
+            "any",
+            "all",
+            "cardinality",
+        ];
         if !FUNCTIONS.contains(&name) {
             let known = FUNCTIONS.join(", ");
             let message = format!("no function {name}; a predicate has {known}. {INSTEAD}");
@@ -162,6 +173,7 @@ impl Parser<'_> {
             "contains" if self.is_string() => column.contains(self.string()?),
             // Only a list contains what is neither text nor bytes.
             "contains" => column.eq(self.literal()?).any(),
+            "bbox_intersects" => column.bbox_intersects(self.bbox()?),
             _ => column.matches(self.pattern(Pattern::Regex)?),
         };
         self.expect(")")?;
@@ -169,6 +181,16 @@ impl Parser<'_> {
             None => out,
             Some(key) => out.at_key(key),
         })
+    }
+
+    /// The numbers of a box, with commas between them.
+    fn bbox(&mut self) -> Result<BBox> {
+        let start = self.next;
+        let mut numbers = vec![self.float()?];
+        while self.take_sign(",") {
+            numbers.push(self.float()?);
+        }
+        BBox::of_numbers(&numbers).map_err(|error| self.wrong_at(start, error.to_string()))
     }
 
     /// What is asked of the elements of a list. The parenthesis is open.
@@ -412,6 +434,7 @@ fn is_of_value(predicate: &Predicate) -> bool {
         | Predicate::IsNull { .. }
         | Predicate::IsMissing { .. }
         | Predicate::IsVariantNull { .. }
+        | Predicate::BboxIntersects { .. }
         | Predicate::IsNan { .. } => true,
         Predicate::CompareColumns { .. }
         | Predicate::Distinct { .. }

@@ -63,6 +63,17 @@ impl Parser<'_> {
         Ok(Some(key))
     }
 
+    /// A number, the nearest that a double can be.
+    pub(super) fn float(&mut self) -> Result<f64> {
+        let at = self.next;
+        match self.literal()? {
+            Literal::Number(number) => {
+                number.to_string().parse().map_err(|_| self.wrong_at(at, "a number expected"))
+            }
+            other => Err(self.wrong_at(at, format!("a number expected, {other} found"))),
+        }
+    }
+
     pub(super) fn count(&mut self) -> Result<u64> {
         let count = match self.peek() {
             Piece::Number(digits) => digits.parse().ok(),

@@ -38,6 +38,8 @@ impl Stage {
             }
             (Stage::BloomFilters, _) => false,
             // A pattern without a beginning is between no bounds.
+            // Statistics of geometries are those of chunks.
+            (Stage::PageIndex, Test::Box(_)) => false,
             (Stage::Statistics | Stage::PageIndex, Test::Pattern(matcher)) => !matcher.prefix().is_empty(),
             (Stage::Statistics | Stage::PageIndex, _) => true,
         }

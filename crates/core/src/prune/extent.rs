@@ -235,7 +235,8 @@ impl<'a> Bounds<'a> {
     fn outcomes(&self, condition: &Condition) -> Outcomes {
         let (min, max) = (self.min.as_deref(), self.max.as_deref());
         match &condition.test {
-            Test::IsNull => Outcomes { pass: true, fail: true },
+            // Geometries have no order.
+            Test::IsNull | Test::Box(_) => Outcomes { pass: true, fail: true },
             Test::Range(lower, upper) => {
                 let is_above = |value: &[u8]| lower.is_before(condition.order, value);
                 let is_below = |value: &[u8]| upper.is_after(condition.order, value);

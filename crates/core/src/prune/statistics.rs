@@ -1,18 +1,23 @@
 //! The statistics of a row group's chunks.
 
-use super::extent::{Bounds, Extent, Nulls};
+use super::extent::{Bounds, Extent, Nulls, Outcomes};
 use super::plan::Verdict;
-use super::{Run, bounds_are_believed, column_pair};
+use super::{Run, bounds_are_believed, column_pair, geospatial};
 use crate::metadata::{ColumnChunk, ParquetMetaData};
-use crate::predicate::{ColumnComparison, Condition};
+use crate::predicate::{ColumnComparison, Condition, Test};
 use crate::sort_order::SortOrder;
 use marquetry_base::Result;
 
 impl Run<'_> {
     /// What the footer says of a condition.
     pub(super) fn ask_statistics(&self, condition: &Condition, chunk: ColumnChunk<'_>) -> Verdict {
-        let bounds = self.bounds(condition.column, chunk);
-        self.extent(chunk, bounds).verdict(condition)
+        match &condition.test {
+            Test::Box(asked) => {
+                let pass = geospatial::may_intersect(asked, chunk);
+                self.extent(chunk, Bounds::default()).verdict_of(condition, Outcomes { pass, fail: true })
+            }
+            _ => self.extent(chunk, self.bounds(condition.column, chunk)).verdict(condition),
+        }
     }
 
     /// What the footer says of a comparison of two columns.

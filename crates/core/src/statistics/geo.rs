@@ -3,7 +3,7 @@
 //! Spec: Geospatial.md, "Statistics".
 
 use crate::logical_type::LogicalType;
-use marquetry_encoding::{StringViews, Values};
+use marquetry_encoding::Values;
 use marquetry_format::{BoundingBox, GeospatialStatistics};
 use marquetry_geo::{Extent, positions};
 use std::collections::BTreeSet;
@@ -51,8 +51,13 @@ impl GeoBounds {
             unreachable!("geometries are byte strings, not {:?}", values.shape());
         };
         while let (true, Some(i)) = (self.is_valid, indices.next()) {
-            self.add(views, i);
+            self.add(views.get(i));
         }
+    }
+
+    /// Whether no value was taken.
+    pub fn is_empty(&self) -> bool {
+        self.is_valid && self.types.is_empty()
     }
 
     /// Takes all values that `other`, of the same column, has taken.
@@ -108,9 +113,10 @@ impl GeoBounds {
         }
     }
 
-    fn add(&mut self, views: &StringViews, i: usize) {
+    /// Takes one value.
+    pub fn add(&mut self, wkb: &[u8]) {
         let (extent, halves, is_geography) = (&mut self.extent, &mut self.halves, self.is_geography);
-        let shape = positions(views.get(i), |position| {
+        let shape = positions(wkb, |position| {
             extent.add(position);
             if is_geography {
                 halves[usize::from(position[0] >= 0.0)].add(position);

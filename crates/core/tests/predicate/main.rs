@@ -8,6 +8,7 @@ mod ask;
 mod bind;
 mod corpus;
 mod damage;
+mod geometries;
 mod kinds;
 mod sample;
 mod soundness;

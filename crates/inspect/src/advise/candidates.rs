@@ -68,7 +68,7 @@ fn codecs(codec: Codec, goal: Goal) -> Vec<Compression> {
     ];
     let all = all.into_iter().flatten();
     match goal {
-        Goal::Size => {
+        Goal::Size | Goal::Filter => {
             all.filter(|compression| slowness(compression.codec()) >= slowness(Codec::Zstd)).collect()
         }
         Goal::Scan => all.filter(|compression| slowness(compression.codec()) <= slowness(codec)).collect(),

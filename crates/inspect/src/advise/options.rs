@@ -1,5 +1,6 @@
 //! What is wanted of the advice.
 
+use super::query::Query;
 use marquetry_core::write::Compat;
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ pub enum Goal {
     Size,
     /// Fast reading: no column gets a codec that is slower to decompress than the one that it has.
     Scan,
+    /// Queries that skip much: what lets them comes first. Columns get what they get for few bytes.
+    Filter,
 }
 
 /// How advice is come to.
@@ -33,6 +36,8 @@ pub struct AdviseOptions {
     pub budget: Duration,
     /// Row groups of more rows are measured by up to four stretches of so many, which are spread evenly. Default: 2^20.
     pub window_rows: u64,
+    /// What the file is asked for. Default: nothing is known of that.
+    pub queries: Vec<Query>,
 }
 
 impl Default for AdviseOptions {
@@ -42,6 +47,7 @@ impl Default for AdviseOptions {
             compat: Compat::default(),
             budget: Duration::from_secs(10),
             window_rows: 1 << 20,
+            queries: Vec::new(),
         }
     }
 }
@@ -72,6 +78,13 @@ impl AdviseOptions {
     #[must_use]
     pub fn with_window_rows(mut self, rows: u64) -> Self {
         self.window_rows = rows.max(1);
+        self
+    }
+
+    /// Sets [`queries`](Self::queries).
+    #[must_use]
+    pub fn with_queries(mut self, queries: impl IntoIterator<Item = Query>) -> Self {
+        self.queries = queries.into_iter().collect();
         self
     }
 }

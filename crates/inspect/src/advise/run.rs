@@ -1,45 +1,17 @@
 //! The best of each column.
 
+use super::advice::{Advice, ColumnAdvice};
 use super::candidates::{Choice, candidates};
+use super::findings::find;
 use super::measure::{Window, column_bytes, encoded_bytes, stored_bytes, windows};
 use super::options::AdviseOptions;
+use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use marquetry_base::{Result, Stopwatch};
 
-/// What would make a file smaller.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Advice {
-    /// Bytes of the file.
-    pub file_bytes: u64,
-    /// Bytes that it is predicted to have, if all advice is followed.
-    pub predicted_bytes: u64,
-    /// Each column, the one with most to save first.
-    pub columns: Vec<ColumnAdvice>,
-}
-
-/// What would make a column smaller.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ColumnAdvice {
-    /// Its number among the columns of the file.
-    pub leaf: usize,
-    /// Its dotted path.
-    pub column: String,
-    /// Bytes of its pages and their indexes in all row groups.
-    pub bytes: u64,
-    /// The bytes that are predicted of the choice; as many as there are without one.
-    pub predicted: u64,
-    /// What it should be written with; `None` leaves it as it is.
-    pub choice: Option<Choice>,
-    /// The share of the column's rows that was measured, from 0 to 1; 0 if no time was left for it.
-    pub measured: f64,
-    /// By how much the prediction may be off, as a share of it: the spread between what was measured, and 0 where all was.
-    pub error: f64,
-}
-
-/// What would make a file smaller, column by column: rows are decoded and encoded again with each encoding and codec that may
-/// be better, and their bytes counted.
+/// What would make a file smaller or faster. Columns are measured one by one, by decoding rows and encoding them again with each
+/// encoding and codec that may be better. All else - [`AdviceKind`](super::AdviceKind) has the kinds - is tried on up to 2^18 rows, in
+/// stretches that are spread evenly, which are written with it and without.
 ///
 /// All candidates are tried on the first rows of a row group in the middle; the best three go on to whole row groups, spread evenly
 /// over the file, as many as the budget allows. Large columns come first. A choice must save 3 % of the column, and more than its
@@ -60,12 +32,16 @@ pub struct ColumnAdvice {
 /// ```
 pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     let watch = Stopwatch::start();
+    for query in &options.queries {
+        query.predicate.bind(input.metadata.schema())?;
+    }
+    let for_columns = options.budget.mul_f64(COLUMNS_SHARE);
     let columns = 0..input.metadata.schema().num_columns();
     let mut columns = columns.map(|leaf| unmeasured(input, leaf)).collect::<Result<Vec<_>>>()?;
     columns.sort_by_key(|column| std::cmp::Reverse(column.bytes));
     let count = columns.len() as u32;
     for (i, column) in (0u32..).zip(&mut columns) {
-        let left = options.budget.saturating_sub(watch.elapsed());
+        let left = for_columns.saturating_sub(watch.elapsed());
         if left.is_zero() {
             break;
         }
@@ -77,7 +53,12 @@ pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     columns.sort_by_key(|column| std::cmp::Reverse(column.bytes - column.predicted));
     let saved = columns.iter().map(|column| column.bytes - column.predicted).fold(0, u64::saturating_add);
     let file_bytes = input.source.len();
-    Ok(Advice { file_bytes, predicted_bytes: file_bytes.saturating_sub(saved), columns })
+    let predicted_bytes = file_bytes.saturating_sub(saved);
+    let mut advice =
+        Advice { file_bytes, predicted_bytes, columns, findings: Vec::new(), not_measured: Vec::new() };
+    let left = options.budget.saturating_sub(watch.elapsed());
+    find(input, options, TimeLeft::of(left), &mut advice);
+    Ok(advice)
 }
 
 fn unmeasured(input: &ColumnSource, leaf: usize) -> Result<ColumnAdvice> {
@@ -186,6 +167,8 @@ fn spread(n: usize) -> Vec<usize> {
     order
 }
 
+/// The share of the budget that columns get.
+const COLUMNS_SHARE: f64 = 0.6;
 /// Rows that all candidates are tried on.
 const FIRST_LOOK: u64 = 1 << 16;
 /// Candidates that are tried on whole row groups.

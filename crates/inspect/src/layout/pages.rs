@@ -13,16 +13,16 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The pages of a chunk.
 #[derive(Default)]
-pub(super) struct ChunkPages {
-    pub(super) parts: Vec<FilePart>,
+pub(crate) struct ChunkPages {
+    pub(crate) parts: Vec<FilePart>,
     /// Why there are no more, or less is known of them.
-    pub(super) problems: Vec<Error>,
+    pub(crate) problems: Vec<Error>,
     /// Whether there are more, which are not told apart.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// The pages that are found. `room` is how many more a file may have, to be told apart.
-pub(super) fn pages_of_chunk(
+pub(crate) fn pages_of_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
     (row_group, column): (usize, usize),

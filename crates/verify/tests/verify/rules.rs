@@ -17,6 +17,7 @@ fn cases() -> Vec<file_rules::Case> {
         file_rules::schema(),
         file_rules::nesting(),
         file_rules::variants(),
+        value_rules::geoparquet(),
         file_rules::chunk(),
         file_rules::page(),
         value_rules::index(),

@@ -9,8 +9,8 @@ use marquetry_core::checkpoint;
 use marquetry_core::statistics::BloomFilter;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
-    BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, GeospatialStatistics, LogicalType, OffsetIndex,
-    SchemaElement, SizeStatistics, SortingColumn, Statistics,
+    BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, GeospatialStatistics, KeyValue, LogicalType,
+    OffsetIndex, SchemaElement, SizeStatistics, SortingColumn, Statistics,
 };
 
 fn with_column_index(edit: impl FnOnce(&mut ColumnIndex)) -> Bytes {
@@ -165,6 +165,68 @@ fn point(x: f64, y: f64) -> Vec<u8> {
     bytes.extend(x.to_le_bytes());
     bytes.extend(y.to_le_bytes());
     bytes
+}
+
+/// Metadata of GeoParquet, with a file that breaks it in one way each.
+pub(crate) fn geoparquet() -> Vec<(&'static str, Bytes)> {
+    let with = |make: Make, version: &str, column: &str| {
+        let json = format!(
+            r#"{{"version": "{version}", "primary_column": "x", "columns": {{"x": {{"encoding": "WKB", {column}}}}}}}"#
+        );
+        with_geo(make, json)
+    };
+    let plain = || Make::strings(&[&point(3.0, 4.0)]);
+    let known = r#""geometry_types": ["Point"], "bbox": [3, 4, 3, 4]"#;
+    let covering = r#""geometry_types": [], "covering": {"bbox": {"xmin": ["b", "xmin"], "ymin": ["b", "ymin"],
+        "xmax": ["b", "xmax"], "ymax": ["b", "ymax"]}}"#;
+    vec![
+        ("geoparquet-json", with_geo(plain(), "{".to_owned())),
+        ("geoparquet-json", with_geo(plain(), "[]".to_owned())),
+        ("geoparquet-metadata", with_geo(plain(), "{}".to_owned())),
+        ("geoparquet-metadata", with(plain(), "7.0.0", known)),
+        ("geoparquet-metadata", with(plain(), "1.1.0", r#""geometry_types": ["Point", "Circle"]"#)),
+        ("geoparquet-metadata", with(plain(), "1.1.0", r#""geometry_types": ["Point"], "bbox": [1, 2, 3]"#)),
+        (
+            "geoparquet-metadata",
+            with(
+                plain(),
+                "1.0.0",
+                r#""geometry_types": ["Point"], "edges": "karney"}"#.trim_end_matches('}'),
+            ),
+        ),
+        ("geoparquet-column", with(Make::ints(), "1.1.0", r#""geometry_types": []"#)),
+        ("geoparquet-column", with(plain(), "2.0.0", known)),
+        ("geoparquet-covering", with(plain(), "1.1.0", covering)),
+        ("geoparquet-values", with(plain(), "1.1.0", r#""geometry_types": ["Polygon"]"#)),
+        ("geoparquet-values", with(plain(), "1.1.0", r#""geometry_types": [], "bbox": [0, 0, 2, 5]"#)),
+        (
+            "geoparquet-values",
+            with(points(&point(3.0, 4.0)), "2.0.0", r#""geometry_types": [], "bbox": [0, 0, 2, 5]"#),
+        ),
+        ("geoparquet-values", with(Make::strings(&[b"no geometry"]), "1.1.0", r#""geometry_types": []"#)),
+    ]
+}
+
+fn with_geo(make: Make, json: String) -> Bytes {
+    make.good().edited(|made| {
+        let pair = KeyValue::new("geo", json);
+        made.file.metadata.key_value_metadata = Some(vec![pair]);
+    })
+}
+
+/// Good metadata breaks nothing.
+#[test]
+fn geoparquet_that_is_right() {
+    for (make, version) in
+        [(Make::strings(&[&point(3.0, 4.0)]), "1.0.0"), (points(&point(3.0, 4.0)), "2.0.0")]
+    {
+        let json = format!(
+            r#"{{"version": "{version}", "primary_column": "x", "columns": {{"x": {{"encoding": "WKB",
+                "geometry_types": ["Point"], "bbox": [3, 4, 3, 4], "crs": null, "orientation": "counterclockwise"}}}}}}"#
+        );
+        let report = crate::report(&with_geo(make, json), marquetry_verify::Level::Deep);
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+    }
 }
 
 fn points(value: &[u8]) -> Make {

@@ -199,7 +199,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     fn bound(&self) -> Result<Option<BoundPredicate>> {
         if let (None, Some(predicate)) = (self.bound.get(), &self.predicate) {
             // Another thread may have been faster, with the same.
-            let _ = self.bound.set(predicate.bind(self.parquet_schema())?);
+            let _ = self.bound.set(predicate.in_file(self.metadata.metadata()).bind(self.parquet_schema())?);
         }
         Ok(self.bound.get().cloned())
     }

@@ -15,6 +15,8 @@ struct Asked {
     is_equal: bool,
     /// Whether it is compared at all, and not only with NULL.
     is_compared: bool,
+    /// Whether it is asked for what is in a box.
+    is_in_box: bool,
 }
 
 /// One sentence for each thing that would help. `counts` are the rows that match, by row group, if they were counted.
@@ -30,6 +32,10 @@ pub(super) fn advice(
     let mut out = Vec::new();
     for leaf in matching.bound.leaves() {
         let name = matching.metadata.schema().column(*leaf).dotted();
+        if asked.get(&**name).is_some_and(|asked| asked.is_in_box) {
+            out.extend(of_boxes(matching, predicate, name, &left));
+            continue;
+        }
         if let Some(asked) = asked.get(&**name).filter(|asked| asked.is_compared) {
             out.extend(of_bounds(matching, *leaf, &left));
             out.extend(of_order(matching, *leaf, &left));
@@ -61,6 +67,9 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
             for column in [left, right] {
                 asked.entry(column.to_string()).or_default().is_compared = true;
             }
+        }
+        Predicate::BboxIntersects { column, .. } => {
+            asked.entry(column.to_string()).or_default().is_in_box = true;
         }
         Predicate::StartsWith { column, .. }
         | Predicate::Matches { column, .. }
@@ -153,6 +162,14 @@ fn of_filter(
     let name = matching.metadata.schema().column(leaf).dotted();
     let found = if counts.is_some() { " in which no row matches" } else { "" };
     Some(format!("{name}: {without} of {} row groups left{found} have no bloom filter", left.len()))
+}
+
+/// Geometries have no order that a page index could tell.
+fn of_boxes(matching: &Matching, predicate: &Predicate, name: &str, left: &[usize]) -> Option<String> {
+    let has_covering = predicate.in_file(&matching.metadata) != *predicate;
+    (!has_covering && !left.is_empty()).then(|| {
+        format!("{name}: nothing tells its pages apart; `convert --geoparquet 1.1 --covering` adds columns that do")
+    })
 }
 
 /// Row groups whose pages cannot be told apart.

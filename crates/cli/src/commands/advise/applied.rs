@@ -1,0 +1,218 @@
+//! What of the advice is followed without being asked for more, and how large the file gets by it.
+
+use super::command::{convert_options, like, rewrite_options};
+use super::wanted::{GoalArg, WantedArgs};
+use crate::commands::rewrite::{RewriteArgs, rewrite_if};
+use crate::failure::Failure;
+use crate::rewrite::Input;
+use crate::spinner::Spinner;
+use crate::unreferenced::unreferenced;
+use clap::{Args as ClapArgs, Command, FromArgMatches};
+use marquetry::errors::Error;
+use marquetry_inspect::{Advice, AdviceKind, Change, Finding, NewType};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+/// What is done to a file.
+pub(crate) struct Applied {
+    /// Options of `rewrite`, or of `convert` if rows or types change. If the file gets no smaller by the first ones, the next ones may do.
+    pub(crate) attempts: Vec<Vec<String>>,
+    /// Whether it takes `convert`.
+    pub(crate) converts: bool,
+    /// Columns that get another type.
+    pub(crate) retyped: Vec<String>,
+    /// What is done beside encodings and codecs.
+    pub(crate) kinds: Vec<AdviceKind>,
+    /// Bytes that the file is predicted to have; as many as it has if it would not be smaller.
+    pub(crate) predicted: u64,
+}
+
+/// What is done only on request.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Allowed {
+    /// Rows in another order.
+    pub(crate) sort: bool,
+    /// Columns of other types.
+    pub(crate) types: bool,
+}
+
+impl Applied {
+    /// What of the advice is followed for a goal.
+    pub(crate) fn new(
+        input: &Input,
+        advice: &Advice,
+        goal: GoalArg,
+        allowed: Allowed,
+    ) -> Result<Self, Error> {
+        let taken: Vec<&Finding> =
+            advice.findings.iter().filter(|finding| is_taken(finding, goal, allowed)).collect();
+        let is_converted = |finding: &&&Finding| matches!(finding.change, Change::Sort | Change::Type(_));
+        let converts = taken.iter().any(|finding| is_converted(&finding));
+        // What makes the file larger is given up if it is too much.
+        let saving: Vec<&Finding> =
+            taken.iter().copied().filter(|finding| finding.saved_bytes() >= 0).collect();
+        let mut attempts = vec![options(input, advice, &taken, converts)?];
+        let mut predictions = vec![predicted(input, advice, &taken)];
+        if saving.len() < taken.len() {
+            attempts.push(options(input, advice, &saving, converts)?);
+            predictions.push(predicted(input, advice, &saving));
+        }
+        attempts.retain(|options| !options.is_empty());
+        let predicted = match attempts.is_empty() {
+            true => advice.file_bytes,
+            false => {
+                predictions.into_iter().find(|bytes| *bytes < advice.file_bytes).unwrap_or(advice.file_bytes)
+            }
+        };
+        let retyped = taken.iter().filter(|finding| matches!(finding.change, Change::Type(_)));
+        let retyped = retyped.flat_map(|finding| finding.columns.iter().cloned()).collect();
+        let mut kinds: Vec<AdviceKind> = Vec::new();
+        for kind in taken.iter().map(|finding| finding.kind).filter(|kind| *kind != AdviceKind::Encoding) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Ok(Applied { attempts, converts, retyped, kinds, predicted })
+    }
+
+    /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
+    pub(crate) fn tried(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
+        let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && input.path.as_os_str() != "-";
+        // What there was no time to measure is not written for a trial.
+        let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
+        if self.attempts.is_empty() || !is_small || !is_measured {
+            return Ok(self);
+        }
+        let folder = TrialFolder::new()?;
+        self.predicted = advice.file_bytes;
+        for options in &self.attempts {
+            let mut size = None;
+            let args = rewrite_args(&input.path, &folder.0.join("trial.parquet"), options)?;
+            rewrite_if(&args, |temporary| {
+                size = fs::metadata(temporary).ok().map(|metadata| metadata.len());
+                Ok(false)
+            })?;
+            if let Some(size) = size.filter(|size| *size < advice.file_bytes) {
+                self.predicted = size;
+                break;
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl WantedArgs {
+    /// What `optimize` does of the advice, and what comes of it.
+    pub(crate) fn applied(
+        &self,
+        input: &Input,
+        advice: &Advice,
+        allowed: Allowed,
+    ) -> Result<Applied, Failure> {
+        let applied = Applied::new(input, advice, self.goal, allowed)?;
+        let _spinner = Spinner::new("measuring");
+        applied.tried(input, advice)
+    }
+}
+
+/// Whether a finding is followed: what keeps rows and types, if it is good for the goal.
+fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
+    let saves = finding.saved_bytes() > 0;
+    match &finding.change {
+        Change::Columns => true,
+        // Small row groups are skipped one by one: whoever filters keeps them.
+        Change::RowGroupRows(_) => goal == GoalArg::Scan || (saves && goal == GoalArg::Size),
+        Change::Pages { .. } => saves || goal == GoalArg::Filter,
+        Change::Indexes => goal == GoalArg::Filter,
+        Change::BloomFilters => finding.skipped.is_some() && goal == GoalArg::Filter,
+        // Whole dictionaries are among what each column is measured with.
+        Change::Dictionaries => false,
+        Change::Sort => allowed.sort,
+        Change::Type(new) => allowed.types && *new != NewType::Variant,
+        _ => false,
+    }
+}
+
+/// The options that do what the findings say.
+fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -> Result<Vec<String>, Error> {
+    let mut options = Vec::new();
+    for finding in taken {
+        let more = rewrite_options(advice, finding);
+        match (converts, &finding.change) {
+            // `convert` writes them anyway.
+            (true, Change::Indexes) => {}
+            (true, Change::Sort | Change::Type(_)) => options.extend(convert_options(finding)),
+            // A column of another type has another encoding.
+            (true, Change::Columns) => options.extend(more.into_iter().filter(|option| {
+                !taken.iter().any(|other| {
+                    matches!(other.change, Change::Type(_))
+                        && other
+                            .columns
+                            .iter()
+                            .any(|column| option.starts_with(&format!("--encoding={column}=")))
+                })
+            })),
+            _ => options.extend(more),
+        }
+    }
+    if converts {
+        let has_rows = options.iter().any(|option| option.starts_with("--row-group-rows="));
+        let like =
+            like(input)?.into_iter().filter(|option| !(has_rows && option.starts_with("--row-group-rows=")));
+        options.splice(0..0, like.collect::<Vec<_>>());
+    }
+    Ok(options)
+}
+
+/// What is known of the size before anything is written.
+fn predicted(input: &Input, advice: &Advice, taken: &[&Finding]) -> u64 {
+    let unused = unreferenced(&*input.source, &input.metadata).unwrap_or(0);
+    let mut bytes = advice.predicted_bytes.saturating_sub(unused) as f64;
+    for finding in taken {
+        let Some(change) = finding.bytes else { continue };
+        let (before, after) = (change.before as f64, change.after as f64);
+        match &finding.change {
+            Change::Columns => {}
+            Change::RowGroupRows(_) | Change::Pages { .. } | Change::Sort => bytes *= after / before.max(1.0),
+            Change::Type(_) => {
+                // What is left of the column by its encoding and codec gets smaller by as much.
+                let column = advice.columns.iter().find(|column| finding.columns.contains(&column.column));
+                let left = column.map_or(before, |column| column.predicted as f64);
+                bytes -= left * (1.0 - after / before.max(1.0));
+            }
+            _ => bytes += after - before,
+        }
+    }
+    bytes.max(0.0) as u64
+}
+
+/// As if `rewrite` had been called with these options.
+pub(crate) fn rewrite_args(input: &Path, output: &Path, options: &[String]) -> Result<RewriteArgs, Failure> {
+    let mut words: Vec<OsString> = vec!["rewrite".into()];
+    words.extend(options.iter().map(OsString::from));
+    words.extend(["--overwrite".into(), "--".into(), input.into(), output.into()]);
+    let matches = RewriteArgs::augment_args(Command::new("rewrite")).try_get_matches_from(words);
+    let parsed = matches.and_then(|matches| RewriteArgs::from_arg_matches(&matches));
+    parsed.map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// A directory for a file that is thrown away.
+struct TrialFolder(PathBuf);
+
+impl TrialFolder {
+    fn new() -> Result<Self, Error> {
+        let path = env::temp_dir().join(format!("marquetry-trial-{}", process::id()));
+        fs::create_dir_all(&path).map_err(|error| Error::io("cannot make a temporary directory", error))?;
+        Ok(TrialFolder(path))
+    }
+}
+
+impl Drop for TrialFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Larger files are not written to see how large they get.
+const TRIED_BYTES: u64 = 4 << 20;

@@ -1,0 +1,143 @@
+//! The commands that do what is advised.
+
+use crate::file_name;
+use crate::rewrite::{Input, codec_of};
+use marquetry::errors::Error;
+use marquetry_base::quote_name;
+use marquetry_inspect::{Advice, Change, Choice, ColumnAdvice, Finding, NewType, main_codec};
+use std::path::Path;
+
+/// The options of `rewrite` that give columns the encodings and codecs that are advised.
+pub(crate) fn choice_options(advice: &Advice) -> Vec<String> {
+    let chosen = advice.columns.iter().filter_map(|column| Some((&column.column, column.choice?)));
+    let options = |(column, choice): (&String, Choice)| {
+        let codec = choice.compression.codec();
+        let codec = match choice.compression.level() {
+            Some(level) => format!("{codec}:{level}"),
+            None => codec.to_string(),
+        };
+        [format!("--encoding={column}={}", choice.encoding), format!("--compression={column}={codec}")]
+    };
+    chosen.flat_map(options).collect()
+}
+
+/// The options of `rewrite` that do what a finding says; none if `rewrite` cannot do it.
+pub(crate) fn rewrite_options(advice: &Advice, finding: &Finding) -> Vec<String> {
+    let of_columns = |option: &str, value: &str| {
+        let option = |column: &String| format!("--{option}={column}{value}");
+        finding.columns.iter().map(option).collect::<Vec<_>>()
+    };
+    match &finding.change {
+        Change::Columns => choice_options(advice),
+        Change::RowGroupRows(rows) => vec![format!("--row-group-rows={rows}")],
+        Change::Pages { bytes, rows } => vec![format!("--page-size={bytes}"), format!("--page-rows={rows}")],
+        Change::Indexes => vec!["--add-index".to_owned(), "--statistics".to_owned()],
+        Change::Dictionaries => of_columns("encoding", "=auto"),
+        // Commas part names there.
+        Change::BloomFilters if finding.columns.iter().any(|column| column.contains(',')) => Vec::new(),
+        Change::BloomFilters => of_columns("bloom", ""),
+        Change::Shred => of_columns("shred", "=auto"),
+        _ => Vec::new(),
+    }
+}
+
+/// The options of `convert` that write a file as this one is: its codec, and rows in a row group.
+pub(crate) fn like(input: &Input) -> Result<Vec<String>, Error> {
+    let groups: Vec<_> = input.metadata.row_groups().collect();
+    let mut options = Vec::new();
+    let main = main_codec(&input.metadata)?;
+    // A codec that is only read has another in its place.
+    let chunks = groups.iter().flat_map(|group| group.columns()).filter_map(Result::ok);
+    let codec = chunks.filter(|chunk| chunk.codec().is_ok_and(|codec| codec == main)).map(codec_of).next();
+    options.push(format!("--compression={}", codec.unwrap_or(Ok(main))?));
+    if let (2.., Some(rows)) = (groups.len(), groups.iter().map(|group| group.num_rows()).max()) {
+        options.push(format!("--row-group-rows={}", rows.max(1)));
+    }
+    Ok(options)
+}
+
+/// The options of `convert` that sort and change types.
+pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
+    let quoted = |name: &String| match name.contains([',', ':', '"', ' ']) {
+        true => quote_name(name),
+        false => name.clone(),
+    };
+    match &finding.change {
+        Change::Sort => {
+            let names: Vec<String> = finding.columns.iter().map(quoted).collect();
+            vec![format!("--sort-by={}", names.join(","))]
+        }
+        Change::Type(new) => {
+            let of_column = |column: &String| {
+                let shred = (*new == NewType::Variant).then(|| format!("--shred={column}=auto"));
+                [Some(format!("--change-type={column}={new}")), shred].into_iter().flatten()
+            };
+            finding.columns.iter().flat_map(of_column).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The command that does what a finding says; `None` if only the writer of the rows can do it.
+pub(super) fn command(input: &Input, advice: &Advice, finding: &Finding) -> Result<Option<String>, Error> {
+    let path = file_name::shown(&input.path);
+    let rewrite = rewrite_options(advice, finding);
+    if !rewrite.is_empty() {
+        return Ok(Some(line("rewrite", [path.as_str()], "optimized.parquet", &rewrite)));
+    }
+    let mut convert = convert_options(finding);
+    if convert.is_empty() {
+        return Ok(None);
+    }
+    convert.extend(like(input)?);
+    let out = if finding.change == Change::Sort { "sorted.parquet" } else { "changed.parquet" };
+    Ok(Some(line("convert", [path.as_str()], out, &convert)))
+}
+
+/// The command that merges files of a directory.
+pub(super) fn merging(parent: &Path, first: &Input, names: &[String]) -> Result<String, Error> {
+    let mut options = vec!["--no-partitions".to_owned()];
+    options.extend(like(first)?.into_iter().filter(|option| option.starts_with("--compression")));
+    let is_parquet = |path: &Path| path.extension().is_some_and(|extension| extension == "parquet");
+    let files = std::fs::read_dir(parent).map_err(|error| Error::io("cannot list the directory", error))?;
+    let all = files.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_parquet(path)).count();
+    let pattern = parent.join("*.parquet");
+    // A pattern has no quotes for its own signs.
+    let is_plain = !parent.to_string_lossy().contains(['*', '?', '[']);
+    match names.len() == all && is_plain && names.iter().all(|name| is_parquet(Path::new(name))) {
+        true => Ok(line("convert", [&*pattern.to_string_lossy()], "merged.parquet", &options)),
+        false => Ok(line("convert", names.iter().map(String::as_str), "merged.parquet", &options)),
+    }
+}
+
+/// A command as a shell takes it.
+pub(super) fn line<'a>(
+    command: &str,
+    inputs: impl IntoIterator<Item = &'a str>,
+    out: &str,
+    options: &[String],
+) -> String {
+    let mut words = vec!["marquetry".to_owned(), command.to_owned()];
+    words.extend(inputs.into_iter().map(quoted));
+    words.push(out.to_owned());
+    words.extend(options.iter().map(|option| quoted(option)));
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_=./:+,@%".contains(char);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// What a column should be written with.
+pub(super) fn choice(column: &ColumnAdvice) -> String {
+    match column.choice {
+        Some(choice) => format!("{} {}", choice.encoding, choice.compression),
+        None if column.measured == 0.0 => "not measured".to_owned(),
+        None => "leave it".to_owned(),
+    }
+}

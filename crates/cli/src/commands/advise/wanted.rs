@@ -1,0 +1,113 @@
+//! What is wanted of the advice, as it is typed.
+
+use crate::args::condition;
+use crate::failure::Failure;
+use crate::file_name;
+use crate::rewrite::Input;
+use crate::spinner::Spinner;
+use clap::{Args as ClapArgs, ValueEnum};
+use marquetry::errors::Error;
+use marquetry::file::properties::Compat;
+use marquetry::predicate::Predicate;
+use marquetry_inspect::{Advice, AdviseOptions, Goal, Query, advise};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a file is to be good for.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WantedArgs {
+    /// What the file should be good for
+    #[arg(long = "for", value_name = "GOAL", value_enum, default_value_t = GoalArg::Size)]
+    pub(crate) goal: GoalArg,
+    /// Which readers must read the file
+    #[arg(long, value_enum, default_value_t = CompatArg::Modern)]
+    compat: CompatArg,
+    /// How long to measure: seconds, as 10s or 10
+    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "10s")]
+    pub(super) budget: Duration,
+    /// What the file is asked for: one condition a line, or a SELECT with a WHERE; a number and a tab in front say how often
+    #[arg(long, value_name = "FILE")]
+    queries: Option<PathBuf>,
+    /// A condition that the file is asked for, as SQL has it: "country = 'DE' and amount > 100"; may be given several times
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
+    conditions: Vec<Predicate>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GoalArg {
+    /// Few bytes
+    Size,
+    /// Fast reading: no codec that is slower to decompress than the one that is there
+    Scan,
+    /// Queries that skip much: indexes, bloom filters and orders come first
+    Filter,
+}
+
+impl GoalArg {
+    /// As it is typed.
+    fn name(self) -> &'static str {
+        match self {
+            GoalArg::Size => "size",
+            GoalArg::Scan => "scan",
+            GoalArg::Filter => "filter",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum CompatArg {
+    /// All current ones: PLAIN and dictionaries
+    Modern,
+    /// Those of the format's current version: DELTA encodings and BYTE_STREAM_SPLIT, too, which pyarrow, parquet-java and the
+    /// parquet crate read, DuckDB, polars and Spark mostly, fastparquet not
+    Latest,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').unwrap_or(text).parse().map_err(|_| "say seconds, as 10s")?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+impl WantedArgs {
+    /// What would make the file smaller or faster.
+    pub(crate) fn advice(&self, input: &Input) -> Result<Advice, Failure> {
+        let goal = match self.goal {
+            GoalArg::Size => Goal::Size,
+            GoalArg::Scan => Goal::Scan,
+            GoalArg::Filter => Goal::Filter,
+        };
+        let compat = match (self.compat, input.compat) {
+            // A stored Arrow schema has dictionaries, which come from few encodings only.
+            (_, Compat::Maximum) => Compat::Maximum,
+            (CompatArg::Modern, _) => Compat::Modern,
+            (CompatArg::Latest, _) => Compat::Latest,
+        };
+        let options = AdviseOptions::default().with_goal(goal).with_compat(compat).with_budget(self.budget);
+        let options = options.with_queries(self.queries()?);
+        let _spinner = Spinner::new("measuring");
+        Ok(advise(&input.columns(), &options)?)
+    }
+
+    /// As it is typed, but for the budget.
+    pub(super) fn options(&self) -> Vec<String> {
+        let mut options = vec![format!("--for={}", self.goal.name())];
+        if matches!(self.compat, CompatArg::Latest) {
+            options.push("--compat=latest".to_owned());
+        }
+        options.extend(self.queries.iter().map(|path| format!("--queries={}", file_name::shown(path))));
+        options.extend(self.conditions.iter().map(|condition| format!("--where={condition}")));
+        options
+    }
+
+    fn queries(&self) -> Result<Vec<Query>, Failure> {
+        let mut queries: Vec<Query> = self.conditions.iter().cloned().map(Query::new).collect();
+        if let Some(path) = &self.queries {
+            let name = || file_name::shown(path);
+            let text =
+                fs::read_to_string(path).map_err(|error| Error::io("cannot read", error).in_file(name()))?;
+            queries.extend(Query::parse_lines(&text).map_err(|error| error.in_file(name()))?);
+        }
+        Ok(queries)
+    }
+}

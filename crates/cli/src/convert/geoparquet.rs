@@ -1,0 +1,385 @@
+//! Columns of geometries as a version of GeoParquet has them: their types, the columns that have the box of each, and the metadata, whose
+//! boxes and kinds are those of the values that were written.
+
+use crate::failure::Failure;
+use arrow_array::builder::Float32Builder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use marquetry::errors::Error;
+use marquetry::internals::format::BoundingBox;
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::statistics::GeoBounds;
+use marquetry_core::write::KeyValue;
+use marquetry_geo::geoparquet::{self, Crs, Version};
+use marquetry_geo::{Extent, GeoParquet, code_name};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct GeoWish {
+    /// The version; that of the file that is read if it has one.
+    pub(crate) version: Option<Version>,
+    /// Columns with the box of each geometry.
+    pub(crate) covering: bool,
+}
+
+/// How columns of geometries are written.
+pub(crate) struct GeoPlan {
+    version: Version,
+    /// Whether it was asked for: then what GeoParquet cannot have is an error.
+    is_asked: bool,
+    schema: SchemaRef,
+    columns: Vec<GeoOutput>,
+    metadata: GeoParquet,
+}
+
+struct GeoOutput {
+    name: String,
+    /// The number of the column.
+    at: usize,
+    bounds: GeoBounds,
+    /// Whether a column with the boxes is added.
+    is_covered: bool,
+}
+
+impl GeoPlan {
+    /// `None` if no version is asked for, and the file that is read, whose metadata these are, has none that can be read.
+    ///
+    /// Fails if there is nothing that a version could be written of, or if a version has no place for what is there.
+    pub(crate) fn new(
+        wish: GeoWish,
+        schema: &SchemaRef,
+        source: &[KeyValue],
+    ) -> Result<Option<Self>, Failure> {
+        let value =
+            |key: &str| source.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref());
+        let old = value(geoparquet::KEY).and_then(|json| GeoParquet::parse(json).ok());
+        let Some(version) = wish.version.or_else(|| old.as_ref().map(version_of)) else {
+            return match wish.covering {
+                true => Err(Failure::Usage("--covering is for --geoparquet 1.1 or 2.0".to_owned())),
+                false => Ok(None),
+            };
+        };
+        if wish.covering && version == Version::V1_0 {
+            return Err(Failure::Usage("--covering: GeoParquet 1.0 has no such columns".to_owned()));
+        }
+        let found: Vec<(usize, Meaning)> = schema
+            .fields()
+            .iter()
+            .enumerate()
+            .filter_map(|(at, field)| Some((at, Meaning::of(field, old.as_ref(), &value)?)))
+            .collect();
+        let Some(first) = found.first().map(|(at, _)| schema.field(*at).name().clone()) else {
+            return match wish.version {
+                Some(_) => Err(Failure::Check("no column of geometries is there for GeoParquet".to_owned())),
+                None => Ok(None),
+            };
+        };
+        let is_there = |name: &&str| found.iter().any(|(at, _)| schema.field(*at).name() == name);
+        let primary = old.as_ref().and_then(GeoParquet::primary_column).filter(is_there);
+        let primary =
+            primary.or_else(|| ["geometry", "geom"].into_iter().find(is_there)).unwrap_or(&first).to_owned();
+        let mut metadata = old.clone().unwrap_or_else(|| GeoParquet::new(version, &primary));
+        metadata.rename_columns(|name| is_there(&name).then(|| name.to_owned()));
+        metadata.set_version(version);
+        metadata.set_primary_column(&primary);
+        let (mut fields, mut columns): (Vec<Arc<Field>>, _) = (schema.fields().to_vec(), Vec::new());
+        for (at, meaning) in found {
+            let name = schema.field(at).name().clone();
+            let failed = |message: String| Failure::Check(format!("column {name}: {message}"));
+            let is_asked = wish.version.is_some();
+            if is_asked {
+                meaning.check(version).map_err(failed)?;
+            }
+            fields[at] = Arc::new(meaning.field(&fields[at], version));
+            let has_covering = old.as_ref().and_then(|geo| geo.column(&name)).and_then(|of| of.covering());
+            let covering = has_covering.map(|covering| covering.xmin[0].clone()).filter(|group| {
+                version != Version::V1_0 && schema.fields().iter().any(|field| field.name() == group)
+            });
+            let is_covered = wish.covering && covering.is_none();
+            let covering = match is_covered {
+                true => Some(covering_name(&name, &primary, &fields).map_err(failed)?),
+                false => covering,
+            };
+            if let Some(group) = covering.as_ref().filter(|_| is_covered) {
+                fields.push(Arc::new(covering_field(group, fields[at].is_nullable())));
+            }
+            meaning.write(metadata.column_mut(&name), version, covering.as_deref());
+            let bounds = GeoBounds::of(Some(&meaning.logical()));
+            let bounds = bounds.ok_or_else(|| failed("it is no column of geometries".to_owned()))?;
+            columns.push(GeoOutput { name, at, bounds, is_covered });
+        }
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        Ok(Some(GeoPlan { version, is_asked: wish.version.is_some(), schema, columns, metadata }))
+    }
+
+    /// The columns that are written.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Whether there are columns that the rows do not have yet.
+    pub(crate) fn adds_columns(&self) -> bool {
+        self.columns.iter().any(|column| column.is_covered)
+    }
+
+    /// The rows as they are written; their geometries are remembered.
+    pub(crate) fn apply(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Failure> {
+        let mut arrays = batch.columns().to_vec();
+        for column in &mut self.columns {
+            let array = batch.column(column.at).clone();
+            (0..array.len()).filter_map(|row| value(&array, row)).for_each(|wkb| column.bounds.add(wkb));
+            if column.is_covered {
+                arrays.push(covering(&array).map_err(|error| error.in_column(column.name.as_str()))?);
+            }
+        }
+        Ok(RecordBatch::try_new(self.schema.clone(), arrays)?)
+    }
+
+    /// The metadata, once all rows were written.
+    pub(crate) fn finish(mut self) -> Result<KeyValue, Failure> {
+        for column in &self.columns {
+            let found = column.bounds.finish();
+            if found.is_none() && self.is_asked && !column.bounds.is_empty() {
+                let name = &column.name;
+                let message = format!("column {name}: a value is no geometry that GeoParquet could have");
+                return Err(Failure::Check(message));
+            }
+            let found = found.unwrap_or_default();
+            let codes = found.geospatial_types.unwrap_or_default();
+            let names: Vec<String> = codes.iter().filter_map(|code| code_name(*code)).collect();
+            let is_measured = |name: &String| name.ends_with('M');
+            let names = match self.version == Version::V2_0 || !names.iter().any(is_measured) {
+                true => names,
+                false if self.is_asked => {
+                    let (name, version) = (&column.name, self.version);
+                    let message = format!("column {name}: GeoParquet {version} has no geometries with M");
+                    return Err(Failure::Check(message));
+                }
+                false => Vec::new(),
+            };
+            let fields = self.metadata.column_mut(&column.name);
+            fields.insert("geometry_types".to_owned(), json!(names));
+            match found.bbox.and_then(|bbox| numbers(&bbox, self.version)) {
+                Some(numbers) => fields.insert("bbox".to_owned(), json!(numbers)),
+                None => fields.remove("bbox"),
+            };
+        }
+        Ok(KeyValue::new(geoparquet::KEY, self.metadata.to_json()))
+    }
+}
+
+/// The version of a file that is read, or the newest that is like it.
+fn version_of(geo: &GeoParquet) -> Version {
+    match geo.version() {
+        _ if geo.is_native() => Version::V2_0,
+        Some(version) if version.starts_with("1.0") => Version::V1_0,
+        _ => Version::V1_1,
+    }
+}
+
+/// The box as the metadata has it: M only behind Z. `None` if it has numbers that JSON has not.
+fn numbers(bbox: &BoundingBox, version: Version) -> Option<Vec<f64>> {
+    let z = bbox.zmin.zip(bbox.zmax);
+    let m = bbox.mmin.zip(bbox.mmax).filter(|_| z.is_some() && version == Version::V2_0);
+    let least = [Some(bbox.xmin), Some(bbox.ymin), z.map(|z| z.0), m.map(|m| m.0)];
+    let most = [Some(bbox.xmax), Some(bbox.ymax), z.map(|z| z.1), m.map(|m| m.1)];
+    let numbers: Vec<f64> = least.into_iter().chain(most).flatten().collect();
+    numbers.iter().all(|number| number.is_finite()).then_some(numbers)
+}
+
+/// What coordinates and edges of a column are, from wherever it is said.
+struct Meaning {
+    crs: Reference,
+    /// As GeoParquet and GeoArrow call them.
+    edges: String,
+}
+
+enum Reference {
+    Default,
+    Unknown,
+    Projjson(Value),
+    /// A name that stands for a description that is not there.
+    Named(String),
+}
+
+impl Meaning {
+    /// `None` if the column has no geometries: neither its type nor the file's metadata says so.
+    fn of<'a>(
+        field: &Field,
+        old: Option<&GeoParquet>,
+        value: &dyn Fn(&str) -> Option<&'a str>,
+    ) -> Option<Self> {
+        if !is_binary(field.data_type()) {
+            return None;
+        }
+        let known = old.and_then(|geo| geo.column(field.name())).filter(|of| of.encoding() == Some("WKB"));
+        if field.metadata().get(EXTENSION).is_some_and(|name| name == GEOARROW) {
+            let parameters = field.metadata().get(PARAMETERS).map_or("{}", String::as_str);
+            let parameters: Value = serde_json::from_str(parameters).unwrap_or_default();
+            let edges = parameters.get("edges").and_then(Value::as_str).unwrap_or("planar").to_owned();
+            let by_type = parameters.get("crs_type").and_then(Value::as_str);
+            let crs = match parameters.get("crs") {
+                None | Some(Value::Null) => Reference::Default,
+                Some(Value::String(id)) if by_type == Some("srid") && id == "0" => Reference::Unknown,
+                Some(Value::String(id)) if by_type == Some("srid") => Reference::Named(format!("srid:{id}")),
+                Some(Value::String(text)) => named(text, value),
+                Some(object) => Reference::Projjson(object.clone()),
+            };
+            // What the metadata describes has more to say than a name.
+            let crs = match (crs, known.map(|of| of.crs())) {
+                (Reference::Named(_), Some(Crs::Projjson(object))) => Reference::Projjson(object.clone()),
+                (crs, _) => crs,
+            };
+            return Some(Meaning { crs, edges });
+        }
+        let known = known?;
+        let crs = match known.crs() {
+            Crs::Default => Reference::Default,
+            Crs::Unknown => Reference::Unknown,
+            Crs::Projjson(object) => Reference::Projjson(object.clone()),
+        };
+        let edges = match known.edges() {
+            "spherical" => known.algorithm().unwrap_or("spherical"),
+            other => other,
+        };
+        Some(Meaning { crs, edges: edges.to_owned() })
+    }
+
+    /// Why a version has no place for it.
+    fn check(&self, version: Version) -> Result<(), String> {
+        if let Reference::Named(name) = &self.crs {
+            return Err(format!("GeoParquet wants {name} described by PROJJSON, which is not there"));
+        }
+        if version != Version::V2_0 && !matches!(self.edges.as_str(), "planar" | "spherical") {
+            return Err(format!("GeoParquet {version} has no edges of {}", self.edges));
+        }
+        Ok(())
+    }
+
+    fn logical(&self) -> LogicalType {
+        match self.edges.as_str() {
+            "planar" => LogicalType::Geometry { crs: None },
+            _ => LogicalType::Geography { crs: None, algorithm: None },
+        }
+    }
+
+    /// The field with the type that the version has for it.
+    fn field(&self, field: &Field, version: Version) -> Field {
+        let mut metadata: HashMap<String, String> = field.metadata().clone();
+        metadata.retain(|key, _| key != EXTENSION && key != PARAMETERS);
+        if version == Version::V2_0 {
+            let mut parameters = match &self.crs {
+                Reference::Default => json!({"crs": "OGC:CRS84", "crs_type": "authority_code"}),
+                Reference::Unknown => json!({"crs": "0", "crs_type": "srid"}),
+                Reference::Projjson(object) => json!({"crs": object, "crs_type": "projjson"}),
+                Reference::Named(name) => json!({"crs": name}),
+            };
+            if self.edges != "planar" {
+                parameters["edges"] = self.edges.as_str().into();
+            }
+            metadata.insert(EXTENSION.to_owned(), GEOARROW.to_owned());
+            metadata.insert(PARAMETERS.to_owned(), parameters.to_string());
+        }
+        field.clone().with_metadata(metadata)
+    }
+
+    fn write(&self, fields: &mut Map<String, Value>, version: Version, covering: Option<&str>) {
+        for (name, value) in geoparquet::new_column() {
+            fields.entry(name).or_insert(value);
+        }
+        let mut set = |name: &str, value: Option<Value>| match value {
+            Some(value) => _ = fields.insert(name.to_owned(), value),
+            None => _ = fields.remove(name),
+        };
+        match &self.crs {
+            Reference::Default => set("crs", None),
+            Reference::Unknown => set("crs", Some(Value::Null)),
+            Reference::Projjson(object) => set("crs", Some(object.clone())),
+            Reference::Named(_) => {}
+        }
+        let is_other = !matches!(self.edges.as_str(), "planar" | "spherical");
+        set("edges", (self.edges != "planar").then(|| "spherical".into()));
+        set("algorithm", (is_other && version == Version::V2_0).then(|| self.edges.as_str().into()));
+        set("covering", covering.map(geoparquet::covering_of));
+    }
+}
+
+/// A reference system by its name, or by the key that its description stands under.
+fn named<'a>(text: &str, value: &dyn Fn(&str) -> Option<&'a str>) -> Reference {
+    let described = text.strip_prefix("projjson:").and_then(value).unwrap_or(text);
+    match (text, serde_json::from_str(described)) {
+        // In this order of axes they are the same.
+        ("" | "OGC:CRS84" | "EPSG:4326", _) => Reference::Default,
+        (_, Ok(object @ Value::Object(_))) => Reference::Projjson(object),
+        _ => Reference::Named(text.to_owned()),
+    }
+}
+
+fn covering_name(name: &str, primary: &str, fields: &[Arc<Field>]) -> Result<String, String> {
+    let is_free = |name: &String| !fields.iter().any(|field| field.name() == name);
+    let wanted = [(name == primary).then(|| "bbox".to_owned()), Some(format!("{name}_bbox"))];
+    let found = wanted.into_iter().flatten().find(is_free);
+    found.ok_or_else(|| format!("--covering: there is a column {name}_bbox already"))
+}
+
+const NUMBERS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
+
+fn covering_field(group: &str, is_nullable: bool) -> Field {
+    Field::new(group, DataType::Struct(covering_fields()), is_nullable)
+}
+
+fn covering_fields() -> Fields {
+    NUMBERS.iter().map(|name| Field::new(*name, DataType::Float32, false)).collect()
+}
+
+/// The box of each geometry, rounded outward. An empty one has NaNs.
+fn covering(geometries: &ArrayRef) -> Result<ArrayRef, Error> {
+    let mut numbers: [Float32Builder; 4] =
+        std::array::from_fn(|_| Float32Builder::with_capacity(geometries.len()));
+    for row in 0..geometries.len() {
+        let ranges = match value(geometries, row) {
+            Some(wkb) => Extent::of(wkb)?.0.ranges(),
+            None => [None; 4],
+        };
+        let [x, y, ..] = ranges.map(|range| range.unwrap_or((f64::NAN, f64::NAN)));
+        let rounded = [down(x.0), down(y.0), up(x.1), up(y.1)];
+        numbers.iter_mut().zip(rounded).for_each(|(builder, number)| builder.append_value(number));
+    }
+    let columns = numbers.into_iter().map(|mut builder| Arc::new(builder.finish()) as ArrayRef).collect();
+    let made = StructArray::try_new(covering_fields(), columns, geometries.logical_nulls());
+    made.map(|boxes| Arc::new(boxes) as ArrayRef).map_err(Error::from)
+}
+
+/// The greatest float that is not above.
+fn down(number: f64) -> f32 {
+    let near = number as f32;
+    if f64::from(near) > number { near.next_down() } else { near }
+}
+
+fn up(number: f64) -> f32 {
+    -down(-number)
+}
+
+fn value(array: &ArrayRef, row: usize) -> Option<&[u8]> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Binary => Some(array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => Some(array.as_binary::<i64>().value(row)),
+        DataType::BinaryView => Some(array.as_binary_view().value(row)),
+        _ => None,
+    }
+}
+
+fn is_binary(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+}
+
+const EXTENSION: &str = "ARROW:extension:name";
+const PARAMETERS: &str = "ARROW:extension:metadata";
+const GEOARROW: &str = "geoarrow.wkb";

@@ -1,0 +1,182 @@
+//! The metadata of GeoParquet on its way into a new file: what it says has to be true of the rows that are there.
+
+use super::{Edit, Input};
+use marquetry::errors::Error;
+use marquetry::internals::format::{BoundingBox, GeospatialStatistics};
+use marquetry::schema::{Node, Schema};
+use marquetry_core::write::EncodedChunk;
+use marquetry_geo::geoparquet::{GeoColumn, KEY, covering_of};
+use marquetry_geo::{GeoParquet, code_name};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The metadata of a file, if it has some that can be read.
+pub(crate) fn of_input(input: &Input) -> Option<GeoParquet> {
+    GeoParquet::parse(&input.metadata.value_of(KEY)?).ok()
+}
+
+/// That of all rows of several files: boxes around all boxes, all kinds. What a file does not say is not known of all.
+///
+/// Fails if coordinates of one column are in several reference systems, or if its edges or its bytes mean several things.
+pub(crate) fn merged(inputs: &[Input]) -> Result<Option<GeoParquet>, Error> {
+    let all: Vec<Option<GeoParquet>> = inputs.iter().map(of_input).collect();
+    let Some(mut out) = all.iter().flatten().next().cloned() else { return Ok(None) };
+    for later in all.iter().flatten() {
+        for (name, column) in later.columns() {
+            if out.column(name).is_none() {
+                out.column_mut(name).extend(column.fields().clone());
+            }
+        }
+    }
+    let names: Vec<String> = out.columns().map(|(name, _)| name.to_owned()).collect();
+    for name in names {
+        let known = |geo: &'_ Option<GeoParquet>| geo.as_ref().is_some_and(|geo| geo.column(&name).is_some());
+        let columns: Vec<GeoColumn<'_>> = all.iter().flatten().filter_map(|geo| geo.column(&name)).collect();
+        let Some(first) = columns.first() else { continue };
+        for other in &columns {
+            let differs = [
+                ("reference system", first.crs() != other.crs()),
+                ("edges", first.edges() != other.edges() || first.algorithm() != other.algorithm()),
+                ("encoding", first.encoding() != other.encoding()),
+            ];
+            if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+                let message = format!("the {what} of its geometries is another one in another file");
+                return Err(Error::argument(message).in_column(name.as_str()));
+            }
+        }
+        let is_known = all.iter().all(known);
+        let types: Option<Vec<Vec<&str>>> = columns.iter().map(GeoColumn::geometry_types).collect();
+        let mut types = types.filter(|_| is_known).unwrap_or_default().concat();
+        types.sort_unstable();
+        types.dedup();
+        let boxes: Option<Vec<Vec<f64>>> = columns.iter().map(GeoColumn::bbox).collect();
+        let bbox = boxes.filter(|_| is_known).and_then(around);
+        let covering =
+            first.covering().filter(|it| columns.iter().all(|other| other.covering().as_ref() == Some(it)));
+        let (types, is_covered) = (json!(types), covering.is_some() && is_known);
+        let fields = out.column_mut(&name);
+        fields.insert("geometry_types".to_owned(), types);
+        match bbox {
+            Some(bbox) => _ = fields.insert("bbox".to_owned(), json!(bbox)),
+            None => _ = fields.remove("bbox"),
+        }
+        if !is_covered {
+            fields.remove("covering");
+        }
+    }
+    Ok(Some(out))
+}
+
+/// The box around all of these. `None` if one goes across the antimeridian: which way around is shorter is not known of the others.
+fn around(boxes: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let has_z = boxes.iter().all(|bbox| bbox.len() == 6);
+    let dimensions = if has_z { 3 } else { 2 };
+    let mut out = [vec![f64::INFINITY; dimensions], vec![f64::NEG_INFINITY; dimensions]].concat();
+    for bbox in &boxes {
+        let n = bbox.len() / 2;
+        if bbox[0] > bbox[n] {
+            return None;
+        }
+        for axis in 0..dimensions {
+            out[axis] = out[axis].min(bbox[axis]);
+            out[dimensions + axis] = out[dimensions + axis].max(bbox[n + axis]);
+        }
+    }
+    Some(out)
+}
+
+/// That of the columns that are left, under their new names.
+pub(crate) fn renamed(mut geo: GeoParquet, old: &Schema, edit: &Edit) -> Option<GeoParquet> {
+    // A field that is left out has no new name.
+    let names: BTreeMap<&str, String> =
+        old.fields().iter().filter_map(|field| Some((field.name(), edit.new_name(field)?))).collect();
+    geo.rename_columns(|name| names.get(name).cloned());
+    let columns: Vec<(String, Option<String>)> = geo
+        .columns()
+        .map(|(name, of)| (name.to_owned(), of.covering().map(|covering| covering.xmin[0].clone())))
+        .collect();
+    let is_whole =
+        |group: &str| edit.schema.fields().iter().any(|field| field.name() == group && has_numbers(field));
+    for (name, group) in columns.iter().filter_map(|(name, group)| Some((name, group.as_ref()?))) {
+        match names.get(group.as_str()).filter(|group| is_whole(group)) {
+            Some(group) => _ = geo.column_mut(name).insert("covering".to_owned(), covering_of(group)),
+            None => _ = geo.column_mut(name).remove("covering"),
+        }
+    }
+    (!columns.is_empty()).then_some(geo)
+}
+
+fn has_numbers(group: &Node) -> bool {
+    let marquetry::schema::NodeKind::Group(fields) = group.kind() else { return false };
+    ["xmin", "ymin", "xmax", "ymax"].iter().all(|name| fields.iter().any(|field| field.name() == *name))
+}
+
+/// What is known of the geometries of a new file by the statistics of its chunks.
+#[derive(Default)]
+pub(crate) struct GeoPart {
+    /// Of each column: `None` once a chunk said nothing.
+    columns: BTreeMap<usize, Option<Vec<GeospatialStatistics>>>,
+}
+
+impl GeoPart {
+    /// Takes a chunk of a column, which has values or none.
+    pub(crate) fn add(&mut self, column: usize, chunk: &EncodedChunk) {
+        let said = chunk.metadata.geospatial_statistics.clone();
+        let nulls = chunk.metadata.statistics.as_ref().and_then(|statistics| statistics.null_count);
+        if nulls == Some(chunk.metadata.num_values) {
+            self.columns.entry(column).or_insert_with(|| Some(Vec::new()));
+            return;
+        }
+        let all = self.columns.entry(column).or_insert_with(|| Some(Vec::new()));
+        match (said, all.as_mut()) {
+            (Some(said), Some(all)) => all.push(said),
+            _ => *all = None,
+        }
+    }
+
+    /// The metadata of the rows: without boxes that are not known, and kinds if there may be fewer of them.
+    pub(crate) fn metadata(&self, mut geo: GeoParquet, schema: &Schema) -> GeoParquet {
+        let names: Vec<String> = geo.columns().map(|(name, _)| name.to_owned()).collect();
+        for name in names {
+            let leaf = schema.columns().iter().position(|leaf| leaf.path().len() == 1 && leaf.name() == name);
+            let said = leaf.and_then(|leaf| self.columns.get(&leaf)).cloned().flatten();
+            let fields = geo.column_mut(&name);
+            let types = said.as_ref().and_then(|said| types_of(said));
+            // One kind is that of a part, too.
+            let is_one =
+                fields.get("geometry_types").and_then(Value::as_array).is_some_and(|types| types.len() == 1);
+            if types.is_some() || !is_one {
+                fields.insert("geometry_types".to_owned(), json!(types.unwrap_or_default()));
+            }
+            match said.and_then(|said| box_of(&said)) {
+                Some(bbox) => _ = fields.insert("bbox".to_owned(), json!(bbox)),
+                None => _ = fields.remove("bbox"),
+            }
+        }
+        geo
+    }
+}
+
+fn types_of(said: &[GeospatialStatistics]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for statistics in said {
+        let codes = statistics.geospatial_types.as_ref().filter(|codes| !codes.is_empty())?;
+        for code in codes {
+            names.push(code_name(*code)?);
+        }
+    }
+    names.sort();
+    names.dedup();
+    Some(names)
+}
+
+fn box_of(said: &[GeospatialStatistics]) -> Option<Vec<f64>> {
+    let flat = |bbox: &BoundingBox| vec![bbox.xmin, bbox.ymin, bbox.xmax, bbox.ymax];
+    let with_z = |bbox: &BoundingBox| match bbox.zmin.zip(bbox.zmax) {
+        Some((zmin, zmax)) => vec![bbox.xmin, bbox.ymin, zmin, bbox.xmax, bbox.ymax, zmax],
+        None => flat(bbox),
+    };
+    let boxes: Option<Vec<Vec<f64>>> = said.iter().map(|said| said.bbox.as_ref().map(with_z)).collect();
+    let bbox = around(boxes.filter(|boxes| !boxes.is_empty())?)?;
+    bbox.iter().all(|number| number.is_finite()).then_some(bbox)
+}

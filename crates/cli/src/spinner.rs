@@ -1,0 +1,34 @@
+//! A sign of life on standard error, if that is a terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+/// Turns until it is dropped.
+pub(crate) struct Spinner(Option<ProgressBar>);
+
+impl Spinner {
+    /// One that says what is being done, and for how long already.
+    pub(crate) fn new(what: &'static str) -> Self {
+        if !io::stderr().is_terminal() {
+            return Spinner(None);
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(what);
+        let bar = match ProgressStyle::with_template("{spinner} {msg}  {elapsed}") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
+        bar.enable_steady_tick(STEP);
+        Spinner(Some(bar))
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+const STEP: Duration = Duration::from_millis(200);

@@ -1,0 +1,134 @@
+//! What GeoParquet's metadata adds to a predicate: columns that have the box of each geometry, and what edges are.
+//!
+//! A box that is asked for becomes `conditions on the covering columns and bbox_intersects(...)`: pages are left out by the bounds of
+//! these columns, which geometries have none of, and then the geometries themselves are asked. Inside of `not` nothing is added: of
+//! the opposite the conditions would have to be weaker, and not stronger.
+//!
+//! SPEC: "A row MUST contain a bounding box value if and only if the row contains a geometry value". Boxes may be FLOAT: the
+//! numbers that are asked for are rounded as these were, so that their order is the same.
+
+use super::name::{names_of, path_of};
+use super::{BBox, ColumnPath, Literal, Number, Predicate, col};
+use crate::logical_type::LogicalType;
+use crate::metadata::ParquetMetaData;
+use crate::schema::Schema;
+use marquetry_encoding::PhysicalType;
+use marquetry_geo::GeoParquet;
+use marquetry_geo::geoparquet::{GeoColumn, KEY};
+
+impl Predicate {
+    /// The predicate as it is asked of one file: what the file's GeoParquet metadata knows of geometries is added to
+    /// [`BboxIntersects`](Predicate::BboxIntersects). It is true of the same rows. Metadata that cannot be read adds nothing.
+    #[must_use]
+    pub fn in_file(&self, metadata: &ParquetMetaData) -> Predicate {
+        match self.asks_for_boxes().then(|| geo_metadata(metadata)).flatten() {
+            Some(geo) => File { geo: &geo, schema: metadata.schema() }.add_to(self, true),
+            None => self.clone(),
+        }
+    }
+
+    fn asks_for_boxes(&self) -> bool {
+        match self {
+            Predicate::And(parts) | Predicate::Or(parts) => parts.iter().any(Predicate::asks_for_boxes),
+            Predicate::Not(inner) => inner.asks_for_boxes(),
+            Predicate::BboxIntersects { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// The metadata of GeoParquet, if the file has it and it can be read.
+fn geo_metadata(metadata: &ParquetMetaData) -> Option<GeoParquet> {
+    let pairs = metadata.key_value_metadata();
+    let pair = pairs.iter().find(|pair| &*pair.key == KEY)?;
+    GeoParquet::parse(pair.value.as_deref()?).ok()
+}
+
+struct File<'a> {
+    geo: &'a GeoParquet,
+    schema: &'a Schema,
+}
+
+impl File<'_> {
+    fn add_to(&self, predicate: &Predicate, may_be_stronger: bool) -> Predicate {
+        let each =
+            |parts: &[Predicate]| parts.iter().map(|part| self.add_to(part, may_be_stronger)).collect();
+        match predicate {
+            Predicate::And(parts) => Predicate::And(each(parts)),
+            Predicate::Or(parts) => Predicate::Or(each(parts)),
+            Predicate::Not(inner) => !self.add_to(inner, false),
+            Predicate::BboxIntersects { column, bbox, are_edges_curved } => {
+                let Some((leaf, of)) = self.geo_column(column) else { return predicate.clone() };
+                let is_geography = matches!(leaf, Some(LogicalType::Geography { .. }));
+                let is_said = leaf.is_none() && of.edges() != "planar";
+                let are_edges_curved = *are_edges_curved || is_said;
+                let exact =
+                    Predicate::BboxIntersects { column: column.clone(), bbox: *bbox, are_edges_curved };
+                // Where edges run, and so which boxes they have, is not known of curves.
+                let is_known = !(are_edges_curved || is_geography) || of.is_of_points();
+                match self.covered(&of, bbox).filter(|_| may_be_stronger && is_known) {
+                    Some(covered) => covered.and(exact),
+                    None => exact,
+                }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The column of a path, which has no groups around it, as the metadata knows it, and its logical type.
+    fn geo_column(&self, path: &ColumnPath) -> Option<(Option<&LogicalType>, GeoColumn<'_>)> {
+        let is_named = |name: &str| **path == *name || names_of(path) == [name];
+        let (name, of) = self.geo.columns().find(|(name, _)| is_named(name))?;
+        let leaf = self.schema.columns().iter().find(|leaf| leaf.path().len() == 1 && leaf.name() == name)?;
+        Some((leaf.logical(), of))
+    }
+
+    /// What is true of the box of each geometry in `asked`; `None` if no columns have these.
+    fn covered(&self, of: &GeoColumn<'_>, asked: &BBox) -> Option<Predicate> {
+        let covering = of.covering()?;
+        let column = |names: &[String]| {
+            let is_it = |path: &[std::sync::Arc<str>]| {
+                path.iter().map(|name| &**name).eq(names.iter().map(String::as_str))
+            };
+            let leaf = self.schema.columns().iter().find(|leaf| is_it(leaf.path()))?;
+            let is_number = matches!(leaf.physical(), PhysicalType::Float | PhysicalType::Double);
+            (is_number && leaf.logical().is_none() && leaf.max_rep() == 0).then(|| col(path_of(names)))
+        };
+        let (xmin, xmax) = (column(&covering.xmin)?, column(&covering.xmax)?);
+        let (ymin, ymax) = (column(&covering.ymin)?, column(&covering.ymax)?);
+        let (x, y) = (asked.x(), asked.y());
+        let (is_right, is_left) = (xmax.clone().ge(exactly(x.0)), xmin.clone().le(exactly(x.1)));
+        let mut in_x = match x.0 <= x.1 {
+            true => vec![is_right.and(is_left)],
+            false => vec![is_right, is_left],
+        };
+        if may_wrap(of) {
+            in_x.push(xmin.gt(0).and(xmax.lt(0)));
+        }
+        let in_x = if in_x.len() == 1 { in_x.swap_remove(0) } else { Predicate::Or(in_x) };
+        Some(Predicate::And(vec![ymax.ge(exactly(y.0)), ymin.le(exactly(y.1)), in_x]))
+    }
+}
+
+/// Whether the box of a single geometry may go across the antimeridian: as such it is taken that begins east of the meridian of Greenwich and
+/// ends west of it. A box that goes around more than half of the globe, and has its ends on the same side, is told from none.
+///
+/// The box of all geometries would have to go across it, too, or all around the globe.
+fn may_wrap(of: &GeoColumn<'_>) -> bool {
+    let is_single =
+        of.geometry_types().is_some_and(|types| types.iter().all(|name| name.starts_with("Point")));
+    let is_across = of.bbox().is_none_or(|bbox| {
+        let (xmin, xmax) = (bbox[0], bbox[bbox.len() / 2]);
+        xmin > xmax || xmin <= -180.0 && xmax >= 180.0
+    });
+    !is_single && is_across
+}
+
+/// PERF: a number of all its digits is rounded once, to the type of the column.
+fn exactly(value: f64) -> Literal {
+    match Number::exactly(value) {
+        // More digits than are read.
+        Number::Nan => Literal::from(value),
+        number => Literal::Number(number),
+    }
+}

@@ -1,0 +1,148 @@
+//! Bloom filters that are worth their bytes.
+
+use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::query::{AskedColumn, skipped_share};
+use super::sample::Sample;
+use super::sort_order::point_queries;
+use super::time_left::TimeLeft;
+use crate::reencode::{ColumnSource, Reencoder};
+use marquetry_base::Result;
+use marquetry_core::statistics::BloomFilter;
+use marquetry_core::write::DEFAULT_BLOOM_FILTER_FPP;
+use std::collections::{BTreeMap, HashSet};
+
+/// A filter for each column that queries ask for one value of, and whose values bounds do not tell apart: built from the values of
+/// row groups, and asked for values of others.
+pub(super) fn bloom_filters(
+    input: &ColumnSource,
+    sample: &Sample,
+    asked: &BTreeMap<String, AskedColumn>,
+    time: TimeLeft,
+) -> Result<Vec<Finding>> {
+    let schema = input.metadata.schema();
+    let mut found = Vec::new();
+    for leaf in 0..schema.num_columns() {
+        let name = schema.column(leaf).dotted();
+        if time.is_over() || !asked.get(&**name).is_some_and(|asked| asked.is_equal) {
+            continue;
+        }
+        if let Some(finding) = bloom_filter(input, sample, leaf, time)? {
+            found.push(finding);
+        }
+    }
+    Ok(found)
+}
+
+fn bloom_filter(
+    input: &ColumnSource,
+    sample: &Sample,
+    leaf: usize,
+    time: TimeLeft,
+) -> Result<Option<Finding>> {
+    let column = input.metadata.schema().column(leaf);
+    let groups = input.metadata.num_row_groups();
+    // Of lists it is not known what is asked; one row group has all values.
+    if groups < 2 || column.max_rep() > 0 || column.path().len() > 1 {
+        return Ok(None);
+    }
+    let chunks = input.metadata.row_groups().map(|group| group.column(leaf));
+    let chunks = chunks.collect::<Result<Vec<_>>>()?;
+    if chunks.iter().all(|chunk| chunk.bloom_filter_offset().is_some()) {
+        return Ok(None);
+    }
+    let Ok(root) = sample.batch.schema().index_of(column.name()) else { return Ok(None) };
+    let queries = point_queries(sample, root)?;
+    let before = skipped_share(&*input.source, &input.metadata, &queries, time)?;
+    let Some(before) = before else { return Ok(None) };
+    let looked_at: Vec<usize> = match groups <= MOST_GROUPS {
+        true => (0..groups).collect(),
+        false => (0..MOST_GROUPS).map(|i| i * groups / MOST_GROUPS).collect(),
+    };
+    let mut filters = Vec::new();
+    for group in &looked_at {
+        if time.is_over() {
+            return Ok(None);
+        }
+        filters.push(Filter::of(input, *group, leaf, time)?);
+    }
+    let (mut absent, mut maybe) = (0u64, 0u64);
+    let (mut asked, mut skipped) = (0u64, 0u64);
+    for (i, filter) in filters.iter().enumerate() {
+        for other in filters.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, other)| other) {
+            for hash in other.hashes.iter().take(MOST_ASKED) {
+                asked += 1;
+                if filter.hashes.contains(hash) {
+                    continue;
+                }
+                absent += 1;
+                match filter.bits.might_contain_hash(*hash) {
+                    true => maybe += 1,
+                    false => skipped += 1,
+                }
+            }
+        }
+    }
+    if asked == 0 {
+        return Ok(None);
+    }
+    let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+    // A value is in its own row group anyway.
+    let after = share(skipped, asked) * (groups - 1) as f64 / groups as f64;
+    let bytes: u64 = filters.iter().map(|filter| filter.bytes).sum();
+    let bytes = (bytes as f64 * groups as f64 / looked_at.len() as f64) as u64;
+    let read: u64 = chunks.iter().map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0)).sum();
+    // What a query need not read must be more than what it reads of filters: a header and a block of each.
+    let gain = (after - before) * read as f64;
+    if after - before < LEAST_GAIN || gain < (BLOCK_AND_HEADER * groups as u64) as f64 || bytes > read {
+        return Ok(None);
+    }
+    let what = format!(
+        "a bloom filter for {}: {bytes} bytes, {:.2} % false positives; a query for one value would skip {:.0} % of the rows instead of {:.0} %",
+        column.dotted(),
+        share(maybe, absent) * 100.0,
+        after * 100.0,
+        before * 100.0
+    );
+    let confidence = Confidence::of(looked_at.len() as u64, groups as u64);
+    let finding = Finding::new(AdviceKind::BloomFilter, what, confidence, Change::BloomFilters);
+    Ok(Some(finding.of_columns([&**column.dotted()]).with_bytes(0, bytes).with_skipped(before, after)))
+}
+
+/// The filter of a column chunk.
+struct Filter {
+    bits: BloomFilter,
+    hashes: HashSet<u64>,
+    /// With its header.
+    bytes: u64,
+}
+
+impl Filter {
+    fn of(input: &ColumnSource, group: usize, leaf: usize, time: TimeLeft) -> Result<Self> {
+        let mut hashes = HashSet::new();
+        let rows = input.metadata.row_group(group).num_rows().min(MOST_ROWS);
+        Reencoder::new(input, &[group], leaf, false).each_values(rows, |values| {
+            BloomFilter::each_hash(values, 0..values.len(), |hash| {
+                hashes.insert(hash);
+            });
+            !time.is_over()
+        })?;
+        let mut bits = BloomFilter::new(hashes.len() as u64, FALSE_POSITIVES);
+        hashes.iter().for_each(|hash| bits.insert_hash(*hash));
+        let mut written = Vec::new();
+        bits.write(&mut written);
+        Ok(Filter { bits, hashes, bytes: written.len() as u64 })
+    }
+}
+
+/// Row groups that filters are built of.
+const MOST_GROUPS: usize = 8;
+/// Rows of a row group that its filter is built of.
+const MOST_ROWS: u64 = 1 << 20;
+/// Values of each row group that the filters of the others are asked for.
+const MOST_ASKED: usize = 1_000;
+/// A filter that lets less of the rows be skipped is not worth it.
+const LEAST_GAIN: f64 = 0.2;
+/// What the writer aims at.
+const FALSE_POSITIVES: f64 = DEFAULT_BLOOM_FILTER_FPP;
+/// Bytes that a reader reads of a filter.
+const BLOCK_AND_HEADER: u64 = 64;

@@ -1,0 +1,120 @@
+//! Lists that are none, and VARIANT that could be shredded.
+
+use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::measure::column_bytes;
+use super::sample::{MeasuredFile, Sample, like};
+use super::time_left::TimeLeft;
+use crate::reencode::ColumnSource;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use arrow_select::nullif::nullif;
+use marquetry_arrow::infer_shredding::infer_shreddings;
+use marquetry_base::Result;
+use std::sync::Arc;
+
+/// Lists of which none has more than one element: the footer counts as many entries as there are rows.
+pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    for (root, field) in sample.batch.schema().fields().iter().enumerate() {
+        let DataType::List(element) = field.data_type() else { continue };
+        if time.is_over() {
+            break;
+        }
+        let leaves = input.metadata.schema().columns_of(root);
+        let schema = input.metadata.schema();
+        if leaves.clone().any(|leaf| schema.column(leaf).max_rep() != 1)
+            || !has_one_entry_a_row(input, leaves.start)?
+        {
+            continue;
+        }
+        let Some(elements) = elements(sample.batch.column(root)) else { continue };
+        let (listed, flat) = (
+            MeasuredFile::of_column(input, field.clone(), sample.batch.column(root).clone())?,
+            MeasuredFile::of_column(
+                input,
+                Arc::new(element.as_ref().clone().with_name(field.name()).with_nullable(true)),
+                elements,
+            )?,
+        );
+        let stored = leaves.clone().try_fold(0u64, |sum, leaf| {
+            Ok::<_, marquetry_base::Error>(sum.saturating_add(column_bytes(&input.metadata, leaf)?))
+        })?;
+        let ratio = flat.bytes() as f64 / listed.bytes().max(1) as f64;
+        let (before, after) = (listed.decode_seconds()?, flat.decode_seconds()?);
+        let what = format!(
+            "no list of {} has more than one element: as a plain column {:+.1} % bytes, decoded in {:.0} % of the time, and bounds of pages are of rows",
+            field.name(),
+            (ratio - 1.0) * 100.0,
+            after / before.max(f64::MIN_POSITIVE) * 100.0
+        );
+        found.push(
+            Finding::new(AdviceKind::ListOfOne, what, Confidence::Certain, Change::ByTheWriter)
+                .of_columns([field.name()])
+                .with_bytes(stored, (stored as f64 * ratio) as u64)
+                .with_decode(sample.scaled(before), sample.scaled(after)),
+        );
+    }
+    Ok(found)
+}
+
+fn has_one_entry_a_row(input: &ColumnSource, leaf: usize) -> Result<bool> {
+    for group in input.metadata.row_groups() {
+        if u64::try_from(group.column(leaf)?.num_values()).ok() != Some(group.num_rows()) {
+            return Ok(false);
+        }
+    }
+    Ok(input.metadata.num_rows() > 0)
+}
+
+/// The element of each list, null where it has none. `None` if all are empty.
+fn elements(array: &ArrayRef) -> Option<ArrayRef> {
+    let lists = array.as_list::<i32>();
+    let (values, offsets) = (lists.values(), lists.value_offsets());
+    if values.is_empty() {
+        return None;
+    }
+    let most = values.len() - 1;
+    let places: arrow_array::UInt32Array =
+        offsets[..lists.len()].iter().map(|offset| (*offset as usize).min(most) as u32).collect();
+    let is_empty = |row: usize| lists.is_null(row) || offsets[row] == offsets[row + 1];
+    let taken = arrow_select::take::take(values, &places, None).ok()?;
+    let empty: arrow_array::BooleanArray = (0..lists.len()).map(|row| Some(is_empty(row))).collect();
+    nullif(&taken, &empty).ok()
+}
+
+/// Columns of VARIANT that have fewer bytes, or can be skipped by, in the shape that most of their values have.
+pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<Vec<Finding>> {
+    let properties = like(&input.metadata)?.build();
+    let inferred =
+        infer_shreddings(std::slice::from_ref(&sample.batch), &[], &Default::default(), Some(&properties))?;
+    let mut found = Vec::new();
+    for column in inferred.iter().filter(|column| column.pays()) {
+        let schema = input.metadata.schema();
+        let prefix = format!("{}.", column.column);
+        let leaves =
+            (0..schema.num_columns()).filter(|leaf| schema.column(*leaf).dotted().starts_with(&prefix));
+        let leaves: Vec<usize> = leaves.collect();
+        // Two columns, metadata and value: more are a shape.
+        if leaves.len() != 2 {
+            continue;
+        }
+        let stored = leaves.iter().try_fold(0u64, |sum, leaf| {
+            Ok::<_, marquetry_base::Error>(sum.saturating_add(column_bytes(&input.metadata, *leaf)?))
+        })?;
+        let ratio = column.shredded_bytes as f64 / column.unshredded_bytes.max(1) as f64;
+        let what = format!(
+            "shred {}: {:+.1} % bytes, and {} of its fields can be skipped by",
+            column.column,
+            (ratio - 1.0) * 100.0,
+            column.prunable.len()
+        );
+        let confidence = Confidence::of(sample.rows().min(INFERRED_ROWS), sample.of);
+        let finding = Finding::new(AdviceKind::Shredding, what, confidence, Change::Shred);
+        found.push(finding.of_columns([&column.column]).with_bytes(stored, (stored as f64 * ratio) as u64));
+    }
+    Ok(found)
+}
+
+/// Rows that a shape is inferred from.
+const INFERRED_ROWS: u64 = 4_096;

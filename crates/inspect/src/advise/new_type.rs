@@ -1,0 +1,272 @@
+//! Types that hold the same values in fewer bytes.
+
+use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, StructArray};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Fields};
+use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_variant::json;
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A type that a column may get instead of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NewType {
+    /// 32-bit integers.
+    Int32,
+    /// 32-bit integers without a sign.
+    UInt32,
+    /// 64-bit integers, out of text.
+    Int64,
+    /// Decimals with so many digits, and so many of them after the point, out of text.
+    Decimal {
+        /// All digits.
+        precision: u8,
+        /// Those after the point.
+        scale: u8,
+    },
+    /// Dates, out of text as `2024-01-31`.
+    Date,
+    /// UUIDs of 16 bytes, out of text in small letters.
+    Uuid,
+    /// Booleans, out of `true` and `false`.
+    Boolean,
+    /// VARIANT, out of JSON.
+    Variant,
+}
+
+impl NewType {
+    /// As Arrow has it.
+    pub fn data_type(self) -> DataType {
+        match self {
+            NewType::Int32 => DataType::Int32,
+            NewType::UInt32 => DataType::UInt32,
+            NewType::Int64 => DataType::Int64,
+            NewType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
+            NewType::Date => DataType::Date32,
+            NewType::Uuid => DataType::FixedSizeBinary(16),
+            NewType::Boolean => DataType::Boolean,
+            NewType::Variant => DataType::Struct(variant_fields()),
+        }
+    }
+
+    /// The field with this type; what it says of its old type is left out.
+    pub fn field(self, field: &Field) -> Field {
+        let mut metadata: HashMap<String, String> = field.metadata().clone();
+        metadata.retain(|key, _| !key.starts_with("ARROW:extension:"));
+        // SPEC: Arrow's canonical extension types.
+        let extension = match self {
+            NewType::Uuid => Some("arrow.uuid"),
+            NewType::Variant => Some("arrow.parquet.variant"),
+            _ => None,
+        };
+        if let Some(name) = extension {
+            metadata.insert("ARROW:extension:name".to_owned(), name.to_owned());
+        }
+        Field::new(field.name(), self.data_type(), field.is_nullable()).with_metadata(metadata)
+    }
+
+    /// The values in this type.
+    ///
+    /// Fails if one of them does not fit.
+    pub fn convert(self, array: &ArrayRef) -> Result<ArrayRef> {
+        let failed = |error| Error::caused_by(ErrorKind::Argument, format!("a value is no {self}"), error);
+        let converted = match self {
+            NewType::Uuid => uuids(array)?,
+            NewType::Variant => variants(array)?,
+            _ => cast(array, &self.data_type()).map_err(failed)?,
+        };
+        match converted.null_count() == array.null_count() {
+            true => Ok(converted),
+            false => Err(Error::argument(format!("a value is no {self}"))),
+        }
+    }
+
+    /// The values in this type, of which it is known that they would come back as they were; of VARIANT, that they are JSON.
+    ///
+    /// Fails if one of them does not fit.
+    pub fn convert_exactly(self, array: &ArrayRef) -> Result<ArrayRef> {
+        let converted = self.convert(array)?;
+        match self == NewType::Variant || &self.restore(&converted, array.data_type())? == array {
+            true => Ok(converted),
+            false => Err(Error::argument(format!("a value would come back from {self} as another one"))),
+        }
+    }
+
+    /// The values of this type as they were: text, or wide integers.
+    ///
+    /// Fails if there is no way back to `data_type`. From VARIANT there is none: blanks and the order of members are lost.
+    pub fn restore(self, array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+        let failed = |error| Error::caused_by(ErrorKind::Argument, format!("{self} as {data_type}"), error);
+        match self {
+            NewType::Uuid => {
+                let texts = array.as_fixed_size_binary();
+                let texts = texts.iter().map(|bytes| bytes.map(uuid_text));
+                let texts: ArrayRef = Arc::new(texts.collect::<arrow_array::StringArray>());
+                cast(&texts, data_type).map_err(failed)
+            }
+            _ => cast(array, data_type).map_err(failed),
+        }
+    }
+}
+
+fn variant_fields() -> Fields {
+    let bytes = |name: &str| Field::new(name, DataType::Binary, false);
+    vec![bytes("metadata"), bytes("value")].into()
+}
+
+fn variants(array: &ArrayRef) -> Result<ArrayRef> {
+    let failed = |error| Error::caused_by(ErrorKind::Argument, "text of JSON", error);
+    let texts = cast(array, &DataType::Utf8View).map_err(failed)?;
+    let (mut metadata, mut values) = (Vec::new(), Vec::new());
+    for text in texts.as_string_view() {
+        // Below a null there is a null of VARIANT: it has to be something.
+        let (head, value) = json::parse(text.unwrap_or("null"))?;
+        metadata.push(head);
+        values.push(value);
+    }
+    let binary = |bytes: &[Vec<u8>]| Arc::new(BinaryArray::from_iter_values(bytes)) as ArrayRef;
+    let columns = vec![binary(&metadata), binary(&values)];
+    let column = StructArray::try_new(variant_fields(), columns, texts.logical_nulls()).map_err(failed)?;
+    Ok(Arc::new(column))
+}
+
+fn uuids(array: &ArrayRef) -> Result<ArrayRef> {
+    let failed = |error| Error::caused_by(ErrorKind::Argument, "text of UUIDs", error);
+    let texts = cast(array, &DataType::Utf8View).map_err(failed)?;
+    let mut out = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
+    for text in texts.as_string_view() {
+        match text {
+            Some(text) => {
+                let bytes = parse_uuid(text).ok_or_else(|| Error::argument("a value is no UUID"))?;
+                out.append_value(bytes).map_err(failed)?;
+            }
+            None => out.append_null(),
+        }
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+/// The bytes of a UUID in the text that [`uuid_text`] gives.
+pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+    let text = text.as_bytes();
+    if text.len() != 36 || HYPHENS.iter().any(|at| text[*at] != b'-') {
+        return None;
+    }
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut digits =
+        text.iter().enumerate().filter(|(at, _)| !HYPHENS.contains(at)).map(|(_, byte)| digit(*byte));
+    let mut bytes = [0; 16];
+    for byte in &mut bytes {
+        *byte = (digits.next()?? << 4) | digits.next()??;
+    }
+    Some(bytes)
+}
+
+fn uuid_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(36);
+    for byte in bytes {
+        if HYPHENS.contains(&text.len()) {
+            text.push('-');
+        }
+        text.push(char::from(HEX[usize::from(byte >> 4)]));
+        text.push(char::from(HEX[usize::from(byte & 15)]));
+    }
+    text
+}
+
+const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+impl fmt::Display for NewType {
+    /// As it is typed: `int32`, `decimal(9,2)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NewType::Int32 => f.pad("int32"),
+            NewType::UInt32 => f.pad("uint32"),
+            NewType::Int64 => f.pad("int64"),
+            NewType::Decimal { precision, scale } => f.pad(&format!("decimal({precision},{scale})")),
+            NewType::Date => f.pad("date"),
+            NewType::Uuid => f.pad("uuid"),
+            NewType::Boolean => f.pad("bool"),
+            NewType::Variant => f.pad("variant"),
+        }
+    }
+}
+
+impl FromStr for NewType {
+    type Err = Error;
+
+    /// What is displayed.
+    fn from_str(text: &str) -> Result<Self> {
+        let unknown = || Error::argument(format!("no type to change to is called {text:?}"));
+        Ok(match text {
+            "int32" => NewType::Int32,
+            "uint32" => NewType::UInt32,
+            "int64" => NewType::Int64,
+            "date" => NewType::Date,
+            "uuid" => NewType::Uuid,
+            "bool" => NewType::Boolean,
+            "variant" => NewType::Variant,
+            _ => {
+                let inner = text.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
+                let (precision, scale) = inner.and_then(|inner| inner.split_once(',')).ok_or_else(unknown)?;
+                let number = |text: &str| text.trim().parse::<u8>().map_err(|_| unknown());
+                let (precision, scale) = (number(precision)?, number(scale)?);
+                match (1..=38).contains(&precision) && scale <= precision {
+                    true => NewType::Decimal { precision, scale },
+                    false => return Err(unknown()),
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Int64Array, StringArray};
+
+    #[test]
+    fn values_come_back() {
+        let texts = |texts: Vec<Option<&str>>| Arc::new(StringArray::from(texts)) as ArrayRef;
+        let id = "01234567-89ab-cdef-0123-456789abcdef";
+        for (new, array) in [
+            (NewType::Uuid, texts(vec![Some(id), None])),
+            (NewType::Date, texts(vec![Some("2024-02-29"), None])),
+            (NewType::Int64, texts(vec![Some("-5"), Some("0")])),
+            (NewType::Decimal { precision: 5, scale: 2 }, texts(vec![Some("-0.05"), Some("123.40")])),
+            (NewType::Boolean, texts(vec![Some("true"), None, Some("false")])),
+            (NewType::Int32, Arc::new(Int64Array::from(vec![Some(7), None])) as ArrayRef),
+        ] {
+            let converted = new.convert(&array).unwrap();
+            assert_eq!(converted.data_type(), &new.data_type());
+            assert_eq!(&new.restore(&converted, array.data_type()).unwrap(), &array, "{new}");
+            assert_eq!(&new.convert_exactly(&array).unwrap(), &converted, "{new}");
+            assert_eq!(new.to_string().parse::<NewType>().unwrap(), new);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let wide: ArrayRef = Arc::new(Int64Array::from(vec![1 << 40]));
+        assert!(NewType::Int32.convert(&wide).is_err());
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["01234567-89AB-cdef-0123-456789abcdef"]));
+        assert!(NewType::Uuid.convert(&text).is_err());
+        // It is a number, and comes back as another text.
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["007"]));
+        assert!(NewType::Int64.convert(&text).is_ok() && NewType::Int64.convert_exactly(&text).is_err());
+        assert!(NewType::Variant.convert(&(Arc::new(StringArray::from(vec!["{"])) as ArrayRef)).is_err());
+        for wrong in ["int", "decimal(39,1)", "decimal(3,4)", "decimal(", "decimal(a,b)"] {
+            assert!(wrong.parse::<NewType>().is_err(), "{wrong}");
+        }
+    }
+}

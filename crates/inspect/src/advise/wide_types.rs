@@ -1,0 +1,149 @@
+//! Types that are wider than their values.
+
+use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::new_type::NewType;
+use super::sample::{MeasuredFile, Sample, arrow_metadata, like, rows_reader, wrong};
+use super::time_left::TimeLeft;
+use super::value_form::{ValueForm, Wanted};
+use crate::reencode::ColumnSource;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, FieldRef, Schema};
+use marquetry_arrow::arrow_reader::ProjectionMask;
+use marquetry_arrow::infer_shredding::infer_shreddings;
+use marquetry_base::Result;
+use std::sync::Arc;
+
+/// Columns of the table that could have another type. Their values are all read, as far as there is time.
+pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    let schema = sample.batch.schema();
+    for (root, field) in schema.fields().iter().enumerate() {
+        if time.is_over() {
+            break;
+        }
+        let Some(mut form) = ValueForm::of(field.data_type()) else { continue };
+        let array = sample.batch.column(root);
+        if !form.add(array) || form.wanted().is_none() {
+            continue;
+        }
+        let read = read_all(input, root, &mut form, sample, time)?;
+        // Another value may have another form.
+        let Some(wanted) = form.wanted() else { continue };
+        let confidence = Confidence::of(read.max(sample.rows()), input.metadata.num_rows());
+        let column = input.metadata.schema().columns_of(root).start;
+        let stored = super::measure::column_bytes(&input.metadata, column)?;
+        let finding = match wanted {
+            Wanted::Type(new) => narrower(input, field, array, new, confidence, stored)?,
+            Wanted::Json => variant(input, field, array, confidence, stored)?,
+        };
+        found.extend(finding);
+    }
+    Ok(found)
+}
+
+/// Shows all values of a column to a form, as long as it has time, and a type fits. Returns how many rows were read.
+fn read_all(
+    input: &ColumnSource,
+    root: usize,
+    form: &mut ValueForm,
+    sample: &Sample,
+    time: TimeLeft,
+) -> Result<u64> {
+    if sample.rows() == sample.of {
+        return Ok(sample.rows());
+    }
+    let arrow = arrow_metadata(input)?;
+    let mask = ProjectionMask::roots(input.metadata.schema(), [root]);
+    let mut reader = rows_reader(input, &arrow, mask, 0..sample.of, sample.batch_rows)?;
+    let mut rows = 0;
+    while let Some(batch) = reader.next_batch() {
+        let batch = batch?;
+        rows += batch.num_rows() as u64;
+        if !form.add(batch.column(0)) || time.is_over() {
+            break;
+        }
+    }
+    Ok(rows)
+}
+
+fn narrower(
+    input: &ColumnSource,
+    field: &FieldRef,
+    array: &ArrayRef,
+    new: NewType,
+    confidence: Confidence,
+    stored: u64,
+) -> Result<Option<Finding>> {
+    let converted = new.convert(array)?;
+    let wide = MeasuredFile::of_column(input, field.clone(), array.clone())?;
+    let narrow = MeasuredFile::of_column(input, Arc::new(new.field(field)), converted)?;
+    let (before, after) = (wide.decode_seconds()?, narrow.decode_seconds()?);
+    let ratio = narrow.bytes() as f64 / wide.bytes().max(1) as f64;
+    if ratio > 1.0 - LEAST_SAVING && after > before * (1.0 - LEAST_SPEED) {
+        return Ok(None);
+    }
+    let what = format!(
+        "{} is {}, and all its values are {new}: {:+.1} % bytes, decoded in {:.0} % of the time",
+        field.name(),
+        type_name(field.data_type()),
+        (ratio - 1.0) * 100.0,
+        after / before.max(f64::MIN_POSITIVE) * 100.0
+    );
+    let scale = input.metadata.num_rows() as f64 / array.len().max(1) as f64;
+    Ok(Some(
+        Finding::new(AdviceKind::Type, what, confidence, Change::Type(new))
+            .of_columns([field.name()])
+            .with_bytes(stored, (stored as f64 * ratio) as u64)
+            .with_decode(before * scale, after * scale),
+    ))
+}
+
+/// Text that is JSON as VARIANT, shredded as its values are.
+fn variant(
+    input: &ColumnSource,
+    field: &FieldRef,
+    array: &ArrayRef,
+    confidence: Confidence,
+    stored: u64,
+) -> Result<Option<Finding>> {
+    let variants = NewType::Variant.convert(&array.slice(0, array.len().min(INFERRED_ROWS)))?;
+    let schema = Arc::new(Schema::new(vec![NewType::Variant.field(field)]));
+    let batch = RecordBatch::try_new(schema, vec![variants]).map_err(wrong)?;
+    let properties = like(&input.metadata)?.build();
+    let inferred = infer_shreddings(&[batch], &[], &Default::default(), Some(&properties))?;
+    let Some(inferred) = inferred.first() else { return Ok(None) };
+    let Some(shape) = inferred.shredding.as_ref().filter(|_| inferred.pays()) else { return Ok(None) };
+    // As many rows as the shape was inferred from.
+    let rows = array.len().min(INFERRED_ROWS);
+    let text = MeasuredFile::of_column(input, field.clone(), array.slice(0, rows))?.bytes();
+    let ratio = inferred.shredded_bytes as f64 / text.max(1) as f64;
+    if ratio > 1.25 {
+        return Ok(None);
+    }
+    let mut shape = shape.to_string();
+    if shape.len() > 80 {
+        shape = format!("{}..", shape.chars().take(78).collect::<String>());
+    }
+    let what = format!(
+        "{} is text, and all its values are JSON: as VARIANT of the shape {shape} {:+.1} % bytes, and {} of its fields can be skipped by",
+        field.name(),
+        (ratio - 1.0) * 100.0,
+        inferred.prunable.len()
+    );
+    let finding = Finding::new(AdviceKind::Variant, what, confidence, Change::Type(NewType::Variant));
+    Ok(Some(finding.of_columns([field.name()]).with_bytes(stored, (stored as f64 * ratio) as u64)))
+}
+
+fn type_name(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Int64 => "int64",
+        DataType::UInt64 => "uint64",
+        _ => "text",
+    }
+}
+
+/// A type that saves fewer bytes, and less time, is not worth it.
+const LEAST_SAVING: f64 = 0.03;
+const LEAST_SPEED: f64 = 0.2;
+/// Rows that a shape is inferred from.
+const INFERRED_ROWS: usize = 4_096;
