@@ -36,14 +36,14 @@ from ._errors import (
 )
 from ._file import Dataset, File, Stream, Table, dataset, open
 from ._marquetry import Batch, Schema, __version__
-from ._writer import Writer, create, write
+from ._writer import Writer, append, create, write
 
 __all__ = [
     "Advice", "AdviceFinding", "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnAdvice",
     "ColumnError", "ColumnStats", "Common", "DamageError", "Dataset", "Diff", "Difference", "EncryptedError", "Error",
     "Explanation", "File", "Finding", "ForbiddenError", "Histogram", "IoError", "Lengths", "LimitError",
     "MissingFileError", "Optimized", "OutOfMemoryError", "Recovery", "RowsDiff", "Schema", "Statistics", "Stream", "Table",
-    "UnsupportedError", "Verification", "Writer", "__version__", "advise", "create", "dataset", "diff", "explain",
+    "UnsupportedError", "Verification", "Writer", "__version__", "advise", "append", "create", "dataset", "diff", "explain",
     "open", "optimize", "recover", "report", "stats", "verify", "write",
 ]  # fmt: skip
 

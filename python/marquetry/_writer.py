@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _marquetry
@@ -9,6 +10,7 @@ from . import _marquetry
 if TYPE_CHECKING:
     from typing import Self
 
+    from ._marquetry import FileDecryptionProperties
     from .metadata import FileMetaData
 
 _COLUMN_OPTIONS = ("compression", "encoding", "dictionary", "statistics", "data_page_size", "data_page_rows", "dictionary_page_size")
@@ -96,6 +98,45 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
     2
     """
     return Writer(target, schema, options)
+
+
+def append(
+    path: str | os.PathLike[str],
+    data: Any,
+    *,
+    copy: bool = False,
+    decryption: FileDecryptionProperties | None = None,
+    progress: Callable[[int], object] | None = None,
+    **options: Any,
+) -> FileMetaData:
+    """Appends rows to the file at ``path``, as row groups behind those that it has. Says what its footer says then.
+
+    ``data`` is anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``, with the columns of the file in any order; options are those
+    of :func:`create`. Or it is another Parquet file (a path, a URL, bytes, a file object), whose row groups are copied without being
+    decoded; then there are no options.
+
+    The file is changed in place: the old footer stays until the new one is on the disk, and after an error or Ctrl-C the file is what
+    it was; after a crash :func:`recover` brings the old one back. Until it is done, others cannot open the file. With ``copy`` a copy is
+    changed, which takes the file's place in one step. ``decryption`` has the keys of an encrypted file: what is added is encrypted
+    as the same columns are.
+
+    >>> import marquetry, pyarrow as pa
+    >>> _ = marquetry.write(pa.table({"x": [1, 2]}), FOLDER + "/growing.parquet")
+    >>> marquetry.append(FOLDER + "/growing.parquet", pa.table({"x": [3]})).num_rows
+    3
+    """
+    from .metadata import FileMetaData
+
+    rows = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    is_file = not rows
+    if is_file:
+        if options or progress is not None:
+            names = ", ".join([*options, *(["progress"] if progress is not None else [])])
+            raise TypeError(f"row groups of a file are copied as they are: {names} cannot be wanted of them")
+        if isinstance(data, (str, os.PathLike)) and os.path.exists(data) and os.path.exists(path) and os.path.samefile(data, path):
+            raise ValueError("a file cannot be appended to itself")
+    footer = _marquetry.append(os.fspath(path), data, is_file, _properties(options), copy, decryption, progress)
+    return FileMetaData._of(footer)
 
 
 def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = None, **options: Any) -> FileMetaData:

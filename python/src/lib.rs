@@ -13,6 +13,8 @@
 //! dataset     many files as one table
 //! properties  what is asked of a writer
 //! writer      a file that is written
+//! append      rows behind those of a file
+//! conform     batches of the types that a file has
 //! checks      verify, recover
 //! report      a page of where the bytes are
 //! inspect     what columns hold, in what files differ
@@ -22,10 +24,12 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod append;
 #[expect(unsafe_code, reason = "pointers of the C data interface")]
 mod capsule;
 mod advise;
 mod checks;
+mod conform;
 mod dataset;
 mod encryption;
 mod errors;
@@ -59,6 +63,7 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Stream>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<writer::Writer>()?;
+    module.add_function(wrap_pyfunction!(append::append, module)?)?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How long the main thread waits before it asks for signals.
-const PATIENCE: Duration = Duration::from_millis(40);
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Does `work` without the interpreter's lock. A signal whose handler raises cancels `token`, and the exception is the outcome.
 /// A panic becomes an error.

@@ -241,27 +241,49 @@ def test_pools_of_processes(path: str) -> None:
             assert pool.map(_sum, [path] * 4) == [sum(range(10_000))] * 4
 
 
-def test_ctrl_c_ends_a_call_and_leaves_no_file(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(
+    "call",
+    [
+        "marquetry.write(pa.RecordBatchReader.from_batches(batch.schema, batches()), FOLDER + '/x.parquet', memory_limit=1)",
+        "marquetry.open(PATH).read()",
+        "marquetry.open(PATH).read(filter='score < -1')",
+        "marquetry.stats(PATH)",
+        "marquetry.diff(PATH, PATH, rows=True)",
+        "marquetry.verify(PATH, level='deep')",
+        "marquetry.recover(open(PATH, 'rb').read()[:-9], FOLDER + '/x.parquet')",
+        "pq.read_table(PATH)",
+    ],
+)
+def test_ctrl_c_ends_a_call_and_leaves_no_file(tmp_path: pathlib.Path, path: str, call: str) -> None:
     code = f"""
-import marquetry, pyarrow as pa, signal
+import marquetry, marquetry.parquet as pq, pyarrow as pa, signal, time
+PATH, FOLDER = {path!r}, {str(tmp_path / "out")!r}
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the shell has left us
 batch = pa.record_batch({{"x": list(range(100000))}})
 def batches():
-    print("begun", flush=True)
     while True:
         yield batch
-marquetry.write(pa.RecordBatchReader.from_batches(batch.schema, batches()), {str(tmp_path / "x.parquet")!r}, memory_limit=1)
+print("begun", flush=True)
+try:
+    while True:
+        {call}
+except KeyboardInterrupt:
+    print(time.monotonic())
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    out = tmp_path / "out"
+    out.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    )
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(0.5)
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
-    assert b"KeyboardInterrupt" in errors
-    assert time.monotonic() - begun < 2.0
-    assert list(tmp_path.iterdir()) == []
+    said, _ = process.communicate(timeout=20)
+    # A tenth of a second, where nothing else wants the processors.
+    assert float(said) - begun < 1.0
+    assert all(name == "x.parquet" for name in os.listdir(out))
 
 
 def test_memory_is_given_back(path: str) -> None:

@@ -32,7 +32,7 @@ pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use geo::{GeoPart, merged as merged_geo, of_input as geo_of_input, renamed as renamed_geo};
 pub(crate) use inputs::Input;
-pub(crate) use marquetry_inspect::{Reencoder, SpillBudget};
+pub(crate) use marquetry_inspect::{EncoderMemory, Reencoder};
 pub(crate) use output_file::OutputFile;
 pub(crate) use print_report::{print_report, print_report_of, report_failure};
 pub(crate) use reencode::{codec_of, has_order_of_bounds, into_column};

@@ -28,7 +28,7 @@ pub use advise::{
 pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
 pub use layout::{ColumnBounds, FileLayout, FilePart, PageFacts, PartKind, column_bounds, file_layout};
 #[cfg(feature = "fs")]
-pub use reencode::{ColumnSource, Reencoder, SpillBudget};
+pub use reencode::{ColumnSource, EncoderMemory, Reencoder};
 pub use shown_numbers::{ShownBytes, ShownCount};
 pub use stats::{
     ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles, StatsOptions, column_stats,

@@ -39,14 +39,21 @@ impl ColumnSource {
     }
 }
 
-/// Where finished pages wait: in memory up to 512 MiB, past that in a temporary file.
+/// What chunks that are encoded one after the other share: the states of codecs, and where finished pages wait, which is in memory up
+/// to 512 MiB, past that in a temporary file.
 #[derive(Debug, Default)]
-pub struct SpillBudget {
+pub struct EncoderMemory {
+    workspace: Workspace,
     spill: Option<Arc<Spill>>,
     held: usize,
 }
 
-impl SpillBudget {
+impl EncoderMemory {
+    /// What is written is counted in `counters`.
+    pub fn counted_by(counters: &Arc<WriteCounters>) -> Self {
+        EncoderMemory { workspace: Workspace::counted_by(counters), ..EncoderMemory::default() }
+    }
+
     /// Makes room for a chunk that waits for the rest of its row group.
     pub fn keep(&mut self, bytes: &mut ChunkBytes) -> Result<(), Error> {
         if self.held + bytes.held() > BUDGET {
@@ -75,7 +82,6 @@ pub struct Reencoder {
     /// The level that each definition level becomes, where the column is written with others.
     levels: Option<Vec<u8>>,
     reader: ColumnReader,
-    workspace: Workspace,
     /// The dictionary that was read last, and its values as a writer takes them.
     dictionary: Option<(Arc<Dictionary>, Arc<Values>)>,
 }
@@ -103,21 +109,8 @@ impl Reencoder {
             levels: None,
             reader: ColumnReader::new(source, metadata, row_groups, leaf, target, options)
                 .counted_by(input.counters.clone()),
-            workspace: Workspace::new(),
             dictionary: None,
         }
-    }
-
-    /// The same; what is written is counted.
-    #[must_use]
-    pub fn counted_by(mut self, counters: &Arc<WriteCounters>) -> Self {
-        self.count_in(counters);
-        self
-    }
-
-    /// Counts what is written from now on: chunks of one column may go into several files.
-    pub fn count_in(&mut self, counters: &Arc<WriteCounters>) {
-        self.workspace = Workspace::counted_by(counters);
     }
 
     /// The same; rows are written as a column in which more may be null. `levels` has for each definition level that there was
@@ -171,26 +164,61 @@ impl Reencoder {
         &mut self,
         rows: u64,
         settings: &ColumnSettings,
-        room: &mut SpillBudget,
+        memory: &mut EncoderMemory,
     ) -> Result<(EncodedChunk, &'static str), Error> {
         let mut writer = ColumnWriter::new(&self.leaf, settings)?;
         let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
         while left > 0 {
             let n = left.min(ROWS_AT_ONCE);
             left -= n;
-            let batch = self.reader.read(n)?;
-            let start = Stopwatch::start();
-            let rows = self.shredded(batch, n);
-            writer.write(&rows, &mut self.workspace)?;
-            self.workspace.counters().encoded(start);
-            if room.held + writer.memory_size() > BUDGET {
-                writer.spill_to(room.spill()?, &mut self.workspace)?;
-            }
+            self.write_rows(n, &mut writer, memory)?;
         }
+        close(writer, memory)
+    }
+
+    /// A chunk of the next `rows` rows, or of fewer, and of how many. After each few rows, `is_enough` is asked with the rows and
+    /// the bytes of values that were written: then no more are.
+    pub(crate) fn sample(
+        &mut self,
+        rows: u64,
+        settings: &ColumnSettings,
+        mut is_enough: impl FnMut(u64, u64) -> bool,
+    ) -> Result<(EncodedChunk, u64), Error> {
+        let mut memory = EncoderMemory::default();
+        let mut writer = ColumnWriter::new(&self.leaf, settings)?;
+        let (mut done, mut bytes, mut n) = (0, 0, FIRST_ROWS);
+        while done < rows {
+            n = n.min(usize::try_from(rows - done).unwrap_or(usize::MAX));
+            bytes += value_bytes(&self.write_rows(n, &mut writer, &mut memory)?);
+            done += n as u64;
+            if is_enough(done, bytes) {
+                break;
+            }
+            // PERF: few rows at a time are slow, and many of long values would take longer than `is_enough` may wait.
+            let rows = BYTES_AT_ONCE.saturating_mul(done) / bytes.max(1);
+            n = rows.clamp(1, ROWS_AT_ONCE as u64) as usize;
+        }
+        Ok((close(writer, &mut memory)?.0, done))
+    }
+
+    /// Writes the next rows, and gives back their values.
+    fn write_rows(
+        &mut self,
+        rows: usize,
+        writer: &mut ColumnWriter,
+        memory: &mut EncoderMemory,
+    ) -> Result<ColumnValues, Error> {
+        let batch = self.reader.read(rows)?;
+        let EncoderMemory { workspace, held, .. } = memory;
         let start = Stopwatch::start();
-        let (chunk, choice) = writer.close(&mut self.workspace)?;
-        self.workspace.counters().encoded(start);
-        Ok((chunk, choice.reason))
+        let rows = self.shredded(batch, rows);
+        writer.write(&rows, workspace)?;
+        workspace.counters().encoded(start);
+        if *held + writer.memory_size() > BUDGET {
+            let spill = memory.spill()?.clone();
+            writer.spill_to(&spill, &mut memory.workspace)?;
+        }
+        Ok(rows.values)
     }
 
     /// What a batch was shredded to when it was written.
@@ -252,6 +280,34 @@ fn widened(def: DefinitionLevels, levels: &[u8], max_def: u8) -> DefinitionLevel
     }
 }
 
+fn close(writer: ColumnWriter, memory: &mut EncoderMemory) -> Result<(EncodedChunk, &'static str), Error> {
+    let start = Stopwatch::start();
+    let (chunk, choice) = writer.close(&mut memory.workspace)?;
+    memory.workspace.counters().encoded(start);
+    Ok((chunk, choice.reason))
+}
+
+/// The bytes of values, those of a dictionary as often as they are named.
+fn value_bytes(values: &ColumnValues) -> u64 {
+    let (values, keys) = match values {
+        ColumnValues::Values(values) => (values, None),
+        ColumnValues::Keys { keys, dictionary } => (&**dictionary, Some(keys)),
+    };
+    let len = keys.map_or(values.len(), Vec::len) as u64;
+    let text = |len: &dyn Fn(usize) -> usize| match keys {
+        Some(keys) => keys.iter().map(|key| len(*key as usize) as u64).sum::<u64>(),
+        None => (0..values.len()).map(|i| len(i) as u64).sum(),
+    };
+    match values {
+        Values::Bit(_) => len.div_ceil(8),
+        Values::W32(_) => 4 * len,
+        Values::W64(_) => 8 * len,
+        Values::Fixed(fixed) => fixed.width() as u64 * len,
+        Values::Bytes(strings) => text(&|i| strings.get(i).len()),
+        Values::Offsets(strings) => text(&|i| strings.get(i).len()),
+    }
+}
+
 /// The values whose bit is set.
 fn present(values: Values, validity: &Bitmap) -> Values {
     let n = validity.len();
@@ -278,5 +334,9 @@ fn present(values: Values, validity: &Bitmap) -> Values {
 
 /// Rows that are decoded at a time.
 const ROWS_AT_ONCE: usize = 8192;
+/// The same of a sample before it is known how long values are.
+const FIRST_ROWS: usize = 64;
+/// Bytes of values that a sample decodes at a time.
+const BYTES_AT_ONCE: u64 = 4 << 20;
 /// Bytes of finished pages that wait in memory.
 const BUDGET: usize = 512 << 20;

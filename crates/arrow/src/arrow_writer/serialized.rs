@@ -7,7 +7,7 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{WriteCounters, WriteMetrics};
 use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
-use marquetry_core::write::copy::{CopySettings, copy_chunk, drop_bounds};
+use marquetry_core::write::copy::copy_row_group;
 use marquetry_core::write::{
     CheckpointCost, EncodedChunk, EncodingDecision, FileWriter, KeyValue, SortingColumn,
 };
@@ -100,41 +100,9 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         row_group: usize,
     ) -> Result<()> {
         self.check_usable()?;
-        if row_group >= metadata.num_row_groups() {
-            let message = format!("no row group {row_group}, there are {}", metadata.num_row_groups());
-            return Err(Error::argument(message));
-        }
-        self.check_schema(metadata.schema())?;
-        let group = metadata.row_group(row_group);
-        let theirs = metadata.column_orders();
-        let settings = CopySettings::default();
-        let mut chunks = Vec::with_capacity(self.orders.len());
-        for (column, order) in self.orders.iter().enumerate() {
-            let mut chunk = copy_chunk(source, metadata, row_group, column, &settings)?.chunk;
-            if theirs.and_then(|theirs| theirs.get(column)) != Some(order) {
-                drop_bounds(&mut chunk);
-            }
-            chunks.push(chunk);
-        }
-        let sorting = Some(group.sorting_columns().to_vec());
-        self.write_row_group(group.num_rows(), chunks, sorting)?;
+        let copied = copy_row_group(source, metadata, row_group, &self.schema, Some(&self.orders))?;
+        self.write_row_group(copied.rows, copied.chunks, Some(copied.sorting))?;
         self.checkpoint_if_due()
-    }
-
-    fn check_schema(&self, other: &Schema) -> Result<()> {
-        let (ours, theirs) = (self.schema.columns(), other.columns());
-        if ours.len() != theirs.len() {
-            let message = format!("a row group of {} columns for a file of {}", theirs.len(), ours.len());
-            return Err(Error::argument(message));
-        }
-        match ours.iter().zip(theirs).find(|(ours, theirs)| ours != theirs) {
-            Some((ours, theirs)) => {
-                let message =
-                    format!("column {} of another file is not this one, or not alike", theirs.dotted());
-                Err(Error::argument(message).in_column(ours.dotted().clone()))
-            }
-            None => Ok(()),
-        }
     }
 
     pub(super) fn write_row_group(

@@ -7,7 +7,7 @@ use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    ColumnAction, ColumnLog, Footer, Input, OutputFile, Same, SpillBudget, codec_of, column_orders,
+    ColumnAction, ColumnLog, EncoderMemory, Footer, Input, OutputFile, Same, codec_of, column_orders,
     into_column, leaf_map_of_file, merged_geo, print_report, report_failure, unified,
 };
 use clap::Args as ClapArgs;
@@ -135,7 +135,7 @@ pub(super) fn copy_row_groups(
     let in_order = |column: usize, leaf: usize| {
         own.and_then(|own| own.get(leaf)) == target.orders.and_then(|orders| orders.get(column))
     };
-    let mut room = SpillBudget::default();
+    let mut memory = EncoderMemory::counted_by(target.counters);
     let columns: HashMap<usize, usize> =
         map.iter().enumerate().map(|(column, leaf)| (*leaf, column)).collect();
     for group in input.metadata.row_groups() {
@@ -145,7 +145,7 @@ pub(super) fn copy_row_groups(
             let mut chunk = match has_other_levels {
                 true => {
                     log.action(column, ColumnAction::Recoded("may be null in another file".to_owned()));
-                    widened(input, group.index(), leaf, target, column, &mut room)?
+                    widened(input, group.index(), leaf, target, column, &mut memory)?
                 }
                 false => {
                     let copied = input.copy(group.index(), leaf, &CopySettings::default())?;
@@ -158,7 +158,7 @@ pub(super) fn copy_row_groups(
                 drop_bounds(&mut chunk);
             }
             chunk.metadata.path_in_schema = target.schema.column(column).path_in_schema();
-            room.keep(&mut chunk.bytes)?;
+            memory.keep(&mut chunk.bytes)?;
             chunks.push(chunk);
         }
         let sorting = group.sorting_columns().iter().map_while(|sorted| {
@@ -167,7 +167,7 @@ pub(super) fn copy_row_groups(
             Some(SortingColumn { column_idx, ..sorted.clone() })
         });
         write(group.num_rows(), chunks, Some(sorting.collect()))?;
-        room.clear();
+        memory.clear();
     }
     Ok(())
 }
@@ -179,7 +179,7 @@ fn widened(
     leaf: usize,
     target: CopyTarget<'_>,
     column: usize,
-    room: &mut SpillBudget,
+    memory: &mut EncoderMemory,
 ) -> Result<EncodedChunk, Failure> {
     let group = input.metadata.row_group(row_group);
     let chunk = group.column(leaf)?;
@@ -191,9 +191,8 @@ fn widened(
         .build();
     let mut settings = properties.column_settings(target.schema.column(column))?;
     (settings.codec, settings.level) = (codec_of(chunk)?, None);
-    let mut recoder =
-        into_column(input, row_group, leaf, (target.schema, column)).counted_by(target.counters);
-    let (mut encoded, _) = recoder.chunk(group.num_rows(), &settings, room)?;
+    let mut recoder = into_column(input, row_group, leaf, (target.schema, column));
+    let (mut encoded, _) = recoder.chunk(group.num_rows(), &settings, memory)?;
     if !matches!(order, Some(ColumnOrder::TypeOrder | ColumnOrder::Ieee754TotalOrder)) {
         drop_bounds(&mut encoded);
     }

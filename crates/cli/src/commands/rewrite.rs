@@ -8,8 +8,8 @@ use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    AskedCodec, ColumnAction, ColumnLog, Edit, Footer, Input, Name, OfColumn, OutputFile, Reencoder,
-    Reshredding, SpillBudget, codec_of, column_orders, geo_of_input, has_order_of_bounds, last_fitting,
+    AskedCodec, ColumnAction, ColumnLog, Edit, EncoderMemory, Footer, Input, Name, OfColumn, OutputFile,
+    Reencoder, Reshredding, codec_of, column_orders, geo_of_input, has_order_of_bounds, last_fitting,
     of_column, print_report, print_report_of, rename, renamed_geo, report_failure,
 };
 use crate::shred_plan::ShredPlan;
@@ -388,7 +388,7 @@ impl<'a> Plan<'a> {
 
     /// The row groups stay.
     fn keep_groups(&self, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
-        let mut room = SpillBudget::default();
+        let mut memory = EncoderMemory::counted_by(file.counters());
         for group in self.input.metadata.row_groups() {
             let mut chunks = Vec::new();
             for column in 0..self.columns.len() {
@@ -400,15 +400,14 @@ impl<'a> Plan<'a> {
                             &[group.index()],
                             self.edit.leaves[column],
                             !self.args.no_verify,
-                        )
-                        .counted_by(file.counters());
+                        );
                         let key_values = chunk.meta_data()?.key_value_metadata;
                         self.encode(
                             &mut recoder,
                             (column, group.index()),
                             group.num_rows(),
                             key_values,
-                            &mut room,
+                            &mut memory,
                         )
                         .inspect(|_| log.action(column, ColumnAction::Recoded(why.to_owned())))?
                     }
@@ -418,12 +417,12 @@ impl<'a> Plan<'a> {
                 if self.args.strip_metadata {
                     encoded.metadata.key_value_metadata = None;
                 }
-                room.keep(&mut encoded.bytes)?;
+                memory.keep(&mut encoded.bytes)?;
                 chunks.push(encoded);
             }
             let sorting = self.edit.sorting(group.sorting_columns());
             file.write_row_group(group.num_rows(), chunks, Some(sorting))?;
-            room.clear();
+            memory.clear();
         }
         Ok(())
     }
@@ -444,12 +443,10 @@ impl<'a> Plan<'a> {
         let metadata = &self.input.metadata;
         let groups: Vec<usize> = (0..metadata.num_row_groups()).collect();
         let verify = !self.args.no_verify;
-        let new = |leaf: &usize| {
-            Reencoder::new(&self.input.columns(), &groups, *leaf, verify).counted_by(file.counters())
-        };
+        let new = |leaf: &usize| Reencoder::new(&self.input.columns(), &groups, *leaf, verify);
         let mut recoders: Vec<Reencoder> = self.edit.leaves.iter().map(new).collect();
         let mut left = metadata.num_rows();
-        let mut room = SpillBudget::default();
+        let mut memory = EncoderMemory::counted_by(file.counters());
         if metadata.row_groups().any(|group| !group.sorting_columns().is_empty()) {
             log.note("the order of rows is not noted: it was one of the old row groups");
         }
@@ -458,14 +455,14 @@ impl<'a> Plan<'a> {
             left -= n;
             let mut chunks = Vec::new();
             for (column, recoder) in recoders.iter_mut().enumerate() {
-                let mut chunk = self.encode(recoder, (column, 0), n, None, &mut room)?;
+                let mut chunk = self.encode(recoder, (column, 0), n, None, &mut memory)?;
                 log.action(column, ColumnAction::Recoded("other row groups".to_owned()));
                 chunk.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
-                room.keep(&mut chunk.bytes)?;
+                memory.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
             }
             file.write_row_group(n, chunks, None)?;
-            room.clear();
+            memory.clear();
         }
         Ok(())
     }
@@ -477,10 +474,10 @@ impl<'a> Plan<'a> {
         (column, group): (usize, usize),
         rows: u64,
         key_values: Option<Vec<KeyValue>>,
-        room: &mut SpillBudget,
+        memory: &mut EncoderMemory,
     ) -> Result<EncodedChunk, Failure> {
         let settings = self.settings(column, group)?;
-        let (mut chunk, _) = recoder.chunk(rows, &settings, room)?;
+        let (mut chunk, _) = recoder.chunk(rows, &settings, memory)?;
         chunk.metadata.key_value_metadata = key_values;
         let order = self.orders.as_ref().and_then(|orders| orders.get(column));
         if !has_order_of_bounds(self.edit.schema.column(column).physical(), order) {

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::remote;
 use crate::rewrite::{
-    ColumnLog, Footer, GeoPart, Input, OutputFile, Reencoder, SpillBudget, codec_of, column_orders,
+    ColumnLog, EncoderMemory, Footer, GeoPart, Input, OutputFile, Reencoder, codec_of, column_orders,
     geo_of_input, has_order_of_bounds, report_failure,
 };
 use crate::text_table::TextTable;
@@ -17,7 +17,7 @@ use marquetry::errors::Error;
 use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::{ColumnOrder, KeyValue};
-use marquetry::metrics::{WriteCounters, WriteMetrics};
+use marquetry::metrics::WriteMetrics;
 use marquetry_core::write::EncodedChunk;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use serde_json::json;
@@ -195,17 +195,14 @@ impl Cutter<'_> {
         let settings = footer.settings(orders.clone(), self.encryption.clone());
         let mut file = OutputFile::create(path, metadata.head().schema.clone(), settings)?;
         let counters = file.counters().clone();
-        if let Some((_, _, readers)) = &mut self.open {
-            readers.iter_mut().for_each(|reader| reader.count_in(&counters));
-        }
-        let mut room = SpillBudget::default();
+        let mut memory = EncoderMemory::counted_by(&counters);
         for piece in part {
             let group = metadata.row_group(piece.row_group);
             let mut chunks = Vec::new();
             for column in 0..columns {
                 let mut chunk = match piece.is_whole {
                     true => self.input.copy(piece.row_group, column, &CopySettings::default())?.chunk,
-                    false => self.cut(piece, column, orders.as_deref(), (&mut room, &counters))?,
+                    false => self.cut(piece, column, orders.as_deref(), &mut memory)?,
                 };
                 if piece.is_whole && !has_order && orders.is_some() {
                     drop_bounds(&mut chunk);
@@ -213,13 +210,13 @@ impl Cutter<'_> {
                 if geo.is_some() {
                     of_part.add(column, &chunk);
                 }
-                room.keep(&mut chunk.bytes)?;
+                memory.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
             }
             // A part of what is sorted is sorted.
             let sorting = group.sorting_columns().to_vec();
             file.write_row_group(piece.rows.end - piece.rows.start, chunks, Some(sorting))?;
-            room.clear();
+            memory.clear();
             if let Some((_, at, _)) = self.open.as_mut().filter(|_| !piece.is_whole) {
                 *at = piece.rows.end;
             }
@@ -238,7 +235,7 @@ impl Cutter<'_> {
         piece: &Piece,
         column: usize,
         orders: Option<&[ColumnOrder]>,
-        (room, counters): (&mut SpillBudget, &Arc<WriteCounters>),
+        memory: &mut EncoderMemory,
     ) -> Result<EncodedChunk, Failure> {
         let chunk = self.input.metadata.row_group(piece.row_group).column(column)?;
         let order = orders.and_then(|orders| orders.get(column));
@@ -249,8 +246,8 @@ impl Cutter<'_> {
             .build();
         let mut settings = properties.column_settings(chunk.leaf())?;
         (settings.codec, settings.level) = (codec_of(chunk)?, None);
-        let recoder = &mut self.readers(piece, counters)?[column];
-        let (mut encoded, _) = recoder.chunk(piece.rows.end - piece.rows.start, &settings, room)?;
+        let recoder = &mut self.readers(piece)?[column];
+        let (mut encoded, _) = recoder.chunk(piece.rows.end - piece.rows.start, &settings, memory)?;
         if !has_order_of_bounds(chunk.leaf().physical(), order) {
             drop_bounds(&mut encoded);
         }
@@ -259,16 +256,14 @@ impl Cutter<'_> {
     }
 
     /// The readers of the row group, at the first row of the piece.
-    fn readers(&mut self, piece: &Piece, counters: &Arc<WriteCounters>) -> Result<&mut [Reencoder], Error> {
+    fn readers(&mut self, piece: &Piece) -> Result<&mut [Reencoder], Error> {
         let is_open = self
             .open
             .as_ref()
             .is_some_and(|(group, at, _)| *group == piece.row_group && *at == piece.rows.start);
         if !is_open {
             let columns = 0..self.input.metadata.schema().num_columns();
-            let reader = |leaf| {
-                Reencoder::new(&self.input.columns(), &[piece.row_group], leaf, true).counted_by(counters)
-            };
+            let reader = |leaf| Reencoder::new(&self.input.columns(), &[piece.row_group], leaf, true);
             let mut readers: Vec<Reencoder> = columns.map(reader).collect();
             readers.iter_mut().try_for_each(|reader| reader.skip(piece.rows.start))?;
             self.open = Some((piece.row_group, piece.rows.start, readers));

@@ -1,6 +1,6 @@
 //! Columns of VARIANT shredded into other shapes: their rows are put together and taken apart again, all other columns are copied.
 
-use super::{ColumnAction, ColumnLog, Footer, Input, OutputFile, SpillBudget, codec_of};
+use super::{ColumnAction, ColumnLog, EncoderMemory, Footer, Input, OutputFile, codec_of};
 use crate::failure::Failure;
 use crate::shred_plan::{SAMPLE_ROWS, ShredPlan, told};
 use arrow_array::RecordBatch;
@@ -105,7 +105,7 @@ impl<'a> Reshredding<'a> {
         file: &mut OutputFile,
         log: &mut ColumnLog,
     ) -> Result<(), Failure> {
-        let mut room = SpillBudget::default();
+        let mut room = EncoderMemory::default();
         for group in self.input.metadata.row_groups() {
             let mut anew = self.shredded(group.index())?.into_iter();
             let mut chunks: Vec<EncodedChunk> = Vec::with_capacity(self.copied.len());

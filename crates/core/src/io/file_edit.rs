@@ -8,6 +8,7 @@ use super::{AtomicFile, LocalFile, read_encrypted_metadata, read_metadata};
 use crate::checkpoint::{Evidence, find_last_checkpoint, find_last_encrypted_checkpoint};
 use crate::metadata::ParquetMetaData;
 use crate::source::Source;
+use crate::write::copy::copy_row_group;
 use crate::write::{Durable, EncodedChunk, FileWriter};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_crypto::FileDecryptionProperties;
@@ -192,6 +193,39 @@ impl FileEdit {
         sorting_columns: Option<Vec<SortingColumn>>,
     ) -> Result<()> {
         self.with(|writer| writer.write_row_group(num_rows, chunks, sorting_columns))
+    }
+
+    /// Appends a row group of another file without decoding it: pages are copied as they are, statistics, indexes and bloom filters
+    /// go with them as far as they can be trusted. `metadata` is the footer of `source`, `row_group` a number in it.
+    ///
+    /// Fails if the other file has another schema, or its columns in another order; if a chunk is encrypted without a key, or damaged
+    /// where it has to be looked at; and if there is no such row group.
+    ///
+    /// ```
+    /// use marquetry_base::Limits;
+    /// use marquetry_core::io::{FileEdit, LocalFile, read_metadata};
+    /// use marquetry_core::source::Source;
+    /// use std::sync::Arc;
+    /// # let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// # let path = tempfile::tempdir()?.keep().join("wines.parquet");
+    /// # std::fs::copy(wines, &path)?;
+    /// let source: Arc<dyn Source> = Arc::new(LocalFile::open(wines)?);
+    /// let metadata = read_metadata(&*source, &Limits::default())?.metadata;
+    /// let mut edit = FileEdit::open(&path, &Limits::default())?;
+    /// edit.append_copied(&source, &metadata, 0)?;
+    /// assert_eq!(edit.finish()?.metadata.num_rows(), 400);
+    /// # std::fs::remove_dir_all(path.parent().unwrap())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append_copied(
+        &mut self,
+        source: &Arc<dyn Source>,
+        metadata: &ParquetMetaData,
+        row_group: usize,
+    ) -> Result<()> {
+        let (schema, orders) = (self.metadata.schema(), self.metadata.column_orders());
+        let copied = copy_row_group(source, metadata, row_group, schema, orders)?;
+        self.write_row_group(copied.rows, copied.chunks, Some(copied.sorting))
     }
 
     /// Gives a key of the file's metadata this value.

@@ -11,7 +11,10 @@
 mod page_indexes;
 mod pages;
 mod recompress;
+mod row_group;
 mod trust;
+
+pub use row_group::{CopiedRowGroup, copy_row_group};
 
 use super::chunk_bytes::ChunkBytes;
 use super::encoded_chunk::EncodedChunk;

@@ -1,7 +1,8 @@
 //! Stretches of rows, encoded for real.
 
 use super::candidates::Choice;
-use crate::reencode::{ColumnSource, Reencoder, SpillBudget};
+use super::time_left::TimeLeft;
+use crate::reencode::{ColumnSource, Reencoder};
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::write::EncodedChunk;
@@ -23,18 +24,29 @@ pub(super) fn windows(row_group: usize, rows: u64, most: u64) -> Vec<Window> {
     (0..count).map(|i| Window { row_group, first: first(i), rows: each }).collect()
 }
 
-/// Bytes of the window's pages and indexes, written so.
+/// What was measured of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Measured {
+    /// The rows that there was time for.
+    pub(super) rows: u64,
+    /// The bytes of their pages and indexes.
+    pub(super) bytes: u64,
+}
+
+/// Writes the window's rows so; fewer where the time is over before, or where their values have more than `most_bytes`.
 pub(super) fn encoded_bytes(
     input: &ColumnSource,
     leaf: usize,
     window: Window,
     choice: Choice,
-) -> Result<u64> {
+    (time, most_bytes): (TimeLeft, u64),
+) -> Result<Measured> {
     let settings = choice.settings(input.metadata.schema().column(leaf))?;
     let mut recoder = Reencoder::new(input, &[window.row_group], leaf, false);
     recoder.skip(window.first)?;
-    let (chunk, _) = recoder.chunk(window.rows, &settings, &mut SpillBudget::default())?;
-    Ok(chunk.bytes.len() + index_bytes(&chunk))
+    let is_enough = |_, bytes| bytes >= most_bytes || time.is_over();
+    let (chunk, rows) = recoder.sample(window.rows, &settings, is_enough)?;
+    Ok(Measured { rows, bytes: chunk.bytes.len() + index_bytes(&chunk) })
 }
 
 fn index_bytes(chunk: &EncodedChunk) -> u64 {

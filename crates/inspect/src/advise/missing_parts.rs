@@ -92,7 +92,7 @@ pub(super) fn lost_dictionaries(
         if time.is_over() {
             break;
         }
-        lost.extend(lost_dictionary(input, leaf, window_rows)?);
+        lost.extend(lost_dictionary(input, leaf, window_rows, time)?);
     }
     if lost.is_empty() {
         return Ok(None);
@@ -126,7 +126,12 @@ struct LostDictionary {
     looked_at: f64,
 }
 
-fn lost_dictionary(input: &ColumnSource, leaf: usize, window_rows: u64) -> Result<Option<LostDictionary>> {
+fn lost_dictionary(
+    input: &ColumnSource,
+    leaf: usize,
+    window_rows: u64,
+    time: TimeLeft,
+) -> Result<Option<LostDictionary>> {
     let mut mixed = Vec::new();
     for group in input.metadata.row_groups() {
         if is_mixed(group.column(leaf)?) {
@@ -144,7 +149,11 @@ fn lost_dictionary(input: &ColumnSource, leaf: usize, window_rows: u64) -> Resul
     let windows = windows(middle, group.num_rows(), window_rows);
     let [window] = windows[..] else { return Ok(None) };
     let stored = stored_bytes(&input.metadata, middle, leaf)?;
-    let ratio = encoded_bytes(input, leaf, window, choice)? as f64 / stored.max(1) as f64;
+    let measured = encoded_bytes(input, leaf, window, choice, (time, u64::MAX))?;
+    if measured.rows < window.rows {
+        return Ok(None);
+    }
+    let ratio = measured.bytes as f64 / stored.max(1) as f64;
     if ratio > 1.0 - LEAST_SAVING {
         return Ok(None);
     }

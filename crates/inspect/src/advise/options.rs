@@ -31,8 +31,8 @@ pub struct AdviseOptions {
     pub goal: Goal,
     /// Which readers must read the file. Default: all current ones, [`Compat::Modern`].
     pub compat: Compat,
-    /// How long to measure: after that, no further row group is begun. Default: 10 seconds. A column that no time is left for
-    /// stays as it is.
+    /// How long to measure: after that nothing is begun, and what is being tried ends soon, within a page, too. Default: 10
+    /// seconds. A column that no time is left for stays as it is.
     pub budget: Duration,
     /// Row groups of more rows are measured by up to four stretches of so many, which are spread evenly. Default: 2^20.
     pub window_rows: u64,

@@ -3,7 +3,7 @@
 use super::advice::{Advice, ColumnAdvice};
 use super::candidates::{Choice, candidates};
 use super::findings::find;
-use super::measure::{Window, column_bytes, encoded_bytes, stored_bytes, windows};
+use super::measure::{Measured, Window, column_bytes, encoded_bytes, stored_bytes, windows};
 use super::options::AdviseOptions;
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
@@ -93,46 +93,36 @@ impl Tried {
 }
 
 fn measure(input: &ColumnSource, column: &mut ColumnAdvice, options: &AdviseOptions) -> Result<()> {
-    let watch = Stopwatch::start();
+    let time = TimeLeft::of(options.budget);
     let groups = worth_measuring(input, column.leaf)?;
-    let Some(&(middle, ..)) = groups.get(groups.len() / 2) else { return Ok(()) };
-    let chunk = input.metadata.row_group(middle).column(column.leaf)?;
-    let choices = candidates(input.metadata.schema().column(column.leaf).physical(), chunk.codec()?, options);
-    let bytes = |window, choice| encoded_bytes(input, column.leaf, window, choice);
-    let look = Window {
-        row_group: middle,
-        first: 0,
-        rows: input.metadata.row_group(middle).num_rows().min(FIRST_LOOK),
-    };
-    let mut sized = Vec::new();
-    for choice in choices {
-        sized.push((bytes(look, choice)?, choice));
-    }
-    sized.sort_by_key(|(bytes, _)| *bytes);
-    let mut tried: Vec<Tried> =
-        sized.into_iter().take(FINALISTS).map(|(_, choice)| Tried { choice, ratios: Vec::new() }).collect();
+    let Some(&middle) = groups.get(groups.len() / 2) else { return Ok(()) };
+    let (looked, mut tried) = first_look(input, column.leaf, middle, options, time)?;
     let (mut rows, mut is_whole) = (0, true);
     for i in spread(groups.len()) {
-        if rows > 0 && watch.elapsed() >= options.budget {
+        if time.is_over() {
             break;
         }
         let (group, group_rows, stored) = groups[i];
         let windows = windows(group, group_rows, options.window_rows);
-        let measured: u64 = windows.iter().map(|window| window.rows).sum();
         is_whole &= windows.len() == 1;
-        let before = stored as f64 * measured as f64 / group_rows as f64;
-        for tried in &mut tried {
-            let mut after = 0;
-            for window in &windows {
-                after += bytes(*window, tried.choice)?;
-            }
-            tried.ratios.push((before, after as f64));
+        let choices: Vec<Choice> = tried.iter().map(|tried| tried.choice).collect();
+        let measured = compare(input, column.leaf, &windows, &choices, (time, looked))?;
+        if measured.rows == 0 {
+            // There was no time for one window: what was found so far has to do.
+            break;
         }
-        rows += measured.min(group_rows);
+        let before = stored as f64 * measured.rows as f64 / group_rows as f64;
+        for (tried, after) in tried.iter_mut().zip(&measured.bytes) {
+            if rows == 0 {
+                tried.ratios.clear();
+            }
+            tried.ratios.push((before, *after as f64));
+        }
+        rows += measured.rows.min(group_rows);
     }
     let total = groups.iter().map(|(_, rows, _)| *rows).fold(0, u64::saturating_add);
     let Some(best) = tried.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { return Ok(()) };
-    column.measured = rows as f64 / total as f64;
+    column.measured = if rows == 0 { looked } else { rows } as f64 / total as f64;
     column.error = if is_whole && rows == total { 0.0 } else { best.error() };
     let (ratio, least) = (best.ratio(), LEAST_SAVING.max(column.error * best.ratio()));
     if ratio < 1.0 - least {
@@ -140,6 +130,79 @@ fn measure(input: &ColumnSource, column: &mut ColumnAdvice, options: &AdviseOpti
         column.choice = Some(best.choice);
     }
     Ok(())
+}
+
+/// Tries all candidates on the first rows of a row group, and tells how many these were, and the best. Where the time is over before
+/// all were tried, those that were are compared.
+fn first_look(
+    input: &ColumnSource,
+    leaf: usize,
+    (row_group, group_rows, stored): (usize, u64, u64),
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<(u64, Vec<Tried>)> {
+    let chunk = input.metadata.row_group(row_group).column(leaf)?;
+    let choices = candidates(input.metadata.schema().column(leaf).physical(), chunk.codec()?, options);
+    let mut look = Window { row_group, first: 0, rows: group_rows.min(FIRST_LOOK) };
+    let mut sized: Vec<(Measured, Choice)> = Vec::new();
+    for choice in choices {
+        let measured = encoded_bytes(input, leaf, look, choice, (time, FIRST_LOOK_BYTES))?;
+        if sized.is_empty() {
+            // The others are tried on the rows that this was.
+            look.rows = measured.rows;
+        }
+        if measured.rows == look.rows {
+            sized.push((measured, choice));
+        }
+        if time.is_over() {
+            break;
+        }
+    }
+    sized.sort_by_key(|(measured, _)| measured.bytes);
+    let before = stored as f64 * look.rows as f64 / group_rows as f64;
+    let tried = |(measured, choice): (Measured, Choice)| Tried {
+        choice,
+        ratios: vec![(before, measured.bytes as f64)],
+    };
+    Ok((look.rows, sized.into_iter().take(FINALISTS).map(tried).collect()))
+}
+
+/// What each choice makes of the same rows.
+struct Compared {
+    rows: u64,
+    bytes: Vec<u64>,
+}
+
+/// Writes the windows with each choice: of each as many rows as there is time for with all choices. Parts of windows with fewer
+/// than `least` rows tell nothing.
+fn compare(
+    input: &ColumnSource,
+    leaf: usize,
+    windows: &[Window],
+    choices: &[Choice],
+    (time, least): (TimeLeft, u64),
+) -> Result<Compared> {
+    let mut compared = Compared { rows: 0, bytes: vec![0; choices.len()] };
+    for window in windows {
+        let mut window = *window;
+        let mut bytes = Vec::new();
+        for choice in choices {
+            // The first takes no more time than the others will have.
+            let its_time = if bytes.is_empty() { time.share(1.0 / (choices.len() + 1) as f64) } else { time };
+            let measured = encoded_bytes(input, leaf, window, *choice, (its_time, u64::MAX))?;
+            if bytes.is_empty() {
+                let is_too_few = measured.rows < window.rows.min(least);
+                window.rows = if is_too_few { window.rows } else { measured.rows };
+            }
+            if measured.rows < window.rows {
+                return Ok(compared);
+            }
+            bytes.push(measured.bytes);
+        }
+        compared.rows += window.rows;
+        compared.bytes.iter_mut().zip(&bytes).for_each(|(sum, bytes)| *sum += bytes);
+    }
+    Ok(compared)
 }
 
 /// Row groups with rows, their rows and the bytes of the column.
@@ -171,6 +234,8 @@ fn spread(n: usize) -> Vec<usize> {
 const COLUMNS_SHARE: f64 = 0.6;
 /// Rows that all candidates are tried on.
 const FIRST_LOOK: u64 = 1 << 16;
+/// Bytes of values after which there are no more of them.
+const FIRST_LOOK_BYTES: u64 = 64 << 20;
 /// Candidates that are tried on whole row groups.
 const FINALISTS: usize = 3;
 /// A column that would be smaller by less is left as it is.

@@ -9,6 +9,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ToByteSlice};
 use arrow_schema::{DataType, TimeUnit};
+use std::collections::HashMap;
 use twox_hash::XxHash64;
 
 /// Hashes of the values of an array, one for each row.
@@ -147,10 +148,16 @@ fn values(array: &dyn Array) -> Vec<u64> {
         }
         Utf8 => (0..len).map(|i| bytes(array.as_string::<i32>().value(i).as_bytes())).collect(),
         LargeUtf8 => (0..len).map(|i| bytes(array.as_string::<i64>().value(i).as_bytes())).collect(),
-        Utf8View => (0..len).map(|i| bytes(array.as_string_view().value(i).as_bytes())).collect(),
+        Utf8View => {
+            let strings = array.as_string_view();
+            views(strings.views(), |i| strings.value(i).as_bytes())
+        }
         Binary => (0..len).map(|i| bytes(array.as_binary::<i32>().value(i))).collect(),
         LargeBinary => (0..len).map(|i| bytes(array.as_binary::<i64>().value(i))).collect(),
-        BinaryView => (0..len).map(|i| bytes(array.as_binary_view().value(i))).collect(),
+        BinaryView => {
+            let strings = array.as_binary_view();
+            views(strings.views(), |i| strings.value(i))
+        }
         FixedSizeBinary(_) => (0..len).map(|i| bytes(array.as_fixed_size_binary().value(i))).collect(),
         Interval(arrow_schema::IntervalUnit::MonthDayNano) => {
             let values = array.as_primitive::<IntervalMonthDayNanoType>().values();
@@ -215,6 +222,16 @@ fn words<N: arrow_buffer::ArrowNativeType>(array: &dyn Array) -> Vec<N> {
     data.buffer::<N>(0)[..data.len()].to_vec()
 }
 
+/// PERF: many views may show one entry of a dictionary. A long one is hashed once.
+fn views<'a>(views: &[u128], value: impl Fn(usize) -> &'a [u8]) -> Vec<u64> {
+    let mut long = HashMap::new();
+    let hash = |(i, view): (usize, &u128)| match value(i) {
+        value if value.len() < LONG => bytes(value),
+        value => *long.entry(*view).or_insert_with(|| bytes(value)),
+    };
+    views.iter().enumerate().map(hash).collect()
+}
+
 fn lists(elements: &ArrayRef, len: usize, range: impl Fn(usize) -> std::ops::Range<usize>) -> Vec<u64> {
     let elements = hashes(elements);
     let list = |i: usize| {
@@ -264,6 +281,8 @@ fn mix(a: u64, b: u64) -> u64 {
     spread(a.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b)
 }
 
+/// Bytes from which on a value's hash is looked up.
+const LONG: usize = 4096;
 /// What no value has: any words will do.
 const NULL: u64 = 0x6e75_6c6c_0f1e_2d3c;
 const STRUCT: u64 = 0x7374_7275_6374_a5b6;

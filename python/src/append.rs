@@ -1,0 +1,131 @@
+//! Rows behind those of a file, which stays where it is.
+
+use crate::capsule::import_batches;
+use crate::conform::conform;
+use crate::encryption::Decryption;
+use crate::footer::Footer;
+use crate::options::Options;
+use crate::properties::properties;
+use crate::source::{Input, named};
+use crate::work::run;
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use marquetry::arrow::ArrowWriter;
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96Unit};
+use marquetry::errors::{CancelToken, Error, Limits, Result};
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::file::properties::WriterProperties;
+use marquetry::file::{FileEdit, Source};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Appends the row groups of a file, or rows, to the file at `path`. The footer is what it has then.
+#[pyfunction]
+#[pyo3(signature = (path, data, is_file, options=None, in_copy=false, decryption=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "as Python gives them")]
+pub(crate) fn append(
+    py: Python<'_>,
+    path: PathBuf,
+    data: &Bound<'_, PyAny>,
+    is_file: bool,
+    options: Option<&Bound<'_, PyDict>>,
+    in_copy: bool,
+    decryption: Option<Py<Decryption>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Footer> {
+    let cancel = CancelToken::new();
+    let limits = Limits::default().with_cancel(cancel.clone());
+    let keys = decryption.map(|keys| keys.get().properties());
+    let open = || match (&keys, in_copy) {
+        (Some(keys), _) => FileEdit::open_encrypted(&path, &limits, keys, in_copy),
+        (None, true) => FileEdit::open_copy(&path, &limits),
+        (None, false) => FileEdit::open(&path, &limits),
+    };
+    let reader = ArrowReaderOptions::new().with_limits(limits.clone()).with_int96(Int96Unit::Nanoseconds);
+    let reader = match &keys {
+        Some(keys) => reader.with_file_decryption_properties(keys.clone()),
+        None => reader,
+    };
+    let metadata = if is_file {
+        let input = Input::new(data)?;
+        let name = input.name();
+        run(py, &cancel, || {
+            let copied = |edit: &mut FileEdit| {
+                let source = input.open()?;
+                let metadata = ArrowReaderMetadata::load(source.clone(), reader)?.metadata().clone();
+                (0..metadata.num_row_groups())
+                    .try_for_each(|group| edit.append_copied(&source, &metadata, group))
+            };
+            let mut edit = open()?;
+            copied(&mut edit).map_err(|error| named(error, name))?;
+            Ok(edit.finish()?.metadata)
+        })?
+    } else {
+        let batches = import_batches(data)?;
+        let properties = properties(Options::new(py, options)?)?.set_cancel_token(cancel.clone()).build();
+        run(py, &cancel, || {
+            let mut rows = Rows::new(open()?, reader, properties)?;
+            let mut taken = 0;
+            for batch in batches {
+                let batch = batch.map_err(Error::from)?;
+                rows.write(&batch).map_err(|error| error.in_file(path.display().to_string()))?;
+                taken += batch.num_rows();
+                if let Some(progress) = &progress {
+                    let call = Python::attach(|py| progress.call1(py, (taken,)).map(drop));
+                    call.map_err(crate::errors::from_python)?;
+                }
+            }
+            rows.finish()
+        })?
+    };
+    Ok(Footer::new(Arc::new(metadata)))
+}
+
+/// Rows on their way into a file that is there: each row group is a file of its own first, in memory.
+struct Rows {
+    edit: FileEdit,
+    schema: SchemaRef,
+    properties: WriterProperties,
+    writer: Option<ArrowWriter<Vec<u8>>>,
+}
+
+impl Rows {
+    fn new(edit: FileEdit, reader: ArrowReaderOptions, properties: WriterProperties) -> Result<Self> {
+        let schema =
+            ArrowReaderMetadata::try_new(Arc::new(edit.metadata().clone()), reader)?.schema().clone();
+        Ok(Rows { edit, schema, properties, writer: None })
+    }
+
+    fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
+        let batch = conform(batch, &self.schema)?;
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(ArrowWriter::try_new(
+                Vec::new(),
+                self.schema.clone(),
+                Some(self.properties.clone()),
+            )?),
+        };
+        writer.write(&batch)?;
+        match writer.flushed_row_groups().is_empty() {
+            true => Ok(()),
+            false => self.end(),
+        }
+    }
+
+    /// Appends what is written.
+    fn end(&mut self) -> Result<()> {
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let (bytes, metadata) = writer.into_parts()?;
+        let source: Arc<dyn Source> = Arc::new(Bytes::from(bytes));
+        (0..metadata.num_row_groups())
+            .try_for_each(|group| self.edit.append_copied(&source, &metadata, group))
+    }
+
+    fn finish(mut self) -> Result<ParquetMetaData> {
+        self.end()?;
+        Ok(self.edit.finish()?.metadata)
+    }
+}
