@@ -38,11 +38,10 @@ pub(crate) async fn write(location: &str) {
                cast(value * 7 % 1000 as decimal(12, 2)) / 10 as c_balance from generate_series(1, 600)) \
              to '{location}customer.parquet' options ('max_row_group_size' '200')"
         ),
-        format!(
-            "create table o as select value as o_key, value * 7919 % 600 + 1 as o_customer, \
-               date '1995-01-01' + cast(value % 900 as int) as o_date, value % 5 as o_priority, \
-               cast(value % 1013 as double) * 1.5 as o_total from generate_series(1, 8000)"
-        ),
+        "create table o as select value as o_key, value * 7919 % 600 + 1 as o_customer, \
+           date '1995-01-01' + cast(value % 900 as int) as o_date, value % 5 as o_priority, \
+           cast(value % 1013 as double) * 1.5 as o_total from generate_series(1, 8000)"
+            .to_owned(),
         format!("copy (select * from o where o_key <= 2000) to '{location}orders/a.parquet'"),
         format!(
             "copy (select * from o where o_key > 2000 and o_key <= 4000) to '{location}orders/b.parquet'"
