@@ -5,7 +5,7 @@ mod command;
 mod print;
 mod wanted;
 
-pub(crate) use applied::{Allowed, Applied, rewrite_args};
+pub(crate) use applied::{Allowed, Applied, TRIED_BYTES, TrialFolder, rewrite_args};
 pub(crate) use wanted::WantedArgs;
 
 use super::heading::title;

@@ -1,6 +1,6 @@
 //! `optimize`: a file again, smaller, with the same rows.
 
-use super::advise::{Allowed, Applied, WantedArgs, rewrite_args};
+use super::advise::{Allowed, Applied, TRIED_BYTES, TrialFolder, WantedArgs, rewrite_args};
 use super::convert::{ConvertArgs, convert};
 use super::rewrite::rewrite_if;
 use crate::failure::{Failure, Outcome};
@@ -76,7 +76,10 @@ fn optimize(args: &OptimizeArgs, memory_limit: usize, output: &mut Output) -> Re
     }
     let advice = args.wanted.advice(&input)?;
     let allowed = Allowed { sort: args.sort, types: args.types };
-    let applied = args.wanted.applied(&input, &advice, allowed)?;
+    let mut applied = args.wanted.applied(&input, &advice, allowed)?;
+    if applied.converts && advice.file_bytes <= TRIED_BYTES {
+        applied.predicted = tried(args, &applied, advice.file_bytes, memory_limit, output)?;
+    }
     let mut got = None;
     for options in &applied.attempts {
         let _spinner = Spinner::new("writing");
@@ -141,14 +144,7 @@ fn converted(
     name.push(args.output.file_name().unwrap_or_default());
     name.push(".converted");
     let temporary = Removed(args.output.with_file_name(name));
-    let mut words: Vec<OsString> = vec!["convert".into()];
-    words.extend(options.iter().map(OsString::from));
-    words.extend(["--to=parquet", "--report=none", "--overwrite", "--"].map(OsString::from));
-    words.extend([args.input.clone().into(), temporary.0.clone().into()]);
-    let matches = ConvertArgs::augment_args(Command::new("convert")).try_get_matches_from(words);
-    let parsed = matches.and_then(|matches| ConvertArgs::from_arg_matches(&matches));
-    let convert_args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
-    convert(&convert_args, memory_limit, output)?;
+    convert_to(args, options, &temporary.0, memory_limit, output)?;
     let bytes = bytes_of(&temporary.0)?;
     if bytes >= size {
         return Ok(None);
@@ -160,6 +156,44 @@ fn converted(
     let cannot = |error| Error::io("cannot rename the finished file", error);
     fs::rename(&temporary.0, &args.output).map_err(cannot)?;
     Ok(Some(Got { metadata, size: bytes, log: None }))
+}
+
+/// As if `convert` had been called with these options.
+fn convert_to(
+    args: &OptimizeArgs,
+    options: &[String],
+    path: &Path,
+    memory_limit: usize,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let mut words: Vec<OsString> = vec!["convert".into()];
+    words.extend(options.iter().map(OsString::from));
+    words.extend(["--to=parquet", "--report=none", "--overwrite", "--"].map(OsString::from));
+    words.extend([args.input.clone().into(), path.into()]);
+    let matches = ConvertArgs::augment_args(Command::new("convert")).try_get_matches_from(words);
+    let parsed = matches.and_then(|matches| ConvertArgs::from_arg_matches(&matches));
+    let convert_args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+    convert(&convert_args, memory_limit, output)
+}
+
+/// How large a small file gets, by writing it once.
+fn tried(
+    args: &OptimizeArgs,
+    applied: &Applied,
+    size: u64,
+    memory_limit: usize,
+    output: &mut Output,
+) -> Result<u64, Failure> {
+    let folder = TrialFolder::new()?;
+    let path = folder.0.join("trial.parquet");
+    for options in &applied.attempts {
+        convert_to(args, options, &path, memory_limit, output)?;
+        let bytes = bytes_of(&path)?;
+        if bytes < size {
+            return Ok(bytes);
+        }
+    }
+    Ok(size)
 }
 
 fn bytes_of(path: &Path) -> Result<u64, Error> {
@@ -196,7 +230,11 @@ fn prove(before: &Path, after: &Path, applied: &Applied) -> Result<(), Failure> 
         true => diff.removed == 0 && diff.added == 0 && diff.changed == 0,
         false => diff.is_same(),
     };
-    match are_same && diff.not_compared.is_empty() {
+    if let [first, ..] = &diff.not_compared[..] {
+        let why = format!("column {first} would get a type that cannot be compared: nothing is written");
+        return Err(refuse(before, &why));
+    }
+    match are_same {
         true => Ok(()),
         false => Err(refuse(before, "would not have the same rows: nothing is written")),
     }
@@ -255,7 +293,8 @@ Does what `marquetry advise` finds, as far as rows, their order and types stay: 
 measured within the budget, and row groups and pages other sizes where that saves bytes; with --for scan row groups that threads can
 share, too, and with --for filter statistics, page indexes, and bloom filters for what --where and --queries ask. All other columns
 are copied, and gain what rewrite adds (checksums, offset indexes). With --sort rows get the order that is advised, with --types columns
-narrower types: each value is looked at, and would come back as it was.
+narrower types: each value is looked at, and would come back as it was. Both write columns by their Arrow types: INT96 becomes a
+TIMESTAMP, ENUM text.
 
 OUT appears once it is whole and its rows were compared with those of IN. It is never larger: where it would be, filters and indexes
 are left out, and then OUT is a copy of IN, byte for byte. The budget is for measuring; writing and comparing take what they take. Files

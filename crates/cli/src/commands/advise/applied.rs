@@ -1,6 +1,6 @@
 //! What of the advice is followed without being asked for more, and how large the file gets by it.
 
-use super::command::{convert_options, like, rewrite_options};
+use super::command::{column_options, convert_options, like, rewrite_options};
 use super::wanted::{GoalArg, WantedArgs};
 use crate::commands::rewrite::{RewriteArgs, rewrite_if};
 use crate::failure::Failure;
@@ -143,16 +143,7 @@ fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -
             // `convert` writes them anyway.
             (true, Change::Indexes) => {}
             (true, Change::Sort | Change::Type(_)) => options.extend(convert_options(finding)),
-            // A column of another type has another encoding.
-            (true, Change::Columns) => options.extend(more.into_iter().filter(|option| {
-                !taken.iter().any(|other| {
-                    matches!(other.change, Change::Type(_))
-                        && other
-                            .columns
-                            .iter()
-                            .any(|column| option.starts_with(&format!("--encoding={column}=")))
-                })
-            })),
+            (true, Change::Columns) => options.extend(converted_choices(input, advice, taken)),
             _ => options.extend(more),
         }
     }
@@ -163,6 +154,34 @@ fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -
         options.splice(0..0, like.collect::<Vec<_>>());
     }
     Ok(options)
+}
+
+/// The encodings and codecs as `convert` takes them: a column of another type has another encoding, and what is nested may be written with
+/// other names than it has, so that all below a root gets the codec of its largest column.
+fn converted_choices(input: &Input, advice: &Advice, taken: &[&Finding]) -> Vec<String> {
+    let schema = input.metadata.schema();
+    let is_retyped = |column: &String| {
+        taken.iter().any(|it| matches!(it.change, Change::Type(_)) && it.columns.contains(column))
+    };
+    let mut chosen: Vec<_> = advice.columns.iter().filter(|column| column.choice.is_some()).collect();
+    chosen.sort_by_key(|column| std::cmp::Reverse(column.bytes));
+    let (mut options, mut roots) = (Vec::new(), Vec::new());
+    for column in chosen {
+        let path = schema.column(column.leaf).path();
+        let is_flat = path.len() == 1 && schema.column(column.leaf).max_rep() == 0;
+        for option in column_options(column) {
+            let is_codec = option.starts_with("--compression=");
+            match (is_flat, path.first()) {
+                (true, _) if is_codec || !is_retyped(&column.column) => options.push(option),
+                (false, Some(root)) if is_codec && !roots.contains(root) => {
+                    roots.push(root.clone());
+                    options.push(option.replacen(&column.column, &format!("{root}.**"), 1));
+                }
+                _ => {}
+            }
+        }
+    }
+    options
 }
 
 /// What is known of the size before anything is written.
@@ -198,10 +217,10 @@ pub(crate) fn rewrite_args(input: &Path, output: &Path, options: &[String]) -> R
 }
 
 /// A directory for a file that is thrown away.
-struct TrialFolder(PathBuf);
+pub(crate) struct TrialFolder(pub(crate) PathBuf);
 
 impl TrialFolder {
-    fn new() -> Result<Self, Error> {
+    pub(crate) fn new() -> Result<Self, Error> {
         let path = env::temp_dir().join(format!("marquetry-trial-{}", process::id()));
         fs::create_dir_all(&path).map_err(|error| Error::io("cannot make a temporary directory", error))?;
         Ok(TrialFolder(path))
@@ -215,4 +234,4 @@ impl Drop for TrialFolder {
 }
 
 /// Larger files are not written to see how large they get.
-const TRIED_BYTES: u64 = 4 << 20;
+pub(crate) const TRIED_BYTES: u64 = 4 << 20;

@@ -4,21 +4,23 @@ use crate::file_name;
 use crate::rewrite::{Input, codec_of};
 use marquetry::errors::Error;
 use marquetry_base::quote_name;
-use marquetry_inspect::{Advice, Change, Choice, ColumnAdvice, Finding, NewType, main_codec};
+use marquetry_inspect::{Advice, Change, ColumnAdvice, Finding, NewType, main_codec};
 use std::path::Path;
 
 /// The options of `rewrite` that give columns the encodings and codecs that are advised.
 pub(crate) fn choice_options(advice: &Advice) -> Vec<String> {
-    let chosen = advice.columns.iter().filter_map(|column| Some((&column.column, column.choice?)));
-    let options = |(column, choice): (&String, Choice)| {
-        let codec = choice.compression.codec();
-        let codec = match choice.compression.level() {
-            Some(level) => format!("{codec}:{level}"),
-            None => codec.to_string(),
-        };
-        [format!("--encoding={column}={}", choice.encoding), format!("--compression={column}={codec}")]
+    advice.columns.iter().flat_map(column_options).collect()
+}
+
+/// Those of one column: none if it is left as it is.
+pub(super) fn column_options(column: &ColumnAdvice) -> Vec<String> {
+    let Some(choice) = column.choice else { return Vec::new() };
+    let (column, codec) = (&column.column, choice.compression.codec());
+    let codec = match choice.compression.level() {
+        Some(level) => format!("{codec}:{level}"),
+        None => codec.to_string(),
     };
-    chosen.flat_map(options).collect()
+    vec![format!("--encoding={column}={}", choice.encoding), format!("--compression={column}={codec}")]
 }
 
 /// The options of `rewrite` that do what a finding says; none if `rewrite` cannot do it.
