@@ -62,6 +62,15 @@ impl ReadAhead {
         self.distance = self.distance.min(bytes);
     }
 
+    /// Reads a page of so many bytes with one request, and no more.
+    pub(super) fn limit_to_page(&mut self, bytes: u64) {
+        match self.most {
+            u64::MAX => self.limit(bytes),
+            // The next request would have been for less.
+            most => self.distance = bytes.min(most),
+        }
+    }
+
     /// Begins with a header, and never reads more than some pages ahead.
     pub(super) fn stay_short(&mut self) {
         self.limit(FIRST_HEADER_READ as u64);

@@ -130,7 +130,7 @@ impl PageReader {
 
     /// Like [`seek`](Self::seek), but limits read-ahead to `range`, the exact bytes of the page.
     pub fn seek_within(&mut self, range: Range<u64>, index: usize) -> Result<LocatedHeader> {
-        self.read_ahead.limit(range.end.saturating_sub(range.start));
+        self.read_ahead.limit_to_page(range.end.saturating_sub(range.start));
         self.seek(range.start, index)
     }
 
