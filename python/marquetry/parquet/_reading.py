@@ -228,10 +228,16 @@ class ParquetFile:
         wanted = list(columns)
         if use_pandas_metadata:
             wanted += index_columns(self.schema_arrow.metadata, wanted)
-        leaves = [column.path for column in self.schema]
+        # Each path is below all that it begins with, up to a dot.
+        below: dict[str, list[str]] = {}
+        for path in (column.path for column in self.schema):
+            for i, char in enumerate(path):
+                if char == ".":
+                    below.setdefault(path[:i], []).append(path)
+            below.setdefault(path, []).append(path)
         out: dict[str, None] = {}
         for name in wanted:
-            out.update(dict.fromkeys(path for path in leaves if path == name or path.startswith(f"{name}.")))
+            out.update(dict.fromkeys(below.get(name, ())))
         return list(out)
 
     def iter_batches(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Callable
 
 import pyarrow as pa
@@ -76,8 +77,11 @@ def stored_schema(metadata: dict[bytes, bytes] | None) -> pa.Schema | None:
 def with_layouts(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
     """The layouts that text, bytes and lists had when they were written."""
     fields = []
+    by_name: dict[str, list[pa.Field]] = {}
+    for other in stored:
+        by_name.setdefault(other.name, []).append(other)
     for field in schema:
-        theirs = [other for other in stored if other.name == field.name]
+        theirs = by_name.get(field.name, [])
         fields.append(field.with_type(_layout(field.type, theirs[0].type)) if len(theirs) == 1 else field)
     return pa.schema(fields, metadata=schema.metadata)
 
@@ -92,10 +96,10 @@ def _layout(data_type: pa.DataType, stored: pa.DataType) -> pa.DataType:
         if any(is_one(data_type) for is_one in family) and any(is_one(stored) for is_one in family):
             return stored
     if types.is_struct(data_type) and types.is_struct(stored):
-        names = [field.name for field in stored]
+        names = Counter(field.name for field in stored)
 
         def inner(field: pa.Field) -> pa.Field:
-            known = names.count(field.name) == 1
+            known = names[field.name] == 1
             return field.with_type(_layout(field.type, stored.field(field.name).type)) if known else field
 
         return pa.struct([inner(field) for field in data_type])
