@@ -10,7 +10,12 @@ import pyarrow as pa
 
 def map_fields(schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType]) -> pa.Schema:
     """A schema whose types, nested ones included, are changed from the inside out."""
-    return pa.schema([field.with_type(map_type(field.type, change)) for field in schema], metadata=schema.metadata)
+
+    def changed(field: pa.Field) -> pa.Field:
+        data_type = map_type(field.type, change)
+        return field if data_type is field.type else field.with_type(data_type)
+
+    return pa.schema([changed(field) for field in schema], metadata=schema.metadata)
 
 
 def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
@@ -22,6 +27,8 @@ def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType
     types = pa.types
     if isinstance(data_type, pa.BaseExtensionType):
         return data_type
+    if data_type.num_fields == 0:
+        return change(data_type)
     if types.is_struct(data_type):
         data_type = pa.struct([inner(field) for field in data_type])
     elif types.is_map(data_type):
@@ -42,6 +49,8 @@ def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType
 def restored(data_type: pa.DataType) -> pa.DataType:
     """What pyarrow makes of a type that was written: it does not bring all of them back."""
     types = pa.types
+    if types.is_integer(data_type) or types.is_floating(data_type):
+        return data_type
     if types.is_dictionary(data_type):
         value = data_type.value_type
         if types.is_string(value) or types.is_binary(value) or types.is_large_string(value) or types.is_large_binary(value):
@@ -82,7 +91,9 @@ def with_layouts(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
         by_name.setdefault(other.name, []).append(other)
     for field in schema:
         theirs = by_name.get(field.name, [])
-        fields.append(field.with_type(_layout(field.type, theirs[0].type)) if len(theirs) == 1 else field)
+        # Most types are the same: of wide tables it takes long to look into each.
+        is_other = len(theirs) == 1 and field.type != theirs[0].type
+        fields.append(field.with_type(_layout(field.type, theirs[0].type)) if is_other else field)
     return pa.schema(fields, metadata=schema.metadata)
 
 
