@@ -2,6 +2,7 @@
 
 mod array;
 mod features;
+mod line_reader;
 mod members;
 
 use super::bad_input::{Sample, bad, bad_value, message};
@@ -23,6 +24,7 @@ use arrow_json::reader::Decoder;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use features::Features;
 pub(super) use features::GEOMETRY;
+use line_reader::LineReader;
 use members::Names;
 use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
@@ -103,13 +105,15 @@ fn text(
 ) -> Result<(Box<dyn BufRead + Send>, &'static str), Failure> {
     let mut text = origin.text(args.text_encoding)?;
     if form == JsonText::Features {
-        return Ok((Box::new(BufReader::new(Features::new(text))), "feature"));
+        return Ok((Box::new(BufReader::new(LineReader::new(Features::new(text)))), "feature"));
     }
     loop {
         let start = text.fill_buf().map_err(bad)?;
         let blanks = start.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         match start.get(blanks) {
-            Some(b'[') => return Ok((Box::new(BufReader::new(ArrayLines::new(text))), "object")),
+            Some(b'[') => {
+                return Ok((Box::new(BufReader::new(LineReader::new(ArrayLines::new(text)))), "object"));
+            }
             // Lines are counted: no more is taken than what there is to look at.
             None if blanks > 0 && !start.contains(&b'\n') => text.consume(blanks),
             _ => return Ok((text, "line")),

@@ -1,15 +1,13 @@
 //! The features of a FeatureCollection of GeoJSON as one flat object a line.
 
+use super::line_reader::{ToLines, broken};
 use serde_json::{Map, Value};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 /// A line for each feature: its properties, and `geometry` with the JSON of its geometry as text. Its `id` is `id`, if no property is
 /// called so. Other members of the collection, and of features, are passed over.
 pub(super) struct Features {
     from: Box<dyn BufRead + Send>,
-    lines: Vec<u8>,
-    /// How much of `lines` was given.
-    given: usize,
     at: At,
     /// Brackets and braces that are open inside of a value.
     depth: usize,
@@ -46,33 +44,10 @@ pub(in crate::inputs) const GEOMETRY: &str = "geometry";
 
 impl Features {
     pub(super) fn new(from: Box<dyn BufRead + Send>) -> Self {
-        Features {
-            from,
-            lines: Vec::new(),
-            given: 0,
-            at: At::Start,
-            depth: 0,
-            text: Vec::new(),
-            count: 0,
-            has_features: false,
-        }
+        Features { from, at: At::Start, depth: 0, text: Vec::new(), count: 0, has_features: false }
     }
 
-    fn next_lines(&mut self) -> io::Result<()> {
-        self.lines.clear();
-        self.given = 0;
-        let bytes = self.from.fill_buf()?.to_vec();
-        if bytes.is_empty() {
-            return Err(broken("the collection is not closed"));
-        }
-        for byte in &bytes {
-            self.at = self.step(*byte)?;
-        }
-        self.from.consume(bytes.len());
-        Ok(())
-    }
-
-    fn step(&mut self, byte: u8) -> io::Result<At> {
+    fn step(&mut self, byte: u8, lines: &mut Vec<u8>) -> io::Result<At> {
         let is_blank = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         Ok(match (self.at, byte) {
             (At::NameText(true), _) => At::NameText(false),
@@ -96,7 +71,7 @@ impl Features {
                 }
             }
             (At::Feature, b',' | b']') if self.depth == 0 => {
-                self.feature()?;
+                self.feature(lines)?;
                 if byte == b',' { At::Next } else { At::Name }
             }
             (At::First, b']') => At::Name,
@@ -153,7 +128,7 @@ impl Features {
     }
 
     /// A feature was read.
-    fn feature(&mut self) -> io::Result<()> {
+    fn feature(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
         self.count += 1;
         let count = self.count;
         let wrong = |message: String| broken(&format!("feature {count}: {message}"));
@@ -184,44 +159,40 @@ impl Features {
             Some(geometry) => Value::String(geometry.to_string()),
         };
         line.insert(GEOMETRY.to_owned(), geometry);
-        serde_json::to_writer(&mut self.lines, &line).map_err(io::Error::from)?;
-        self.lines.push(b'\n');
+        serde_json::to_writer(&mut *lines, &line).map_err(io::Error::from)?;
+        lines.push(b'\n');
         Ok(())
     }
 }
 
-impl Read for Features {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.lines.len() {
-            if self.at == At::End && self.from.fill_buf()?.is_empty() {
-                return match self.has_features {
-                    true => Ok(0),
-                    false => Err(broken("has no `features`: it is no FeatureCollection of GeoJSON")),
-                };
-            }
-            self.next_lines()?;
+impl ToLines for Features {
+    fn next_lines(&mut self, lines: &mut Vec<u8>) -> io::Result<bool> {
+        let bytes = self.from.fill_buf()?.to_vec();
+        if bytes.is_empty() {
+            return match (self.at, self.has_features) {
+                (At::End, true) => Ok(false),
+                (At::End, false) => Err(broken("has no `features`: it is no FeatureCollection of GeoJSON")),
+                _ => Err(broken("the collection is not closed")),
+            };
         }
-        let rest = &self.lines[self.given..];
-        let n = rest.len().min(out.len());
-        out[..n].copy_from_slice(&rest[..n]);
-        self.given += n;
-        Ok(n)
+        for byte in &bytes {
+            self.at = self.step(*byte, lines)?;
+        }
+        self.from.consume(bytes.len());
+        Ok(true)
     }
-}
-
-fn broken(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::line_reader::LineReader;
     use super::*;
-    use std::io::{BufReader, Cursor};
+    use std::io::{BufReader, Cursor, Read};
 
     fn lines(text: &str, buffer: usize) -> io::Result<String> {
         let from = BufReader::with_capacity(buffer, Cursor::new(text.as_bytes().to_vec()));
         let mut out = String::new();
-        Features::new(Box::new(from)).read_to_string(&mut out).map(|_| out)
+        LineReader::new(Features::new(Box::new(from))).read_to_string(&mut out).map(|_| out)
     }
 
     #[test]
