@@ -193,8 +193,9 @@ fn indexes(metadata: &ParquetMetaData) -> Vec<(u8, std::ops::Range<u64>)> {
 }
 
 fn pages(file: &Bytes, chunk: ColumnChunk<'_>, corpus: &mut Corpus) -> Result<()> {
-    let options =
-        PageOptions::for_writer(None).with_checksum_verification(false).with_trust(ChecksumTrust::Disbelieved);
+    let options = PageOptions::for_writer(None)
+        .with_checksum_verification(false)
+        .with_trust(ChecksumTrust::Disbelieved);
     let (leaf, codec) = (chunk.leaf(), chunk.codec()?.code() as u8);
     let physical = leaf.physical();
     let form = SCHEMAS.iter().position(|path| levels(path) == (leaf.max_def(), leaf.max_rep()));

@@ -8,7 +8,9 @@ use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, In
 use marquetry::errors::{CancelToken, Error, Limits};
 use marquetry::file::properties::Compat;
 use marquetry::predicate::Predicate;
-use marquetry_inspect::{Advice, AdviseOptions, BeforeAfter, ColumnSource, Finding, Goal, Query, advise as look};
+use marquetry_inspect::{
+    Advice, AdviseOptions, BeforeAfter, ColumnSource, Finding, Goal, Query, advise as look,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

@@ -24,10 +24,10 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod advise;
 mod append;
 #[expect(unsafe_code, reason = "pointers of the C data interface")]
 mod capsule;
-mod advise;
 mod checks;
 mod conform;
 mod dataset;

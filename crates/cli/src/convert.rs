@@ -31,7 +31,7 @@ pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
 pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::Destination;
-pub(crate) use geoparquet::{GeoPlan, GeoWish};
+pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, without_metadata};
 pub(crate) use lines::{formatted, write_formatted};
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};
 pub(crate) use progress::{Progress, Total};

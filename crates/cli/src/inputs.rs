@@ -4,7 +4,7 @@
 //! kind         which format a file has
 //! origin       bytes of a file or of standard input, decompressed, counted
 //! decoded      text in other encodings
-//! csv jsonl arrow parquet   one format each
+//! csv jsonl geojson arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
 //! texts        columns of texts, wherever they are
 //! words        looking at eight bytes at a time
@@ -30,6 +30,7 @@ mod chunks;
 mod csv;
 mod decimal;
 mod decoded;
+mod geojson;
 mod infer_json;
 mod infer_number;
 mod infer_text;
@@ -55,6 +56,7 @@ use crate::file_name;
 use bad_input::bad;
 use byte_stream::ByteStream;
 pub(crate) use input::{Batches, Input, InputOptions};
+use jsonl::JsonText;
 use kind::Kind;
 use std::path::{Path, PathBuf};
 
@@ -90,7 +92,8 @@ fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let input = match kind {
         Kind::Parquet => return parquet::open(origin, wanted),
         Kind::Csv | Kind::Tsv => csv::open(origin, kind, wanted)?,
-        Kind::Jsonl => jsonl::open(origin, wanted)?,
+        Kind::Jsonl => jsonl::open(origin, wanted, JsonText::Lines)?,
+        Kind::Geojson => geojson::open(origin, wanted)?,
         Kind::Arrow => arrow::open(origin)?,
     };
     project::project(input, wanted)

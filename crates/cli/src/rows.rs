@@ -2,6 +2,7 @@
 
 pub(crate) mod column;
 pub(crate) mod csv;
+pub(crate) mod geojson;
 pub(crate) mod json;
 pub(crate) mod json_text;
 pub(crate) mod row_table;

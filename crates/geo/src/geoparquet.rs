@@ -12,6 +12,7 @@ pub const KEY: &str = "geo";
 
 /// A version of GeoParquet that is written here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Version {
     /// Well-known binary in columns of bytes.
     V1_0,
@@ -200,6 +201,7 @@ pub struct GeoColumn<'a> {
 
 /// The columns that have the box of each geometry: the name of a group, and those of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Covering {
     /// Two names: the group's, and the field's.
     pub xmin: Vec<String>,

@@ -176,6 +176,7 @@ const EWKB_SRID: u32 = 0x2000_0000;
 
 /// Writes geometries with ISO codes, little-endian. Counts need not be known before their parts are written.
 #[derive(Debug, Default)]
+#[must_use = "`finish` gives the bytes"]
 pub struct Writer {
     bytes: Vec<u8>,
 }

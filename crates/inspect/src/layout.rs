@@ -13,6 +13,7 @@ mod part;
 mod run;
 
 pub use bounds::{ColumnBounds, column_bounds};
+#[cfg(feature = "fs")]
 pub(crate) use pages::pages_of_chunk;
 pub use part::{FileLayout, FilePart, PageFacts, PartKind};
 pub use run::file_layout;

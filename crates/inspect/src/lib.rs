@@ -1,8 +1,8 @@
 //! What the columns of a Parquet file hold, and in what two files differ.
 //!
-//! [`file_layout`] says what each byte of a file is for, [`column_bounds`] how bounds of row groups overlap. [`column_stats`] reads columns once, and says of each what a person asks first; [`footer_stats`] says what can be known without
-//! reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary files).
-//! `advise` measures what would make a file smaller or faster.
+//! [`file_layout`] says what each byte of a file is for, [`column_bounds`] how bounds of row groups overlap. [`column_stats`] reads columns
+//! once, and says of each what a person asks first; [`footer_stats`] says what can be known without reading them. `diff_footers` and
+//! `diff_rows` compare two files (with the feature `fs`, for temporary files). `advise` measures what would make a file smaller or faster.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

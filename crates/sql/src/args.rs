@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Ask Parquet files in SQL.
 #[derive(Debug, Parser)]
 #[command(name = "marquetry-sql", version, max_term_width = 110, after_help = AFTER_HELP)]
-pub(crate) struct CommandLine {
+pub struct CommandLine {
     /// One or more statements; without it they are read from --file, from standard input, or typed
     pub(crate) statement: Option<String>,
     /// A file of statements
@@ -33,6 +33,10 @@ pub(crate) struct CommandLine {
     /// How many threads, and parts of a query. One for each processor if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Have a Ballista cluster answer: the host and port of its scheduler. Its machines have to see the files, too; a program of its
+    /// own, marquetry-ballista, does that
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["memory_limit", "spill_dir", "threads"])]
+    cluster: Option<String>,
 }
 
 /// How rows are given.
@@ -60,6 +64,11 @@ pub(crate) enum Explain {
 }
 
 impl CommandLine {
+    /// The host and port of a scheduler, if a cluster is to answer.
+    pub fn cluster(&self) -> Option<&str> {
+        self.cluster.as_deref()
+    }
+
     pub(crate) fn threads(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(processors, usize::from)
@@ -88,6 +97,19 @@ fn named(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A host, and a port. An address of IPv6 stands in brackets.
+fn address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').ok_or("it is written HOST:PORT")?;
+    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(host) => host.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && !host.contains(['/', ':', '@', '?', '#', ' ']),
+    };
+    match (is_host, port.parse::<u16>()) {
+        (true, Ok(1..)) => Ok(text.to_owned()),
+        _ => Err("it is written HOST:PORT".to_owned()),
+    }
+}
+
 /// A number of bytes, with a unit or without.
 fn bytes(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -111,6 +133,7 @@ Files are tables by their names, patterns and directories too:
   marquetry-sql \"select count(*) from 'events/*.parquet' where day >= '2024-01-01'\"
   marquetry-sql -t events=events/ \"copy (select * from events where id < 10) to 'few.parquet'\"
   marquetry-sql \"select * from 'wines.parquet' order by price desc limit 10\" -o best.csv
+  marquetry-sql --cluster scheduler:50050 \"select count(*) from 's3://bucket/events/*.parquet'\"
 
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
 
@@ -127,6 +150,16 @@ mod tests {
     #[test]
     fn arguments_go_together() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn a_cluster_is_a_host_and_a_port() {
+        for right in ["localhost:50050", "10.0.0.1:1", "[::1]:50050", "scheduler.example:65535"] {
+            assert_eq!(address(right).as_deref(), Ok(right));
+        }
+        for wrong in ["localhost", ":1", "a:", "a:0", "a:70000", "http://a:1", "::1:1", "[x]:1", "u@a:1"] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

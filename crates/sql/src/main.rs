@@ -1,72 +1,16 @@
 //! `marquetry-sql`: SQL over Parquet files.
-//!
-//! ```text
-//! args      the command line
-//! session   what statements run in: tables, memory, threads
-//! script    statements of a text, one after the other
-//! format    rows as a table, CSV, JSON Lines, Arrow or Parquet
-//! table     rows as a table of text, as wide as the terminal
-//! shell     statements that are typed
-//! ```
 #![forbid(unsafe_code)]
 
-mod args;
-mod format;
-mod script;
-mod session;
-mod shell;
-mod table;
+mod hand_over;
 
-use args::CommandLine;
 use clap::Parser;
-use datafusion::error::{DataFusionError, Result};
-use std::io::{IsTerminal, Read};
+use marquetry_sql::CommandLine;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = CommandLine::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(args.threads()).build() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(&error.into()),
-    };
-    match runtime.block_on(run(&args)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => failed(&error),
+    match args.cluster() {
+        Some(_) => hand_over::to_ballista(),
+        None => marquetry_sql::run(&args, async || marquetry_sql::local(&args)),
     }
-}
-
-async fn run(args: &CommandLine) -> Result<()> {
-    let ctx = session::open(args).await?;
-    let text = match (&args.statement, &args.file) {
-        (Some(statement), _) => statement.clone(),
-        (None, Some(path)) => std::fs::read_to_string(path)
-            .map_err(|error| DataFusionError::External(format!("{}: {error}", path.display()).into()))?,
-        (None, None) if std::io::stdin().is_terminal() => return shell::run(&ctx, args).await,
-        (None, None) => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text)?;
-            text
-        }
-    };
-    script::run(&ctx, &text, args).await
-}
-
-/// Says what went wrong. 2 where the statement is at fault, 1 where files or the machine are.
-fn failed(error: &DataFusionError) -> ExitCode {
-    eprintln!("marquetry-sql: {}", table::harmless(&error.to_string()));
-    let is_usage = matches!(
-        error.find_root(),
-        DataFusionError::SQL(..)
-            | DataFusionError::Plan(_)
-            | DataFusionError::SchemaError(..)
-            | DataFusionError::Configuration(_)
-            | DataFusionError::NotImplemented(_)
-    );
-    ExitCode::from(if is_usage { 2 } else { 1 })
-}
-
-/// Whoever reads has seen enough.
-fn is_closed_pipe(error: &DataFusionError) -> bool {
-    matches!(error, DataFusionError::IoError(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
 }

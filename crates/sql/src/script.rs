@@ -45,6 +45,9 @@ fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
 
 async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<()> {
     match (args.format(), &args.output) {
+        (Format::Parquet, Some(_)) if args.cluster().is_some() => Err(DataFusionError::Plan(
+            "rows of a cluster do not go to a Parquet file by --output: have the cluster write it, by COPY (..) TO".to_owned(),
+        )),
         (Format::Parquet, Some(path)) => format::parquet(ctx, frame, path).await,
         (Format::Parquet, None) => {
             Err(DataFusionError::Plan("Parquet is written to a file: say which by --output".to_owned()))

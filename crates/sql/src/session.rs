@@ -6,8 +6,8 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-/// A session with the tables that the command line names.
-pub(crate) async fn open(args: &CommandLine) -> Result<SessionContext> {
+/// A session of this process, with the memory and the threads that the command line gives it.
+pub fn local(args: &CommandLine) -> Result<SessionContext> {
     let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
     let mut runtime = RuntimeEnvBuilder::new();
     if let Some(bytes) = args.memory_limit {
@@ -18,13 +18,18 @@ pub(crate) async fn open(args: &CommandLine) -> Result<SessionContext> {
     }
     let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?)).enable_url_table();
     marquetry_datafusion::register(&ctx)?;
-    for (name, location) in &args.tables {
+    Ok(ctx)
+}
+
+/// Adds tables: names, and where their files are.
+pub(crate) async fn add_tables(ctx: &SessionContext, tables: &[(String, String)]) -> Result<()> {
+    for (name, location) in tables {
         let (name, stored) = (name.replace('"', "\"\""), stored_as(location));
         let location = location.replace('\'', "''");
         let sql = format!("create external table \"{name}\" stored as {stored} location '{location}'");
         ctx.sql(&sql).await?.collect().await?;
     }
-    Ok(ctx)
+    Ok(())
 }
 
 /// The format of the files at a location.

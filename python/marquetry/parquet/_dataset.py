@@ -263,7 +263,8 @@ class ParquetDataset:
     def _read_file(self, source: Any, keys: dict[str, Any], needed: list[str], use_threads: bool) -> pa.Table:
         file = self._first if source is self._single and self._first is not None else self._open(source)
         is_partition = {field.name for field in self._partition_fields}
-        of_file = [name for name in needed if name not in is_partition and name in file.schema_arrow.names]
+        there = set(file.schema_arrow.names)
+        of_file = [name for name in needed if name not in is_partition and name in there]
         plain = pa.schema([field for field in file.schema_arrow if field.name not in is_partition])
         ask = None if self._filters is None else pushed(self._filters, plain)
         table = file._read(None, of_file, use_threads, False, "row_group", ask)
@@ -271,7 +272,7 @@ class ParquetDataset:
         for name in needed:
             field = self._schema.field(name)
             fields.append(field)
-            if name in of_file:
+            if name in there and name not in is_partition:
                 column = table.column(name)
                 columns.append(column if column.type == field.type else column.cast(field.type))
             elif name in keys and name in is_partition:

@@ -75,6 +75,8 @@ class ParquetFile:
     def _check_thrift(self, strings: int | None, containers: int | None) -> None:
         """Limits of another implementation: what they bound is here bounded by the bytes that are there."""
         strings, containers = _limit("thrift_string_size_limit", strings), _limit("thrift_container_size_limit", containers)
+        if strings is None and containers is None:
+            return
         footer = self._file.footer
         pairs = [part for pair in footer.key_values for part in pair if part is not None]
         longest = max([len(part) for part in pairs] + [len(element["name"]) for element in footer.elements()], default=0)
@@ -107,11 +109,12 @@ class ParquetFile:
             with as_pyarrow(opening=True):
                 options["schema"] = wanted
                 self._file = self._open(self._input, options, self._name)
-        self._options, self._schema_arrow = options, self._schema_of_file()
+            plain = self._schema_of_file()
+        self._options, self._schema_arrow = options, plain
 
     def _with_int96(self, schema: pa.Schema) -> pa.Schema:
         """INT96 has the unit that is asked for, whatever the stored schema says."""
-        roots = {column.path.split(".")[0] for column in self.schema if column.physical_type == "INT96"}
+        roots = {leaf["path"][0] for leaf in self.schema._leaves if leaf["type"] == "INT96"}
         if not roots:
             return schema
         unit = self._options["int96"]
@@ -228,10 +231,16 @@ class ParquetFile:
         wanted = list(columns)
         if use_pandas_metadata:
             wanted += index_columns(self.schema_arrow.metadata, wanted)
-        leaves = [column.path for column in self.schema]
+        # Each path is below all that it begins with, up to a dot.
+        below: dict[str, list[str]] = {}
+        for path in (".".join(leaf["path"]) for leaf in self.schema._leaves):
+            for i, char in enumerate(path):
+                if char == ".":
+                    below.setdefault(path[:i], []).append(path)
+            below.setdefault(path, []).append(path)
         out: dict[str, None] = {}
         for name in wanted:
-            out.update(dict.fromkeys(path for path in leaves if path == name or path.startswith(f"{name}.")))
+            out.update(dict.fromkeys(below.get(name, ())))
         return list(out)
 
     def iter_batches(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Callable
 
 import pyarrow as pa
@@ -9,7 +10,12 @@ import pyarrow as pa
 
 def map_fields(schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType]) -> pa.Schema:
     """A schema whose types, nested ones included, are changed from the inside out."""
-    return pa.schema([field.with_type(map_type(field.type, change)) for field in schema], metadata=schema.metadata)
+
+    def changed(field: pa.Field) -> pa.Field:
+        data_type = map_type(field.type, change)
+        return field if data_type is field.type else field.with_type(data_type)
+
+    return pa.schema([changed(field) for field in schema], metadata=schema.metadata)
 
 
 def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
@@ -21,6 +27,8 @@ def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType
     types = pa.types
     if isinstance(data_type, pa.BaseExtensionType):
         return data_type
+    if data_type.num_fields == 0:
+        return change(data_type)
     if types.is_struct(data_type):
         data_type = pa.struct([inner(field) for field in data_type])
     elif types.is_map(data_type):
@@ -41,6 +49,8 @@ def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType
 def restored(data_type: pa.DataType) -> pa.DataType:
     """What pyarrow makes of a type that was written: it does not bring all of them back."""
     types = pa.types
+    if types.is_integer(data_type) or types.is_floating(data_type):
+        return data_type
     if types.is_dictionary(data_type):
         value = data_type.value_type
         if types.is_string(value) or types.is_binary(value) or types.is_large_string(value) or types.is_large_binary(value):
@@ -76,9 +86,14 @@ def stored_schema(metadata: dict[bytes, bytes] | None) -> pa.Schema | None:
 def with_layouts(schema: pa.Schema, stored: pa.Schema) -> pa.Schema:
     """The layouts that text, bytes and lists had when they were written."""
     fields = []
+    by_name: dict[str, list[pa.Field]] = {}
+    for other in stored:
+        by_name.setdefault(other.name, []).append(other)
     for field in schema:
-        theirs = [other for other in stored if other.name == field.name]
-        fields.append(field.with_type(_layout(field.type, theirs[0].type)) if len(theirs) == 1 else field)
+        theirs = by_name.get(field.name, [])
+        # Most types are the same: of wide tables it takes long to look into each.
+        is_other = len(theirs) == 1 and field.type != theirs[0].type
+        fields.append(field.with_type(_layout(field.type, theirs[0].type)) if is_other else field)
     return pa.schema(fields, metadata=schema.metadata)
 
 
@@ -92,10 +107,10 @@ def _layout(data_type: pa.DataType, stored: pa.DataType) -> pa.DataType:
         if any(is_one(data_type) for is_one in family) and any(is_one(stored) for is_one in family):
             return stored
     if types.is_struct(data_type) and types.is_struct(stored):
-        names = [field.name for field in stored]
+        names = Counter(field.name for field in stored)
 
         def inner(field: pa.Field) -> pa.Field:
-            known = names.count(field.name) == 1
+            known = names[field.name] == 1
             return field.with_type(_layout(field.type, stored.field(field.name).type)) if known else field
 
         return pa.struct([inner(field) for field in data_type])

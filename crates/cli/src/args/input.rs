@@ -12,6 +12,8 @@ pub(crate) enum Source {
     Csv,
     /// One JSON object a line, or an array of objects
     Jsonl,
+    /// A FeatureCollection of GeoJSON
+    Geojson,
     /// Arrow IPC, file or stream
     Arrow,
     /// Parquet

@@ -21,6 +21,8 @@ pub(crate) enum Target {
     Csv,
     /// One JSON object a line for each row
     Jsonl,
+    /// A FeatureCollection of GeoJSON, a feature for each row
+    Geojson,
 }
 
 /// How Parquet is written.

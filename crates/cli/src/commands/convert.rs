@@ -4,7 +4,7 @@ use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, W
 use crate::column_list::ColumnList;
 use crate::convert::{
     Destination, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total, TypeChanges, change_type,
-    formatted, properties, renamed, with_filled_names, with_unique_names,
+    formatted, geometry_column, properties, renamed, with_filled_names, with_unique_names, without_metadata,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
@@ -29,11 +29,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The arguments of `convert`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConvertArgs {
-    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson or .arrow, or the URL of one; - is standard input. Several
+    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson, .geojson or .arrow, or the URL of one; - is standard input. Several
     /// Parquet files, a directory of them or a pattern are read as one table
     #[arg(value_name = "IN", required = true, num_args = 1..)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write: .parquet, .arrow, .csv or .jsonl, or the URL of one in a store; - is standard output
+    /// The file to write: .parquet, .arrow, .csv, .jsonl or .geojson, or the URL of one in a store; - is standard output
     #[arg(value_name = "OUT", value_parser = crate::remote::writable())]
     pub(crate) output: PathBuf,
     /// Replace OUT if it is there
@@ -127,6 +127,12 @@ fn convert_rows(
     let kept = only_sorted_by.map(|(_, key)| key.root()).min().unwrap_or(schema.fields().len());
     let kept: Vec<usize> = (0..kept).collect();
     let written_schema = Arc::new(schema.project(&kept)?);
+    // Features have their geometries from the first column.
+    let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
+    let first_column = match target {
+        Target::Geojson => Some(geometry_column(&written_schema, pairs)?),
+        _ => None,
+    };
     let report = report_format(args, to_stdout, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
     if target != Target::Parquet && (args.writing.geoparquet.is_some() || args.writing.covering) {
@@ -162,6 +168,15 @@ fn convert_rows(
             }
         }
     };
+    let batches: Batches = match first_column {
+        None => batches,
+        Some(first) => {
+            let columns = written_schema.fields().len();
+            let order: Vec<usize> =
+                std::iter::once(first).chain((0..columns).filter(|at| *at != first)).collect();
+            Box::new(batches.map(move |batch| Ok(batch?.project(&order)?)))
+        }
+    };
     for part in parts(batches, target, threads) {
         let part = part.map_err(|failure| lost.before(&locked(&losses), failure))?;
         sink.write(&part)?;
@@ -189,6 +204,7 @@ fn parts(
     match target {
         Target::Csv => Box::new(formatted(batches, rows::csv::write_lines, threads)),
         Target::Jsonl => Box::new(formatted(batches, rows::json::write_lines, threads)),
+        Target::Geojson => Box::new(formatted(batches, rows::geojson::write_features, threads)),
         Target::Parquet | Target::Arrow => Box::new(batches.map(|batch| batch.map(Part::Rows))),
     }
 }
@@ -200,7 +216,7 @@ fn named(schema: SchemaRef, target: Target) -> SchemaRef {
         Target::Parquet => schema,
         // Several of Arrow's readers ask for columns by name.
         Target::Arrow => with_filled_names(schema),
-        Target::Csv | Target::Jsonl => with_unique_names(schema),
+        Target::Csv | Target::Jsonl | Target::Geojson => with_unique_names(schema),
     }
 }
 
@@ -245,7 +261,7 @@ fn wanted<'a>(
         plain: match target {
             Target::Parquet => false,
             Target::Arrow => args.plain_types,
-            Target::Csv | Target::Jsonl => true,
+            Target::Csv | Target::Jsonl | Target::Geojson => true,
         },
     }
 }
@@ -282,6 +298,7 @@ fn parquet_sink<'a, 'b>(
     let has_all_rows =
         args.selection.offset == 0 && args.limit.is_none() && args.selection.condition.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);
+    let schema = &without_metadata(schema);
     let shredding = ShredPlan::new(&args.writing.shred, schema)?;
     Sink::parquet(destination, schema, properties, shredding, geo, source)
 }
@@ -328,8 +345,10 @@ fn by_extension(output: &Path) -> Result<Target, Failure> {
         Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Target::Arrow),
         Some("csv") => Ok(Target::Csv),
         Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
+        Some("geojson") => Ok(Target::Geojson),
         _ => Err(Failure::Usage(
-            "which format? End the name in .parquet, .arrow, .csv or .jsonl, or say --to".to_owned(),
+            "which format? End the name in .parquet, .arrow, .csv, .jsonl or .geojson, or say --to"
+                .to_owned(),
         )),
     }
 }
@@ -361,6 +380,10 @@ Types after --schema, with ! or `not null` behind the type of a column that has 
 A variant takes any JSON. A member that is not there and an empty cell of CSV are NULL; `null` is the variant null.
 Cells of CSV with nested values and variants hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
 \\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
+
+GeoJSON: the properties of each feature are columns, as members of JSON Lines are, and its geometry is `geometry`, a GEOMETRY in OGC:CRS84.
+Written, the primary column of geometries is that of the features, which has to be in longitudes and latitudes; M is left out. Other
+columns are properties.
 
 --shred puts what fits a shape into columns of its own, each with its encoding and statistics; all else stays in binary, and every
 value comes back as it was. A shape is a type, {FIELD: SHAPE, ..} or [SHAPE] of the elements of an array. Its types: boolean, int8
@@ -417,6 +440,7 @@ Examples:
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
   marquetry convert big.csv big.parquet --checkpoint-every 10s
+  marquetry convert places.geojson places.parquet --geoparquet 1.1 --covering --sort-by 'hilbert(geometry)'
   marquetry convert wines.parquet wines.arrow
   marquetry convert warehouse/wines wines.parquet --union-by-name
   marquetry convert big.csv.gz s3://bucket/big.parquet --row-group-rows 1000000

@@ -88,7 +88,7 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let orders = column_orders(&inputs, &maps);
     let mut footer = Footer::union(&inputs, &mut log);
     if let Some(geo) = merged_geo(&inputs)? {
-        footer.set(marquetry_geo::geoparquet::KEY, Some(geo.to_json()));
+        footer.set_geo(Some(geo.to_json()));
     }
     let encryption = args.encrypt.properties()?;
     let mut file = OutputFile::create(out, elements, footer.settings(orders.clone(), encryption))?;

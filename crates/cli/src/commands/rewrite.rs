@@ -244,7 +244,7 @@ fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, log: &mut ColumnLog)
     let mut footer = Footer::union(input, log);
     if let Some(geo) = geo_of_input(&input[0]).filter(|_| edit.changes()) {
         let geo = renamed_geo(geo, input[0].metadata.schema(), edit);
-        footer.set(marquetry_geo::geoparquet::KEY, geo.map(|geo| geo.to_json()));
+        footer.set_geo(geo.map(|geo| geo.to_json()));
     }
     if args.strip_metadata {
         footer.key_values.clear();

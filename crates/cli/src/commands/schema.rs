@@ -8,8 +8,11 @@ use crate::output::Output;
 use crate::table_source::TableSource;
 use arrow_schema::{Field, Schema as ArrowSchema};
 use clap::Args as ClapArgs;
+use marquetry::OpenFile;
 use marquetry::schema::{Node, NodeKind, Schema};
 use marquetry_base::Printable;
+use marquetry_geo::GeoParquet;
+use marquetry_geo::geoparquet::{self, Crs};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -33,8 +36,19 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
             TableSource::File(file) if !args.arrow => {
                 let schema = file.metadata().schema();
                 return match output.is_json() {
-                    true => Ok(output.json(&tree(path, schema))?),
-                    false => Ok(output.line(schema.to_string())?),
+                    true => {
+                        let mut tree = tree(path, schema);
+                        if let Some(json) =
+                            geo(file).and_then(|geo| serde_json::from_str::<Value>(&geo.to_json()).ok())
+                        {
+                            tree["geo"] = json;
+                        }
+                        Ok(output.json(&tree)?)
+                    }
+                    false => {
+                        output.line(schema.to_string())?;
+                        geo(file).iter().flat_map(geo_lines).try_for_each(|line| Ok(output.line(line)?))
+                    }
                 };
             }
             TableSource::File(file) => file.schema()?,
@@ -45,6 +59,39 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
             false => print_arrow(&arrow, output),
         }
     })
+}
+
+/// What the file says by GeoParquet's metadata, if that can be read.
+fn geo(file: &OpenFile) -> Option<GeoParquet> {
+    GeoParquet::parse(&file.metadata().value_of(geoparquet::KEY)?).ok()
+}
+
+fn geo_lines(geo: &GeoParquet) -> Vec<String> {
+    let version = geo.version().unwrap_or("without a version");
+    let mut lines = vec![format!("GeoParquet {}", Printable(version))];
+    for (name, of) in geo.columns() {
+        let crs = match of.crs() {
+            Crs::Default => "OGC:CRS84".to_owned(),
+            Crs::Unknown => "an unknown reference system".to_owned(),
+            crs @ Crs::Projjson(object) => crs.id().unwrap_or_else(|| {
+                let name = object.get("name").and_then(Value::as_str);
+                name.unwrap_or("a reference system without a name").to_owned()
+            }),
+        };
+        let edges = of.algorithm().unwrap_or(of.edges());
+        let mut line = format!("  {name}: {}, {crs}, {edges} edges", of.encoding().unwrap_or("no encoding"));
+        if let Some(types) = of.geometry_types() {
+            line.push_str(&format!(", {}", types.join(", ")));
+        }
+        if let Some(covering) = of.covering() {
+            line.push_str(&format!(", boxes in {}", covering.xmin[0]));
+        }
+        if geo.primary_column() == Some(name) {
+            line.push_str(" (primary)");
+        }
+        lines.push(Printable(&line).to_string());
+    }
+    lines
 }
 
 fn tree(path: &Path, schema: &Schema) -> Value {
@@ -97,7 +144,8 @@ fn print_arrow(schema: &ArrowSchema, output: &mut Output) -> Result<(), Failure>
 /// What stands behind the options in `--help`.
 pub(crate) const SCHEMA_HELP: &str = "\
 JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
-leaf, `fields` are those of a group. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}. The schema of
+leaf, `fields` are those of a group. `geo`, if it is there, is the metadata of
+GeoParquet. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}. The schema of
 a directory's files, and of those that a _metadata names, is that as which they are read together, as with --arrow.
 
 Examples:

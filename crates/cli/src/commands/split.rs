@@ -189,7 +189,7 @@ impl Cutter<'_> {
         // What it says is known once the rows of the part are.
         let geo = geo_of_input(self.input);
         if geo.is_some() {
-            footer.set(marquetry_geo::geoparquet::KEY, None);
+            footer.set_geo(None);
         }
         let mut of_part = GeoPart::default();
         let settings = footer.settings(orders.clone(), self.encryption.clone());

@@ -66,22 +66,15 @@ impl GeoPlan {
         if wish.covering && version == Version::V1_0 {
             return Err(Failure::Usage("--covering: GeoParquet 1.0 has no such columns".to_owned()));
         }
-        let found: Vec<(usize, Meaning)> = schema
-            .fields()
-            .iter()
-            .enumerate()
-            .filter_map(|(at, field)| Some((at, Meaning::of(field, old.as_ref(), &value)?)))
-            .collect();
-        let Some(first) = found.first().map(|(at, _)| schema.field(*at).name().clone()) else {
+        let found = geometries(schema, old.as_ref(), &value);
+        let Some(primary) = primary(schema, &found, old.as_ref()) else {
             return match wish.version {
                 Some(_) => Err(Failure::Check("no column of geometries is there for GeoParquet".to_owned())),
                 None => Ok(None),
             };
         };
         let is_there = |name: &&str| found.iter().any(|(at, _)| schema.field(*at).name() == name);
-        let primary = old.as_ref().and_then(GeoParquet::primary_column).filter(is_there);
-        let primary =
-            primary.or_else(|| ["geometry", "geom"].into_iter().find(is_there)).unwrap_or(&first).to_owned();
+        let primary = primary.to_owned();
         let mut metadata = old.clone().unwrap_or_else(|| GeoParquet::new(version, &primary));
         metadata.rename_columns(|name| is_there(&name).then(|| name.to_owned()));
         metadata.set_version(version);
@@ -112,7 +105,7 @@ impl GeoPlan {
             let bounds = bounds.ok_or_else(|| failed("it is no column of geometries".to_owned()))?;
             columns.push(GeoOutput { name, at, bounds, is_covered });
         }
-        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        let schema = without_metadata(&Schema::new_with_metadata(fields, schema.metadata().clone()));
         Ok(Some(GeoPlan { version, is_asked: wish.version.is_some(), schema, columns, metadata }))
     }
 
@@ -172,6 +165,58 @@ impl GeoPlan {
     }
 }
 
+/// The schema without what the file that was read said of geometries: a stored Arrow schema would keep it.
+pub(crate) fn without_metadata(schema: &Schema) -> SchemaRef {
+    let mut schema = schema.clone();
+    schema.metadata.remove(geoparquet::KEY);
+    Arc::new(schema)
+}
+
+/// The column that features of GeoJSON have their geometries from.
+///
+/// Fails if there is none, or if its coordinates are others than longitude and latitude.
+pub(crate) fn geometry_column(schema: &SchemaRef, source: &[KeyValue]) -> Result<usize, Failure> {
+    let value = |key: &str| source.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref());
+    let old = value(geoparquet::KEY).and_then(|json| GeoParquet::parse(json).ok());
+    let found = geometries(schema, old.as_ref(), &value);
+    let none = || Failure::Check("no column of geometries is there for GeoJSON".to_owned());
+    let name = primary(schema, &found, old.as_ref()).ok_or_else(none)?;
+    let (at, meaning) = found.iter().find(|(at, _)| schema.field(*at).name() == name).ok_or_else(none)?;
+    let is_right = match &meaning.crs {
+        Reference::Default | Reference::Unknown => true,
+        Reference::Projjson(object) => Crs::Projjson(object).is_crs84(),
+        Reference::Named(_) => false,
+    };
+    match is_right {
+        true => Ok(*at),
+        false => Err(Failure::Check(format!(
+            "column {name}: GeoJSON has longitudes and latitudes (OGC:CRS84), and these coordinates are in another system"
+        ))),
+    }
+}
+
+/// The columns of geometries.
+fn geometries<'a>(
+    schema: &SchemaRef,
+    old: Option<&GeoParquet>,
+    value: &dyn Fn(&str) -> Option<&'a str>,
+) -> Vec<(usize, Meaning)> {
+    let fields = schema.fields().iter().enumerate();
+    fields.filter_map(|(at, field)| Some((at, Meaning::of(field, old, value)?))).collect()
+}
+
+/// The one that is meant where no other is named; `None` if there is none.
+fn primary<'s>(
+    schema: &'s SchemaRef,
+    found: &[(usize, Meaning)],
+    old: Option<&GeoParquet>,
+) -> Option<&'s str> {
+    let names: Vec<&str> = found.iter().map(|(at, _)| schema.field(*at).name().as_str()).collect();
+    let wanted = [old.and_then(GeoParquet::primary_column), Some("geometry"), Some("geom")];
+    let known = wanted.into_iter().flatten().find_map(|name| names.iter().find(|known| **known == name));
+    known.or(names.first()).copied()
+}
+
 /// The version of a file that is read, or the newest that is like it.
 fn version_of(geo: &GeoParquet) -> Version {
     match geo.version() {
@@ -229,8 +274,9 @@ impl Meaning {
                 Some(Value::String(text)) => named(text, value),
                 Some(object) => Reference::Projjson(object.clone()),
             };
-            // What the metadata describes has more to say than a name.
+            // What the metadata describes has more to say than a name. QUIRK: GeoArrow leaves a system out that is not known.
             let crs = match (crs, known.map(|of| of.crs())) {
+                (Reference::Default, Some(Crs::Unknown)) => Reference::Unknown,
                 (Reference::Named(_), Some(Crs::Projjson(object))) => Reference::Projjson(object.clone()),
                 (crs, _) => crs,
             };

@@ -25,6 +25,14 @@ pub(crate) enum Sink<'a, 'b> {
     ArrowFile(FileWriter<&'a mut Destination<'b>>, UnifiedDictionaries),
     ArrowStream(StreamWriter<&'a mut Destination<'b>>),
     Lines(&'a mut Destination<'b>),
+    Features(&'a mut Destination<'b>, Place),
+}
+
+/// Where in the list of features it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    First,
+    Later,
 }
 
 /// Rows on their way to a [`Sink`].
@@ -74,7 +82,9 @@ impl<'a, 'b> Sink<'a, 'b> {
         destination: &'a mut Destination<'b>,
         schema: &SchemaRef,
     ) -> Result<Self, Failure> {
-        if let (Target::Csv | Target::Jsonl, Some(field)) = (target, union_in(schema.fields())) {
+        if let (Target::Csv | Target::Jsonl | Target::Geojson, Some(field)) =
+            (target, union_in(schema.fields()))
+        {
             let message =
                 "a union has no form as text: whoever reads it could not tell of which kind a value is";
             return Err(Error::unsupported(message).in_column(field.name().as_str()).into());
@@ -91,6 +101,10 @@ impl<'a, 'b> Sink<'a, 'b> {
             }
             (Target::Arrow, true) => Sink::ArrowStream(StreamWriter::try_new(destination, schema)?),
             (Target::Jsonl, _) => Sink::Lines(destination),
+            (Target::Geojson, _) => {
+                destination.write_all(rows::geojson::START.as_bytes())?;
+                Sink::Features(destination, Place::First)
+            }
             (Target::Csv, _) => {
                 let mut header = String::new();
                 rows::csv::write_header(schema, &mut header);
@@ -110,7 +124,15 @@ impl<'a, 'b> Sink<'a, 'b> {
             (Sink::Lines(destination), Part::Lines { text, .. }) => {
                 Ok(destination.write_all(text.as_bytes())?)
             }
-            (Sink::Lines(_), Part::Rows(_)) | (_, Part::Lines { .. }) => {
+            // Each feature has a comma before it, but for the first.
+            (Sink::Features(destination, place), Part::Lines { text, .. }) => {
+                let text = if *place == Place::First { text.strip_prefix(',').unwrap_or(text) } else { text };
+                if !text.is_empty() {
+                    *place = Place::Later;
+                }
+                Ok(destination.write_all(text.as_bytes())?)
+            }
+            (Sink::Lines(_) | Sink::Features(..), Part::Rows(_)) | (_, Part::Lines { .. }) => {
                 Err(Failure::Check("rows in a form that the output does not have".to_owned()))
             }
         }
@@ -123,6 +145,7 @@ impl<'a, 'b> Sink<'a, 'b> {
             Sink::ArrowFile(mut writer, _) => writer.finish()?,
             Sink::ArrowStream(mut writer) => writer.finish()?,
             Sink::Lines(_) => {}
+            Sink::Features(destination, _) => destination.write_all(rows::geojson::END.as_bytes())?,
         }
         Ok(None)
     }

@@ -1,6 +1,8 @@
 //! JSON Lines: an object on each line.
 
 mod array;
+mod features;
+mod line_reader;
 mod members;
 
 use super::bad_input::{Sample, bad, bad_value, message};
@@ -20,6 +22,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use features::Features;
+pub(super) use features::GEOMETRY;
+use line_reader::LineReader;
 use members::Names;
 use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
@@ -27,18 +32,31 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Opens a JSON Lines file.
-pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+/// How the objects stand in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JsonText {
+    /// One on each line, or all in one array.
+    Lines,
+    /// As features of a collection.
+    Features,
+}
+
+/// Opens a JSON Lines file, or one that is read as such.
+pub(super) fn open(
+    mut origin: ByteStream,
+    wanted: &InputOptions<'_>,
+    form: JsonText,
+) -> Result<Input, Failure> {
     let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
     if wanted.args.infer_rows == InferRows::All {
         origin.spool()?;
     }
     let bytes = origin.bytes();
-    let (mut from, place) = text(&mut origin, wanted.args)?;
+    let (mut from, place) = text(&mut origin, wanted.args, form)?;
     let (members, sample) = match wanted.args.infer_rows {
         InferRows::All => {
             let (members, _) = guess(&mut from, u64::MAX, u64::MAX, wanted.args.decimals, place)?;
-            from = text(&mut origin, wanted.args)?.0;
+            from = text(&mut origin, wanted.args, form)?.0;
             (members, Sample::All)
         }
         InferRows::First(rows) => {
@@ -83,13 +101,19 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
 fn text(
     origin: &mut ByteStream,
     args: &InputArgs,
+    form: JsonText,
 ) -> Result<(Box<dyn BufRead + Send>, &'static str), Failure> {
     let mut text = origin.text(args.text_encoding)?;
+    if form == JsonText::Features {
+        return Ok((Box::new(BufReader::new(LineReader::new(Features::new(text)))), "feature"));
+    }
     loop {
         let start = text.fill_buf().map_err(bad)?;
         let blanks = start.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         match start.get(blanks) {
-            Some(b'[') => return Ok((Box::new(BufReader::new(ArrayLines::new(text))), "object")),
+            Some(b'[') => {
+                return Ok((Box::new(BufReader::new(LineReader::new(ArrayLines::new(text)))), "object"));
+            }
             // Lines are counted: no more is taken than what there is to look at.
             None if blanks > 0 && !start.contains(&b'\n') => text.consume(blanks),
             _ => return Ok((text, "line")),

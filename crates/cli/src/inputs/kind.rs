@@ -11,6 +11,7 @@ pub(super) enum Kind {
     Csv,
     Tsv,
     Jsonl,
+    Geojson,
     Arrow,
 }
 
@@ -21,6 +22,7 @@ impl Kind {
             Some(Source::Parquet) => return Ok(Kind::Parquet),
             Some(Source::Csv) => return Ok(if extension(path) == "tsv" { Kind::Tsv } else { Kind::Csv }),
             Some(Source::Jsonl) => return Ok(Kind::Jsonl),
+            Some(Source::Geojson) => return Ok(Kind::Geojson),
             Some(Source::Arrow) => return Ok(Kind::Arrow),
             None if path.as_os_str() == "-" => {
                 return Err(Failure::Usage("standard input: which format? Say --from".to_owned()));
@@ -31,6 +33,7 @@ impl Kind {
             "csv" => Kind::Csv,
             "tsv" | "tab" => Kind::Tsv,
             "jsonl" | "ndjson" => Kind::Jsonl,
+            "geojson" => Kind::Geojson,
             "arrow" | "arrows" | "feather" | "ipc" => Kind::Arrow,
             _ => Kind::Parquet,
         })
@@ -57,6 +60,7 @@ mod tests {
         assert_eq!(kind("a/B.CSV.gz", None), Some(Kind::Csv));
         assert_eq!(kind("b.ndjson.zst", None), Some(Kind::Jsonl));
         assert_eq!(kind("c.feather", None), Some(Kind::Arrow));
+        assert_eq!(kind("C.GeoJSON.gz", None), Some(Kind::Geojson));
         assert_eq!(kind("d", None), Some(Kind::Parquet));
         assert_eq!(kind("e.tsv", Some(Source::Csv)), Some(Kind::Tsv));
         assert_eq!(kind("-", None), None);

@@ -6,6 +6,7 @@ use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry_core::write::FileSettings;
+use marquetry_geo::geoparquet::KEY;
 use std::sync::Arc;
 
 /// Key-value metadata on its way into a new file.
@@ -32,7 +33,7 @@ impl Footer {
             match key_values.iter().find(|known| known.key == pair.key) {
                 Some(known) if known.value == pair.value => {}
                 // It has a rule of its own.
-                Some(_) if pair.key == marquetry_geo::geoparquet::KEY => {}
+                Some(_) if pair.key == KEY => {}
                 Some(_) => log.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
                 None => key_values.push(pair.clone()),
             }
@@ -72,6 +73,18 @@ impl Footer {
                 .for_each(|pair| pair.value = Some(value.clone().into())),
             None => self.key_values.retain(|pair| pair.key != key),
         }
+    }
+
+    /// Puts GeoParquet's metadata in the place of the old one, or takes it away. The stored Arrow schema of some writers has it, too, where
+    /// readers look first.
+    pub(crate) fn set_geo(&mut self, value: Option<String>) {
+        let stored = self.value_of(ARROW_SCHEMA_META_KEY).and_then(marquetry::arrow::parse_stored_schema);
+        if let Some(mut schema) = stored
+            && schema.metadata.remove(KEY).is_some()
+        {
+            self.set(ARROW_SCHEMA_META_KEY, Some(marquetry::arrow::print_stored_schema(&schema)));
+        }
+        self.set(KEY, value);
     }
 
     pub(crate) fn created_by(&self) -> &str {

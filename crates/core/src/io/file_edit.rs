@@ -213,7 +213,7 @@ impl FileEdit {
     /// let metadata = read_metadata(&*source, &Limits::default())?.metadata;
     /// let mut edit = FileEdit::open(&path, &Limits::default())?;
     /// edit.append_copied(&source, &metadata, 0)?;
-    /// assert_eq!(edit.finish()?.metadata.num_rows(), 400);
+    /// assert_eq!(edit.finish()?.metadata.num_rows(), 200 + 100);
     /// # std::fs::remove_dir_all(path.parent().unwrap())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

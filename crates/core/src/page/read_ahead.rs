@@ -17,6 +17,8 @@ pub(super) struct ReadAhead {
     window_start: u64,
     /// Bytes to read per request, if no more are needed.
     distance: u64,
+    /// What it grows to.
+    most: u64,
     held: MemoryReservation,
 }
 
@@ -35,6 +37,7 @@ impl ReadAhead {
             window: Bytes::new(),
             window_start: 0,
             distance: buffers.max_read_ahead(),
+            most: u64::MAX,
             held: MemoryReservation::default(),
         }
     }
@@ -59,9 +62,24 @@ impl ReadAhead {
         self.distance = self.distance.min(bytes);
     }
 
+    /// Reads a page of so many bytes with one request, and no more.
+    pub(super) fn limit_to_page(&mut self, bytes: u64) {
+        match self.most {
+            u64::MAX => self.limit(bytes),
+            // The next request would have been for less.
+            most => self.distance = bytes.min(most),
+        }
+    }
+
+    /// Begins with a header, and never reads more than some pages ahead.
+    pub(super) fn stay_short(&mut self) {
+        self.limit(FIRST_HEADER_READ as u64);
+        self.most = SHORT_READ;
+    }
+
     /// Reads more per request from now on. Needed pages come in groups: the more of them, the further ahead.
     pub(super) fn extend(&mut self, buffers: &PageBuffers) {
-        self.distance = (self.distance * 4).min(buffers.max_read_ahead());
+        self.distance = (self.distance * 4).min(buffers.max_read_ahead()).min(self.most);
     }
 
     /// Bytes of the file from `offset` on: at least `len`, and the rest of the window.
@@ -116,5 +134,7 @@ impl ReadAhead {
     }
 }
 
+/// Bytes to read ahead where few rows are wanted.
+const SHORT_READ: u64 = 32 << 10;
 /// Bytes of the first attempt to parse a header. Headers take 20 to 100 bytes without statistics.
 pub(super) const FIRST_HEADER_READ: usize = 256;

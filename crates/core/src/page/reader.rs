@@ -130,13 +130,18 @@ impl PageReader {
 
     /// Like [`seek`](Self::seek), but limits read-ahead to `range`, the exact bytes of the page.
     pub fn seek_within(&mut self, range: Range<u64>, index: usize) -> Result<LocatedHeader> {
-        self.read_ahead.limit(range.end.saturating_sub(range.start));
+        self.read_ahead.limit_to_page(range.end.saturating_sub(range.start));
         self.seek(range.start, index)
     }
 
     /// Reads no more than headers ahead until a page is needed: the next pages will probably be skipped.
     pub fn limit_read_ahead(&mut self) {
         self.read_ahead.limit(FIRST_HEADER_READ as u64);
+    }
+
+    /// Reads little ahead from now on: few of the pages are wanted.
+    pub(crate) fn read_short(&mut self) {
+        self.read_ahead.stay_short();
     }
 
     /// Counts pages that are passed over, if anything is counted.

@@ -359,11 +359,17 @@ impl ColumnReader {
                     None => Ok(reader),
                 },
             );
+            // PERF: of few wanted rows the first may be on the first page, and the next ones far behind: what follows is read once it
+            // is needed.
+            let has_few = self.uses_page_index && self.row_limit.is_some_and(|most| most < left / FEW_ROWS);
             let reader = reader
-                .map(|reader| reader.with_row_limit(self.row_limit))
+                .map(|reader| reader.with_row_limit(self.row_limit).with_short_reads(has_few))
                 .map_err(|error| error.in_column(column.leaf().dotted().clone()).in_row_group(row_group))?;
             self.chunk = Some(OpenChunk { reader, row_group, rows, left, looked_for_index: false });
         }
         Ok(self.chunk.as_mut())
     }
 }
+
+/// One of so many rows is few.
+const FEW_ROWS: usize = 8;

@@ -77,6 +77,15 @@ impl ColumnChunkReader {
         ColumnChunkReader { row_limit, ..self }
     }
 
+    /// Whether to read little ahead.
+    #[must_use]
+    pub(super) fn with_short_reads(mut self, are_short: bool) -> Self {
+        if are_short {
+            self.pages.read_short();
+        }
+        self
+    }
+
     /// Loads the offset index of `chunk`, which this is the reader of, if there is a valid one: to skip pages, or only to
     /// count their rows.
     pub(super) fn attach_offset_index(

@@ -114,6 +114,8 @@ pub struct AskedColumn {
     pub is_equal: bool,
     /// Whether it is compared at all, and not only with NULL.
     pub is_compared: bool,
+    /// Whether it is asked for what is in a box.
+    pub is_in_box: bool,
 }
 
 /// What a predicate asks of each of its columns, by their dotted paths.
@@ -151,6 +153,9 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
             for column in [left, right] {
                 asked.entry(column.to_string()).or_default().is_compared = true;
             }
+        }
+        Predicate::BboxIntersects { column, .. } => {
+            asked.entry(column.to_string()).or_default().is_in_box = true;
         }
         Predicate::StartsWith { column, .. }
         | Predicate::Matches { column, .. }

@@ -2,22 +2,11 @@
 
 use super::matching::Matching;
 use marquetry::file::metadata::ColumnChunk;
-use marquetry::predicate::{Comparison, Predicate};
+use marquetry::predicate::Predicate;
 use marquetry::prune::RowGroupMatch;
 use marquetry_core::sort_order::SortOrder;
+use marquetry_inspect::{AskedColumn, asked_columns};
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
-/// What is asked of a column.
-#[derive(Debug, Default)]
-struct Asked {
-    /// Whether it is equal to something.
-    is_equal: bool,
-    /// Whether it is compared at all, and not only with NULL.
-    is_compared: bool,
-    /// Whether it is asked for what is in a box.
-    is_in_box: bool,
-}
 
 /// One sentence for each thing that would help. `counts` are the rows that match, by row group, if they were counted.
 pub(super) fn advice(
@@ -26,8 +15,7 @@ pub(super) fn advice(
     kept: &[RowGroupMatch],
     counts: Option<&[u64]>,
 ) -> Vec<String> {
-    let mut asked = BTreeMap::new();
-    collect(predicate, false, &mut asked);
+    let asked = asked_columns(predicate);
     let left: Vec<usize> = (0..kept.len()).filter(|i| matches!(kept[*i], RowGroupMatch::Some(_))).collect();
     let mut out = Vec::new();
     for leaf in matching.bound.leaves() {
@@ -45,46 +33,6 @@ pub(super) fn advice(
     }
     out.extend(of_counts(matching, &left, counts));
     out
-}
-
-fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String, Asked>) {
-    match predicate {
-        Predicate::And(parts) | Predicate::Or(parts) => {
-            parts.iter().for_each(|part| collect(part, is_negated, asked));
-        }
-        Predicate::Not(inner) => collect(inner, !is_negated, asked),
-        Predicate::Compare { column, is, .. } => {
-            let asked = asked.entry(column.to_string()).or_default();
-            asked.is_compared = true;
-            asked.is_equal |= (*is == Comparison::Eq && !is_negated) || (*is == Comparison::Ne && is_negated);
-        }
-        Predicate::In { column, .. } => {
-            let asked = asked.entry(column.to_string()).or_default();
-            asked.is_compared = true;
-            asked.is_equal |= !is_negated;
-        }
-        Predicate::CompareColumns { left, right, .. } | Predicate::Distinct { left, right } => {
-            for column in [left, right] {
-                asked.entry(column.to_string()).or_default().is_compared = true;
-            }
-        }
-        Predicate::BboxIntersects { column, .. } => {
-            asked.entry(column.to_string()).or_default().is_in_box = true;
-        }
-        Predicate::StartsWith { column, .. }
-        | Predicate::Matches { column, .. }
-        | Predicate::IsNan { column } => {
-            asked.entry(column.to_string()).or_default().is_compared = true;
-        }
-        Predicate::Elements { of, .. } | Predicate::AtKey { of, .. } => collect(of, is_negated, asked),
-        Predicate::IsNull { column }
-        | Predicate::Cardinality { column, .. }
-        | Predicate::IsEmpty { column } => {
-            asked.entry(column.to_string()).or_default();
-        }
-        // Nothing is advised about it.
-        _ => {}
-    }
 }
 
 /// The bounds of a chunk, and their order, if readers may take them.
@@ -147,7 +95,7 @@ fn of_filter(
     matching: &Matching,
     leaf: usize,
     left: &[usize],
-    asked: &Asked,
+    asked: &AskedColumn,
     counts: Option<&[u64]>,
 ) -> Option<String> {
     let is_without = |chunk: ColumnChunk<'_>| chunk.bloom_filter_offset().is_none();

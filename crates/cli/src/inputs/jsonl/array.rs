@@ -1,13 +1,11 @@
 //! An array of objects as one object a line.
 
-use std::io::{self, BufRead, Read};
+use super::line_reader::{ToLines, broken};
+use std::io::{self, BufRead};
 
 /// The elements of a JSON array, a line each, whatever lines they stand on. What an element is, is not checked.
 pub(super) struct ArrayLines {
     from: Box<dyn BufRead + Send>,
-    lines: Vec<u8>,
-    /// How much of `lines` was given.
-    given: usize,
     at: At,
     /// Brackets and braces that are open inside of an element.
     depth: usize,
@@ -29,15 +27,18 @@ enum At {
 impl ArrayLines {
     /// `from` begins with the array.
     pub(super) fn new(from: Box<dyn BufRead + Send>) -> Self {
-        ArrayLines { from, lines: Vec::new(), given: 0, at: At::Start, depth: 0 }
+        ArrayLines { from, at: At::Start, depth: 0 }
     }
+}
 
-    fn next_lines(&mut self) -> io::Result<()> {
-        self.lines.clear();
-        self.given = 0;
+impl ToLines for ArrayLines {
+    fn next_lines(&mut self, lines: &mut Vec<u8>) -> io::Result<bool> {
         let bytes = self.from.fill_buf()?;
-        if bytes.is_empty() && self.at != At::End {
-            return Err(broken("the array is not closed"));
+        if bytes.is_empty() {
+            return match self.at {
+                At::End => Ok(false),
+                _ => Err(broken("the array is not closed")),
+            };
         }
         for byte in bytes {
             self.at = match (self.at, byte) {
@@ -46,7 +47,7 @@ impl ArrayLines {
                 (At::String | At::Escape, _) => At::String,
                 // Lines end with elements.
                 (At::Element, b'\n' | b'\r') => {
-                    self.lines.push(b' ');
+                    lines.push(b' ');
                     continue;
                 }
                 (at, b' ' | b'\t' | b'\n' | b'\r') if at != At::Element => continue,
@@ -56,12 +57,12 @@ impl ArrayLines {
                 }
                 (At::First, b']') => At::End,
                 (At::Element, b']') if self.depth == 0 => {
-                    self.lines.push(b'\n');
+                    lines.push(b'\n');
                     self.at = At::End;
                     continue;
                 }
                 (At::Element, b',') if self.depth == 0 => {
-                    self.lines.push(b'\n');
+                    lines.push(b'\n');
                     self.at = At::Next;
                     continue;
                 }
@@ -78,44 +79,25 @@ impl ArrayLines {
                 }
             };
             if self.at != At::End {
-                self.lines.push(*byte);
+                lines.push(*byte);
             }
         }
         let read = bytes.len();
         self.from.consume(read);
-        Ok(())
+        Ok(true)
     }
-}
-
-impl Read for ArrayLines {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.lines.len() {
-            if self.at == At::End && self.from.fill_buf()?.is_empty() {
-                return Ok(0);
-            }
-            self.next_lines()?;
-        }
-        let rest = &self.lines[self.given..];
-        let n = rest.len().min(out.len());
-        out[..n].copy_from_slice(&rest[..n]);
-        self.given += n;
-        Ok(n)
-    }
-}
-
-fn broken(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::line_reader::LineReader;
     use super::*;
-    use std::io::{BufReader, Cursor};
+    use std::io::{BufReader, Cursor, Read};
 
     fn lines(text: &str, buffer: usize) -> io::Result<String> {
         let from = BufReader::with_capacity(buffer, Cursor::new(text.as_bytes().to_vec()));
         let mut out = String::new();
-        ArrayLines::new(Box::new(from)).read_to_string(&mut out).map(|_| out)
+        LineReader::new(ArrayLines::new(Box::new(from))).read_to_string(&mut out).map(|_| out)
     }
 
     #[test]

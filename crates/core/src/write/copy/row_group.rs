@@ -39,7 +39,7 @@ pub fn copy_row_group(
     check_schema(schema, metadata.schema())?;
     let group = metadata.row_group(row_group);
     let of =
-        |orders: Option<&[ColumnOrder]>, column: usize| orders.and_then(|orders| orders.get(column).cloned());
+        |orders: Option<&[ColumnOrder]>, column: usize| orders.and_then(|orders| orders.get(column).copied());
     let mut chunks = Vec::with_capacity(schema.num_columns());
     for column in 0..schema.num_columns() {
         let mut chunk = copy_chunk(source, metadata, row_group, column, &CopySettings::default())?.chunk;

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Boxes of clustered points read little, and geopandas reads our GeoParquet and GeoJSON, and we theirs: bash .ci/geo/run.sh
+#
+# MARQUETRY_CLI: the command `marquetry`, if it is built already
+# MARQUETRY_GEO_VENV: where Python's packages are kept
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cli=${MARQUETRY_CLI:-${CARGO_TARGET_DIR:-target}/debug/marquetry}
+venv=${MARQUETRY_GEO_VENV:-${CARGO_TARGET_DIR:-target}/geo-venv}
+if [ ! -x "$venv/bin/python" ]; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check 'geopandas==1.2.*' 'pyogrio==0.13.*' 'pyarrow==26.*' numpy
+fi
+export PYTHONDONTWRITEBYTECODE=1
+"$venv/bin/python" .ci/geo/clustered.py "$cli"
+"$venv/bin/python" .ci/geo/readers.py "$cli"

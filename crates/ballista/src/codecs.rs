@@ -1,0 +1,19 @@
+//! Plans as bytes: ours, and Ballista's.
+
+use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
+use datafusion_proto::logical_plan::LogicalExtensionCodec;
+use datafusion_proto::physical_plan::PhysicalExtensionCodec;
+use marquetry_datafusion::{MarquetryLogicalCodec, MarquetryPhysicalCodec};
+use std::sync::Arc;
+
+/// The codec of logical plans, for all parts of a cluster.
+///
+/// Ours is asked first: some of Ballista's take any format for theirs.
+pub fn logical_codec() -> Arc<dyn LogicalExtensionCodec> {
+    Arc::new(MarquetryLogicalCodec::new(Arc::new(BallistaLogicalExtensionCodec::default())))
+}
+
+/// The codec of physical plans, for all parts of a cluster.
+pub fn physical_codec() -> Arc<dyn PhysicalExtensionCodec> {
+    Arc::new(MarquetryPhysicalCodec::new(Arc::new(BallistaPhysicalExtensionCodec::default())))
+}

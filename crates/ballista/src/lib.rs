@@ -1,0 +1,28 @@
+//! SQL over Parquet files on many machines: [Ballista](https://datafusion.apache.org/ballista) distributes, Marquetry reads and writes.
+//!
+//! The program `marquetry-ballista` is a scheduler, an executor, or both on one machine. This library is for who makes processes
+//! of their own: sessions, object stores and messages that a cluster has to have in all of its parts.
+//!
+//! ```no_run
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let ctx = marquetry_ballista::client("scheduler:50050")?;
+//! let frame = ctx.sql("select country, count(*) from 's3://bucket/wines/*.parquet' group by country").await?;
+//! frame.show().await?;
+//! # Ok::<(), datafusion::error::DataFusionError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ```text
+//! codecs     plans as bytes: ours, and Ballista's
+//! stores     object stores by URL, with what the environment says
+//! session    the sessions of scheduler, executors and clients
+//! ```
+
+mod codecs;
+mod session;
+mod stores;
+
+pub use codecs::{logical_codec, physical_codec};
+pub use session::{MESSAGE_SIZE, client, config, runtime, state};
+pub use stores::Stores;

@@ -1,0 +1,65 @@
+//! `marquetry-ballista`: a scheduler, executors, and who asks them.
+//!
+//! ```text
+//! args             the command line
+//! parent           a part ends with the process that started it
+//! lost_executors   an executor that is lost ends the queries that run
+//! scheduler        plans queries, and hands their tasks out
+//! connections      connections to other executors, which are used again
+//! engine           runs a task's plan, and tells no numbers that the scheduler cannot add up
+//! executor         runs tasks
+//! local            a scheduler and executors on this machine
+//! ```
+
+mod args;
+mod connections;
+mod engine;
+mod executor;
+mod local;
+mod lost_executors;
+mod parent;
+mod scheduler;
+
+use args::{CommandLine, Role};
+use clap::Parser;
+use std::error::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
+    let role = CommandLine::parse().role;
+    if let Role::Sql(args) = role {
+        return sql(&args);
+    }
+    match serve(role) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("marquetry-ballista: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn sql(args: &marquetry_sql::CommandLine) -> ExitCode {
+    let Some(address) = args.cluster() else {
+        eprintln!("marquetry-ballista: say which cluster is to answer, by --cluster HOST:PORT");
+        return ExitCode::from(2);
+    };
+    marquetry_sql::run(args, async || marquetry_ballista::client(address))
+}
+
+fn serve(role: Role) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    // Plans are trees, and are walked by recursion.
+    let runtime = runtime.enable_all().thread_stack_size(STACK_SIZE).build()?;
+    runtime.block_on(async {
+        match role {
+            Role::Scheduler(args) => scheduler::run(args).await,
+            Role::Executor(args) => executor::run(args).await,
+            Role::Local(args) => local::run(args).await,
+            Role::Sql(_) => unreachable!("it is no part of a cluster"),
+        }
+    })
+}
+
+const STACK_SIZE: usize = 32 << 20;

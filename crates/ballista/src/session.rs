@@ -1,0 +1,71 @@
+//! The sessions of scheduler, executors and clients.
+
+use crate::codecs::{logical_codec, physical_codec};
+use crate::stores::Stores;
+use ballista_core::extension::{
+    SessionConfigExt, SessionStateExt, ballista_aggregate_functions, ballista_scalar_functions,
+    ballista_window_functions,
+};
+use ballista_core::optimizer::ballista_default_optimizer_rules;
+use datafusion::error::Result;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use marquetry_datafusion::SerialisableTables;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The largest message, in bytes: a plan names all of its files.
+pub const MESSAGE_SIZE: u32 = 256 << 20;
+
+/// The settings of a session in any part of a cluster: Ballista's, and our codecs.
+///
+/// `datafusion.execution.parquet.pushdown_filters` is on, as [`marquetry_datafusion::register`] has it. So is
+/// `datafusion.optimizer.prefer_hash_join`, which Ballista has off: planners of these versions move the `LIMIT` of an `ORDER BY` below
+/// a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing then.
+pub fn config() -> SessionConfig {
+    SessionConfig::new_with_ballista()
+        .with_ballista_logical_extension_codec(logical_codec())
+        .with_ballista_physical_extension_codec(physical_codec())
+        .with_ballista_grpc_client_max_message_size(MESSAGE_SIZE as usize)
+        .set_bool("datafusion.execution.parquet.pushdown_filters", true)
+        .set_bool("datafusion.optimizer.prefer_hash_join", true)
+}
+
+/// Files of [`Stores`]. What does not fit in memory goes to `spill_folder`, or to the system's folder of temporary files.
+pub fn runtime(spill_folder: Option<&Path>) -> Result<Arc<RuntimeEnv>> {
+    let builder = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
+    let builder = match spill_folder {
+        Some(folder) => builder.with_temp_file_path(folder),
+        None => builder,
+    };
+    Ok(Arc::new(builder.build()?))
+}
+
+/// A session of the scheduler, with these settings.
+pub fn state(config: SessionConfig) -> Result<SessionState> {
+    let pushdown = config.options().execution.parquet.pushdown_filters;
+    let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime(None)?);
+    let mut state = marquetry_datafusion::register_builder(builder)
+        .with_default_features()
+        .with_optimizer_rules(ballista_default_optimizer_rules())
+        .with_scalar_functions(ballista_scalar_functions())
+        .with_aggregate_functions(ballista_aggregate_functions())
+        .with_window_functions(ballista_window_functions())
+        .build();
+    // What the client has set goes before what Marquetry sets.
+    state.config_mut().options_mut().execution.parquet.pushdown_filters = pushdown;
+    Ok(state)
+}
+
+/// A session whose queries a cluster answers: `address` is the host and port of its scheduler.
+///
+/// The session looks into files for their columns; scheduler and executors read them: all have to see them under the same URLs.
+/// Files are tables by their names. Nothing is sent before the first query.
+pub fn client(address: &str) -> Result<SessionContext> {
+    let state = state(config())?.upgrade_for_ballista(format!("http://{address}"))?;
+    let ctx = SessionContext::new_with_state(state).enable_url_table();
+    // After all other rules: what they look into are the tables that are replaced.
+    ctx.add_analyzer_rule(Arc::new(SerialisableTables));
+    Ok(ctx)
+}

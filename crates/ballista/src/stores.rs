@@ -1,0 +1,95 @@
+//! Object stores by URL, with what the environment says.
+
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use object_store::{ObjectStore, parse_url_opts};
+use std::sync::Arc;
+use url::Url;
+
+/// Files of this machine, of S3, Google Cloud Storage, Azure, and of web servers.
+///
+/// Keys, regions and endpoints are those of the process's environment, by the usual names: `AWS_ACCESS_KEY_ID`,
+/// `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. No plan carries them, so that each part
+/// of a cluster has to have them.
+#[derive(Debug, Default)]
+pub struct Stores {
+    known: DefaultObjectStoreRegistry,
+}
+
+impl ObjectStoreRegistry for Stores {
+    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
+        self.known.register_store(url, store)
+    }
+
+    fn deregister_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        self.known.deregister_store(url)
+    }
+
+    fn get_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        if let Ok(store) = self.known.get_store(url) {
+            return Ok(store);
+        }
+        let store = connect(
+            url,
+            std::env::vars_os()
+                .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?))),
+        )?;
+        // One store for all files of it: connections are used again.
+        self.known.register_store(url, store.clone());
+        Ok(store)
+    }
+}
+
+fn connect(url: &Url, environment: impl Iterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
+    if !SCHEMES.contains(&url.scheme()) {
+        return Err(DataFusionError::Plan(format!(
+            "{}:// is no URL of a file: it may begin with {}://",
+            url.scheme(),
+            SCHEMES.join("://, ")
+        )));
+    }
+    let mut options: Vec<(String, String)> = environment.collect();
+    // Who names an endpoint without TLS means it.
+    let is_plain = |(key, value): &(String, String)| {
+        ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"].contains(&key.as_str())
+            && value.starts_with("http://")
+    };
+    if url.scheme() == "http" || (url.scheme().starts_with("s3") && options.iter().any(is_plain)) {
+        options.push(("allow_http".to_owned(), "true".to_owned()));
+    }
+    let (store, _) = parse_url_opts(url, options)?;
+    Ok(store.into())
+}
+
+const SCHEMES: [&str; 10] = ["file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(url: &str, environment: &[(&str, &str)]) -> Result<String> {
+        let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Ok(connect(&Url::parse(url).unwrap(), environment)?.to_string())
+    }
+
+    #[test]
+    fn a_store_is_what_its_url_and_the_environment_say() {
+        let keys = [
+            ("AWS_ACCESS_KEY_ID", "a"),
+            ("AWS_SECRET_ACCESS_KEY", "b"),
+            ("AWS_ENDPOINT_URL", "http://localhost:1"),
+        ];
+        assert_eq!(store("s3://bucket/", &keys).unwrap(), "AmazonS3(bucket)");
+        assert_eq!(store("http://localhost:2/", &[]).unwrap(), "HttpStore");
+        let error = store("ftp://host/", &[]).unwrap_err().to_string();
+        assert!(error.contains("ftp:// is no URL of a file: it may begin with file://, s3://"), "{error}");
+    }
+
+    #[test]
+    fn a_store_is_connected_once() {
+        let stores = Stores::default();
+        let url = Url::parse("http://localhost:2/").unwrap();
+        let first = stores.get_store(&url).unwrap();
+        assert!(Arc::ptr_eq(&first, &stores.get_store(&url).unwrap()));
+    }
+}

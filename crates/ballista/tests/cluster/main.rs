@@ -1,0 +1,8 @@
+//! Scheduler and executors as processes of this machine, and clients that ask them: one binary, since each is linked with all of
+//! Ballista.
+
+mod dying;
+mod parts;
+mod queries;
+mod store;
+mod tables;

@@ -1,0 +1,85 @@
+//! SQL over Parquet files on the command line: what `marquetry-sql` does, with any session of DataFusion.
+//!
+//! ```text
+//! args      the command line
+//! session   what statements run in: tables, memory, threads
+//! script    statements of a text, one after the other
+//! format    rows as a table, CSV, JSON Lines, Arrow or Parquet
+//! table     rows as a table of text, as wide as the terminal
+//! shell     statements that are typed
+//! ```
+#![forbid(unsafe_code)]
+
+mod args;
+mod format;
+mod script;
+mod session;
+mod shell;
+mod table;
+
+pub use args::CommandLine;
+pub use session::local;
+
+use datafusion::error::{DataFusionError, Result};
+use datafusion::prelude::SessionContext;
+use std::io::{IsTerminal, Read};
+use std::process::ExitCode;
+
+/// Runs the statements of a command line in a session, which is made where they run.
+///
+/// What goes wrong is said on standard error. The exit code is 2 where a statement is at fault, and 1 where files or the machine are.
+///
+/// ```
+/// # use clap::Parser;
+/// # let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let args = marquetry_sql::CommandLine::parse_from(["marquetry-sql", &format!("select count(*) from '{wines}'")]);
+/// marquetry_sql::run(&args, async || marquetry_sql::local(&args));
+/// ```
+pub fn run(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionContext>) -> ExitCode {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.worker_threads(args.threads()).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error.into()),
+    };
+    match runtime.block_on(statements(args, session)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
+    }
+}
+
+async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionContext>) -> Result<()> {
+    let ctx = session().await?;
+    session::add_tables(&ctx, &args.tables).await?;
+    let text = match (&args.statement, &args.file) {
+        (Some(statement), _) => statement.clone(),
+        (None, Some(path)) => std::fs::read_to_string(path)
+            .map_err(|error| DataFusionError::External(format!("{}: {error}", path.display()).into()))?,
+        (None, None) if std::io::stdin().is_terminal() => return shell::run(&ctx, args).await,
+        (None, None) => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text)?;
+            text
+        }
+    };
+    script::run(&ctx, &text, args).await
+}
+
+/// Says what went wrong. 2 where the statement is at fault, 1 where files or the machine are.
+fn failed(error: &DataFusionError) -> ExitCode {
+    eprintln!("marquetry-sql: {}", table::harmless(&error.to_string()));
+    let is_usage = matches!(
+        error.find_root(),
+        DataFusionError::SQL(..)
+            | DataFusionError::Plan(_)
+            | DataFusionError::SchemaError(..)
+            | DataFusionError::Configuration(_)
+            | DataFusionError::NotImplemented(_)
+    );
+    ExitCode::from(if is_usage { 2 } else { 1 })
+}
+
+/// Whoever reads has seen enough.
+fn is_closed_pipe(error: &DataFusionError) -> bool {
+    matches!(error, DataFusionError::IoError(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+}
