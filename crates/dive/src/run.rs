@@ -2,6 +2,7 @@
 
 use crate::dive::Dive;
 use crate::input::{Input, Key};
+use crate::life_sign::LifeSign;
 use crate::opened_file::OpenedFile;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -54,10 +55,23 @@ pub fn restore_terminal() {
 
 fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()> {
     let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+    let life = LifeSign::new();
     while !dive.is_over() {
-        terminal.draw(|frame| dive.draw(frame.buffer_mut(), colour))?;
+        let mut is_covered = false;
+        terminal.draw(|frame| {
+            is_covered = life.during(|| dive.draw(frame.buffer_mut(), colour)).1;
+        })?;
+        if is_covered {
+            // What was read is there by now.
+            terminal.clear()?;
+            terminal.draw(|frame| dive.draw(frame.buffer_mut(), colour))?;
+        }
         match inputs.recv() {
-            Ok(Woken::Input(input)) => dive.input(input),
+            Ok(Woken::Input(input)) => {
+                if life.during(|| dive.input(input)).1 {
+                    terminal.clear()?;
+                }
+            }
             Ok(Woken::Resized) => {}
             Ok(Woken::Failed(error)) => return Err(error),
             Err(_) => return Ok(()),
