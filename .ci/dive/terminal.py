@@ -78,16 +78,19 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def slow_server():
-    """The file on a web server that answers each request after a second."""
-    content = pathlib.Path(FILE).read_bytes()
+def slow_server(marquetry):
+    """A file on a web server that takes half a second for each request. It is so large that its rows do not come with its footer."""
+    with tempfile.TemporaryDirectory() as folder:
+        large = str(pathlib.Path(folder, "large.parquet"))
+        subprocess.run([marquetry, "convert", *[FILE] * 1000, large, "--report=none", "--compression=uncompressed"], check=True)
+        content = pathlib.Path(large).read_bytes()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_HEAD(self):
             self.answer(b"")
 
         def do_GET(self):
-            time.sleep(1)
+            time.sleep(0.5)
             self.answer(content)
 
         def answer(self, body):
@@ -191,7 +194,7 @@ def main():
     pages(marquetry)
 
     # A server that takes its time: something moves meanwhile, and the screen is whole afterwards.
-    with slow_server() as url:
+    with slow_server(marquetry) as url:
         terminal = Terminal([marquetry, "dive", url])
         terminal.wait_for(b"groups")
         terminal.shown = b""

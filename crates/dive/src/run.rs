@@ -10,7 +10,9 @@ use crossterm::event::{
     self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
     MouseButton, MouseEvent, MouseEventKind,
 };
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use crossterm::{cursor, execute};
 use marquetry_base::CancelToken;
 use ratatui_core::terminal::Terminal;
@@ -63,13 +65,13 @@ fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()
         })?;
         if is_covered {
             // What was read is there by now.
-            terminal.clear()?;
+            terminal = cleared()?;
             terminal.draw(|frame| dive.draw(frame.buffer_mut(), colour))?;
         }
         match inputs.recv() {
             Ok(Woken::Input(input)) => {
                 if life.during(|| dive.input(input)).1 {
-                    terminal.clear()?;
+                    terminal = cleared()?;
                 }
             }
             Ok(Woken::Resized) => {}
@@ -81,6 +83,12 @@ fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()
         }
     }
     Ok(())
+}
+
+/// The terminal with nothing on it. Its own `clear` asks where the cursor is, and the answer would go to the thread that reads keys.
+fn cleared() -> io::Result<Terminal<CrosstermBackend<io::Stdout>>> {
+    execute!(stdout(), Clear(ClearType::All))?;
+    Terminal::new(CrosstermBackend::new(stdout()))
 }
 
 /// Has the terminal put text on the clipboard.
