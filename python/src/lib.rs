@@ -20,6 +20,7 @@
 //! report      a page of where the bytes are
 //! inspect     what columns hold, in what files differ
 //! advise      what would make a file smaller or faster
+//! command_line  the command that the wheel installs
 //! encryption  keys of encrypted files
 //! kms         keys that a key management service has wrapped
 //! ```
@@ -30,6 +31,8 @@ mod append;
 #[expect(unsafe_code, reason = "pointers of the C data interface")]
 mod capsule;
 mod checks;
+#[cfg(feature = "command-line")]
+mod command_line;
 mod conform;
 mod dataset;
 mod encryption;
@@ -69,6 +72,8 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Stream>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<writer::Writer>()?;
+    #[cfg(feature = "command-line")]
+    module.add_function(wrap_pyfunction!(command_line::command_line, module)?)?;
     module.add_function(wrap_pyfunction!(append::append, module)?)?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;

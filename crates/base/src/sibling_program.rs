@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 /// A program beside the one that runs, or on the PATH.
 ///
@@ -26,7 +26,7 @@ impl SiblingProgram {
 
     /// Becomes the program, with these arguments; where a process cannot become another one, runs it, and gives what it ends with.
     /// Fails, with a sentence that names the program, if it cannot be run.
-    pub fn become_it(&self, arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, String> {
+    pub fn become_it(&self, arguments: impl IntoIterator<Item = OsString>) -> Result<u8, String> {
         let mut command = Command::new(&self.path);
         command.args(arguments);
         replace(command).map_err(|error| format!("{} cannot be run: {error}", self.path.display()))
@@ -34,15 +34,15 @@ impl SiblingProgram {
 }
 
 #[cfg(unix)]
-fn replace(mut command: Command) -> std::io::Result<ExitCode> {
+fn replace(mut command: Command) -> std::io::Result<u8> {
     // Only an error comes back.
     Err(std::os::unix::process::CommandExt::exec(&mut command))
 }
 
 #[cfg(not(unix))]
-fn replace(mut command: Command) -> std::io::Result<ExitCode> {
+fn replace(mut command: Command) -> std::io::Result<u8> {
     let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
-    Ok(ExitCode::from(code.unwrap_or(1)))
+    Ok(code.unwrap_or(1))
 }
 
 fn find(name: &str, beside: Option<&Path>, path: Option<&OsStr>) -> Option<SiblingProgram> {

@@ -8,7 +8,6 @@ use marquetry_base::text_without_secrets;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Why a command stops, or a file is left.
 #[derive(Debug)]
@@ -72,11 +71,11 @@ impl Outcome {
     }
 
     /// 1 if a file is bad, else 2 if the usage was wrong, else 0.
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> u8 {
         match (self.bad_files, self.wrong_usage) {
-            (true, _) => ExitCode::from(1),
-            (false, true) => ExitCode::from(2),
-            (false, false) => ExitCode::SUCCESS,
+            (true, _) => 1,
+            (false, true) => 2,
+            (false, false) => 0,
         }
     }
 }

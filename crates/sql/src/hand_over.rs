@@ -14,10 +14,11 @@ pub(crate) fn to_ballista() -> ExitCode {
         return ExitCode::from(2);
     };
     let arguments = std::iter::once(OsString::from("sql")).chain(std::env::args_os().skip(1));
-    program.become_it(arguments).unwrap_or_else(|error| {
+    let code = program.become_it(arguments).unwrap_or_else(|error| {
         eprintln!("marquetry-sql: {error}");
-        ExitCode::from(2)
-    })
+        2
+    });
+    ExitCode::from(code)
 }
 
 const PROGRAM: &str = "marquetry-ballista";

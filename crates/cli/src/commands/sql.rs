@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use clap::Args as ClapArgs;
 use marquetry_base::SiblingProgram;
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 /// For the list of commands: what they are is up to the other program.
 #[derive(Debug, ClapArgs)]
@@ -29,7 +28,7 @@ pub(crate) fn arguments(all: impl IntoIterator<Item = OsString>) -> Option<Vec<O
 }
 
 /// Becomes `marquetry-sql`, or runs it.
-pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &[OsString]) -> Result<u8, Failure> {
     let Some(program) = SiblingProgram::find(PROGRAM) else {
         return Err(Failure::Usage(format!(
             "`sql` is a program of its own, {PROGRAM}, which is neither beside this one nor on the PATH; install it with \

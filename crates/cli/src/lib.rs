@@ -1,0 +1,194 @@
+//! The command line `marquetry`: look inside Parquet files, and convert them. A program calls [`main`], and ends with what it gives.
+//!
+//! ```text
+//! cli       the command line: options and subcommands
+//! args      arguments that several commands share
+//! help      texts of help, as wide as the terminal
+//! printable, file_name  text and names of files as they are shown
+//! files     patterns become files, files are opened
+//! standard_input  what is read where a file is called -
+//! remote    files by path or URL
+//! keys      keys of encrypted files
+//! memory    how much of it reading and writing may take
+//! metrics   what reading and writing cost, on standard error
+//! bounded_rows  batches of a file, bounded by bytes as well as rows
+//! tables    a file, or many files as one table
+//! commands  one file for each command
+//! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
+//! schema_parser  types of columns as text
+//! sort      rows in another order, more than fit in memory
+//! convert   rows into Parquet, Arrow, CSV and JSON Lines files
+//! rewrite   Parquet files out of Parquet files, copied where they can be
+//! leaves    the columns of Parquet that an Arrow type becomes
+//! rows      the values of Arrow arrays as text and as JSON
+//! column_names   names of columns, none twice
+//! value     the values in statistics and dictionaries as JSON
+//! losses    what is lost of damaged files
+//! report_file   a report in a file of its own
+//! serve     a folder of files as a site on this machine
+//! unreferenced    bytes of a file that nothing refers to
+//! ordered_map    a parallel map that keeps the order
+//! output    standard output: text or JSON
+//! json_stream   JSON that is written while its parts come
+//! overwrite  where a file may be written
+//! terminal  output to a terminal
+//! pager     long text page by page
+//! failure   what goes wrong, its line on standard error and its exit code
+//! signals   what is cleaned up when the process is told to end
+//! ```
+//!
+//! # JSON
+//! With `--format json` each command that prints facts writes one object for each file, on a line of its own. Names of
+//! members are stable: members may be added, but none is renamed, removed or given another type. A member that the file
+//! says nothing about is `null`. `head` and `cat` write one object for each row instead. Each command's file documents
+//! its object.
+#![forbid(unsafe_code)]
+
+mod args;
+mod bounded_rows;
+mod cli;
+mod column_list;
+mod column_names;
+mod commands;
+mod convert;
+mod failure;
+mod file_name;
+mod files;
+mod help;
+mod inputs;
+mod json_stream;
+mod keys;
+mod leaf_sizes;
+mod loss_report;
+mod memory;
+mod metrics;
+mod ordered_map;
+mod output;
+mod overwrite;
+mod pager;
+mod plain_value;
+mod printable;
+mod remote;
+mod report_file;
+mod rewrite;
+mod rows;
+mod schema_parser;
+mod serve;
+mod shred_plan;
+#[cfg(unix)]
+mod signals;
+mod sort;
+mod spinner;
+mod standard_input;
+mod table_source;
+mod terminal;
+mod text_table;
+mod unreferenced;
+mod variant_field;
+
+use clap::{CommandFactory, FromArgMatches};
+use cli::{Command, CommandLine};
+use failure::{Failure, Outcome};
+use marquetry_base::{steers_terminal, text_without_secrets};
+use output::Output;
+use std::ffi::OsString;
+use std::io::Write;
+
+/// Does what `arguments` say, of which the first is the program's own name, and gives the exit code. It is to be the last that a
+/// process does: signals that end the process are taken care of from here on, and `sql` may become another program.
+///
+/// ```
+/// let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// assert_eq!(marquetry_cli::main(["marquetry", "count", wines].map(Into::into)), 0);
+/// ```
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(arguments) = commands::sql::arguments(arguments.iter().cloned()) {
+        return hand_over(&arguments);
+    }
+    let matches = help::flowing(CommandLine::command()).try_get_matches_from(arguments);
+    let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
+        Ok(args) => args,
+        Err(error) => return refused(&error),
+    };
+    args.memory.apply();
+    #[cfg(unix)]
+    signals::clean_up();
+    let mut outcome = Outcome::new();
+    let mut output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
+    let keys = args.keys.apply();
+    let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
+    match run {
+        // Whoever reads has seen enough.
+        Ok(()) | Err(Failure::ClosedPipe) => {}
+        Err(failure) => outcome.report(None, &failure),
+    }
+    // Whoever reads page by page has the terminal as long as they like.
+    drop(output);
+    outcome.exit_code()
+}
+
+/// Another program takes over; where it cannot, that is all there is to say.
+fn hand_over(arguments: &[OsString]) -> u8 {
+    commands::sql::run(arguments).unwrap_or_else(|failure| {
+        let mut outcome = Outcome::new();
+        outcome.report(None, &failure);
+        outcome.exit_code()
+    })
+}
+
+/// Says why arguments are none, or gives the help that they ask for.
+fn refused(error: &clap::Error) -> u8 {
+    let text = error.render().to_string();
+    let shown = text_without_secrets(&text);
+    let shown = terminal::escaped(&shown, |c| steers_terminal(c) && !matches!(c, '\n' | '\t'));
+    // There is nowhere left to say that this failed.
+    let _ = match shown == text || !error.use_stderr() {
+        true => error.print(),
+        // What the user wrote has to be left out: without colours, which steer the terminal, too.
+        false => std::io::stderr().write_all(shown.as_bytes()),
+    };
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
+    let CommandLine { command, memory, .. } = args;
+    if (output.is_sarif() || output.is_github()) && !matches!(command, Command::Verify(_) | Command::Lint(_))
+    {
+        return Err(Failure::Usage("only verify and lint write SARIF and annotations of GitHub".to_owned()));
+    }
+    match command {
+        Command::Schema(args) => commands::schema::run(args, output, outcome),
+        Command::Meta(args) => commands::meta::run(args, output, outcome),
+        Command::Pages(args) => commands::pages::run(args, output, outcome),
+        Command::Dictionary(args) => commands::dictionary::run(args, output, outcome),
+        Command::Index(args) => commands::index::run(args, output, outcome),
+        Command::Head(args) => commands::head::run(args, output, outcome),
+        Command::Cat(args) => commands::cat::run(args, output, outcome),
+        Command::Count(args) => commands::count::run(args, output, outcome),
+        Command::Explain(args) => commands::explain::run(args, output, outcome),
+        Command::Size(args) => commands::size::run(args, output, outcome),
+        Command::Advise(args) => commands::advise::run(args, output, outcome),
+        Command::Optimize(args) => commands::optimize::run(args, memory.to_write(), output, outcome),
+        Command::Lint(args) => commands::lint::run(args, output, outcome),
+        Command::Diff(args) => commands::diff::run(args, output, outcome),
+        Command::Report(args) => commands::report::run(args, output, outcome),
+        Command::Serve(args) => commands::serve::run(args, output),
+        Command::Dive(args) => commands::dive::run(args),
+        Command::Stats(args) => commands::stats::run(args, output, outcome),
+        Command::Convert(args) => commands::convert::run(args, memory.to_write(), output, outcome),
+        Command::Completions(args) => commands::completions::run(args, CommandLine::command(), output),
+        Command::Recover(args) => commands::recover::run(args, output, outcome),
+        Command::Rewrite(args) => commands::rewrite::run(args, output, outcome),
+        Command::Merge(args) => commands::merge::run(args, output, outcome),
+        Command::Split(args) => commands::split::run(args, output, outcome),
+        Command::Append(args) => commands::append::run(args, output, outcome),
+        Command::RotateKeys(args) => commands::rotate_keys::run(args, output, outcome),
+        Command::DropRowGroup(args) => commands::drop_row_group::run(args, output, outcome),
+        Command::Summary(args) => commands::summary::run(args, output, outcome),
+        Command::Verify(args) => commands::verify::run(args, output, outcome),
+        // Any other option before it would be one of ours, which that program does not know.
+        Command::Sql(_) => Err(Failure::Usage("`sql` comes first: marquetry sql ..".to_owned())),
+        Command::Rules(args) => commands::rules::run(args, output),
+    }
+}
