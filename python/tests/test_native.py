@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import marquetry
@@ -323,6 +324,43 @@ repr(file), file._repr_html_(), file.schema
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.returncode == 0, done.stderr
+
+
+def command(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "marquetry", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_the_command_line(tmp_path: pathlib.Path, path: str) -> None:
+    assert command("count", path).stdout.split()[-1] == str(pq.read_metadata(path).num_rows)
+    assert "Usage: marquetry" in command("--help").stdout
+    csv = tmp_path / "x \udcff.csv"
+    done = command("convert", path, csv)
+    assert (done.returncode, done.stderr) == (0, "") and csv.exists()
+    # Exit codes, and what is said, are those of the program.
+    missing = command("schema", tmp_path / "missing.parquet")
+    assert missing.returncode == 1 and "missing.parquet" in missing.stderr
+    assert command("no-such-command").returncode == 2
+    # Who reads may have seen enough.
+    words = f"{sys.executable} -m marquetry cat --format json {path} | head -n 1"
+    shown = subprocess.run(["bash", "-o", "pipefail", "-c", words], capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stderr) == (0, "") and shown.stdout.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_a_signal_ends_the_command_line_and_leaves_no_file(tmp_path: pathlib.Path) -> None:
+    source, target = tmp_path / "big.csv", tmp_path / "out"
+    source.write_text("a,b\n" + "1,some text that is not so short\n" * 3_000_000)
+    target.mkdir()
+    words = [sys.executable, "-m", "marquetry", "convert", str(source), str(target / "x.parquet")]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not any(target.iterdir()):
+            assert time.monotonic() < deadline and process.poll() is None, "nothing was begun"
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == -signal.SIGINT
+    assert not any(target.iterdir())
 
 
 def test_datasets(tmp_path: pathlib.Path) -> None:
