@@ -408,3 +408,18 @@ fn what_geojson_cannot_be_is_told() {
     let (code, errors) = failure(&["convert", &path, &folder.path("y.geojson"), "--columns", "id"]);
     assert!(code != 0 && errors[0].contains("no column of geometries"), "{errors:?}");
 }
+
+#[test]
+fn bytes_that_geoparquet_calls_geometries_are_shown_as_such() {
+    let folder = Folder::new("geoparquet_text");
+    let path = points(&folder, "{}");
+    let native = success(&["cat", &path, "--limit", "3", "--format", "json"]);
+    assert!(native.contains(r#""type":"Point""#), "{native}");
+    for version in ["1.0", "1.1"] {
+        let old = folder.path("old.parquet");
+        success(&["convert", &path, &old, "--geoparquet", version, "--overwrite"]);
+        assert!(!success(&["schema", &old]).contains("GEOMETRY"));
+        assert_eq!(success(&["cat", &old, "--limit", "3", "--format", "json"]), native);
+        assert!(success(&["head", &old]).contains("POINT ("));
+    }
+}
