@@ -78,7 +78,7 @@ impl FileAccess {
             Location::Inline(bytes) => (Arc::new(Bytes::copy_from_slice(bytes)), None),
             Location::OwnFile(range) => {
                 let own = self.own_file.clone();
-                let refused = || Error::argument("FILE: ranges of the file itself are not allowed");
+                let refused = || Error::unsupported("FILE: ranges of the file itself are not allowed");
                 (own.ok_or_else(refused)?, Some(range))
             }
             Location::Uri { uri, range } => (self.source(uri)?, range),
@@ -101,14 +101,14 @@ impl FileAccess {
         let shown = marquetry_base::Printable(uri);
         if let Some((_, open)) = self.openers.iter().find(|(prefix, _)| uri.starts_with(prefix.as_str())) {
             if !is_plain_url(uri) {
-                return Err(Error::argument(format!("FILE: {shown} may lead out of what is allowed")));
+                return Err(Error::unsupported(format!("FILE: {shown} may lead out of what is allowed")));
             }
             return open(uri);
         }
         if let Some(path) = self.local.path_of(uri)? {
             return self.local.open(&path, uri);
         }
-        Err(Error::argument(format!("FILE: {shown} is not allowed")))
+        Err(Error::unsupported(format!("FILE: {shown} is not allowed")))
     }
 }
 

@@ -50,7 +50,7 @@ impl LocalAccess {
     /// Opens a plain file that is, through all symbolic links, below a directory that is allowed.
     pub(crate) fn open(&self, path: &Path, uri: &str) -> Result<Arc<dyn Source>> {
         let shown = Printable(uri);
-        let refused = || Error::argument(format!("FILE: {shown} is not allowed"));
+        let refused = || Error::unsupported(format!("FILE: {shown} is not allowed"));
         if self.directories.is_empty() {
             return Err(refused());
         }
@@ -62,7 +62,7 @@ impl LocalAccess {
         // A pipe would wait for ever, and a device has no end.
         let metadata = found.metadata().map_err(|error| Error::io(format!("FILE: {shown}"), error))?;
         if !metadata.is_file() {
-            return Err(Error::argument(format!("FILE: {shown} is no plain file")));
+            return Err(Error::unsupported(format!("FILE: {shown} is no plain file")));
         }
         Ok(Arc::new(LocalFile::open(&found)?))
     }
@@ -74,8 +74,8 @@ impl LocalAccess {
         let is_allowed = parent
             .is_some_and(|parent| self.directories.iter().any(|directory| parent.starts_with(directory)));
         match is_allowed {
-            true => Error::argument(format!("FILE: {shown} is not there")),
-            false => Error::argument(format!("FILE: {shown} is not allowed")),
+            true => Error::unsupported(format!("FILE: {shown} is not there")),
+            false => Error::unsupported(format!("FILE: {shown} is not allowed")),
         }
     }
 }
