@@ -12,6 +12,7 @@
 //! file        a file that is read
 //! file_refs   readers of what values of FILE refer to
 //! dataset     many files as one table
+//! pyarrow_types  the types that pyarrow gives columns
 //! properties  what is asked of a writer
 //! writer      a file that is written
 //! append      rows behind those of a file
@@ -41,6 +42,7 @@ mod inspect;
 mod kms;
 mod options;
 mod properties;
+mod pyarrow_types;
 mod report;
 mod sink;
 mod source;

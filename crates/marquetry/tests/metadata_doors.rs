@@ -18,7 +18,7 @@ use marquetry::file::properties::WriterProperties;
 use marquetry::file::{DecodeResult, ParquetMetaDataPushDecoder, Source, read_metadata};
 use marquetry::internals::encoding::PhysicalType;
 use marquetry::predicate::col;
-use marquetry::schema::Schema;
+use marquetry::schema::{Leaf, Schema};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -327,7 +327,13 @@ fn the_stored_schema_is_followed_where_the_policy_says() {
         opened.schema().fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>()
     };
     assert_eq!(types(ArrowReaderOptions::new()), [table.column(0).data_type().clone(), DataType::LargeUtf8]);
-    let policy =
-        ArrowReaderOptions::new().with_hint_policy(|_, hint| !matches!(hint, DataType::Dictionary(..)));
+    let not_dictionaries =
+        |_: &Leaf, hint: &DataType| (!matches!(hint, DataType::Dictionary(..))).then(|| hint.clone());
+    let policy = ArrowReaderOptions::new().with_hint_policy(not_dictionaries);
     assert_eq!(types(policy), [DataType::Utf8, DataType::LargeUtf8]);
+    let all_views = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Utf8View));
+    assert_eq!(types(all_views), [DataType::Utf8View, DataType::Utf8View]);
+    // What a column cannot become has no effect.
+    let numbers = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Int64));
+    assert_eq!(types(numbers), [DataType::Utf8, DataType::Utf8]);
 }

@@ -129,7 +129,9 @@ fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
         // Whole dictionaries are among what each column is measured with.
         Change::Dictionaries => false,
         Change::Sort => allowed.sort,
-        Change::Type(new) => allowed.types && *new != NewType::Variant,
+        // Those two change what a value is.
+        Change::Type(NewType::Variant | NewType::Element) => false,
+        Change::Type(_) => allowed.types,
         _ => false,
     }
 }
@@ -173,7 +175,9 @@ fn converted_choices(input: &Input, advice: &Advice, taken: &[&Finding]) -> Vec<
             let is_codec = option.starts_with("--compression=");
             match (is_flat, path.first()) {
                 (true, _) if is_codec || !is_retyped(&column.column) => options.push(option),
-                (false, Some(root)) if is_codec && !roots.contains(root) => {
+                (false, Some(root))
+                    if is_codec && !roots.contains(root) && !is_retyped(&root.to_string()) =>
+                {
                     roots.push(root.clone());
                     options.push(option.replacen(&column.column, &format!("{root}.**"), 1));
                 }
