@@ -5,6 +5,7 @@ use crate::source::Input;
 use crate::work::run;
 use arrow_array::RecordBatch;
 use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::{CancelToken, Error, Result};
 use marquetry_file_refs::{FileAccess, FileReader, FileRef, FileRefColumn};
 use pyo3::prelude::*;
