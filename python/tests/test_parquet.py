@@ -323,3 +323,12 @@ def test_int96_beside_other_timestamps_of_a_struct(tmp_path: pathlib.Path) -> No
         assert mine.equals(other), (mine.schema, other.schema)
     theirs.write_table(table, path)
     assert ours.read_table(path, coerce_int96_timestamp_unit="ms").equals(table)
+
+
+def test_elements_have_the_names_that_pyarrow_gives_them(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x.parquet"
+    types = [pa.list_(pa.int8()), pa.large_list(pa.field("x", pa.int8())), pa.struct([("a", pa.list_(pa.list_(pa.int8())))])]
+    for compliant in (True, False):
+        table = pa.table({str(i): pa.array([], data_type) for i, data_type in enumerate(types)})
+        theirs.write_table(table, path, use_compliant_nested_type=compliant)
+        assert str(ours.read_schema(path).remove_metadata()) == str(theirs.read_schema(path).remove_metadata())

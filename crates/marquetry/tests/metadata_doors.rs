@@ -337,3 +337,26 @@ fn the_stored_schema_is_followed_where_the_policy_says() {
     let numbers = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Int64));
     assert_eq!(types(numbers), [DataType::Utf8, DataType::Utf8]);
 }
+
+#[test]
+fn elements_have_the_names_of_either_schema() {
+    let words = Arc::new(StringArray::from(vec!["a"]));
+    let offsets = arrow_buffer::OffsetBuffer::from_lengths([1]);
+    let list = arrow_array::ListArray::new(
+        Arc::new(arrow_schema::Field::new("item", DataType::Utf8, true)),
+        offsets,
+        words,
+        None,
+    );
+    let table = RecordBatch::try_from_iter([("list", Arc::new(list) as ArrayRef)]).unwrap();
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+    for (stored, name) in [(true, "item"), (false, "element")] {
+        let options = ArrowReaderOptions::new().with_stored_element_names(stored);
+        let opened = ArrowReaderMetadata::load(Bytes::from(file.clone()), options).unwrap();
+        let DataType::List(element) = opened.schema().field(0).data_type() else { panic!("a list") };
+        assert_eq!(element.name(), name);
+    }
+}

@@ -150,6 +150,14 @@ impl ArrowReaderOptions {
         self
     }
 
+    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has; else they have
+    /// those of the Parquet schema, as pyarrow gives them. Default true.
+    #[must_use]
+    pub fn with_stored_element_names(mut self, stored: bool) -> Self {
+        self.types.stored_element_names = stored;
+        self
+    }
+
     /// The Arrow type of single columns: `hook` is called for each leaf, those in lists and structs included, and gives the
     /// type that it is to have, or `None` where it stays as it would be. It outweighs the stored Arrow schema and the
     /// options of text; [`with_schema`](Self::with_schema) outweighs it. A type that the column cannot become is an error

@@ -18,6 +18,8 @@ pub struct TypeOptions {
     pub int96_unit: Option<TimeUnit>,
     /// Whether to follow the Arrow schema that is stored in the file. Default true.
     pub use_arrow_schema: bool,
+    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has. Default true.
+    pub stored_element_names: bool,
     /// What happens to text that is not UTF-8. Default: it is an error.
     pub invalid_utf8: InvalidUtf8,
     /// What happens to decimals that are too large for their Arrow type. Default: they are errors.
@@ -34,6 +36,7 @@ impl Default for TypeOptions {
             text: None,
             int96_unit: None,
             use_arrow_schema: true,
+            stored_element_names: true,
             invalid_utf8: InvalidUtf8::default(),
             decimal_overflow: DecimalOverflow::default(),
             type_hook: None,

@@ -78,7 +78,9 @@ impl Applied {
 
     /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
     pub(crate) fn tried(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
-        let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && input.path.as_os_str() != "-";
+        // Of an encrypted file nothing is written without saying by which keys.
+        let may_be_written = input.path.as_os_str() != "-" && input.metadata.encryption().is_none();
+        let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && may_be_written;
         // What there was no time to measure is not written for a trial.
         let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
         if self.attempts.is_empty() || !is_small || !is_measured {
