@@ -2,8 +2,8 @@
 
     python bench.py [--rows 1000000] [--rounds 7] [--threads 1] [--lineitem lineitem.parquet] [--file some.parquet ...]
 
-Prints the median of the time of each, how many times ours it is, and by how much the memory of the process grew at most, where the
-system says it (Linux). ``--lineitem`` is TPC-H's table, which is read in three codecs, as the built-in table is without it.
+Prints the median of the time of each, how many times ours it is, and by how much the memory of a process that does nothing else grew at
+most, where the system says it (Linux). ``--lineitem`` is TPC-H's table, which is read in three codecs, as the built-in table is without it.
 Build the extension with `--release` first (`maturin develop --release`), and let nothing else run: times of a machine that is busy
 say nothing.
 """
@@ -11,10 +11,13 @@ say nothing.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import os
 import pathlib
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from typing import Any, Callable
@@ -114,19 +117,20 @@ def one_percent(path: str, threads: int) -> Contest:
     return contest
 
 
-def batches(path: str, threads: int) -> dict[str, Contest]:
-    """All batches, and the first one."""
+def batches(path: str, threads: int, first: bool) -> Contest:
+    """All batches, or the first one."""
     many = threads > 1
-    all_batches: Contest = {}
-    first: Contest = {}
+    contest: Contest = {}
     for name, module in (("marquetry", ours), ("pyarrow", theirs)):
         # Bound now: the loop goes on.
         def opened(module: Any = module, **options: Any) -> Any:
             return module.ParquetFile(path).iter_batches(use_threads=many, **options)
 
-        all_batches[name] = lambda opened=opened: sum(batch.num_rows for batch in opened())
-        first[name] = lambda opened=opened: next(opened(batch_size=1000))
-    return {"iter_batches": all_batches, "first batch": first}
+        if first:
+            contest[name] = lambda opened=opened: next(opened(batch_size=1000))
+        else:
+            contest[name] = lambda opened=opened: sum(batch.num_rows for batch in opened())
+    return contest
 
 
 def writes(path: str, folder: str) -> Contest:
@@ -147,35 +151,41 @@ def writes(path: str, folder: str) -> Contest:
     return contest
 
 
-def contests(options: argparse.Namespace, folder: str) -> dict[str, Contest]:
-    """What is compared, and who does it."""
-    rows, threads = options.rows, options.threads
+def make_files(options: argparse.Namespace, folder: str) -> None:
+    """Writes what is read."""
+    rows = options.rows
     main = theirs.read_table(options.lineitem) if options.lineitem else table(rows)
-    found: dict[str, Contest] = {}
     for codec in CODECS:
-        path = f"{folder}/{codec}.parquet"
-        theirs.write_table(main, path, compression=codec, row_group_size=max(main.num_rows // 8, 1))
-        found[f"read_table, {codec}"] = reads(path, threads)
-    del main
-    path = f"{folder}/{CODECS[0]}.parquet"
-    found["read as views"] = {
+        theirs.write_table(main, f"{folder}/{codec}.parquet", compression=codec, row_group_size=max(main.num_rows // 8, 1))
+    theirs.write_table(nested(max(rows // 4, 1)), f"{folder}/nested.parquet")
+    theirs.write_table(wide(1200, max(rows // 200, 1)), f"{folder}/1,200 columns.parquet")
+    theirs.write_table(wide(10_000, max(rows // 2000, 1)), f"{folder}/one column of 10,000.parquet")
+
+
+def views(path: str, threads: int) -> Contest:
+    """Text as we have it by default, which pyarrow copies."""
+    return {
         "marquetry": lambda: marquetry.open(path).read(threads=threads),
         "pyarrow": lambda: theirs.read_table(path, use_threads=threads > 1),
     }
-    made = {
-        "nested": (nested(max(rows // 4, 1)), None),
-        "1,200 columns": (wide(1200, max(rows // 200, 1)), None),
-        "one column of 10,000": (wide(10_000, max(rows // 2000, 1)), ["c5000"]),
-    }
-    for name, (data, columns) in made.items():
-        other = f"{folder}/{name.replace(' ', '_')}.parquet"
-        theirs.write_table(data, other)
-        found[name] = reads(other, threads, columns)
+
+
+def contests(options: argparse.Namespace, folder: str) -> dict[str, Callable[[], Contest]]:
+    """What is compared, and who does it. Nothing is read before a contest is asked for."""
+    threads = options.threads
+    found: dict[str, Callable[[], Contest]] = {}
+    for codec in CODECS:
+        found[f"read_table, {codec}"] = functools.partial(reads, f"{folder}/{codec}.parquet", threads)
+    path = f"{folder}/{CODECS[0]}.parquet"
+    found["read as views"] = functools.partial(views, path, threads)
+    for name, columns in {"nested": None, "1,200 columns": None, "one column of 10,000": ["c5000"]}.items():
+        found[name] = functools.partial(reads, f"{folder}/{name}.parquet", threads, columns)
     for file in options.file:
-        found[pathlib.Path(file).name] = reads(file, threads)
-    found["1 % of the rows"] = one_percent(path, threads)
-    found |= batches(path, threads)
-    found["write_table"] = writes(path, folder)
+        found[pathlib.Path(file).name] = functools.partial(reads, file, threads)
+    found["1 % of the rows"] = functools.partial(one_percent, path, threads)
+    found["iter_batches"] = functools.partial(batches, path, threads, first=False)
+    found["first batch"] = functools.partial(batches, path, threads, first=True)
+    found["write_table"] = functools.partial(writes, path, folder)
     return found
 
 
@@ -191,22 +201,30 @@ def memory(field: str) -> int:
 def growth(work: Callable[[], Any]) -> float | None:
     """By how many MiB memory grew at most; ``None`` where the peak cannot be set back."""
     gc.collect()
-    pa.default_memory_pool().release_unused()
     try:
         pathlib.Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return None
     before = memory("VmRSS")
-    work()
-    return max(memory("VmHWM") - before, 0) / 1024
+    result = work()
+    grown = max(memory("VmHWM") - before, 0) / 1024
+    del result
+    return grown
 
 
-def run(contest: Contest, what: str, rounds: int) -> None:
+def growth_alone(what: str, name: str, folder: str) -> str:
+    """The same of one who is asked in a process of its own: memory that others gave back would be used again."""
+    command = [sys.executable, __file__, *sys.argv[1:], "--alone", folder, what, name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else f"failed: {done.stderr.strip().splitlines()[-1]}"
+
+
+def run(contest: Contest, what: str, rounds: int, folder: str) -> None:
     """Prints a line for each who can do it."""
-    able, grown = dict(contest), {}
+    able = dict(contest)
     for name, work in contest.items():
         try:
-            grown[name] = growth(work)
+            work()
         except Exception as error:
             print(f"| {what} | {name} | cannot: {type(error).__name__} | | |")
             del able[name]
@@ -218,7 +236,7 @@ def run(contest: Contest, what: str, rounds: int) -> None:
             times[name].append(time.perf_counter() - begun)
     medians = {name: statistics.median(taken) for name, taken in times.items()}
     for name, median in medians.items():
-        peak = "" if grown[name] is None else f"{grown[name]:.0f}"
+        peak = growth_alone(what, name, folder)
         print(f"| {what} | {name} | {1000 * median:.1f} | {median / medians['marquetry']:.2f} | {peak} |", flush=True)
 
 
@@ -229,6 +247,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="how many each may use; default %(default)s")
     parser.add_argument("--lineitem", help="TPC-H's lineitem, whose first column is of numbers")
     parser.add_argument("--file", action="append", default=[], help="a file of your own that is read, too; more than once")
+    parser.add_argument("--contest", help="only the contests whose names have this in them")
+    parser.add_argument("--alone", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     # Before polars is imported, which looks once.
     os.environ["POLARS_MAX_THREADS"] = str(options.threads)
@@ -236,10 +256,17 @@ def main() -> None:
     duckdb = optional("duckdb")
     if duckdb is not None:
         duckdb.sql(f"set threads = {options.threads}")
+    if options.alone is not None:
+        folder, what, name = options.alone
+        grown = growth(contests(options, folder)[what]()[name])
+        print("" if grown is None else f"{grown:.0f}")
+        return
     with tempfile.TemporaryDirectory() as folder:
+        make_files(options, folder)
         print("| | who | ms | times ours | memory, MiB |\n|---|---|--:|--:|--:|")
         for what, contest in contests(options, folder).items():
-            run(contest, what, options.rounds)
+            if options.contest is None or options.contest in what:
+                run(contest(), what, options.rounds, folder)
 
 
 if __name__ == "__main__":

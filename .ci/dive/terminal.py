@@ -1,17 +1,22 @@
-"""dive in a pseudo terminal: it shows the file, and gives the terminal back as it was, however it ends.
+"""dive, and text page by page, in a pseudo terminal: it shows what it should, and gives the terminal back as it was, however it ends.
 
     python3 .ci/dive/terminal.py target/debug/marquetry
 """
 
+import contextlib
 import fcntl
+import http.server
 import os
+import pathlib
 import pty
 import select
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
+import threading
 import time
 
 FILE = "examples/wines.parquet"
@@ -46,6 +51,17 @@ class Terminal:
     def press(self, keys):
         os.write(self.master, keys)
 
+    def ended(self, name):
+        """It ends by itself, and well."""
+        for _ in range(300):
+            self.read(0.1)
+            if self.process.poll() is not None:
+                break
+        else:
+            self.process.kill()
+            sys.exit(f"{name}: the command did not end: {self.shown!r}")
+        assert self.process.returncode == 0, f"{name}: exit code {self.process.returncode}: {self.shown!r}"
+
     def end(self, name, code):
         for _ in range(100):
             self.read(0.1)
@@ -59,6 +75,76 @@ class Terminal:
         assert termios.tcgetattr(self.slave) == self.before, f"{name}: the terminal is another"
         for sequence in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l"):
             assert sequence in self.shown, f"{name}: {sequence!r} is missing"
+
+
+@contextlib.contextmanager
+def slow_server(marquetry):
+    """A file on a web server that takes half a second for each request. It is so large that its rows do not come with its footer."""
+    with tempfile.TemporaryDirectory() as folder:
+        large = str(pathlib.Path(folder, "large.parquet"))
+        subprocess.run([marquetry, "convert", *[FILE] * 1000, large, "--report=none", "--compression=uncompressed"], check=True)
+        content = pathlib.Path(large).read_bytes()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self):
+            self.answer(b"")
+
+        def do_GET(self):
+            time.sleep(0.5)
+            self.answer(content)
+
+        def answer(self, body):
+            wanted = self.headers.get("Range", "").removeprefix("bytes=")
+            first, _, last = wanted.partition("-")
+            start = int(first) if first else max(0, len(content) - int(last or len(content)))
+            end = min(int(last) + 1, len(content)) if first and last else len(content)
+            self.send_response(206 if wanted else 200)
+            if wanted:
+                self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
+            self.send_header("Content-Length", str(end - start))
+            self.send_header("Accept-Ranges", "bytes")
+            self.end_headers()
+            self.wfile.write(body[start:end])
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/wines.parquet"
+    server.shutdown()
+
+
+def pages(marquetry):
+    """Long text goes through a pager, which ends when its user says so; short text, and text to pipes, does not."""
+    cat = [marquetry, "cat", FILE]
+    # Marks its lines, and stays until a line is typed.
+    pager = "#!/bin/sh\nsed 's/^/paged: /'\necho waits\nread line <&2\n"
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "pager")
+        script.write_text(pager)
+        script.chmod(0o755)
+        named = {"MARQUETRY_PAGER": str(script), "PAGER": "false"}
+        terminal = Terminal(cat, named)
+        terminal.wait_for(b"waits")
+        assert terminal.shown.count(b"paged: ") > 150, terminal.shown
+        assert terminal.process.poll() is None, "the pager was not waited for"
+        terminal.press(b"\n")
+        terminal.ended("pager")
+        for command, environment in [
+            (cat, {"PAGER": "cat"}),
+            (cat, {"MARQUETRY_PAGER": ""} | {"PAGER": str(script)}),
+            (cat, {"PAGER": str(script), "TERM": "dumb"}),
+            ([*cat, "--no-pager"], named),
+            ([*cat, "--format", "json"], named),
+            ([marquetry, "count", FILE], named),
+            (cat, {"PAGER": "/no/such/pager"}),
+        ]:
+            terminal = Terminal(command, environment)
+            terminal.ended(str(environment))
+            assert b"paged" not in terminal.shown and terminal.shown.strip(), (command, environment, terminal.shown)
+        piped = subprocess.run(cat, env=dict(os.environ) | named, capture_output=True, check=True, timeout=60)
+        assert b"paged" not in piped.stdout and piped.stdout
 
 
 def main():
@@ -105,9 +191,22 @@ def main():
     terminal.press(b"q")
     terminal.end("NO_COLOR", 0)
 
+    pages(marquetry)
+
+    # A server that takes its time: something moves meanwhile, and the screen is whole afterwards.
+    with slow_server(marquetry) as url:
+        terminal = Terminal([marquetry, "dive", url])
+        terminal.wait_for(b"groups")
+        terminal.shown = b""
+        terminal.press(b"jjj\r")
+        terminal.wait_for(b"reading, ")
+        terminal.wait_for(b"Riesling")
+        terminal.press(b"q")
+        terminal.end("slow server", 0)
+
     refused = subprocess.run(dive, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
     assert refused.returncode == 2 and "explain" in refused.stderr and not refused.stdout, refused
-    print("dive: the terminal is given back after q, Ctrl-C and SIGTERM; without one it ends")
+    print("dive: the terminal is given back after q, Ctrl-C and SIGTERM; without one it ends. Long text is paged")
 
 
 main()

@@ -3,6 +3,7 @@
 use crate::encryption::Decryption;
 use crate::footer::Footer;
 use crate::options::Options;
+use crate::pyarrow_types;
 use crate::source::Input;
 use crate::table::{Schema, Stream, Table};
 use crate::work::run;
@@ -270,6 +271,12 @@ pub(crate) fn reader_options(
     if let Some(text) = options.parsed("text", string_layout)? {
         out = out.with_default_text(text);
     }
+    if options.take("types_of_pyarrow")? == Some(true) {
+        out = out
+            .with_text(None)
+            .with_stored_element_names(false)
+            .with_hint_policy(pyarrow_types::restored);
+    }
     if let Some(int96) = options.parsed("int96", int96_unit)? {
         out = out.with_int96(int96);
     }
@@ -325,7 +332,7 @@ fn string_layout(name: &str) -> Result<StringLayout> {
 fn int96_unit(name: &str) -> Result<Int96Unit> {
     Ok(match name {
         "auto" => Int96Unit::Auto,
-        "ns" => Int96Unit::Nanoseconds,
+        "ns" => Int96Unit::Unit(TimeUnit::Nanosecond),
         "us" => Int96Unit::Unit(TimeUnit::Microsecond),
         "ms" => Int96Unit::Unit(TimeUnit::Millisecond),
         "s" => Int96Unit::Unit(TimeUnit::Second),

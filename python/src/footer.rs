@@ -10,6 +10,7 @@ use marquetry::internals::format::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The footer of a file.
@@ -161,6 +162,23 @@ impl Footer {
             column_metadata(py, meta, &out)?;
         }
         Ok(out)
+    }
+
+    /// Dotted paths of the columns at and below `names`, in the order of the names.
+    fn paths_below(&self, names: Vec<String>) -> Vec<String> {
+        let mut below: HashMap<&str, Vec<&str>> = names.iter().map(|name| (&**name, Vec::new())).collect();
+        for column in self.metadata.schema().columns() {
+            let path: &str = column.dotted();
+            let dots = path.match_indices('.').map(|(at, _)| at);
+            for end in dots.chain([path.len()]) {
+                if let Some(paths) = below.get_mut(&path[..end]) {
+                    paths.push(path);
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        let paths = names.iter().flat_map(|name| &below[&**name]);
+        paths.filter(|path| seen.insert(**path)).map(|path| (*path).to_owned()).collect()
     }
 
     /// With the row groups of `other` behind its own.

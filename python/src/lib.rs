@@ -11,6 +11,7 @@
 //! footer      what a footer says
 //! file        a file that is read
 //! dataset     many files as one table
+//! pyarrow_types  the types that pyarrow gives columns
 //! properties  what is asked of a writer
 //! writer      a file that is written
 //! append      rows behind those of a file
@@ -39,6 +40,7 @@ mod inspect;
 mod kms;
 mod options;
 mod properties;
+mod pyarrow_types;
 mod report;
 mod sink;
 mod source;
@@ -47,6 +49,10 @@ mod work;
 mod writer;
 
 use pyo3::prelude::*;
+
+/// Arrays are large, and often made anew: the system's allocator gives their memory back, and clears it each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[pymodule]
 fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -278,3 +278,57 @@ def test_time_is_linear_in_columns(tmp_path: pathlib.Path) -> None:
 
     # Where each column looked through all of them it was 64 times as long.
     assert taken(4000) < 24 * taken(500)
+
+
+def test_few_columns_of_many_need_no_schema_of_the_others(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the Parquet schema nor the Arrow schema of all columns is made."""
+    path = tmp_path / "wide.parquet"
+    table = pa.table({f"c{i}": [i, i + 1] for i in range(500)} | {"s": [{"x": 1, "y": "a"}, None]})
+    theirs.write_table(table, path)
+    arguments: list[dict[str, object]] = [
+        {"columns": ["c300", "s.y"]}, {"columns": ["c2", "s"], "filters": [("c499", ">", 499)]},
+        {"columns": ["s", "c1"], "use_threads": False}, {"columns": []},
+    ]  # fmt: skip
+    expected = [theirs.read_table(path, **options) for options in arguments]
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the whole schema is made")
+
+    monkeypatch.setattr("marquetry.metadata._schema.ParquetSchema.__init__", refuse)
+    monkeypatch.setattr(ours.ParquetFile, "schema_arrow", property(refuse))
+    for options, table in zip(arguments, expected, strict=True):
+        assert ours.read_table(path, **options).equals(table)  # type: ignore[arg-type]
+    assert ours.ParquetFile(path).read(["s", "c7"]).column_names == ["s", "c7"]
+
+
+def test_rows_without_columns_are_counted(tmp_path: pathlib.Path) -> None:
+    for i in range(3):
+        theirs.write_table(TABLE, tmp_path / f"{i}.parquet")
+    for source in (tmp_path / "1.parquet", tmp_path):
+        for filters in (None, [("i", "=", 1)]):
+            mine, other = (module.read_table(source, columns=[], filters=filters) for module in (ours, theirs))
+            assert (mine.num_rows, mine.num_columns) == (other.num_rows, 0), filters
+
+
+def test_int96_beside_other_timestamps_of_a_struct(tmp_path: pathlib.Path) -> None:
+    """Only INT96 has the unit that is asked for."""
+    path = tmp_path / "x.parquet"
+    when = datetime.datetime(2024, 5, 6, 7, 8, 9)
+    days = pa.array([when], pa.timestamp("us"))
+    table = pa.table({"s": pa.StructArray.from_arrays([days, pa.array([[when]], pa.list_(pa.timestamp("us")))], ["a", "b"])})
+    theirs.write_table(table, path, use_deprecated_int96_timestamps=True)
+    for unit in ("ns", "us", "ms"):
+        mine = ours.read_table(path, coerce_int96_timestamp_unit=unit)
+        other = theirs.read_table(path, coerce_int96_timestamp_unit=unit)
+        assert mine.equals(other), (mine.schema, other.schema)
+    theirs.write_table(table, path)
+    assert ours.read_table(path, coerce_int96_timestamp_unit="ms").equals(table)
+
+
+def test_elements_have_the_names_that_pyarrow_gives_them(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x.parquet"
+    types = [pa.list_(pa.int8()), pa.large_list(pa.field("x", pa.int8())), pa.struct([("a", pa.list_(pa.list_(pa.int8())))])]
+    for compliant in (True, False):
+        table = pa.table({str(i): pa.array([], data_type) for i, data_type in enumerate(types)})
+        theirs.write_table(table, path, use_compliant_nested_type=compliant)
+        assert str(ours.read_schema(path).remove_metadata()) == str(theirs.read_schema(path).remove_metadata())

@@ -180,7 +180,7 @@ impl Mapping<'_> {
     fn list(&self, element: &NestedField, hint: Option<&DataType>) -> Mapped {
         let element_hint = hint.and_then(element_of);
         let element_hint = element_hint.map(Arc::as_ref);
-        let element: FieldRef = Arc::new(named_as(self.field(element, element_hint), element_hint));
+        let element: FieldRef = Arc::new(self.named_as(self.field(element, element_hint), element_hint));
         let data_type = match hint {
             Some(DataType::FixedSizeList(_, ..0)) | None => DataType::List(element),
             Some(hint) => list_of(hint, element),
@@ -207,20 +207,20 @@ impl Mapping<'_> {
         let parts = parts.iter().enumerate().map(|(i, part)| {
             let mapped = self.field(part, hint_of(i));
             let nullable = i > 0 && mapped.is_nullable();
-            named_as(mapped.with_nullable(nullable), hint_of(i))
+            self.named_as(mapped.with_nullable(nullable), hint_of(i))
         });
         let entries = ArrowField::new(&*entries.name, DataType::Struct(parts.collect()), false);
-        let entries = named_as(entries, entries_hint);
+        let entries = self.named_as(entries, entries_hint);
         Mapped { data_type: DataType::Map(Arc::new(entries), sorted), hinted: entries_hint.is_some() }
     }
-}
 
-/// The field under the hint's name. Elements, entries, keys and values are found by position: their names say nothing, and
-/// in Arrow they are others than in Parquet.
-fn named_as(field: ArrowField, hint: Option<&ArrowField>) -> ArrowField {
-    match hint {
-        Some(hint) => field.with_name(hint.name()),
-        None => field,
+    /// The field under the hint's name. Elements, entries, keys and values are found by position: their names say nothing, and
+    /// in Arrow they are others than in Parquet.
+    fn named_as(&self, field: ArrowField, hint: Option<&ArrowField>) -> ArrowField {
+        match hint.filter(|_| self.options.stored_element_names) {
+            Some(hint) => field.with_name(hint.name()),
+            None => field,
+        }
     }
 }
 

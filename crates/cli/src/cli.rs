@@ -13,6 +13,9 @@ pub(crate) struct CommandLine {
     /// How facts and rows are printed
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Show long text as it comes, and not page by page (MARQUETRY_PAGER, PAGER, or less)
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
     #[command(flatten)]
@@ -72,6 +75,9 @@ pub(crate) enum Command {
     /// Make a page that shows where the bytes of files are, and what can be skipped
     #[command(after_help = commands::report::REPORT_HELP)]
     Report(commands::report::ReportArgs),
+    /// Show the files of a folder in a browser on this machine: reports, search, rows
+    #[command(after_help = commands::serve::SERVE_HELP)]
+    Serve(commands::serve::ServeArgs),
     /// Walk through a file in the terminal: schema, row groups, columns, pages, bytes, rows
     #[command(after_help = commands::dive::DIVE_HELP)]
     Dive(commands::dive::DiveArgs),
@@ -114,6 +120,30 @@ pub(crate) enum Command {
     /// List the rules that verify checks
     #[command(after_help = commands::rules::RULES_HELP)]
     Rules(commands::rules::RulesArgs),
+}
+
+impl Command {
+    /// Whether it only prints, and may print more than a screen has.
+    pub(crate) fn may_be_long(&self) -> bool {
+        if let Command::Meta(args) = self {
+            return args.edit.is_none();
+        }
+        matches!(
+            self,
+            Command::Schema(_)
+                | Command::Pages(_)
+                | Command::Dictionary(_)
+                | Command::Index(_)
+                | Command::Head(_)
+                | Command::Cat(_)
+                | Command::Explain(_)
+                | Command::Size(_)
+                | Command::Stats(_)
+                | Command::Advise(_)
+                | Command::Diff(_)
+                | Command::Rules(_)
+        )
+    }
 }
 
 const AFTER_HELP: &str = "\

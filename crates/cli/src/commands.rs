@@ -29,6 +29,7 @@ pub(crate) mod rewrite;
 pub(crate) mod rotate_keys;
 pub(crate) mod rules;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod size;
 pub(crate) mod split;
 pub(crate) mod sql;

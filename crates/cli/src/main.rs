@@ -25,12 +25,14 @@
 //! value     the values in statistics and dictionaries as JSON
 //! losses    what is lost of damaged files
 //! report_file   a report in a file of its own
+//! serve     a folder of files as a site on this machine
 //! unreferenced    bytes of a file that nothing refers to
 //! ordered_map    a parallel map that keeps the order
 //! output    standard output: text or JSON
 //! json_stream   JSON that is written while its parts come
 //! overwrite  where a file may be written
 //! terminal  output to a terminal
+//! pager     long text page by page
 //! failure   what goes wrong, its line on standard error and its exit code
 //! signals   what is cleaned up when the process is told to end
 //! ```
@@ -63,6 +65,7 @@ mod metrics;
 mod ordered_map;
 mod output;
 mod overwrite;
+mod pager;
 mod plain_value;
 mod printable;
 mod remote;
@@ -70,6 +73,7 @@ mod report_file;
 mod rewrite;
 mod rows;
 mod schema_parser;
+mod serve;
 mod shred_plan;
 #[cfg(unix)]
 mod signals;
@@ -104,7 +108,7 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     signals::clean_up();
     let mut outcome = Outcome::new();
-    let mut output = Output::new(args.format);
+    let mut output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
     let keys = args.keys.apply();
     let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
     match run {
@@ -112,6 +116,8 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::ClosedPipe) => {}
         Err(failure) => outcome.report(None, &failure),
     }
+    // Whoever reads page by page has the terminal as long as they like.
+    drop(output);
     outcome.exit_code()
 }
 
@@ -160,6 +166,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::Lint(args) => commands::lint::run(args, output, outcome),
         Command::Diff(args) => commands::diff::run(args, output, outcome),
         Command::Report(args) => commands::report::run(args, output, outcome),
+        Command::Serve(args) => commands::serve::run(args, output),
         Command::Dive(args) => commands::dive::run(args),
         Command::Stats(args) => commands::stats::run(args, output, outcome),
         Command::Convert(args) => commands::convert::run(args, memory.to_write(), output, outcome),

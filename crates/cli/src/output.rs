@@ -1,6 +1,7 @@
 //! Standard output: text or JSON.
 
 use crate::args::Format;
+use crate::pager::Pager;
 use crate::terminal::{TerminalWriter, escaped};
 use marquetry_base::{Printable, steers_terminal};
 use serde::Serialize;
@@ -18,14 +19,19 @@ pub(crate) struct Output {
 /// What standard output is.
 enum Destination {
     Terminal(TerminalWriter<Stdout>),
+    /// A program that has the terminal.
+    Pager(TerminalWriter<Pager>),
     Other(Stdout),
 }
 
 impl Output {
-    pub(crate) fn new(format: Format) -> Self {
-        let out = match io::stdout().is_terminal() {
-            true => Destination::Terminal(TerminalWriter::new(io::stdout())),
-            false => Destination::Other(io::stdout()),
+    /// Where there is a terminal, text that `may_be_long` goes there page by page.
+    pub(crate) fn new(format: Format, may_be_long: bool) -> Self {
+        let pager = if may_be_long && format == Format::Text { Pager::start() } else { None };
+        let out = match (pager, io::stdout().is_terminal()) {
+            (Some(pager), _) => Destination::Pager(TerminalWriter::new(pager)),
+            (None, true) => Destination::Terminal(TerminalWriter::new(io::stdout())),
+            (None, false) => Destination::Other(io::stdout()),
         };
         Output { format, out: BufWriter::with_capacity(BUFFER, out) }
     }
@@ -77,6 +83,7 @@ impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Destination::Terminal(out) => out.write(bytes),
+            Destination::Pager(out) => out.write(bytes),
             Destination::Other(out) => out.write(bytes),
         }
     }
@@ -84,6 +91,7 @@ impl Write for Destination {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Destination::Terminal(out) => out.flush(),
+            Destination::Pager(out) => out.flush(),
             Destination::Other(out) => out.flush(),
         }
     }

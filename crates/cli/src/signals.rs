@@ -33,6 +33,10 @@ fn watch(is_over: &Arc<AtomicBool>) -> io::Result<()> {
     let is_over = is_over.clone();
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
+        if signal == SIGINT {
+            // Ctrl-C is for the program that has the terminal: many do something else than to end.
+            crate::pager::wait();
+        }
         is_over.store(true, Ordering::Relaxed);
         #[cfg(feature = "dive")]
         marquetry_dive::restore_terminal();

@@ -61,7 +61,7 @@ fn run_all(folder: &Folder, advice: &Value, rows: u64) -> BTreeSet<String> {
     let mut kinds = BTreeSet::new();
     for finding in advice["findings"].as_array().unwrap() {
         kinds.insert(finding["kind"].as_str().unwrap().to_owned());
-        let Some(command) = finding["command"].as_str() else { continue };
+        let command = finding["command"].as_str().unwrap();
         let _ = fs::remove_dir_all(&work);
         fs::create_dir(&work).unwrap();
         let rest = command.strip_prefix("marquetry ").unwrap();

@@ -93,6 +93,28 @@ fn files_are_encrypted_read_and_decrypted() {
     assert_eq!((parts.len(), rows.sum::<u32>()), (2, 400));
 }
 
+/// Advice is given; written again it is by `rewrite`, which says by which keys.
+#[test]
+fn optimize_leaves_encrypted_files_alone() {
+    let dir = folder();
+    let [file, out, read, write] =
+        ["wines-enc.parquet", "out.parquet", "read.json", "write.json"].map(|name| at(&dir, name));
+    success(&["convert", WINES, &file, "--encrypt-file", &write]);
+    let advice = success(&["advise", &file, "--key-file", &read, "--budget", "60s"]);
+    assert!(advice.contains("price"), "{advice}");
+    for more in [&[][..], &["--sort"], &["--types"]] {
+        let (code, errors) = failure(&[&["optimize", &file, &out, "--key-file", &read], more].concat());
+        assert!(
+            code == 2 && errors.join(" ").contains("is encrypted: `marquetry rewrite"),
+            "{code} {errors:?}"
+        );
+        assert!(!Path::new(&out).exists());
+    }
+    let (code, errors) = failure(&["optimize", &file, &out]);
+    assert!(matches!(code, 1 | 2) && errors.len() == 1, "{code} {errors:?}");
+    assert!(!Path::new(&out).exists());
+}
+
 /// What was encrypted is not written in the open by chance.
 #[test]
 fn nothing_is_decrypted_without_a_word() {

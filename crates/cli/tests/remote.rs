@@ -59,6 +59,8 @@ fn commands_read_urls() {
         &["convert", "--report", "none", "--overwrite"][..],
         &["rewrite", "--compression", "zstd"],
         &["merge"],
+        &["optimize", "--budget", "60s"],
+        &["optimize", "--sort", "--budget", "60s"],
     ] {
         success(&[command, &[&url, out]].concat());
         assert_eq!(success(&["count", out]), success(&["count", &path]), "{command:?}");
@@ -171,6 +173,7 @@ fn only_convert_writes_to_a_url() {
         &["meta", "set", "s3://bucket/a.parquet", "key=value"],
         &["drop-row-group", "az://container/a.parquet", "0"],
         &["recover", &path, "s3://bucket/out.parquet"],
+        &["optimize", &path, "s3://bucket/out.parquet"],
     ] {
         let (code, lines) = failure(command);
         assert_eq!(code, 2, "{command:?}");

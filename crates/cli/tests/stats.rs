@@ -92,3 +92,58 @@ fn a_column_that_is_not_there() {
     let (code, errors) = failure(&["stats", &wines(), "--columns", "pirce"]);
     assert!(code == 2 && errors[0].contains("pirce") && errors[0].contains("price"), "{code} {errors:?}");
 }
+
+/// The files of a directory are one table: what is said is what is said of one file with all rows.
+#[test]
+fn a_directory_is_one_table() {
+    let folder = Folder::new("stats_directory");
+    let parts = folder.path("parts");
+    std::fs::create_dir(&parts).unwrap();
+    success(&["split", &wines(), "--rows", "70", "--out-dir", &parts]);
+    // Columns in another order are the same columns.
+    let (last, other) = (folder.path("last.parquet"), folder.path("other.parquet"));
+    success(&["convert", &wines(), &last, "--report", "none"]);
+    success(&[
+        "rewrite",
+        &last,
+        &other,
+        "--columns",
+        "year,name,country,price,rating,grapes,producer,tasted",
+    ]);
+    let (one, many) = (json(&[&wines()]), json(&[&parts]));
+    assert_eq!((&many["rows"], &many["files"], &one["files"]), (&one["rows"], &3.into(), &1.into()));
+    let [one, many] = [&one, &many].map(|stats| stats["columns"].as_array().unwrap());
+    assert_eq!(one.len(), many.len());
+    for (one, many) in one.iter().zip(many) {
+        for (fact, value) in one.as_object().unwrap() {
+            let same = match (value.as_f64(), many[fact].as_f64()) {
+                (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs(),
+                _ => *value == many[fact],
+            };
+            assert!(same, "{fact}: {value} and {}", many[fact]);
+        }
+    }
+    let both = folder.path("both");
+    std::fs::create_dir(&both).unwrap();
+    std::fs::rename(&last, format!("{both}/a.parquet")).unwrap();
+    std::fs::rename(&other, format!("{both}/b.parquet")).unwrap();
+    let year = |stats: serde_json::Value| {
+        let columns = stats["columns"].as_array().unwrap().clone();
+        columns.into_iter().find(|column| column["column"] == "year").unwrap()
+    };
+    let (one, twice) = (year(json(&[&wines()])), year(json(&[&both])));
+    assert_eq!(
+        (&one["min"], &one["max"], &one["distinct"]),
+        (&twice["min"], &twice["max"], &twice["distinct"])
+    );
+    assert_eq!(one["nulls"].as_u64().unwrap() * 2, twice["nulls"].as_u64().unwrap());
+    // Other columns are told, with the file.
+    success(&["rewrite", &wines(), &format!("{both}/c.parquet"), "--columns", "year"]);
+    let (code, errors) = failure(&["stats", &both]);
+    assert!(
+        code == 2 && errors.join(" ").contains("c.parquet") && errors.join(" ").contains("has no column"),
+        "{code} {errors:?}"
+    );
+    let (code, errors) = failure(&["stats", "--quick", &parts]);
+    assert!(code == 2 && errors.join(" ").contains("one footer at a time"), "{errors:?}");
+}

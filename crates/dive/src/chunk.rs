@@ -1,5 +1,7 @@
 //! What the footer says of a column chunk, and where its parts are.
 
+use crate::bloom_blocks::BloomBlocks;
+use crate::index_pages::IndexPages;
 use crate::opened_file::OpenedFile;
 use crate::pages::Pages;
 use crate::rows::Rows;
@@ -22,6 +24,17 @@ struct Line {
     value: String,
     about: &'static str,
     byte: Option<u64>,
+    /// What is below it.
+    below: Option<Below>,
+}
+
+/// What a line leads to.
+#[derive(Clone, Copy)]
+enum Below {
+    Pages,
+    Rows,
+    Index,
+    BloomFilter,
 }
 
 impl Chunk {
@@ -32,12 +45,14 @@ impl Chunk {
                 value: "Enter shows them".to_owned(),
                 about: "A chunk is cut into pages: perhaps a dictionary first, then data. README.md, Data Pages.",
                 byte: None,
+                below: Some(Below::Pages),
             },
             Line {
                 name: "rows",
                 value: "Enter shows them".to_owned(),
                 about: "The values of this column, row by row.",
                 byte: None,
+                below: Some(Below::Rows),
             },
         ];
         if let Err(error) = facts(&file, row_group, column, &mut lines) {
@@ -46,6 +61,7 @@ impl Chunk {
                 value: shown(&error.to_string()),
                 about: "This chunk cannot be read.",
                 byte: None,
+                below: None,
             });
         }
         Chunk { file, row_group, column, lines }
@@ -55,8 +71,14 @@ impl Chunk {
 fn facts(file: &OpenedFile, row_group: usize, column: usize, lines: &mut Vec<Line>) -> Result<()> {
     let chunk = file.chunk(row_group, column)?;
     let leaf = file.metadata().schema().column(column);
-    let mut fact =
-        |name, value: String, about, byte| lines.push(Line { name, value: shown(&value), about, byte });
+    let mut fact = |name, value: String, about, byte: Option<u64>| {
+        let below = match name {
+            "column index" | "offset index" => byte.map(|_| Below::Index),
+            "bloom filter" => byte.map(|_| Below::BloomFilter),
+            _ => None,
+        };
+        lines.push(Line { name, value: shown(&value), about, byte, below });
+    };
     let bytes = |n: i64| {
         u64::try_from(n).map_or_else(|_| n.to_string(), |n| format!("{} ({})", ShownCount(n), ShownBytes(n)))
     };
@@ -178,15 +200,17 @@ impl Screen for Chunk {
     }
 
     fn can_enter(&self, index: usize) -> bool {
-        index < 2
+        self.lines[index].below.is_some()
     }
 
     fn enter(&mut self, index: usize) -> Option<Box<dyn Screen>> {
-        match index {
-            0 => Some(Box::new(Pages::new(self.file.clone(), self.row_group, self.column))),
-            1 => Some(Box::new(Rows::of_column(self.file.clone(), self.row_group, self.column))),
-            _ => None,
-        }
+        let (file, row_group, column) = (self.file.clone(), self.row_group, self.column);
+        Some(match self.lines[index].below? {
+            Below::Pages => Box::new(Pages::new(file, row_group, column)),
+            Below::Rows => Box::new(Rows::of_column(file, row_group, column)),
+            Below::Index => Box::new(IndexPages::new(file, row_group, column)),
+            Below::BloomFilter => Box::new(BloomBlocks::new(file, row_group, column)),
+        })
     }
 
     fn byte(&mut self, index: usize) -> Option<u64> {

@@ -45,6 +45,31 @@ pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// The first numbers of `width` bits, the lowest bits first.
+pub(crate) fn unpacked(bytes: &[u8], width: u32, most: usize) -> Vec<u64> {
+    let bit = |i: usize| bytes.get(i / 8).map(|byte| u64::from(byte >> (i % 8) & 1));
+    let number = |n: usize| {
+        (0..width.min(64) as usize).try_fold(0, |sum, i| Some(sum | bit(n * width as usize + i)? << i))
+    };
+    (0..most).map_while(number).collect()
+}
+
+/// A line for what is not told apart.
+pub(crate) fn more(out: &mut Vec<Explained>, bytes: &[u8], from: usize, at: usize) {
+    if let Some(rest) = bytes.get(from..).filter(|rest| !rest.is_empty()) {
+        out.push(Explained::new(
+            at + from,
+            rest,
+            "and more",
+            format!("{} bytes", rest.len()),
+            "These are not told apart here.",
+        ));
+    }
+}
+
+/// Rows of one part of a page.
+pub(crate) const MOST: usize = 1_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;

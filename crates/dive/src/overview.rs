@@ -1,6 +1,7 @@
 //! The file as a whole, and where one can go from here.
 
 use crate::columns::Columns;
+use crate::footer::Footer;
 use crate::hex::Hex;
 use crate::opened_file::OpenedFile;
 use crate::row_groups::RowGroups;
@@ -100,7 +101,7 @@ impl Screen for Overview {
             2 => Box::new(Columns::new(file, None)),
             3 => Box::new(Rows::new(file, None)),
             4 => Box::new(Hex::new(file, 0)),
-            5 => Box::new(Hex::new(file, self.byte(5)?)),
+            5 => Box::new(Footer::new(file)),
             _ => return None,
         })
     }

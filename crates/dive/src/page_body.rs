@@ -1,6 +1,8 @@
 //! Levels and values of a page, run by run.
 
-use crate::explained::{Explained, unzigzag, varint};
+use crate::explained::{Explained, MOST, more, unpacked, varint};
+use crate::page_alp::explain_alp;
+use crate::page_deltas;
 
 /// The runs of levels of at most `max`, from byte `at` of the page on.
 pub(crate) fn explain_levels(bytes: &[u8], at: usize, max: u8, what: &str, means: &str) -> Vec<Explained> {
@@ -14,20 +16,11 @@ pub(crate) fn explain_values(bytes: &[u8], at: usize, encoding: i32, width: Opti
         0 => plain(bytes, at, width),
         2 | 8 => dictionary(bytes, at),
         3 => boolean_runs(bytes, at),
-        5 => delta_header(bytes, at, "", "Encodings.md, Delta Encoding (DELTA_BINARY_PACKED)."),
-        6 => delta_header(
-            bytes,
-            at,
-            "length of strings, ",
-            "The lengths of all strings, then all their bytes. Encodings.md, Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY).",
-        ),
-        7 => delta_header(
-            bytes,
-            at,
-            "shared prefix, ",
-            "How many bytes each string shares with the one before it, then what is new of each. Encodings.md, Delta Strings (DELTA_BYTE_ARRAY).",
-        ),
+        5 => page_deltas::numbers(bytes, at),
+        6 => page_deltas::strings(bytes, at),
+        7 => page_deltas::shared_strings(bytes, at),
         9 => split(bytes, at, width),
+        10 => explain_alp(bytes, at, width.unwrap_or(8)),
         _ => vec![Explained::new(at, bytes, "values", format!("{} bytes", bytes.len()), "Encodings.md.")],
     }
 }
@@ -67,15 +60,6 @@ fn runs(bytes: &[u8], at: usize, width: u32, what: &str, about: &str) -> Vec<Exp
     }
     more(&mut out, bytes, from, at);
     out
-}
-
-/// The first numbers of `width` bits, the lowest bits first.
-fn unpacked(bytes: &[u8], width: u32, most: usize) -> Vec<u64> {
-    let bit = |i: usize| bytes.get(i / 8).map(|byte| u64::from(byte >> (i % 8) & 1));
-    let number = |n: usize| {
-        (0..width.min(64) as usize).try_fold(0, |sum, i| Some(sum | bit(n * width as usize + i)? << i))
-    };
-    (0..most).map_while(number).collect()
 }
 
 fn dictionary(bytes: &[u8], at: usize) -> Vec<Explained> {
@@ -153,42 +137,6 @@ fn plain(bytes: &[u8], at: usize, width: Option<usize>) -> Vec<Explained> {
     out
 }
 
-fn delta_header(bytes: &[u8], at: usize, what: &str, about: &str) -> Vec<Explained> {
-    let (mut out, mut from) = (Vec::new(), 0);
-    let fields: [(&str, &str); 4] = [
-        ("block size", "Values of a block."),
-        ("miniblocks", "Miniblocks of a block: each has a bit width of its own."),
-        ("values", "All values, the first one among them."),
-        ("first value", "The value that the differences begin at, as a zigzag number."),
-    ];
-    for (i, (name, text)) in fields.into_iter().enumerate() {
-        let Some((number, len)) = varint(&bytes[from..]) else { break };
-        let value = if i == 3 { unzigzag(number).to_string() } else { number.to_string() };
-        out.push(Explained::new(
-            at + from,
-            &bytes[from..from + len],
-            format!("{what}{name}"),
-            value,
-            format!("{text} {about}"),
-        ));
-        from += len;
-    }
-    if let Some((number, len)) = varint(&bytes[from..]).filter(|_| out.len() == 4) {
-        let text =
-            format!("The least difference of the first block; what is packed is the rest of each. {about}");
-        out.push(Explained::new(
-            at + from,
-            &bytes[from..from + len],
-            format!("{what}least difference"),
-            unzigzag(number).to_string(),
-            text,
-        ));
-        from += len;
-    }
-    more(&mut out, bytes, from, at);
-    out
-}
-
 fn split(bytes: &[u8], at: usize, width: Option<usize>) -> Vec<Explained> {
     let streams = width.unwrap_or(1).max(1);
     let len = bytes.len() / streams;
@@ -207,22 +155,6 @@ fn split(bytes: &[u8], at: usize, width: Option<usize>) -> Vec<Explained> {
     (0..streams.min(MOST)).filter(|_| len > 0).map(stream).collect()
 }
 
-/// A line for what is not told apart.
-fn more(out: &mut Vec<Explained>, bytes: &[u8], from: usize, at: usize) {
-    if let Some(rest) = bytes.get(from..).filter(|rest| !rest.is_empty()) {
-        out.push(Explained::new(
-            at + from,
-            rest,
-            "and more",
-            format!("{} bytes", rest.len()),
-            "These are not told apart here.",
-        ));
-    }
-}
-
-/// Rows of one part of a page.
-const MOST: usize = 1_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,12 +166,5 @@ mod tests {
         assert_eq!(runs[0].value, "8 of 3 bits: 0 1 2 3 4 5 6 7");
         assert_eq!((runs[1].at, runs[1].value.as_str()), (14, "5 x 1"));
         assert_eq!(explain_values(&[2, 0, 0, 0, b'a', b'b'], 0, 0, None)[0].value, "2 bytes: ab");
-        assert_eq!(
-            explain_values(&[128, 1, 4, 10, 14], 0, 5, None)
-                .iter()
-                .map(|field| field.value.as_str())
-                .collect::<Vec<_>>(),
-            ["128", "4", "10", "7"]
-        );
     }
 }

@@ -3,8 +3,10 @@
 use crate::opened_file::OpenedFile;
 use crate::screen::Screen;
 use crate::text::shown;
+use crate::variant_texts::variant_texts;
 use arrow_array::RecordBatch;
 use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionMask};
+use marquetry_arrow::variant::is_variant;
 use marquetry_base::Result;
 use marquetry_core::predicate::Predicate;
 use marquetry_inspect::value_texts;
@@ -91,7 +93,12 @@ impl Rows {
     }
 
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = batch.columns().iter().map(value_texts).collect::<Result<Vec<_>>>()?;
+        let columns = batch.schema_ref().fields().iter().zip(batch.columns());
+        let texts = columns.map(|(field, column)| match is_variant(field) {
+            true => variant_texts(column),
+            false => value_texts(column),
+        });
+        let columns = texts.collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
             let cell = |texts: &Vec<Option<String>>| texts[row].as_deref().map_or("-".to_owned(), shown);
             self.window.1.push(columns.iter().map(cell).collect());

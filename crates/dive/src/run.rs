@@ -2,6 +2,7 @@
 
 use crate::dive::Dive;
 use crate::input::{Input, Key};
+use crate::life_sign::LifeSign;
 use crate::opened_file::OpenedFile;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +10,9 @@ use crossterm::event::{
     self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
     MouseButton, MouseEvent, MouseEventKind,
 };
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use crossterm::{cursor, execute};
 use marquetry_base::CancelToken;
 use ratatui_core::terminal::Terminal;
@@ -54,10 +57,23 @@ pub fn restore_terminal() {
 
 fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()> {
     let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+    let life = LifeSign::new();
     while !dive.is_over() {
-        terminal.draw(|frame| dive.draw(frame.buffer_mut(), colour))?;
+        let mut is_covered = false;
+        terminal.draw(|frame| {
+            is_covered = life.during(|| dive.draw(frame.buffer_mut(), colour)).1;
+        })?;
+        if is_covered {
+            // What was read is there by now.
+            terminal = cleared()?;
+            terminal.draw(|frame| dive.draw(frame.buffer_mut(), colour))?;
+        }
         match inputs.recv() {
-            Ok(Woken::Input(input)) => dive.input(input),
+            Ok(Woken::Input(input)) => {
+                if life.during(|| dive.input(input)).1 {
+                    terminal = cleared()?;
+                }
+            }
             Ok(Woken::Resized) => {}
             Ok(Woken::Failed(error)) => return Err(error),
             Err(_) => return Ok(()),
@@ -67,6 +83,12 @@ fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()
         }
     }
     Ok(())
+}
+
+/// The terminal with nothing on it. Its own `clear` asks where the cursor is, and the answer would go to the thread that reads keys.
+fn cleared() -> io::Result<Terminal<CrosstermBackend<io::Stdout>>> {
+    execute!(stdout(), Clear(ClearType::All))?;
+    Terminal::new(CrosstermBackend::new(stdout()))
 }
 
 /// Has the terminal put text on the clipboard.

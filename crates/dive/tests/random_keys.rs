@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 
 fn input() -> impl Strategy<Value = Input> {
-    let keys = "⏎⏎⏎⎋jjkhlgGnNsxvyceof/:@19a =".chars().collect::<Vec<_>>();
+    let keys = "⏎⏎⏎⎋jjkhlgGnNsxvyctteof/:@19a =".chars().collect::<Vec<_>>();
     prop_oneof![
         12 => prop::sample::select(keys).prop_map(|key| Input::Key(match key {
             '⏎' => Key::Enter,

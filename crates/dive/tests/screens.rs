@@ -37,6 +37,13 @@ fn wines() {
         check("wines", width, 24, example("wines.parquet"), WALK);
     }
     check(
+        "wines_footer",
+        120,
+        30,
+        example("wines.parquet"),
+        &["jjjjj⏎", "⏎", "j⏎", "j⏎", "⎋⎋jj⏎", "⏎", "⏎", "jjj⏎", "j⏎"],
+    );
+    check(
         "wines_filter",
         80,
         24,
@@ -62,9 +69,27 @@ fn files_of_others() {
         ),
         ("bad_levels", "parquet-testing/bad_data/ARROW-RS-GH-6229-LEVELS.parquet", &["j⏎⏎⏎⏎", "⏎", "v"]),
         ("variant", "parquet-testing/shredded_variant/case-001.parquet", &["⏎", "⎋jjj⏎"]),
+        (
+            "index_and_bloom_filter",
+            "parquet-testing/data/data_index_bloom_encoding_stats.parquet",
+            &["j⏎⏎⏎G", "k⏎", "c", "⎋t", "⏎", "⏎", "⎋⎋⎋⎋j⏎", "j", "fHello⏎", "⎋fnever⏎"],
+        ),
+        ("delta_numbers", "parquet-testing/data/delta_binary_packed.parquet", &["j⏎⏎jj⏎⏎⏎", "G"]),
+        ("delta_strings", "parquet-testing/data/delta_byte_array.parquet", &["j⏎⏎⏎⏎⏎", "G"]),
+        ("delta_lengths", "parquet-testing/data/delta_length_byte_array.parquet", &["j⏎⏎⏎⏎⏎", "G"]),
+        ("alp", "corpus/apache__parquet-testing/refs/0340d48d29/data/alp_arade.parquet", &["j⏎⏎⏎⏎⏎", "G"]),
+        (
+            "encrypted_footer",
+            "parquet-testing/data/encrypt_columns_and_footer_bloom_filter.parquet.encrypted",
+            &[],
+        ),
     ];
     for (name, path, keys) in files {
         let path = corpus.join(path);
+        if keys.is_empty() {
+            assert!(Driven::open(&path).is_none(), "{name}: without a key there is nothing to show");
+            continue;
+        }
         for width in [80, 300] {
             check(name, width, 24, Driven::open(&path).unwrap(), keys);
         }

@@ -4,7 +4,9 @@
 //! run         compares rows: which columns, by key or by values
 //! diff_file   reads a file, and hashes its rows
 //! row_hash    hashes of values, the same however they are stored
+//! row_sink    what takes the hashes of rows
 //! row_log     the hashes of all rows, in memory or in a temporary file
+//! parted_log  the same in parts by keys
 //! in_place    rows compared place by place
 //! multiset    rows compared wherever they stand
 //! keyed       rows compared by their key
@@ -17,8 +19,10 @@ mod in_place;
 mod keyed;
 mod multiset;
 mod options;
+mod parted_log;
 mod row_hash;
 mod row_log;
+mod row_sink;
 mod rows_diff;
 mod run;
 

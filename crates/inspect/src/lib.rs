@@ -32,6 +32,6 @@ pub use reencode::{ColumnSource, EncoderMemory, Reencoder};
 pub use shown_numbers::{ShownBytes, ShownCount};
 pub use stats::{
     ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles, StatsOptions, column_stats,
-    footer_stats,
+    footer_stats, table_stats,
 };
 pub use value_texts::value_texts;

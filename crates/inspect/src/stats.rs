@@ -25,4 +25,4 @@ mod value_counts;
 pub use column::{ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles};
 pub use footer::footer_stats;
 pub use options::StatsOptions;
-pub use run::column_stats;
+pub use run::{column_stats, table_stats};

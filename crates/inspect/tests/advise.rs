@@ -263,6 +263,7 @@ fn lists_of_one() {
     let ones = advice(&lists(|i| i % 2), plain(), &options());
     let finding = sole(&ones, AdviceKind::ListOfOne);
     assert_eq!((&finding.columns[..], &finding.confidence), (&["tags".to_owned()][..], &Confidence::Certain));
+    assert_eq!(finding.change, Change::Type(NewType::Element));
     none(&advice(&lists(|i| i % 3), plain(), &options()), AdviceKind::ListOfOne);
 }
 

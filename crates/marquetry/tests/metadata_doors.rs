@@ -18,7 +18,7 @@ use marquetry::file::properties::WriterProperties;
 use marquetry::file::{DecodeResult, ParquetMetaDataPushDecoder, Source, read_metadata};
 use marquetry::internals::encoding::PhysicalType;
 use marquetry::predicate::col;
-use marquetry::schema::Schema;
+use marquetry::schema::{Leaf, Schema};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -327,7 +327,36 @@ fn the_stored_schema_is_followed_where_the_policy_says() {
         opened.schema().fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>()
     };
     assert_eq!(types(ArrowReaderOptions::new()), [table.column(0).data_type().clone(), DataType::LargeUtf8]);
-    let policy =
-        ArrowReaderOptions::new().with_hint_policy(|_, hint| !matches!(hint, DataType::Dictionary(..)));
+    let not_dictionaries =
+        |_: &Leaf, hint: &DataType| (!matches!(hint, DataType::Dictionary(..))).then(|| hint.clone());
+    let policy = ArrowReaderOptions::new().with_hint_policy(not_dictionaries);
     assert_eq!(types(policy), [DataType::Utf8, DataType::LargeUtf8]);
+    let all_views = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Utf8View));
+    assert_eq!(types(all_views), [DataType::Utf8View, DataType::Utf8View]);
+    // What a column cannot become has no effect.
+    let numbers = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Int64));
+    assert_eq!(types(numbers), [DataType::Utf8, DataType::Utf8]);
+}
+
+#[test]
+fn elements_have_the_names_of_either_schema() {
+    let words = Arc::new(StringArray::from(vec!["a"]));
+    let offsets = arrow_buffer::OffsetBuffer::from_lengths([1]);
+    let list = arrow_array::ListArray::new(
+        Arc::new(arrow_schema::Field::new("item", DataType::Utf8, true)),
+        offsets,
+        words,
+        None,
+    );
+    let table = RecordBatch::try_from_iter([("list", Arc::new(list) as ArrayRef)]).unwrap();
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+    for (stored, name) in [(true, "item"), (false, "element")] {
+        let options = ArrowReaderOptions::new().with_stored_element_names(stored);
+        let opened = ArrowReaderMetadata::load(Bytes::from(file.clone()), options).unwrap();
+        let DataType::List(element) = opened.schema().field(0).data_type() else { panic!("a list") };
+        assert_eq!(element.name(), name);
+    }
 }

@@ -4,7 +4,13 @@ use marquetry_base::Printable;
 use std::fmt::{self, Display, Write};
 
 /// Text as HTML shows it, in and out of quotes. What would steer a terminal or turn the order of letters is shown by its number.
-pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+///
+/// ```
+/// use marquetry_report::Escaped;
+/// assert_eq!(Escaped("a < b").to_string(), "a &lt; b");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Escaped<'a>(pub &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

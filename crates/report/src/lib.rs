@@ -26,7 +26,8 @@ mod reported_file;
 mod skipped_rows;
 mod summary;
 
-pub use page::write_report;
+pub use html::Escaped;
+pub use page::{STYLE, write_report};
 pub use report_options::ReportOptions;
 pub use reported_file::ReportedFile;
 pub use skipped_rows::SkippedRows;

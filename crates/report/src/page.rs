@@ -39,8 +39,13 @@ pub fn write_report(files: &[ReportedFile], options: &ReportOptions, out: &mut d
         files => format!("{} Parquet files", files.len()),
     };
     writeln!(page, "{HEAD}<title>{}</title>", Escaped(&title)).map_err(failed)?;
-    write!(page, "<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n", Escaped(&title))
-        .map_err(failed)?;
+    write!(
+        page,
+        "<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}<h1>{}</h1>\n",
+        nav(&options.links),
+        Escaped(&title)
+    )
+    .map_err(failed)?;
     let sink = |error| Error::io("cannot write the report", error);
     for file in files {
         page.push_str("<article>\n");
@@ -62,7 +67,18 @@ pub fn write_report(files: &[ReportedFile], options: &ReportOptions, out: &mut d
     out.write_all(page.as_bytes()).map_err(sink)
 }
 
-pub(crate) const STYLE: &str = include_str!("assets/report.css");
+/// Links above all else.
+fn nav(links: &[(String, String)]) -> String {
+    if links.is_empty() {
+        return String::new();
+    }
+    let link = |(text, to): &(String, String)| format!("<a href=\"{}\">{}</a>", Escaped(to), Escaped(text));
+    let links: Vec<_> = links.iter().map(link).collect();
+    format!("<nav aria-label=\"Site\">{}</nav>\n", links.join(" "))
+}
+
+/// The style of the page, for others that shall look alike.
+pub const STYLE: &str = include_str!("assets/report.css");
 pub(crate) const SCRIPT: &str = concat!(
     "'use strict';\n",
     include_str!("assets/data.js"),

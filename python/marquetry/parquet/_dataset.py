@@ -70,6 +70,7 @@ class ParquetDataset:
         self._base_dir: str | None = None
         self._first: ParquetFile | None = None
         self._single: Any = None
+        self._whole: pa.Schema | None = schema
         self._find(ds, path_or_paths, filesystem, schema, partitioning, ignore_prefixes)
 
     # Finding the files
@@ -77,7 +78,7 @@ class ParquetDataset:
     def _find(self, ds: Any, source: Any, filesystem: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
         if not is_path(source) and not isinstance(source, (list, tuple)):
             resolve(source, filesystem)
-            self._take_one(source, None, schema)
+            self._take_one(source, None)
             return
         if is_path(source):
             resolved, path = resolve(source, filesystem, self._memory_map)
@@ -86,7 +87,7 @@ class ParquetDataset:
             if info.type.name == "NotFound":
                 raise FileNotFoundError(path)
             if info.is_file:
-                self._take_one(path, resolved, schema)
+                self._take_one(path, resolved)
                 return
             from pyarrow.fs import FileSelector
 
@@ -101,11 +102,10 @@ class ParquetDataset:
                 raise FileNotFoundError(next(p for p in chosen if self.filesystem.get_file_info(p).type.name == "NotFound"))
         self._take_many(ds, chosen, schema, partitioning, prefixes)
 
-    def _take_one(self, source: Any, filesystem: Any, schema: Any) -> None:
+    def _take_one(self, source: Any, filesystem: Any) -> None:
         self._single, self.filesystem = source, filesystem
         self._partition_fields: list[pa.Field] = []
-        self._first = first = self._open(source)
-        self._schema = schema if schema is not None else first.schema_arrow
+        self._first = self._open(source)
         self.partitioning = None
         self._pyarrow: Any = None
 
@@ -127,7 +127,7 @@ class ParquetDataset:
             schema = _with_partitions(fields, partitions)
         else:
             self._first = None
-        self._schema = schema
+        self._whole = schema
         self._partition_fields = [field for field in partitions if field.name in schema.names]
         self._pyarrow = factory.finish(schema)
         self.partitioning = getattr(self._pyarrow, "partitioning", self.partitioning)
@@ -160,14 +160,25 @@ class ParquetDataset:
 
             fragment = ds.ParquetFileFormat().make_fragment(self._single, self.filesystem)
             self._pyarrow = ds.FileSystemDataset(
-                [fragment], self._schema, ds.ParquetFileFormat(), filesystem=self.filesystem
+                [fragment], self.schema, ds.ParquetFileFormat(), filesystem=self.filesystem
             )
         return self._pyarrow
 
     @property
     def schema(self) -> pa.Schema:
         """The Arrow schema that all files are read as."""
-        return self._schema
+        if self._whole is None:
+            assert self._first is not None
+            self._whole = self._first.schema_arrow
+        return self._whole
+
+    def _schema_of(self, columns: Sequence[str] | None) -> pa.Schema:
+        """At least what is needed of the schema to read these columns."""
+        if self._whole is not None or self._first is None or columns is None:
+            return self.schema
+        filtered = () if self._filters is None else _names(self._expression)
+        paths = [*columns, *(column.split(".")[0] for column in columns), *filtered]
+        return self._first._schema_of(list(dict.fromkeys(paths)))
 
     @property
     def files(self) -> list[str]:
@@ -183,7 +194,7 @@ class ParquetDataset:
         """Whether both have the same files, schema and filters."""
         if not isinstance(other, ParquetDataset):
             raise TypeError("'other' is no ParquetDataset")
-        return self._schema == other._schema and self.files == other.files and str(self._expression) == str(other._expression)
+        return self.schema == other.schema and self.files == other.files and str(self._expression) == str(other._expression)
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, ParquetDataset) else NotImplemented
@@ -207,12 +218,17 @@ class ParquetDataset:
             columns = list(columns)
             if pandas is not None:
                 columns += index_columns(pandas, columns)
-        selected = self._selected(columns)
-        needed = self._needed(selected)
-        tables = [self._read_file(source, keys, needed, use_threads) for source, keys in self._parts()]
-        schema = pa.schema([self._schema.field(name) for name in needed], metadata=self._schema.metadata)
-        tables = [table for table in tables if table is not None] or [schema.empty_table()]
-        table = _select(pa.concat_tables(tables).replace_schema_metadata(self._schema.metadata), selected)
+        schema = self._schema_of(columns)
+        selected = _selected(columns, schema)
+        needed = self._needed(selected, schema)
+        if needed != schema.names:
+            schema = pa.schema([schema.field(name) for name in needed], metadata=schema.metadata)
+        tables = [self._read_file(source, keys, schema, use_threads) for source, keys in self._parts()]
+        if not schema.names:
+            # pyarrow counts rows without columns only where they were selected from others.
+            return pa.table({"": pa.nulls(sum(table.num_rows for table in tables))}).select([])
+        table = tables[0] if len(tables) == 1 else pa.concat_tables(tables or [schema.empty_table()])
+        table = _select(table.replace_schema_metadata(schema.metadata), selected)
         if pandas is not None:
             table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"pandas": pandas[b"pandas"]})
         return table
@@ -221,33 +237,11 @@ class ParquetDataset:
         """Reads with the columns that pandas has its index in."""
         return self.read(use_pandas_metadata=True, **kwargs)
 
-    def _selected(self, columns: Sequence[str] | None) -> list[tuple[str, list[str]]]:
-        """Name and path of each column that is wanted."""
-        names = self._schema.names
-        if columns is None:
-            if len(set(names)) != len(names):
-                twice = next(name for name in names if names.count(name) > 1)
-                raise pa.ArrowInvalid(f"Multiple matches for FieldRef.Name({twice}) in {self._schema}")
-            return [(name, [name]) for name in names]
-        out = []
-        for column in columns:
-            path = [column] if column in names else column.split(".")
-            field: Any = self._schema
-            for name in path:
-                parent = field if isinstance(field, pa.Schema) else field.type
-                known = [child.name for child in parent] if isinstance(parent, (pa.Schema, pa.StructType)) else []
-                if known.count(name) != 1:
-                    what = "Multiple matches" if name in known else "No match"
-                    raise pa.ArrowInvalid(f"{what} for FieldRef.Name({column}) in {self._schema}")
-                field = parent.field(name)
-            out.append((path[-1], path))
-        return out
-
-    def _needed(self, selected: list[tuple[str, list[str]]]) -> list[str]:
+    def _needed(self, selected: list[tuple[str, list[str]]], schema: pa.Schema) -> list[str]:
         """The columns that are read: those that are wanted, and those that filters ask for."""
         needed = dict.fromkeys(path[0] for _, path in selected)
         if self._filters is not None:
-            needed.update(dict.fromkeys(name for name in _names(self._expression) if name in self._schema.names))
+            needed.update(dict.fromkeys(name for name in _names(self._expression) if name in schema.names))
         return list(needed)
 
     def _parts(self) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -260,33 +254,22 @@ class ParquetDataset:
         for fragment in self._dataset.get_fragments(filter=self._expression):
             yield fragment.path, ds.get_partition_keys(fragment.partition_expression)
 
-    def _read_file(self, source: Any, keys: dict[str, Any], needed: list[str], use_threads: bool) -> pa.Table:
-        file = self._first if source is self._single and self._first is not None else self._open(source)
+    def _read_file(self, source: Any, keys: dict[str, Any], schema: pa.Schema, use_threads: bool) -> pa.Table:
+        """The columns of `schema`, of the rows that are wanted."""
+        is_first = source is self._single and self._first is not None
+        file = self._first if is_first and self._first is not None else self._open(source)
         is_partition = {field.name for field in self._partition_fields}
-        there = set(file.schema_arrow.names)
-        of_file = [name for name in needed if name not in is_partition and name in there]
-        plain = pa.schema([field for field in file.schema_arrow if field.name not in is_partition])
+        of_file = file._schema_of(schema.names)
+        plain = pa.schema([field for field in of_file if field.name not in is_partition])
+        there = set(plain.names)
         ask = None if self._filters is None else pushed(self._filters, plain)
-        table = file._read(None, of_file, use_threads, False, "row_group", ask)
-        columns, fields = [], []
-        for name in needed:
-            field = self._schema.field(name)
-            fields.append(field)
-            if name in there and name not in is_partition:
-                column = table.column(name)
-                columns.append(column if column.type == field.type else column.cast(field.type))
-            elif name in keys and name in is_partition:
-                columns.append(_repeated(keys[name], table.num_rows, field.type))
-            else:
-                columns.append(pa.nulls(table.num_rows, field.type))
-        if not fields:
-            # Rows without columns.
-            return table.select([])
-        table = pa.table(columns, schema=pa.schema(fields))
+        table = file._read(None, [name for name in schema.names if name in there], use_threads, False, "row_group", ask)
+        if not table.schema.equals(schema):
+            table = _conformed(table, schema, {name: keys[name] for name in is_partition & keys.keys()})
         return table if self._expression is None else table.filter(self._expression)
 
     def _pandas_metadata(self) -> dict[bytes, bytes] | None:
-        metadata = dict(self._schema.metadata or {})
+        metadata = dict(self.schema.metadata or {})
         if b"pandas" in metadata:
             return metadata
         if self._base_dir is None:
@@ -331,6 +314,20 @@ def _names(expression: Any) -> set[str]:
     return Program(expression).names()
 
 
+def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any]) -> pa.Table:
+    """The columns of `schema`: those of the table, partitions' values, and nulls."""
+    there, columns = set(table.column_names), []
+    for field in schema:
+        if field.name in keys:
+            columns.append(_repeated(keys[field.name], table.num_rows, field.type))
+        elif field.name in there:
+            column = table.column(field.name)
+            columns.append(column if column.type == field.type else column.cast(field.type))
+        else:
+            columns.append(pa.nulls(table.num_rows, field.type))
+    return pa.table(columns, schema=schema)
+
+
 def _repeated(value: Any, rows: int, data_type: pa.DataType) -> pa.Array:
     if value is None:
         return pa.nulls(rows, data_type)
@@ -340,12 +337,38 @@ def _repeated(value: Any, rows: int, data_type: pa.DataType) -> pa.Array:
     return pa.repeat(pa.scalar(value, data_type), rows)
 
 
+def _selected(columns: Sequence[str] | None, schema: pa.Schema) -> list[tuple[str, list[str]]]:
+    """Name and path of each column that is wanted."""
+    names = schema.names
+    if columns is None:
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise pa.ArrowInvalid(f"Multiple matches for FieldRef.Name({twice}) in {schema}")
+        return [(name, [name]) for name in names]
+    out = []
+    known_names = set(names)
+    for column in columns:
+        path = [column] if column in known_names else column.split(".")
+        field: Any = schema
+        for name in path:
+            parent = field if isinstance(field, pa.Schema) else field.type
+            known = [child.name for child in parent] if isinstance(parent, (pa.Schema, pa.StructType)) else []
+            if known.count(name) != 1:
+                what = "Multiple matches" if name in known else "No match"
+                raise pa.ArrowInvalid(f"{what} for FieldRef.Name({column}) in {schema}")
+            field = parent.field(name)
+        out.append((path[-1], path))
+    return out
+
+
 def _select(table: pa.Table, selected: list[tuple[str, list[str]]]) -> pa.Table:
     """Columns by their paths; a field of a struct is null where the struct is."""
     import pyarrow.compute as pc
 
     if not selected:
         return table.select([])
+    if [path for _, path in selected] == [[name] for name in table.column_names]:
+        return table
     columns, fields = [], []
     for name, path in selected:
         column, field = table.column(path[0]), table.schema.field(path[0])

@@ -13,7 +13,7 @@ from ..metadata._file import FileMetaData, ParquetSchema, as_metadata
 from ._errors import as_pyarrow
 from ._keys import as_decryption
 from ._source import input_of, is_path
-from ._types import chosen, map_fields, map_type, restored, stored_schema, with_layouts, without_extensions
+from ._types import chosen, map_fields, without_extensions
 
 
 class ParquetFile:
@@ -48,9 +48,10 @@ class ParquetFile:
     ) -> None:
         _check_unit(coerce_int96_timestamp_unit)
         self._source, self._own = source, None
+        self._schema_arrow: pa.Schema | None = None
         self._is_closed, self._leave_open = False, not is_path(source)
         options: dict[str, Any] = {
-            "text": "utf8",
+            "types_of_pyarrow": True,
             "int96": coerce_int96_timestamp_unit or "ns",
             "verify_checksums": page_checksum_verification,
             "schema_depth": _depth(_limit("schema_depth_limit", schema_depth_limit)),
@@ -95,39 +96,16 @@ class ParquetFile:
                     raise KeyError(name)
             options["dictionary_columns"] = set(read_dictionary)
             self._file = self._open(self._input, options, self._name)
-        plain = self._schema_of_file()
-        stored = stored_schema(self._metadata.metadata)
-        wanted = plain if stored is None else with_layouts(plain, stored)
-        wanted = self._with_int96(map_fields(wanted, restored))
-        if binary_type is not None or list_type is not None:
-            change = chosen(binary_type, list_type)
-            if b"ARROW:schema" not in (self._metadata.metadata or {}):
-                wanted = map_fields(wanted, change)
-        if not extensions and b"ARROW:schema" not in (self._metadata.metadata or {}):
-            wanted = without_extensions(wanted)
-        if not wanted.equals(plain, check_metadata=True):
+        change = chosen(binary_type, list_type)
+        # Types that were stored outweigh what is asked for.
+        is_stored = b"ARROW:schema" in (self._metadata.metadata or {})
+        if not is_stored and (change is not None or not extensions):
             with as_pyarrow(opening=True):
-                options["schema"] = wanted
+                wanted = pa.schema(self._file.schema())
+                wanted = wanted if change is None else map_fields(wanted, change)
+                options["schema"] = wanted if extensions else without_extensions(wanted)
                 self._file = self._open(self._input, options, self._name)
-            plain = self._schema_of_file()
-        self._options, self._schema_arrow = options, plain
-
-    def _with_int96(self, schema: pa.Schema) -> pa.Schema:
-        """INT96 has the unit that is asked for, whatever the stored schema says."""
-        roots = {leaf["path"][0] for leaf in self.schema._leaves if leaf["type"] == "INT96"}
-        if not roots:
-            return schema
-        unit = self._options["int96"]
-
-        def change(data_type: pa.DataType) -> pa.DataType:
-            return pa.timestamp(unit, data_type.tz) if pa.types.is_timestamp(data_type) else data_type
-
-        fields = [field.with_type(map_type(field.type, change)) if field.name in roots else field for field in schema]
-        return pa.schema(fields, metadata=schema.metadata)
-
-    def _schema_of_file(self) -> pa.Schema:
-        with as_pyarrow(opening=True):
-            return pa.schema(self._file.schema())
+        self._options = options
 
     # What it says
 
@@ -144,7 +122,17 @@ class ParquetFile:
     @property
     def schema_arrow(self) -> pa.Schema:
         """The Arrow schema."""
+        if self._schema_arrow is None:
+            with as_pyarrow(opening=True):
+                self._schema_arrow = pa.schema(self._file.schema())
         return self._schema_arrow
+
+    def _schema_of(self, roots: list[str]) -> pa.Schema:
+        """The Arrow schema of the columns at and below some names: of wide files a whole one takes long."""
+        if self._schema_arrow is not None:
+            return self._schema_arrow
+        with as_pyarrow(opening=True):
+            return pa.schema(self._file.schema(self._file.footer.paths_below(roots)))
 
     @property
     def num_row_groups(self) -> int:
@@ -231,17 +219,7 @@ class ParquetFile:
         wanted = list(columns)
         if use_pandas_metadata:
             wanted += index_columns(self.schema_arrow.metadata, wanted)
-        # Each path is below all that it begins with, up to a dot.
-        below: dict[str, list[str]] = {}
-        for path in (".".join(leaf["path"]) for leaf in self.schema._leaves):
-            for i, char in enumerate(path):
-                if char == ".":
-                    below.setdefault(path[:i], []).append(path)
-            below.setdefault(path, []).append(path)
-        out: dict[str, None] = {}
-        for name in wanted:
-            out.update(dict.fromkeys(below.get(name, ())))
-        return list(out)
+        return self._file.footer.paths_below(wanted)
 
     def iter_batches(
         self,

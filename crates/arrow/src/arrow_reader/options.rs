@@ -19,6 +19,8 @@ pub struct ArrowReaderOptions {
     pub(crate) int96: Int96Unit,
     /// Whether a unit was asked for.
     pub(crate) is_int96_chosen: bool,
+    /// Whether a layout of text was asked for.
+    pub(crate) is_text_chosen: bool,
     pub(crate) verify_checksums: bool,
     pub(crate) checkpoint_recovery: bool,
     pub(crate) on_corrupt: OnCorrupt,
@@ -61,6 +63,7 @@ impl Default for ArrowReaderOptions {
             types: TypeOptions::default(),
             int96: Int96Unit::default(),
             is_int96_chosen: false,
+            is_text_chosen: false,
             verify_checksums: true,
             on_corrupt: OnCorrupt::default(),
             checkpoint_recovery: false,
@@ -88,17 +91,20 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// The layout of byte strings, text or not. Default: as the stored Arrow schema says, or [`StringLayout::Utf8`].
+    /// The layout of byte strings, text or not. `None`, the default, is as the stored Arrow schema says, or
+    /// [`StringLayout::Utf8`].
     #[must_use]
-    pub fn with_text(mut self, text: StringLayout) -> Self {
-        self.types.text = Some(text);
+    pub fn with_text(mut self, text: impl Into<Option<StringLayout>>) -> Self {
+        (self.types.text, self.is_text_chosen) = (text.into(), true);
         self
     }
 
     /// The layout of byte strings unless [`with_text`](Self::with_text) was called before.
     #[must_use]
     pub fn with_default_text(mut self, text: StringLayout) -> Self {
-        self.types.text.get_or_insert(text);
+        if !self.is_text_chosen {
+            self.types.text.get_or_insert(text);
+        }
         self
     }
 
@@ -144,6 +150,14 @@ impl ArrowReaderOptions {
         self
     }
 
+    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has; else they have
+    /// those of the Parquet schema, as pyarrow gives them. Default true.
+    #[must_use]
+    pub fn with_stored_element_names(mut self, stored: bool) -> Self {
+        self.types.stored_element_names = stored;
+        self
+    }
+
     /// The Arrow type of single columns: `hook` is called for each leaf, those in lists and structs included, and gives the
     /// type that it is to have, or `None` where it stays as it would be. It outweighs the stored Arrow schema and the
     /// options of text; [`with_schema`](Self::with_schema) outweighs it. A type that the column cannot become is an error
@@ -169,8 +183,9 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// Which parts of the stored Arrow schema are followed: `follow` is called with a leaf and the type that it had when the
-    /// file was written, and says whether it is to have it again. Default: all that fit the file.
+    /// What is made of the stored Arrow schema: `follow` is called with a leaf and the type that it had when the file was
+    /// written. It gives the type that the leaf is to have, which has no effect if it does not fit the file, or `None` for what
+    /// Parquet says alone. Default: the same type again.
     /// [`with_skip_arrow_metadata`](Self::with_skip_arrow_metadata) follows none, for lists and structs neither.
     ///
     /// ```
@@ -178,12 +193,15 @@ impl ArrowReaderOptions {
     /// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
     /// // Time zones and units as they were, but no dictionaries.
     /// let options = ArrowReaderOptions::new()
-    ///     .with_hint_policy(|_, hint| !matches!(hint, DataType::Dictionary(..)));
+    ///     .with_hint_policy(|_, hint| match hint {
+    ///         DataType::Dictionary(_, values) => Some(DataType::clone(values)),
+    ///         other => Some(other.clone()),
+    ///     });
     /// ```
     #[must_use]
     pub fn with_hint_policy(
         mut self,
-        follow: impl Fn(&Leaf, &DataType) -> bool + Send + Sync + 'static,
+        follow: impl Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync + 'static,
     ) -> Self {
         self.types.hint_policy = Some(HintPolicy::new(follow));
         self

@@ -20,8 +20,8 @@ pub(super) fn of_leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOption
     if let Some(chosen) = options.chosen(leaf).filter(|chosen| fits(leaf, chosen)) {
         return Mapped { data_type: chosen, hinted: false };
     }
-    let hint = hint.filter(|hint| options.follows(leaf, hint));
-    let Mapped { data_type, hinted } = as_hinted(leaf, hint, options);
+    let hint = hint.and_then(|hint| options.followed(leaf, hint));
+    let Mapped { data_type, hinted } = as_hinted(leaf, hint.as_deref(), options);
     Mapped { data_type: repair::adapted(leaf, data_type, options), hinted }
 }
 

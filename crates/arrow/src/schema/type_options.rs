@@ -2,6 +2,7 @@
 
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_core::schema::Leaf;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,13 +18,15 @@ pub struct TypeOptions {
     pub int96_unit: Option<TimeUnit>,
     /// Whether to follow the Arrow schema that is stored in the file. Default true.
     pub use_arrow_schema: bool,
+    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has. Default true.
+    pub stored_element_names: bool,
     /// What happens to text that is not UTF-8. Default: it is an error.
     pub invalid_utf8: InvalidUtf8,
     /// What happens to decimals that are too large for their Arrow type. Default: they are errors.
     pub decimal_overflow: DecimalOverflow,
     /// Chooses the types of some columns. Default: none.
     pub type_hook: Option<TypeHook>,
-    /// Which parts of the stored Arrow schema are followed. Default: all that fit.
+    /// What is made of the types that the stored Arrow schema has. Default: all that fit are restored.
     pub hint_policy: Option<HintPolicy>,
 }
 
@@ -33,6 +36,7 @@ impl Default for TypeOptions {
             text: None,
             int96_unit: None,
             use_arrow_schema: true,
+            stored_element_names: true,
             invalid_utf8: InvalidUtf8::default(),
             decimal_overflow: DecimalOverflow::default(),
             type_hook: None,
@@ -47,9 +51,12 @@ impl TypeOptions {
         self.type_hook.as_ref().and_then(|hook| hook.0(leaf))
     }
 
-    /// Whether `hint`, which the stored Arrow schema has for a column, is to be followed.
-    pub(super) fn follows(&self, leaf: &Leaf, hint: &DataType) -> bool {
-        self.hint_policy.as_ref().is_none_or(|policy| policy.0(leaf, hint))
+    /// What is made of `hint`, the type that the stored Arrow schema has for a column.
+    pub(super) fn followed<'a>(&self, leaf: &Leaf, hint: &'a DataType) -> Option<Cow<'a, DataType>> {
+        match &self.hint_policy {
+            None => Some(Cow::Borrowed(hint)),
+            Some(policy) => policy.0(leaf, hint).map(Cow::Owned),
+        }
     }
 }
 
@@ -66,15 +73,16 @@ impl TypeHook {
     }
 }
 
-/// A function that says whether the type that the stored Arrow schema has for a column is followed.
+/// A function that says what is made of the type that the stored Arrow schema has for a column.
 #[derive(Clone)]
 pub struct HintPolicy(Arc<FollowHint>);
 
-type FollowHint = dyn Fn(&Leaf, &DataType) -> bool + Send + Sync;
+type FollowHint = dyn Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync;
 
 impl HintPolicy {
-    /// `follow` is called with a leaf and the type that it had when the file was written.
-    pub fn new(follow: impl Fn(&Leaf, &DataType) -> bool + Send + Sync + 'static) -> Self {
+    /// `follow` is called with a leaf and the type that it had when the file was written. It gives the type that is restored,
+    /// or `None` where the leaf is to be what Parquet says alone.
+    pub fn new(follow: impl Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync + 'static) -> Self {
         HintPolicy(Arc::new(follow))
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "A,B:desc")]
     pub(crate) sort_by: Vec<SortColumns>,
     /// Give a column another type, which must hold all its values so that they come back as they were: int32, uint32, int64,
-    /// decimal(PRECISION,SCALE), date, uuid, bool; of text that is JSON, variant
+    /// decimal(PRECISION,SCALE), date, uuid, bool; of text that is JSON, variant; of lists of one at most, element
     #[arg(long, value_name = "COLUMN=TYPE", value_parser = change_type)]
     pub(crate) change_type: Vec<(String, NewType)>,
     #[command(flatten)]

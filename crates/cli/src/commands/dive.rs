@@ -39,6 +39,7 @@ pub(crate) fn run(args: &DiveArgs) -> Result<(), Failure> {
 #[cfg(feature = "dive")]
 mod terminal {
     use crate::failure::Failure;
+    use crate::spinner::Spinner;
     use crate::{file_name, keys, remote};
     use marquetry::arrow::arrow_reader::ArrowReaderMetadata;
     use marquetry::errors::Error;
@@ -50,9 +51,11 @@ mod terminal {
         let cancel = CancelToken::new();
         let limits = Limits::default().with_cancel(cancel.clone());
         let place = |error: Error| error.in_file(file_name::shown(path));
+        let waiting = Spinner::new("reading the footer");
         let source = remote::source(path).map_err(place)?;
         let options = keys::reader_options().with_limits(limits.clone());
         let opened = ArrowReaderMetadata::load(source.clone(), options).map_err(place)?;
+        drop(waiting);
         let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let file = OpenedFile::new(file_name::shown(path), source, opened, limits);
         Ok(marquetry_dive::run(file, colour, &cancel)?)

@@ -11,10 +11,11 @@ use crate::overwrite::{refuse, refuse_existing};
 use crate::rewrite::{ColumnLog, Input, report_failure};
 use crate::spinner::Spinner;
 use crate::text_table::TextTable;
+use arrow_schema::TimeUnit;
 use clap::{Args as ClapArgs, Command, FromArgMatches};
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::Int96Unit;
-use marquetry::errors::Error;
+use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::AtomicFile;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry_inspect::{Advice, AdviceKind, DiffFile, DiffOptions, column_bytes, diff_rows};
@@ -212,8 +213,17 @@ impl Drop for Removed {
 
 /// Fails if the rows of both files are not the same. Values of another type were looked at one by one when they were changed.
 fn prove(before: &Path, after: &Path, applied: &Applied) -> Result<(), Failure> {
-    let options =
-        || keys::reader_options().with_text(StringLayout::Utf8View).with_int96(Int96Unit::Nanoseconds);
+    match prove_with(before, after, applied, Int96Unit::Nanoseconds) {
+        // INT96 beyond what nanoseconds reach.
+        Err(Failure::File(error)) if error.kind() == ErrorKind::Limit => {
+            prove_with(before, after, applied, Int96Unit::Unit(TimeUnit::Microsecond))
+        }
+        proved => proved,
+    }
+}
+
+fn prove_with(before: &Path, after: &Path, applied: &Applied, int96: Int96Unit) -> Result<(), Failure> {
+    let options = || keys::reader_options().with_text(StringLayout::Utf8View).with_int96(int96);
     let left = DiffFile::open(crate::remote::source(before)?, options())?;
     let right = DiffFile::open(crate::remote::source(after)?, options())?;
     let mut diff_options = DiffOptions::default();

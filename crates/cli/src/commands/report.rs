@@ -110,24 +110,32 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output, outcome: &mut Outcome)
 
 impl ReportArgs {
     fn look(&self, path: &Path, file: OpenFile) -> Result<ReportedFile, Failure> {
-        let advice = self.condition.as_ref().map(|condition| advice_for(&file, condition)).transpose()?;
-        let source = file.into_source()?;
-        let metadata = ArrowReaderMetadata::load(source.clone(), keys::reader_options())?;
-        let layout = file_layout(&source, metadata.metadata(), &Arc::new(Limits::default()))?;
-        let skipped = self.condition.as_ref();
-        let skipped =
-            skipped.map(|condition| SkippedRows::of(&*source, metadata.metadata(), condition)).transpose()?;
-        let mut reported =
-            ReportedFile::new(name_of(path), metadata, layout).with_advice(advice.unwrap_or_default());
-        if let Some(skipped) = skipped {
-            reported = reported.with_skipped_rows(skipped);
-        }
-        if let Some(level) = self.verify.level() {
-            let options = VerifyOptions::default().with_level(level).with_decryption(keys::given().cloned());
-            reported = reported.with_findings(verify(source, &options)?.findings);
-        }
-        Ok(reported)
+        reported(name_of(path), file, self.condition.as_ref(), self.verify.level())
     }
+}
+
+/// What is told of a file that is called `name`.
+pub(super) fn reported(
+    name: String,
+    file: OpenFile,
+    condition: Option<&Predicate>,
+    level: Option<Level>,
+) -> Result<ReportedFile, Failure> {
+    let advice = condition.map(|condition| advice_for(&file, condition)).transpose()?;
+    let source = file.into_source()?;
+    let metadata = ArrowReaderMetadata::load(source.clone(), keys::reader_options())?;
+    let layout = file_layout(&source, metadata.metadata(), &Arc::new(Limits::default()))?;
+    let skipped =
+        condition.map(|condition| SkippedRows::of(&*source, metadata.metadata(), condition)).transpose()?;
+    let mut reported = ReportedFile::new(name, metadata, layout).with_advice(advice.unwrap_or_default());
+    if let Some(skipped) = skipped {
+        reported = reported.with_skipped_rows(skipped);
+    }
+    if let Some(level) = level {
+        let options = VerifyOptions::default().with_level(level).with_decryption(keys::given().cloned());
+        reported = reported.with_findings(verify(source, &options)?.findings);
+    }
+    Ok(reported)
 }
 
 /// Directories are nobody's business who reads the page.

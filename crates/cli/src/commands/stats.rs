@@ -7,18 +7,24 @@ use crate::file_name;
 use crate::keys;
 use crate::output::Output;
 use crate::plain_value::cell;
+use crate::remote;
 use crate::rows::column::Column;
 use crate::text_table::{TextTable, percent, shortened};
 use arrow_array::{Array, ArrayRef};
 use clap::Args as ClapArgs;
-use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader, Int96Unit};
 use marquetry::errors::Error;
+use marquetry::file::Source;
+use marquetry::file::metadata::ParquetMetaData;
 use marquetry::schema::Leaf;
-use marquetry_inspect::{ColumnStats, Histogram, Lengths, StatsOptions, column_stats, footer_stats};
+use marquetry_inspect::{
+    ColumnStats, Histogram, Lengths, StatsOptions, column_stats, footer_stats, table_stats,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The arguments of `stats`.
 #[derive(Debug, ClapArgs)]
@@ -40,16 +46,63 @@ pub(crate) struct StatsArgs {
 
 pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
-    args.files.for_each(outcome, |path, file| {
-        let metadata = file.metadata().clone();
-        let stats = args.stats(file)?;
+    for path in args.files.expanded(outcome) {
+        let printed = args.table(&path).and_then(|table| args.print(&path, &table, are_several, output));
+        match printed {
+            Ok(()) => {}
+            Err(failure @ (Failure::ClosedPipe | Failure::Write(_))) => return Err(failure),
+            Err(failure) => outcome.report(Some(&failure.file(&path)), &failure),
+        }
+    }
+    Ok(())
+}
+
+/// What is looked at as one.
+struct Table {
+    files: Vec<(String, Arc<dyn Source>)>,
+    /// The footer of the first file.
+    metadata: Arc<ParquetMetaData>,
+    rows: u64,
+}
+
+impl StatsArgs {
+    /// A file, or the files of a directory.
+    fn table(&self, path: &Path) -> Result<Table, Failure> {
+        let paths = match path.is_dir() {
+            true => marquetry::dataset([path])?.files().map(Path::to_owned).collect(),
+            false => vec![path.to_owned()],
+        };
+        let (mut files, mut first, mut rows) = (Vec::new(), None, 0);
+        for path in paths {
+            let file = remote::open(&path)?;
+            let metadata = file.metadata().clone();
+            rows += metadata.num_rows();
+            first.get_or_insert(metadata);
+            files.push((file_name::shown(&path), file.into_source()?));
+        }
+        match first {
+            Some(metadata) => Ok(Table { files, metadata, rows }),
+            None => Err(Failure::Check("has no Parquet files".to_owned())),
+        }
+    }
+
+    fn print(
+        &self,
+        path: &Path,
+        table: &Table,
+        are_several: bool,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let stats = self.stats(table)?;
+        let schema = table.metadata.schema();
         let leaves: HashMap<&str, &Leaf> =
-            metadata.schema().columns().iter().map(|leaf| (&**leaf.dotted(), leaf)).collect();
+            schema.columns().iter().map(|leaf| (&**leaf.dotted(), leaf)).collect();
         let leaf = |column: &ColumnStats| leaves.get(column.column.as_str()).copied();
         if output.is_json() {
             return output.json_object(|object| {
                 object.member("file", &file_name::shown(path))?;
-                object.member("rows", &metadata.num_rows())?;
+                object.member("files", &table.files.len())?;
+                object.member("rows", &table.rows)?;
                 object.list("columns", |list| {
                     stats.iter().try_for_each(|column| Ok(list.item(&as_json(column, leaf(column))?)?))
                 })
@@ -58,8 +111,11 @@ pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) 
         if are_several {
             title(path, output)?;
         }
-        output.line(format!("{} rows", metadata.num_rows()))?;
-        let mut table = TextTable::new(match args.quick {
+        output.line(match table.files.len() {
+            1 => format!("{} rows", table.rows),
+            files => format!("{} rows in {files} files", table.rows),
+        })?;
+        let mut text = TextTable::new(match self.quick {
             true => &["column", "type", ">nulls", ">distinct", "min", "max"][..],
             false => &[
                 "column",
@@ -76,26 +132,30 @@ pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) 
             ],
         });
         for column in &stats {
-            let cells = cells(column, leaf(column), metadata.num_rows(), args.quick)?;
-            table.stream(cells, output)?;
+            let cells = cells(column, leaf(column), table.rows, self.quick)?;
+            text.stream(cells, output)?;
         }
-        Ok(table.print(output)?)
-    })
-}
+        Ok(text.print(output)?)
+    }
 
-impl StatsArgs {
-    fn stats(&self, file: OpenFile) -> Result<Vec<ColumnStats>, Error> {
+    fn stats(&self, table: &Table) -> Result<Vec<ColumnStats>, Failure> {
         let options = self.values.apply(keys::reader_options());
         let options = options.with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto);
         let mut wanted = StatsOptions::default().with_most_common(self.common);
         wanted.columns = self.columns.clone();
-        let source = file.into_source()?;
-        match self.quick {
-            true => {
+        match (self.quick, &table.files[..]) {
+            (true, [(_, source)]) => {
                 let options = options.with_int96(Int96Unit::Nanoseconds);
-                footer_stats(&ArrowReaderMetadata::load(source, options)?, &wanted)
+                Ok(footer_stats(&ArrowReaderMetadata::load(source.clone(), options)?, &wanted)?)
             }
-            false => column_stats(source, options, &wanted),
+            (true, _) => {
+                Err(Failure::Usage("--quick looks at one footer at a time: name the files".to_owned()))
+            }
+            (false, [(_, source)]) => Ok(column_stats(source.clone(), options, &wanted)?),
+            (false, files) => {
+                let files = files.iter().map(|(name, source)| (name.as_str(), source.clone()));
+                Ok(table_stats(files, options, &wanted)?)
+            }
         }
     }
 }
@@ -262,14 +322,15 @@ const VALUE_WIDTH: usize = 20;
 pub(crate) const STATS_HELP: &str = "\
 One pass over the chosen columns. Counts, bounds, means and lengths are exact. Up to 65,536 different values of a column are counted
 one by one; of more, the number is an estimate within 2 % (~), quartiles may be wrong by 1 % of the ranks, and a frequent value occurs
-at least as often as is said. `length` are the bytes of strings, or the elements of lists; `spread` is a histogram of 16 equal
+at least as often as is said. The files of a directory are one table: all have the same columns. `length` are the bytes of strings, or the elements of lists; `spread` is a histogram of 16 equal
 intervals from min to max. The result is the same on every run. With --quick, ~ marks bounds that need not occur.
 
-JSON: {file, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
+JSON: {file, files, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
 quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count, count_at_most}], histogram: {lower, upper,
 counts}}]}; null is what is not known, or what the type has not.
 
 Examples:
   marquetry stats wines.parquet
   marquetry stats wines.parquet --columns price,country --common 10
+  marquetry stats warehouse/wines
   marquetry stats --quick 'warehouse/*.parquet' --format json";

@@ -2,7 +2,7 @@
 
 use super::nested_field::NestedField;
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Bitmap, filter_bits};
+use marquetry_encoding::{Bitmap, filter_bits, filter_u8};
 
 /// The levels of one leaf in one batch: one entry for each value, null, and empty or null list.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,19 @@ pub struct LeafLevels<'a> {
     pub rep: &'a [u8],
     /// How many entries, also where no levels were kept.
     pub len: usize,
+}
+
+/// Levels that were taken out of others.
+struct OwnedLevels {
+    def: Vec<u8>,
+    rep: Vec<u8>,
+    len: usize,
+}
+
+impl OwnedLevels {
+    fn levels(&self) -> LeafLevels<'_> {
+        LeafLevels { def: &self.def, rep: &self.rep, len: self.len }
+    }
 }
 
 /// The offsets and the validity of a list field.
@@ -61,8 +74,12 @@ impl LeafLevels<'_> {
 
     /// The same of levels: what is repeated up to `rep` and defined up to `def`.
     pub(crate) fn agrees_up_to(&self, rep: u8, def: u8, other: &LeafLevels<'_>) -> bool {
-        if self.is_repeated_beyond(rep) || other.is_repeated_beyond(rep) {
-            return self.entries_up_to(rep, def).eq(other.entries_up_to(rep, def));
+        // What inner lists continue tells nothing of what is above them.
+        if self.is_repeated_beyond(rep) {
+            return self.without_inner(rep).levels().agrees_up_to(rep, def, other);
+        }
+        if other.is_repeated_beyond(rep) {
+            return self.agrees_up_to(rep, def, &other.without_inner(rep).levels());
         }
         let is_same_def = match (self.kept_def(), other.kept_def()) {
             // PERF: all are compared, not those up to the first that differs: that takes many at a time.
@@ -86,11 +103,17 @@ impl LeafLevels<'_> {
         self.rep.iter().fold(0, |most, level| most.max(*level)) > rep
     }
 
-    /// The levels of each entry that no inner list continues, as far as they tell of what is above.
-    fn entries_up_to(&self, most_rep: u8, most_def: u8) -> impl Iterator<Item = (u8, u8)> {
-        let level = |levels: &[u8], i: usize, otherwise: u8| levels.get(i).copied().unwrap_or(otherwise);
-        let entries = (0..self.len).map(move |i| (level(self.rep, i, 0), level(self.def, i, u8::MAX)));
-        entries.filter(move |(rep, _)| *rep <= most_rep).map(move |(rep, def)| (rep, def.min(most_def)))
+    /// The entries that are repeated up to `rep`.
+    fn without_inner(&self, rep: u8) -> OwnedLevels {
+        let mut keep = at_least(self.rep, rep.saturating_add(1));
+        keep.invert();
+        let kept = |levels: &[u8]| {
+            let mut out = Vec::new();
+            filter_u8(levels, keep.as_bytes(), 0, &mut out);
+            out
+        };
+        let rep = kept(self.rep);
+        OwnedLevels { def: self.kept_def().map(kept).unwrap_or_default(), len: rep.len(), rep }
     }
 
     /// The offsets and nulls of `field`, which must be a list or a map of `element`.
@@ -214,6 +237,54 @@ mod tests {
         let (all, none) = (LeafLevels { rep: &[], def: &[], len: 2 }, field(false, 0, 0, 0));
         assert!(all.agrees_on(&none, &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
         assert!(!all.agrees_on(&field(true, 1, 0, 0), &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
+    }
+
+    /// Each entry in turn: what the fast way must say, too.
+    fn agrees_slowly(a: &LeafLevels<'_>, b: &LeafLevels<'_>, most_rep: u8, most_def: u8) -> bool {
+        let entries = |levels: &LeafLevels<'_>| -> Vec<(u8, u8)> {
+            let pairs = levels.rep.iter().zip(levels.def).filter(|(rep, _)| **rep <= most_rep);
+            pairs.map(|(rep, def)| (*rep, *def.min(&most_def))).collect()
+        };
+        entries(a) == entries(b)
+    }
+
+    #[test]
+    fn agreement_is_that_of_each_entry() {
+        let (mut state, mut same) = (7_u32, 0);
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % n
+        };
+        for _ in 0..2000 {
+            let (most_rep, most_def) = (below(3) as u8, below(4) as u8);
+            let outer: Vec<(u8, u8)> =
+                (0..below(200)).map(|_| (below(u32::from(most_rep) + 1) as u8, below(5) as u8)).collect();
+            // Two leaves of the same structure; the second is changed, which may make no difference.
+            let mut leaf = |is_changed: bool| {
+                let (mut rep, mut def) = (Vec::new(), Vec::new());
+                for (r, d) in &outer {
+                    rep.push(*r);
+                    def.push(if *d >= most_def { most_def + below(3) as u8 } else { *d });
+                    for _ in 0..below(3) {
+                        rep.push(most_rep + 1 + below(2) as u8);
+                        def.push(most_def + below(3) as u8);
+                    }
+                }
+                if is_changed && !rep.is_empty() {
+                    let at = below(rep.len() as u32) as usize;
+                    (rep[at], def[at]) = (below(4) as u8, below(4) as u8);
+                }
+                (rep, def)
+            };
+            let ((rep_a, def_a), (rep_b, def_b)) = (leaf(false), leaf(true));
+            let a = LeafLevels { len: rep_a.len(), rep: &rep_a, def: &def_a };
+            let b = LeafLevels { len: rep_b.len(), rep: &rep_b, def: &def_b };
+            let expected = agrees_slowly(&a, &b, most_rep, most_def);
+            assert_eq!(a.agrees_up_to(most_rep, most_def, &b), expected, "{a:?} {b:?}");
+            assert!(a.agrees_up_to(most_rep, most_def, &a));
+            same += usize::from(expected);
+        }
+        assert!((200..1800).contains(&same), "{same}");
     }
 
     #[test]

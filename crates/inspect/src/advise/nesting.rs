@@ -2,13 +2,12 @@
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::measure::column_bytes;
+use super::new_type::NewType;
 use super::sample::{MeasuredFile, Sample, like};
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::Array;
 use arrow_schema::DataType;
-use arrow_select::nullif::nullif;
 use marquetry_arrow::infer_shredding::infer_shreddings;
 use marquetry_base::Result;
 use std::sync::Arc;
@@ -17,7 +16,9 @@ use std::sync::Arc;
 pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     for (root, field) in sample.batch.schema().fields().iter().enumerate() {
-        let DataType::List(element) = field.data_type() else { continue };
+        if !matches!(field.data_type(), DataType::List(_)) {
+            continue;
+        }
         if time.is_over() {
             break;
         }
@@ -28,14 +29,18 @@ pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft
         {
             continue;
         }
-        let Some(elements) = elements(sample.batch.column(root)) else { continue };
+        let Ok(elements) = NewType::Element.convert(sample.batch.column(root)) else { continue };
+        if elements.null_count() == elements.len() {
+            continue;
+        }
+        // Where lists are null, and others empty, only whoever writes them knows what that means.
+        let change = match NewType::Element.convert_exactly(sample.batch.column(root)) {
+            Ok(_) => Change::Type(NewType::Element),
+            Err(_) => Change::ByTheWriter,
+        };
         let (listed, flat) = (
             MeasuredFile::of_column(input, field.clone(), sample.batch.column(root).clone())?,
-            MeasuredFile::of_column(
-                input,
-                Arc::new(element.as_ref().clone().with_name(field.name()).with_nullable(true)),
-                elements,
-            )?,
+            MeasuredFile::of_column(input, Arc::new(NewType::Element.field(field)), elements)?,
         );
         let stored = leaves.clone().try_fold(0u64, |sum, leaf| {
             Ok::<_, marquetry_base::Error>(sum.saturating_add(column_bytes(&input.metadata, leaf)?))
@@ -49,7 +54,7 @@ pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft
             after / before.max(f64::MIN_POSITIVE) * 100.0
         );
         found.push(
-            Finding::new(AdviceKind::ListOfOne, what, Confidence::Certain, Change::ByTheWriter)
+            Finding::new(AdviceKind::ListOfOne, what, Confidence::Certain, change)
                 .of_columns([field.name()])
                 .with_bytes(stored, (stored as f64 * ratio) as u64)
                 .with_decode(sample.scaled(before), sample.scaled(after)),
@@ -65,22 +70,6 @@ fn has_one_entry_a_row(input: &ColumnSource, leaf: usize) -> Result<bool> {
         }
     }
     Ok(input.metadata.num_rows() > 0)
-}
-
-/// The element of each list, null where it has none. `None` if all are empty.
-fn elements(array: &ArrayRef) -> Option<ArrayRef> {
-    let lists = array.as_list::<i32>();
-    let (values, offsets) = (lists.values(), lists.value_offsets());
-    if values.is_empty() {
-        return None;
-    }
-    let most = values.len() - 1;
-    let places: arrow_array::UInt32Array =
-        offsets[..lists.len()].iter().map(|offset| (*offset as usize).min(most) as u32).collect();
-    let is_empty = |row: usize| lists.is_null(row) || offsets[row] == offsets[row + 1];
-    let taken = arrow_select::take::take(values, &places, None).ok()?;
-    let empty: arrow_array::BooleanArray = (0..lists.len()).map(|row| Some(is_empty(row))).collect();
-    nullif(&taken, &empty).ok()
 }
 
 /// Columns of VARIANT that have fewer bytes, or can be skipped by, in the shape that most of their values have.

@@ -2,9 +2,10 @@
 
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryArray, StructArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, ListArray, StructArray, UInt32Array};
+use arrow_buffer::OffsetBuffer;
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_variant::json;
 use std::collections::HashMap;
@@ -37,11 +38,13 @@ pub enum NewType {
     Boolean,
     /// VARIANT, out of JSON.
     Variant,
+    /// What its lists have, of which none has more than one element; null where a list has none.
+    Element,
 }
 
 impl NewType {
-    /// As Arrow has it.
-    pub fn data_type(self) -> DataType {
+    /// As Arrow has it, instead of the type `of`.
+    pub fn data_type(self, of: &DataType) -> DataType {
         match self {
             NewType::Int32 => DataType::Int32,
             NewType::UInt32 => DataType::UInt32,
@@ -51,11 +54,18 @@ impl NewType {
             NewType::Uuid => DataType::FixedSizeBinary(16),
             NewType::Boolean => DataType::Boolean,
             NewType::Variant => DataType::Struct(variant_fields()),
+            NewType::Element => match of {
+                DataType::List(element) => element.data_type().clone(),
+                other => other.clone(),
+            },
         }
     }
 
     /// The field with this type; what it says of its old type is left out.
     pub fn field(self, field: &Field) -> Field {
+        if let (NewType::Element, DataType::List(element)) = (self, field.data_type()) {
+            return element.as_ref().clone().with_name(field.name()).with_nullable(true);
+        }
         let mut metadata: HashMap<String, String> = field.metadata().clone();
         metadata.retain(|key, _| !key.starts_with("ARROW:extension:"));
         // SPEC: Arrow's canonical extension types.
@@ -67,7 +77,8 @@ impl NewType {
         if let Some(name) = extension {
             metadata.insert("ARROW:extension:name".to_owned(), name.to_owned());
         }
-        Field::new(field.name(), self.data_type(), field.is_nullable()).with_metadata(metadata)
+        Field::new(field.name(), self.data_type(field.data_type()), field.is_nullable())
+            .with_metadata(metadata)
     }
 
     /// The values in this type.
@@ -78,7 +89,8 @@ impl NewType {
         let converted = match self {
             NewType::Uuid => uuids(array)?,
             NewType::Variant => variants(array)?,
-            _ => cast(array, &self.data_type()).map_err(failed)?,
+            NewType::Element => return elements(array),
+            _ => cast(array, &self.data_type(array.data_type())).map_err(failed)?,
         };
         match converted.null_count() == array.null_count() {
             true => Ok(converted),
@@ -91,7 +103,16 @@ impl NewType {
     /// Fails if one of them does not fit.
     pub fn convert_exactly(self, array: &ArrayRef) -> Result<ArrayRef> {
         let converted = self.convert(array)?;
-        match self == NewType::Variant || &self.restore(&converted, array.data_type())? == array {
+        let comes_back = match (self, array.data_type()) {
+            (NewType::Variant, _) => true,
+            // All that have no element are null, or all are empty.
+            (NewType::Element, DataType::List(element)) => {
+                &lists_of(&converted, element, true)? == array
+                    || &lists_of(&converted, element, false)? == array
+            }
+            _ => &self.restore(&converted, array.data_type())? == array,
+        };
+        match comes_back {
             true => Ok(converted),
             false => Err(Error::argument(format!("a value would come back from {self} as another one"))),
         }
@@ -99,7 +120,8 @@ impl NewType {
 
     /// The values of this type as they were: text, or wide integers.
     ///
-    /// Fails if there is no way back to `data_type`. From VARIANT there is none: blanks and the order of members are lost.
+    /// Fails if there is no way back to `data_type`. From VARIANT there is none: blanks and the order of members are lost. Lists without an
+    /// element are null.
     pub fn restore(self, array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         let failed = |error| Error::caused_by(ErrorKind::Argument, format!("{self} as {data_type}"), error);
         match self {
@@ -109,9 +131,42 @@ impl NewType {
                 let texts: ArrayRef = Arc::new(texts.collect::<arrow_array::StringArray>());
                 cast(&texts, data_type).map_err(failed)
             }
+            NewType::Element => match data_type {
+                DataType::List(element) => lists_of(array, element, true),
+                _ => Err(Error::argument(format!("{data_type} is no list"))),
+            },
             _ => cast(array, data_type).map_err(failed),
         }
     }
+}
+
+/// The element of each list, null where it has none.
+fn elements(array: &ArrayRef) -> Result<ArrayRef> {
+    let failed = |error| Error::caused_by(ErrorKind::Argument, "the elements of lists", error);
+    let lists = array.as_list_opt::<i32>().ok_or_else(|| Error::argument("is no list"))?;
+    let (values, offsets) = (lists.values(), lists.value_offsets());
+    let place = |row: usize| {
+        let count = if lists.is_null(row) { 0 } else { offsets[row + 1] - offsets[row] };
+        match count {
+            0 => Ok(None),
+            1 => Ok(Some(offsets[row] as u32)),
+            _ => Err(Error::argument("a list has more than one element")),
+        }
+    };
+    let places = (0..lists.len()).map(place).collect::<Result<UInt32Array>>()?;
+    arrow_select::take::take(values, &places, None).map_err(failed)
+}
+
+/// Lists of one element each; where it is null, of none, or null if `are_null`.
+fn lists_of(array: &ArrayRef, element: &FieldRef, are_null: bool) -> Result<ArrayRef> {
+    let failed = |error| Error::caused_by(ErrorKind::Argument, "lists of one", error);
+    let has = |row: &usize| array.is_valid(*row);
+    let places: UInt32Array = (0..array.len()).filter(has).map(|row| row as u32).collect();
+    let values = arrow_select::take::take(array, &places, None).map_err(failed)?;
+    let offsets = OffsetBuffer::from_lengths((0..array.len()).map(|row| usize::from(has(&row))));
+    let nulls = array.logical_nulls().filter(|nulls| are_null && nulls.null_count() > 0);
+    let lists = ListArray::try_new(element.clone(), offsets, values, nulls).map_err(failed)?;
+    Ok(Arc::new(lists))
 }
 
 fn variant_fields() -> Fields {
@@ -198,6 +253,7 @@ impl fmt::Display for NewType {
             NewType::Uuid => f.pad("uuid"),
             NewType::Boolean => f.pad("bool"),
             NewType::Variant => f.pad("variant"),
+            NewType::Element => f.pad("element"),
         }
     }
 }
@@ -216,6 +272,7 @@ impl FromStr for NewType {
             "uuid" => NewType::Uuid,
             "bool" => NewType::Boolean,
             "variant" => NewType::Variant,
+            "element" => NewType::Element,
             _ => {
                 let inner = text.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
                 let (precision, scale) = inner.and_then(|inner| inner.split_once(',')).ok_or_else(unknown)?;
@@ -233,6 +290,7 @@ impl FromStr for NewType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::types::Int64Type;
     use arrow_array::{Int64Array, StringArray};
 
     #[test]
@@ -248,11 +306,28 @@ mod tests {
             (NewType::Int32, Arc::new(Int64Array::from(vec![Some(7), None])) as ArrayRef),
         ] {
             let converted = new.convert(&array).unwrap();
-            assert_eq!(converted.data_type(), &new.data_type());
+            assert_eq!(converted.data_type(), &new.data_type(array.data_type()));
             assert_eq!(&new.restore(&converted, array.data_type()).unwrap(), &array, "{new}");
             assert_eq!(&new.convert_exactly(&array).unwrap(), &converted, "{new}");
             assert_eq!(new.to_string().parse::<NewType>().unwrap(), new);
         }
+    }
+
+    #[test]
+    fn lists_of_one_come_back() {
+        let lists = |lists: Vec<Option<Vec<Option<i64>>>>| {
+            Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists)) as ArrayRef
+        };
+        let exactly = |array: &ArrayRef| NewType::Element.convert_exactly(array);
+        let one = |value| Some(vec![Some(value)]);
+        let elements: ArrayRef = Arc::new(Int64Array::from(vec![Some(5), None, Some(7)]));
+        assert_eq!(&exactly(&lists(vec![one(5), None, one(7)])).unwrap(), &elements);
+        assert_eq!(&exactly(&lists(vec![one(5), Some(vec![]), one(7)])).unwrap(), &elements);
+        // Null and empty would be the same; so would null and a null within; and two are too many.
+        assert!(exactly(&lists(vec![None, Some(vec![]), one(7)])).is_err());
+        assert!(exactly(&lists(vec![Some(vec![None]), None])).is_err());
+        assert!(exactly(&lists(vec![Some(vec![Some(1), Some(2)])])).is_err());
+        assert!(exactly(&elements).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A file whose rows are compared.
 
 use super::row_hash::{combine, hashes};
-use super::row_log::RowLog;
+use super::row_sink::RowSink;
 use arrow_array::{Array, RecordBatch};
 use arrow_select::concat::concat_batches;
 use marquetry_arrow::arrow_reader::{
@@ -64,23 +64,21 @@ impl DiffFile {
         self.builder(columns)?.with_threads(threads).with_shared_executor(executor.clone()).build()
     }
 
-    /// Logs a hash of each row, behind one of its key if there is any.
-    pub(crate) fn scan(
+    /// Logs a hash of each row, and of its key if there is any.
+    pub(crate) fn scan<L: RowSink>(
         &self,
         mut reader: ParquetRecordBatchReader,
         key: &[String],
-        mut log: RowLog,
-    ) -> Result<RowLog> {
+        mut log: L,
+    ) -> Result<L> {
         while let Some(batch) = reader.next_batch() {
             let batch = batch?;
             let rows = row_hashes(&batch, |_| true);
-            if key.is_empty() {
-                log.push(&rows)?;
-                continue;
-            }
-            let keys = row_hashes(&batch, |name| key.iter().any(|key| key == name));
-            let words: Vec<u64> = keys.into_iter().zip(rows).flat_map(|(key, row)| [key, row]).collect();
-            log.push(&words)?;
+            let keys = match key {
+                [] => Vec::new(),
+                key => row_hashes(&batch, |name| key.iter().any(|key| key == name)),
+            };
+            log.add(&keys, &rows)?;
         }
         Ok(log)
     }

@@ -1,9 +1,10 @@
 //! Compares rows that have the same key.
 
-use super::row_log::RowLog;
+use super::parted_log::PartedLog;
 use marquetry_base::{Error, Result};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// What became of the rows of the left file.
 #[derive(Default)]
@@ -14,25 +15,41 @@ pub(crate) struct ByKey {
     pub(crate) removed_rows: Vec<u64>,
     pub(crate) added_rows: Vec<u64>,
     pub(crate) changed_rows: Vec<(u64, u64)>,
+    /// The first row of the left file that has another number in the right one.
+    pub(crate) first_moved: Option<u64>,
 }
 
-/// Logs have a word for the key and one for all columns of each row. Of each kind `samples` rows are kept, and of those that were
-/// changed `most_changed`, the first ones.
+/// Of each kind `samples` rows are kept, and of those that were changed `most_changed`, the first ones.
 ///
 /// Fails if two rows of a file have the same key.
-pub(crate) fn compare(left: &RowLog, right: &RowLog, samples: usize, most_changed: usize) -> Result<ByKey> {
-    let parts = (left.len().max(right.len()) / WORDS_AT_A_TIME + 1).next_power_of_two();
+pub(crate) fn compare(
+    left: &PartedLog,
+    right: &PartedLog,
+    samples: usize,
+    most_changed: usize,
+) -> Result<ByKey> {
     let mut found = ByKey::default();
-    for part in 0..parts {
-        compare_part(left, right, samples.max(most_changed), |key| key % parts == part, &mut found)?;
+    let mut rows = Rows::default();
+    for part in 0..left.num_parts() {
+        compare_part(left, right, part, &mut rows, &mut found)?;
+        // Not at each part, so that it does not take long; not only at the end, so that it does not take much.
+        keep_first(&mut found, samples, most_changed, SLACK);
     }
-    for (rows, most) in [(&mut found.removed_rows, samples), (&mut found.added_rows, samples)] {
+    keep_first(&mut found, samples, most_changed, 0);
+    Ok(found)
+}
+
+fn keep_first(found: &mut ByKey, samples: usize, most_changed: usize, slack: usize) {
+    first(&mut found.removed_rows, samples, slack);
+    first(&mut found.added_rows, samples, slack);
+    first(&mut found.changed_rows, most_changed, slack);
+}
+
+fn first<T: Ord>(rows: &mut Vec<T>, most: usize, slack: usize) {
+    if slack == 0 || rows.len() > most.saturating_add(slack) {
         rows.sort_unstable();
         rows.truncate(most);
     }
-    found.changed_rows.sort_unstable();
-    found.changed_rows.truncate(most_changed);
-    Ok(found)
 }
 
 /// A row of the left file, and the one of the right file that has its key.
@@ -42,68 +59,77 @@ struct LeftRow {
     right: Option<u64>,
 }
 
+/// Rows of a part by their keys.
+#[derive(Default)]
+struct Rows {
+    left: HashMap<u64, LeftRow, BuildHasherDefault<KeyHasher>>,
+    /// Rows that only the right file has.
+    right: HashMap<u64, u64, BuildHasherDefault<KeyHasher>>,
+}
+
+/// Keys are hashes already. They are spread once more, as those of a part have the same highest bits.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(self.0 ^ u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
 fn compare_part(
-    left: &RowLog,
-    right: &RowLog,
-    most: usize,
-    is_wanted: impl Fn(u64) -> bool,
+    left: &PartedLog,
+    right: &PartedLog,
+    part: usize,
+    rows: &mut Rows,
     found: &mut ByKey,
 ) -> Result<()> {
-    let mut rows: HashMap<u64, LeftRow> = HashMap::new();
-    each_row(left, &is_wanted, |number, key, values| {
-        match rows.entry(key) {
-            Entry::Occupied(first) => return Err(not_unique("left", first.get().number, number)),
-            Entry::Vacant(entry) => entry.insert(LeftRow { values, number, right: None }),
-        };
-        Ok(())
+    rows.left.clear();
+    rows.right.clear();
+    left.each(part, |row| match rows.left.entry(row.key) {
+        Entry::Occupied(first) => Err(not_unique("left", first.get().number, row.number)),
+        Entry::Vacant(entry) => {
+            entry.insert(LeftRow { values: row.values, number: row.number, right: None });
+            Ok(())
+        }
     })?;
-    let (mut changed, mut added) = (0, 0);
-    let mut new_keys: HashMap<u64, u64> = HashMap::new();
-    each_row(right, &is_wanted, |number, key, values| {
-        match rows.get_mut(&key) {
-            Some(LeftRow { right: Some(first), .. }) => return Err(not_unique("right", *first, number)),
-            Some(row) => {
-                row.right = Some(number);
-                if row.values != values {
+    right.each(part, |row| {
+        match rows.left.get_mut(&row.key) {
+            Some(LeftRow { right: Some(first), .. }) => return Err(not_unique("right", *first, row.number)),
+            Some(before) => {
+                before.right = Some(row.number);
+                if before.values != row.values {
                     found.changed += 1;
-                    if changed < most {
-                        found.changed_rows.push((row.number, number));
-                        changed += 1;
-                    }
+                    found.changed_rows.push((before.number, row.number));
+                }
+                if before.number != row.number {
+                    let first = found.first_moved.get_or_insert(before.number);
+                    *first = before.number.min(*first);
                 }
             }
             None => {
-                if let Some(first) = new_keys.insert(key, number) {
-                    return Err(not_unique("right", first, number));
+                if let Some(first) = rows.right.insert(row.key, row.number) {
+                    return Err(not_unique("right", first, row.number));
                 }
                 found.added += 1;
-                if added < most {
-                    found.added_rows.push(number);
-                    added += 1;
-                }
+                found.added_rows.push(row.number);
             }
         }
         Ok(())
     })?;
-    let mut removed: Vec<u64> =
-        rows.values().filter(|row| row.right.is_none()).map(|row| row.number).collect();
-    found.removed += removed.len() as u64;
-    removed.sort_unstable();
-    found.removed_rows.extend(removed.into_iter().take(most));
+    let removed = rows.left.values().filter(|row| row.right.is_none()).map(|row| row.number);
+    let before = found.removed_rows.len();
+    found.removed_rows.extend(removed);
+    found.removed += (found.removed_rows.len() - before) as u64;
     Ok(())
-}
-
-fn each_row(
-    log: &RowLog,
-    is_wanted: impl Fn(u64) -> bool,
-    mut look: impl FnMut(u64, u64, u64) -> Result<()>,
-) -> Result<()> {
-    log.each(|start, words| {
-        let (rows, _) = words.as_chunks::<2>();
-        let rows = rows.iter().enumerate().filter(|(_, [key, _])| is_wanted(*key));
-        rows.map(|(i, [key, values])| (start / 2 + i as u64, *key, *values))
-            .try_for_each(|(number, key, values)| look(number, key, values))
-    })
 }
 
 fn not_unique(file: &str, first: u64, second: u64) -> Error {
@@ -112,5 +138,5 @@ fn not_unique(file: &str, first: u64, second: u64) -> Error {
     ))
 }
 
-/// Rows of which a part is, at most: about 100 MB with their keys.
-const WORDS_AT_A_TIME: u64 = 4 << 20;
+/// Rows that are kept beyond what is wanted, before the first of them are chosen.
+const SLACK: usize = 1 << 18;

@@ -24,7 +24,7 @@ pub struct DiffOptions {
     pub threads: usize,
     /// What has the threads besides the caller's. Default: threads of our own.
     pub executor: SharedExecutor,
-    /// Where hashes of rows go that memory has no room for: 8 bytes for each row, 16 with a key. Default: the system's folder for
+    /// Where hashes of rows go that memory has no room for: 8 bytes for each row, 24 with a key. Default: the system's folder for
     /// temporary files.
     pub spill_store: Arc<dyn SpillStore>,
 }

@@ -1,5 +1,6 @@
-//! What is remembered of each row: one or two words, in memory while there are few, else in a temporary file.
+//! What is remembered of each row: a word, in memory while there are few, else in a temporary file.
 
+use super::row_sink::RowSink;
 use marquetry_base::{Error, Result};
 use marquetry_core::write::{SpillFile, SpillStore};
 use std::io;
@@ -57,7 +58,7 @@ impl RowLog {
         Ok(())
     }
 
-    /// Shows all words in their order, some at a time, with the number of the first of them. Their number is a multiple of four.
+    /// Shows all words in their order, some at a time, with the number of the first of them.
     pub(crate) fn each(&self, mut look: impl FnMut(u64, &[u64]) -> Result<()>) -> Result<()> {
         let (mut words, mut start) = (Vec::new(), 0);
         while start < self.len() {
@@ -84,6 +85,12 @@ impl RowLog {
             start += wanted as u64;
         }
         Ok(())
+    }
+}
+
+impl RowSink for RowLog {
+    fn add(&mut self, _: &[u64], rows: &[u64]) -> Result<()> {
+        self.push(rows)
     }
 }
 

@@ -3,8 +3,10 @@
 use super::diff_file::{DiffFile, column_hashes};
 use super::in_place::Places;
 use super::options::DiffOptions;
+use super::parted_log::PartedLog;
 use super::row_hash::are_comparable;
 use super::row_log::RowLog;
+use super::row_sink::RowSink;
 use super::rows_diff::RowsDiff;
 use super::{keyed, multiset};
 use crate::columns::columns;
@@ -40,17 +42,10 @@ use std::collections::{BTreeMap, HashMap};
 /// ```
 pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Result<RowsDiff> {
     let (names, not_compared) = comparable(left, right, options)?;
-    let [left_log, right_log] = scan(left, right, &names, options)?;
-    let words_per_row = if options.key.is_empty() { 1 } else { 2 };
-    let mut diff = RowsDiff {
-        rows: (left_log.len() / words_per_row, right_log.len() / words_per_row),
-        columns: names,
-        not_compared,
-        ..RowsDiff::default()
-    };
+    let mut diff = RowsDiff { columns: names, not_compared, ..RowsDiff::default() };
     let mut changed = match options.key.is_empty() {
-        true => by_values(&left_log, &right_log, options.samples, &mut diff)?,
-        false => by_key(&left_log, &right_log, options.samples, &mut diff)?,
+        true => by_values(left, right, options, &mut diff)?,
+        false => by_key(left, right, options, &mut diff)?,
     };
     if !changed.is_empty() {
         (diff.changed_columns, diff.changed_looked_at) =
@@ -61,7 +56,16 @@ pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Re
     Ok(diff)
 }
 
-fn by_values(left: &RowLog, right: &RowLog, samples: usize, diff: &mut RowsDiff) -> Result<Vec<(u64, u64)>> {
+fn by_values(
+    left: &DiffFile,
+    right: &DiffFile,
+    options: &DiffOptions,
+    diff: &mut RowsDiff,
+) -> Result<Vec<(u64, u64)>> {
+    let samples = options.samples;
+    let [left, right] =
+        &scan(left, right, &diff.columns, options, || RowLog::new(options.spill_store.clone()))?;
+    diff.rows = (left.len(), right.len());
     if let Some(places) = Places::find(left, right)? {
         let found = places.compare();
         let count = |places: &[u64]| places.len() as u64;
@@ -77,32 +81,42 @@ fn by_values(left: &RowLog, right: &RowLog, samples: usize, diff: &mut RowsDiff)
     (diff.removed, diff.added) = (found.removed, found.added);
     (diff.removed_rows, diff.added_rows) = (found.removed_rows, found.added_rows);
     if found.removed == 0 && found.added == 0 {
-        diff.first_moved = first_difference(left, right, 1)?;
+        diff.first_moved = first_difference(left, right)?;
         diff.is_reordered = diff.first_moved.is_some();
     }
     Ok(Vec::new())
 }
 
-fn by_key(left: &RowLog, right: &RowLog, samples: usize, diff: &mut RowsDiff) -> Result<Vec<(u64, u64)>> {
-    let found = keyed::compare(left, right, samples, MOST_LOOKED_AT)?;
+fn by_key(
+    left: &DiffFile,
+    right: &DiffFile,
+    options: &DiffOptions,
+    diff: &mut RowsDiff,
+) -> Result<Vec<(u64, u64)>> {
+    let rows = |file: &DiffFile| file.metadata.metadata().num_rows();
+    let most = rows(left).max(rows(right));
+    let new_log = || PartedLog::new(options.spill_store.clone(), most);
+    let [left, right] = &scan(left, right, &diff.columns, options, new_log)?;
+    diff.rows = (left.len(), right.len());
+    let found = keyed::compare(left, right, options.samples, MOST_LOOKED_AT)?;
     (diff.removed, diff.added, diff.changed) = (found.removed, found.added, found.changed);
     (diff.removed_rows, diff.added_rows) = (found.removed_rows, found.added_rows);
     if found.removed == 0 && found.added == 0 {
-        diff.first_moved = first_difference(left, right, 2)?;
+        diff.first_moved = found.first_moved;
         diff.is_reordered = diff.first_moved.is_some();
     }
     Ok(found.changed_rows)
 }
 
-/// The first row whose first word is another one.
-fn first_difference(left: &RowLog, right: &RowLog, words_per_row: usize) -> Result<Option<u64>> {
+/// The first row that is another one.
+fn first_difference(left: &RowLog, right: &RowLog) -> Result<Option<u64>> {
     let mut first = None;
     left.each_pair(right, |start, left, right| {
-        let rows = left.iter().zip(right).step_by(words_per_row);
+        let rows = left.iter().zip(right);
         if let (None, Some(row)) =
             (first, rows.enumerate().find_map(|(i, (left, right))| (left != right).then_some(i)))
         {
-            first = Some(start / words_per_row as u64 + row as u64);
+            first = Some(start + row as u64);
         }
         Ok(())
     })?;
@@ -110,7 +124,13 @@ fn first_difference(left: &RowLog, right: &RowLog, words_per_row: usize) -> Resu
 }
 
 /// Reads both files at the same time.
-fn scan(left: &DiffFile, right: &DiffFile, names: &[String], options: &DiffOptions) -> Result<[RowLog; 2]> {
+fn scan<L: RowSink + Send + 'static>(
+    left: &DiffFile,
+    right: &DiffFile,
+    names: &[String],
+    options: &DiffOptions,
+    new_log: impl Fn() -> L,
+) -> Result<[L; 2]> {
     let threads = match options.threads {
         0 => available_threads(),
         threads => threads,
@@ -119,7 +139,7 @@ fn scan(left: &DiffFile, right: &DiffFile, names: &[String], options: &DiffOptio
     let mut parts = Vec::new();
     for file in [left, right] {
         let reader = file.reader(names, each, &options.executor)?;
-        parts.push((file.clone(), reader, RowLog::new(options.spill_store.clone())));
+        parts.push((file.clone(), reader, new_log()));
     }
     let types: Vec<_> = parts.iter().map(|(_, reader, _)| reader.schema()).collect();
     for key in &options.key {

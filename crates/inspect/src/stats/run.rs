@@ -14,11 +14,11 @@ use arrow_schema::DataType;
 use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, ProjectionMask,
 };
-use marquetry_base::{Result, available_threads, parallel_map};
+use marquetry_base::{Error, Result, available_threads, parallel_map};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
 use marquetry_format::{Encoding, PageType};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What the columns of a file hold, found by reading them once.
@@ -48,12 +48,44 @@ pub fn column_stats(
     options: ArrowReaderOptions,
     stats: &StatsOptions,
 ) -> Result<Vec<ColumnStats>> {
-    let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
-    let columns = columns(&metadata, stats.columns.as_deref())?;
-    let metadata = with_dictionaries(metadata, options, &columns)?;
-    let file = Arc::new(File { source, metadata });
+    table_stats([("the file", source)], options, stats)
+}
+
+/// What the columns of several files hold together, as [`column_stats`] finds it of one. All have the same columns, in any order.
+///
+/// Fails as that does, and if a file lacks a column of the first one, or has it with another type; the error names the file, by the name that is
+/// given with it.
+///
+/// ```
+/// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
+/// use marquetry_core::source::Source;
+/// use marquetry_inspect::{StatsOptions, table_stats};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let file: std::sync::Arc<dyn Source> = std::sync::Arc::new(bytes::Bytes::from(std::fs::read(path)?));
+/// let files = [("monday", file.clone()), ("tuesday", file)];
+/// let stats = table_stats(files, ArrowReaderOptions::new(), &StatsOptions::default().with_columns(["country"]))?;
+/// assert_eq!(stats[0].values, Some(400));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn table_stats<'n>(
+    files: impl IntoIterator<Item = (&'n str, Arc<dyn Source>)>,
+    options: ArrowReaderOptions,
+    stats: &StatsOptions,
+) -> Result<Vec<ColumnStats>> {
+    let mut files = files.into_iter();
+    let Some((name, source)) = files.next() else { return Ok(Vec::new()) };
+    let (first, columns) = File::open(source, &options, stats)?;
+    let (mut opened, mut names) = (vec![first], vec![name]);
+    for (name, source) in files {
+        let file =
+            File::open(source, &options, stats).and_then(|(file, others)| file.numbered(&columns, others));
+        opened.push(file.map_err(|error| error.in_file(name))?);
+        names.push(name);
+    }
+    let files = Arc::new(opened);
     let parts_of_columns = parts_of(&columns);
-    let groups = file.metadata.metadata().num_row_groups();
+    let groups = |file: &File| file.metadata.metadata().num_row_groups();
+    let all_groups: usize = files.iter().map(groups).sum();
     let threads = match stats.threads {
         0 => available_threads(),
         threads => threads,
@@ -61,20 +93,26 @@ pub fn column_stats(
     let executor = stats.executor.or_threads("marquetry-stats");
     let mut said = Vec::with_capacity(columns.len());
     // So many columns at a time that all threads have enough to do, and no more is kept.
-    let width = (threads * PARTS_PER_THREAD).div_ceil(groups.max(1));
+    let width = (threads * PARTS_PER_THREAD).div_ceil(all_groups.max(1));
     for window in parts_of_columns.chunks(width.max(1)) {
         let part = |(i, leaves): (usize, &&[Column])| {
             let numbers: Arc<[usize]> = leaves.iter().map(|column| column.number).collect();
-            (0..groups).map(move |group| (i, group, numbers.clone())).collect::<Vec<_>>()
+            let of_file = |(at, file)| (0..groups(file)).map(move |group| (at, group));
+            let places = files.iter().enumerate().flat_map(of_file);
+            places.map(|(file, group)| (i, file, group, numbers.clone())).collect::<Vec<_>>()
         };
         let parts: Vec<_> = window.iter().enumerate().flat_map(part).collect();
         let mut workers = vec![(); threads.min(parts.len())];
-        let shared = file.clone();
-        let results = parallel_map(&*executor, parts, &mut workers, move |(i, group, numbers), ()| {
-            (i, shared.gather(group, &numbers))
+        let shared = files.clone();
+        let results = parallel_map(&*executor, parts, &mut workers, move |(i, file, group, numbers), ()| {
+            (i, file, shared[file].gather(group, &numbers))
         });
-        let mut merged: Vec<Vec<LeafStats>> = window.iter().map(|leaves| file.nothing(leaves)).collect();
-        for (i, gathered) in results {
+        let mut merged: Vec<Vec<LeafStats>> = window.iter().map(|leaves| nothing(leaves)).collect();
+        for (i, file, gathered) in results {
+            let gathered = gathered.map_err(|error| match names.len() {
+                1 => error,
+                _ => error.in_file(names[file]),
+            });
             merged[i].iter_mut().zip(gathered?).for_each(|(all, part)| all.merge(part));
         }
         for (leaf, gathered) in window.iter().copied().flatten().zip(merged.into_iter().flatten()) {
@@ -98,20 +136,69 @@ fn parts_of(columns: &[Column]) -> Vec<&[Column]> {
     roots.chunks(at_once).map(part).collect()
 }
 
+/// What a part of a file without rows has.
+fn nothing(leaves: &[Column]) -> Vec<LeafStats> {
+    leaves.iter().map(|leaf| LeafStats::new(leaf.field.data_type())).collect()
+}
+
 /// A file that is being read.
 struct File {
     source: Arc<dyn Source>,
     metadata: ArrowReaderMetadata,
+    /// Its numbers of the first file's leaves, where these are others.
+    numbers: Option<HashMap<usize, usize>>,
 }
 
 impl File {
-    /// What a part of a file without rows has.
-    fn nothing(&self, leaves: &[Column]) -> Vec<LeafStats> {
-        leaves.iter().map(|leaf| LeafStats::new(leaf.field.data_type())).collect()
+    fn open(
+        source: Arc<dyn Source>,
+        options: &ArrowReaderOptions,
+        stats: &StatsOptions,
+    ) -> Result<(Self, Vec<Column>)> {
+        let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
+        let columns = columns(&metadata, stats.columns.as_deref())?;
+        let metadata = with_dictionaries(metadata, options.clone(), &columns)?;
+        Ok((File { source, metadata, numbers: None }, columns))
     }
 
-    /// Reads leaves in one row group.
-    fn gather(&self, group: usize, numbers: &[usize]) -> Result<Vec<LeafStats>> {
+    /// Finds the columns of the first file among those of this one.
+    fn numbered(mut self, first: &[Column], columns: Vec<Column>) -> Result<Self> {
+        let by_path: HashMap<&str, &Column> =
+            columns.iter().map(|column| (column.path.as_str(), column)).collect();
+        let mut numbers = HashMap::new();
+        for column in first {
+            let path = &column.path;
+            let here = by_path.get(path.as_str());
+            let here =
+                here.ok_or_else(|| Error::argument(format!("has no column {path}, as other files have")))?;
+            let (a, b) = (column.field.data_type(), here.field.data_type());
+            if a != b {
+                return Err(Error::argument(format!("column {path} is {b}, and {a} in other files")));
+            }
+            numbers.insert(column.number, here.number);
+        }
+        let known: HashSet<&str> = first.iter().map(|column| column.path.as_str()).collect();
+        if let Some(more) = columns.iter().find(|column| !known.contains(column.path.as_str())) {
+            return Err(Error::argument(format!("has a column {}, which other files have not", more.path)));
+        }
+        self.numbers = Some(numbers).filter(|numbers| numbers.iter().any(|(a, b)| a != b));
+        Ok(self)
+    }
+
+    /// Reads leaves in one row group; they have the numbers of the first file.
+    fn gather(&self, group: usize, wanted: &[usize]) -> Result<Vec<LeafStats>> {
+        let Some(numbers) = &self.numbers else { return self.gather_here(group, wanted) };
+        let here: Vec<usize> = wanted.iter().filter_map(|number| numbers.get(number).copied()).collect();
+        let gathered = self.gather_here(group, &here)?;
+        // Leaves are read in the order of this file.
+        let mut ascending: Vec<usize> = (0..here.len()).collect();
+        ascending.sort_unstable_by_key(|i| here[*i]);
+        let mut ordered: Vec<_> = ascending.into_iter().zip(gathered).collect();
+        ordered.sort_unstable_by_key(|(i, _)| *i);
+        Ok(ordered.into_iter().map(|(_, stats)| stats).collect())
+    }
+
+    fn gather_here(&self, group: usize, numbers: &[usize]) -> Result<Vec<LeafStats>> {
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), numbers.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::<Arc<dyn Source>>::try_new_with_metadata(
             self.source.clone(),

@@ -78,7 +78,9 @@ impl Applied {
 
     /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
     pub(crate) fn tried(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
-        let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && input.path.as_os_str() != "-";
+        // Of an encrypted file nothing is written without saying by which keys.
+        let may_be_written = input.path.as_os_str() != "-" && input.metadata.encryption().is_none();
+        let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && may_be_written;
         // What there was no time to measure is not written for a trial.
         let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
         if self.attempts.is_empty() || !is_small || !is_measured {
@@ -129,7 +131,9 @@ fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
         // Whole dictionaries are among what each column is measured with.
         Change::Dictionaries => false,
         Change::Sort => allowed.sort,
-        Change::Type(new) => allowed.types && *new != NewType::Variant,
+        // Those two change what a value is.
+        Change::Type(NewType::Variant | NewType::Element) => false,
+        Change::Type(_) => allowed.types,
         _ => false,
     }
 }
@@ -173,7 +177,9 @@ fn converted_choices(input: &Input, advice: &Advice, taken: &[&Finding]) -> Vec<
             let is_codec = option.starts_with("--compression=");
             match (is_flat, path.first()) {
                 (true, _) if is_codec || !is_retyped(&column.column) => options.push(option),
-                (false, Some(root)) if is_codec && !roots.contains(root) => {
+                (false, Some(root))
+                    if is_codec && !roots.contains(root) && !is_retyped(&root.to_string()) =>
+                {
                     roots.push(root.clone());
                     options.push(option.replacen(&column.column, &format!("{root}.**"), 1));
                 }

@@ -1,0 +1,70 @@
+//! A program that shows long text page by page, as git has it: `less`, or what MARQUETRY_PAGER or PAGER names.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// The program that has the terminal, while it has it.
+static SHOWING: Mutex<Option<Child>> = Mutex::new(None);
+
+/// The text that goes to the program. It is waited for when this is dropped.
+pub(crate) struct Pager(Option<ChildStdin>);
+
+impl Pager {
+    /// `None` where there is no terminal, where no program is wanted, and where there is none.
+    pub(crate) fn start() -> Option<Pager> {
+        // Keys are read from the terminal; what steers it is not what `dumb` ones can do.
+        let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if is_dumb || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+            return None;
+        }
+        let named = ["MARQUETRY_PAGER", "PAGER"].into_iter().find_map(|name| env::var(name).ok());
+        let command = match named.as_deref().map(str::trim) {
+            Some("" | "cat") => return None,
+            Some(command) => command.to_owned(),
+            None => "less".to_owned(),
+        };
+        let mut words = command.split_whitespace();
+        let mut pager = Command::new(words.next()?);
+        pager.args(words).stdin(Stdio::piped());
+        if env::var_os("LESS").is_none() {
+            // Ends by itself where all fits on the screen, leaves it there, and cuts long lines, which the arrow keys move.
+            pager.env("LESS", "FRSX");
+        }
+        let mut child = pager.spawn().ok()?;
+        let stdin = child.stdin.take();
+        *SHOWING.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+        Some(Pager(stdin))
+    }
+}
+
+/// Waits until the program has ended, if there is one.
+pub(crate) fn wait() {
+    let child = SHOWING.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(mut child) = child {
+        // How it ended is its own affair.
+        let _ = child.wait();
+    }
+}
+
+impl Write for Pager {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Some(stdin) => stdin.write(bytes),
+            None => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        // The end of the text.
+        self.0 = None;
+        wait();
+    }
+}

@@ -1,0 +1,108 @@
+//! What is below a folder, and nothing else.
+//!
+//! No link is followed, hidden files are not there, and a file is one that looks like Parquet by its name and its first bytes.
+
+mod entry;
+#[cfg(unix)]
+mod handles;
+#[cfg(not(unix))]
+mod paths;
+
+pub(super) use entry::Entry;
+
+use super::request::is_name;
+#[cfg(unix)]
+use handles::Root;
+use marquetry::errors::Result;
+use marquetry::file::{LocalFile, Source};
+#[cfg(not(unix))]
+use paths::Root;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+/// A folder that is looked into, or one file of it.
+pub(crate) struct Folder {
+    root: Root,
+    /// The only file that is there.
+    only: Option<String>,
+}
+
+/// A file that was opened.
+pub(super) struct Opened {
+    pub(super) source: Arc<dyn Source>,
+    /// Changes when the file does.
+    pub(super) tag: String,
+}
+
+impl Folder {
+    /// Fails if there is nothing at `path`, or if a file's name is not UTF-8.
+    pub(crate) fn open(path: &Path) -> io::Result<Folder> {
+        let path = path.canonicalize()?;
+        if path.is_dir() {
+            return Ok(Folder { root: Root::open(&path)?, only: None });
+        }
+        let name = path.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
+        let (Some(name), Some(parent)) = (name, path.parent()) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a name that an address cannot have"));
+        };
+        Ok(Folder { root: Root::open(parent)?, only: Some(name.to_owned()) })
+    }
+
+    /// The only file, if it is not a folder that is looked into.
+    pub(super) fn only(&self) -> Option<&str> {
+        self.only.as_deref()
+    }
+
+    /// A file by the names that lead to it. `None` if there is none, or one that is not shown.
+    pub(super) fn file(&self, names: &[String]) -> Result<Option<Opened>> {
+        let Some((name, _)) = names.split_last() else { return Ok(None) };
+        let is_shown = match &self.only {
+            Some(only) => names == [only.as_str()],
+            None => names.iter().all(|name| !is_hidden(name)) && is_parquet(name),
+        };
+        if !is_shown || !names.iter().all(|name| is_name(name)) {
+            return Ok(None);
+        }
+        let Ok(file) = self.root.file(names) else { return Ok(None) };
+        let tag = tag(&file)?;
+        let source = LocalFile::new(file)?;
+        let magic = source.read_at(0, source.len().min(4) as usize)?;
+        Ok(matches!(&magic[..], b"PAR1" | b"PARE").then(|| Opened { source: Arc::new(source), tag }))
+    }
+
+    /// What is in a folder by the names that lead to it: folders first, then Parquet files, by name. `None` if there is none.
+    pub(super) fn entries(&self, names: &[String]) -> Option<Vec<Entry>> {
+        if self.only.is_some() || names.iter().any(|name| is_hidden(name) || !is_name(name)) {
+            return None;
+        }
+        let mut entries = self.root.entries(names, MOST_ENTRIES).ok()?;
+        entries.retain(|entry| {
+            is_name(&entry.name) && !is_hidden(&entry.name) && (entry.is_folder || is_parquet(&entry.name))
+        });
+        entries.sort_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.name.cmp(&b.name)));
+        Some(entries)
+    }
+}
+
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
+fn is_parquet(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    [".parquet", ".parq", ".pq"].iter().any(|end| lower.ends_with(end))
+        || matches!(&*lower, "_metadata" | "_common_metadata")
+}
+
+/// SPEC: RFC 9110, 8.8.3.
+fn tag(file: &File) -> io::Result<String> {
+    let metadata = file.metadata()?;
+    let changed = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos()))
+}
+
+/// Entries of a folder that are looked at.
+const MOST_ENTRIES: usize = 100_000;

@@ -1,0 +1,80 @@
+//! Some rows of a file as text.
+
+use crate::convert::plain_columns;
+use crate::keys;
+use crate::memory::batch_limits;
+use crate::printable::printable;
+use crate::rows::column::Column;
+use crate::text_table::shortened;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use marquetry::OpenFile;
+use marquetry::errors::Result;
+use marquetry::file::Source;
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A file whose rows are asked for.
+pub(super) struct RowPreview {
+    file: OpenFile,
+}
+
+impl RowPreview {
+    /// Reads the footer.
+    pub(super) fn open(source: Arc<dyn Source>) -> Result<Self> {
+        Ok(RowPreview { file: OpenFile::new(source, keys::reader_options())? })
+    }
+
+    pub(super) fn num_rows(&self) -> u64 {
+        self.file.metadata().num_rows()
+    }
+
+    /// These rows, with these columns, or the first ones: `{columns: [{name, type, number}], hidden, rows: [[text or null]]}`. Long values are cut.
+    pub(super) fn read(self, rows: &Range<u64>, columns: Option<&str>) -> Result<Value> {
+        let file = plain_columns(self.file)?;
+        let all = file.schema()?;
+        let names: Vec<String> = match columns {
+            Some(columns) => columns.split(',').map(|name| name.trim().to_owned()).collect(),
+            None => all.fields().iter().take(MOST_COLUMNS).map(|field| field.name().clone()).collect(),
+        };
+        let hidden = if columns.is_none() { all.fields().len() - names.len() } else { 0 };
+        // Where all are shown, names need not be unique.
+        let file = if columns.is_none() && hidden == 0 { file } else { file.columns(names) };
+        let count = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX).max(1);
+        let first = usize::try_from(rows.start).unwrap_or(usize::MAX);
+        let limits = batch_limits().with_batch_bytes(MOST_BYTES);
+        let mut reader = file.limits(limits).offset(first).limit(count).batch_size(count).batches()?;
+        let schema = reader.schema();
+        let fields = schema.fields().iter().map(|field| {
+            let data_type = field.data_type();
+            json!({"name": printable(field.name()), "type": data_type.to_string(), "number": data_type.is_numeric()})
+        });
+        let fields: Vec<_> = fields.collect();
+        let mut cells = Vec::new();
+        while let Some(batch) = reader.next_batch() {
+            add_rows(&batch?, &mut cells)?;
+        }
+        Ok(json!({"columns": fields, "hidden": hidden, "rows": cells}))
+    }
+}
+
+fn add_rows(batch: &RecordBatch, cells: &mut Vec<Value>) -> Result<()> {
+    let columns = Column::of_batch(batch)?;
+    for row in 0..batch.num_rows() {
+        let cell = |column: &Column<'_>| {
+            let mut text = String::new();
+            column.write_start(row, &mut text);
+            Value::String(shortened(&printable(&text), LONGEST))
+        };
+        let row = columns.iter().map(|column| if column.is_null(row) { Value::Null } else { cell(column) });
+        cells.push(row.collect());
+    }
+    Ok(())
+}
+
+/// Columns that are shown if none are chosen.
+const MOST_COLUMNS: usize = 100;
+/// Letters of a value that are shown.
+const LONGEST: usize = 200;
+/// What the rows of one request may take.
+const MOST_BYTES: usize = 256 << 20;

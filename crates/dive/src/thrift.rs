@@ -1,0 +1,197 @@
+//! Thrift's compact protocol, byte by byte: what a reader of structs passes over is wanted here, and where it is.
+
+use crate::explained::{unzigzag, varint};
+use crate::text::{hex, shown};
+use marquetry_format::{
+    BoundaryOrder, CompressionCodec, ConvertedType, Encoding, PageType, Repetition, Type,
+};
+
+/// A struct of `parquet.thrift`.
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) fields: &'static [Field],
+    /// Fields that lead to what tells one of many from others.
+    pub(crate) summary: &'static [u64],
+}
+
+/// The number of a field, its name, what its value is, and what it means.
+pub(crate) struct Field(pub(crate) u64, pub(crate) &'static str, pub(crate) Kind, pub(crate) &'static str);
+
+/// What a value is.
+pub(crate) enum Kind {
+    Number,
+    Double,
+    Bool,
+    Text,
+    Bytes,
+    PageType,
+    Encoding,
+    Codec,
+    Type,
+    Converted,
+    Repetition,
+    Boundary,
+    Crc,
+    Struct(&'static Known),
+    List(&'static Kind),
+}
+
+/// The head of a field: its number, and how it is written.
+pub(crate) struct Head {
+    pub(crate) id: u64,
+    pub(crate) wire: u8,
+}
+
+/// A place in bytes.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Cursor { bytes, at }
+    }
+
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(n)?)?;
+        self.at += n;
+        Some(taken)
+    }
+
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|byte| byte[0])
+    }
+
+    pub(crate) fn number(&mut self) -> Option<u64> {
+        let (value, len) = varint(self.bytes.get(self.at..)?)?;
+        self.at += len;
+        Some(value)
+    }
+
+    /// The head of the field behind the one of number `last`; `Some(None)` at the end of the struct, `None` if there is no such thing here.
+    pub(crate) fn head(&mut self, last: u64) -> Option<Option<Head>> {
+        let head = self.byte()?;
+        if head == 0 {
+            return Some(None);
+        }
+        let id = match head >> 4 {
+            0 => unzigzag(self.number()?) as u64,
+            delta => last.wrapping_add(u64::from(delta)),
+        };
+        Some(Some(Head { id, wire: head & 15 }))
+    }
+
+    /// How the elements of a list are written, and how many there are.
+    pub(crate) fn list(&mut self) -> Option<(u8, u64)> {
+        let head = self.byte()?;
+        let len = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
+        // A boolean is a byte in a list.
+        Some((if matches!(head & 15, 1 | 2) { 3 } else { head & 15 }, len))
+    }
+
+    pub(crate) fn skip(&mut self, wire: u8) -> Option<()> {
+        self.skip_within(wire, 0)
+    }
+
+    fn skip_within(&mut self, wire: u8, depth: usize) -> Option<()> {
+        match wire {
+            _ if depth > 32 => None,
+            1 | 2 => Some(()),
+            3 => self.take(1).map(drop),
+            4..=6 => self.number().map(drop),
+            7 => self.take(8).map(drop),
+            8 => {
+                let len = usize::try_from(self.number()?).ok()?;
+                self.take(len).map(drop)
+            }
+            9 | 10 => {
+                let (element, len) = self.list()?;
+                // Each has a byte at least: so what the length claims has an end.
+                (0..len).try_for_each(|_| self.skip_within(element, depth + 1))
+            }
+            12 => loop {
+                match self.head(0)? {
+                    None => return Some(()),
+                    Some(head) => self.skip_within(head.wire, depth + 1)?,
+                }
+            },
+            13 => self.take(16).map(drop),
+            _ => None,
+        }
+    }
+
+    /// A value that is no struct and no list, as text; what its kind leaves open is shown as it is written.
+    pub(crate) fn value(&mut self, wire: u8, kind: Option<&Kind>) -> Option<String> {
+        Some(match wire {
+            1 => "true".to_owned(),
+            2 => "false".to_owned(),
+            3 if matches!(kind, Some(Kind::Bool)) => (self.byte()? == 1).to_string(),
+            3 => (self.byte()? as i8).to_string(),
+            4..=6 => number(unzigzag(self.number()?), kind),
+            7 => {
+                let bytes = self.take(8)?;
+                f64::from_le_bytes(*bytes.first_chunk()?).to_string()
+            }
+            8 => {
+                let len = usize::try_from(self.number()?).ok()?;
+                let text = self.take(len)?;
+                match kind {
+                    Some(Kind::Text) => shown(&String::from_utf8_lossy(&text[..len.min(MOST_TEXT)])),
+                    _ => {
+                        format!("{len} bytes: {}", shown(&text[..len.min(60)].escape_ascii().to_string()))
+                    }
+                }
+            }
+            13 => hex(self.take(16)?, 16),
+            _ => {
+                self.skip(wire)?;
+                "..".to_owned()
+            }
+        })
+    }
+}
+
+fn number(value: i64, kind: Option<&Kind>) -> String {
+    let n = value as i32;
+    match kind {
+        Some(Kind::PageType) => format!("{value}: {}", PageType(n)),
+        Some(Kind::Encoding) => format!("{value}: {}", Encoding(n)),
+        Some(Kind::Codec) => format!("{value}: {}", CompressionCodec(n)),
+        Some(Kind::Type) => format!("{value}: {}", Type(n)),
+        Some(Kind::Converted) => format!("{value}: {}", ConvertedType(n)),
+        Some(Kind::Repetition) => format!("{value}: {}", Repetition(n)),
+        Some(Kind::Boundary) => format!("{value}: {}", BoundaryOrder(n)),
+        Some(Kind::Crc) => format!("{:08x}", value as u32),
+        _ => value.to_string(),
+    }
+}
+
+/// Bytes of a text that are looked at.
+const MOST_TEXT: usize = 4_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lists_claim_has_an_end() {
+        // A list of 2^62 structs, and nothing in it.
+        let bytes = [0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f];
+        assert!(Cursor::new(&bytes, 0).skip(9).is_none());
+        // Lists within lists.
+        assert!(Cursor::new(&[0x19; 100], 0).skip(9).is_none());
+        // {1: 150, 2: "ab", 4: [true]}
+        let bytes = [0x16, 0xac, 0x02, 0x18, 2, b'a', b'b', 0x29, 0x11, 1, 0];
+        let mut cursor = Cursor::new(&bytes, 0);
+        let head = cursor.head(0).unwrap().unwrap();
+        assert_eq!((head.id, cursor.value(head.wire, None).unwrap().as_str()), (1, "150"));
+        let head = cursor.head(1).unwrap().unwrap();
+        assert_eq!(cursor.value(head.wire, Some(&Kind::Text)).unwrap(), "ab");
+        let head = cursor.head(2).unwrap().unwrap();
+        assert_eq!((head.id, head.wire, cursor.list()), (4, 9, Some((3, 1))));
+        assert_eq!(cursor.value(3, Some(&Kind::Bool)).unwrap(), "true");
+        assert!(cursor.head(4).unwrap().is_none() && cursor.head(4).is_none());
+    }
+}
