@@ -45,6 +45,7 @@ mod listing;
 mod local;
 mod opened;
 mod partition;
+mod parts;
 mod reader;
 mod schema;
 #[cfg(feature = "async")]

@@ -15,14 +15,12 @@
 //!
 //! ```text
 //! codecs     plans as bytes: ours, and Ballista's
-//! stores     object stores by URL, with what the environment says
 //! session    the sessions of scheduler, executors and clients
 //! ```
 
 mod codecs;
 mod session;
-mod stores;
 
 pub use codecs::{logical_codec, physical_codec};
 pub use session::{MESSAGE_SIZE, client, config, runtime, state};
-pub use stores::Stores;
+pub use marquetry_sql::Stores;

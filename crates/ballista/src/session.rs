@@ -1,7 +1,7 @@
 //! The sessions of scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
-use crate::stores::Stores;
+use marquetry_sql::Stores;
 use ballista_core::extension::{
     SessionConfigExt, SessionStateExt, ballista_aggregate_functions, ballista_scalar_functions,
     ballista_window_functions,

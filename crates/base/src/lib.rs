@@ -20,6 +20,8 @@ mod printable;
 mod process_memory;
 mod quoted;
 mod shared_executor;
+#[cfg(feature = "fs")]
+mod sibling_program;
 #[cfg_attr(not(feature = "tracing"), path = "span_off.rs")]
 mod span;
 #[cfg_attr(not(feature = "threads"), path = "stopwatch_off.rs")]
@@ -43,6 +45,8 @@ pub use parallel_map::parallel_map;
 pub use printable::{Printable, steers_terminal};
 pub use quoted::{quote_name, unquote};
 pub use shared_executor::SharedExecutor;
+#[cfg(feature = "fs")]
+pub use sibling_program::SiblingProgram;
 pub use span::Span;
 pub use stopwatch::Stopwatch;
 pub use thread_pool::ThreadPool;

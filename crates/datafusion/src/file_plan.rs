@@ -7,8 +7,9 @@ use crate::output::Output;
 use crate::predicate::Translator;
 use crate::schema::read_schema;
 use crate::wanted::Wanted;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Fields, Schema, SchemaRef};
 use bytes::Bytes;
+use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
@@ -46,19 +47,28 @@ impl FilePlan {
     pub(crate) fn new(
         footer: ArrowReaderMetadata,
         options: &ArrowReaderOptions,
-        table: &SchemaRef,
+        table: &TableSchema,
         adapters: &dyn PhysicalExprAdapterFactory,
         wanted: Wanted,
         path: &Path,
     ) -> Result<Self> {
-        let footer = match read_schema(footer.schema(), table) {
-            Some(schema) => footer
-                .with_options(options.clone().with_schema(schema))
-                .map_err(|error| of_file(error, path))?,
-            None => footer,
+        let named = |error| of_file(error, path);
+        let virtual_columns = table.virtual_columns();
+        let (stored, footer) = match read_schema(footer.schema(), table.file_schema()) {
+            None if virtual_columns.is_empty() => (footer.schema().clone(), footer),
+            read_as => {
+                let stored = read_as.clone().unwrap_or_else(|| footer.schema().clone());
+                let options =
+                    options.clone().with_virtual_columns(virtual_columns.to_vec()).map_err(named)?;
+                let options = match read_as {
+                    Some(schema) => options.with_schema(schema),
+                    None => options,
+                };
+                (stored, footer.with_options(options).map_err(named)?)
+            }
         };
         let read_as = footer.schema().clone();
-        let adapter = adapters.create(table.clone(), read_as.clone())?;
+        let adapter = adapters.create(with_fields(table.file_schema(), virtual_columns), read_as.clone())?;
         let simplifier = PhysicalExprSimplifier::new(&read_as);
         let adapt = |expr: Arc<dyn PhysicalExpr>| simplifier.simplify(adapter.rewrite(expr)?);
         let projection = wanted.projection.try_map_exprs(adapt)?;
@@ -84,7 +94,7 @@ impl FilePlan {
         let is_all_ours = filters.iter().all(|filter| filter.is_ours) && residual.is_empty();
         let read = projection.iter().map(|projected| &projected.expr).chain(&residual);
         Ok(FilePlan {
-            columns: needed_paths(read, &read_as),
+            columns: needed_paths(read, &stored),
             path: path.clone(),
             batch_size: wanted.batch_size,
             limit: wanted.limit.filter(|_| is_all_ours),
@@ -131,6 +141,15 @@ impl FilePlan {
     pub(crate) fn output(&self, schema: &SchemaRef) -> Result<Output> {
         Output::new(schema, self.residual.as_ref(), &self.projection, &self.output_schema)
     }
+}
+
+/// A schema with fields behind its own.
+fn with_fields(schema: &SchemaRef, fields: &Fields) -> SchemaRef {
+    if fields.is_empty() {
+        return schema.clone();
+    }
+    let all: Fields = schema.fields().iter().chain(fields).cloned().collect();
+    Arc::new(Schema::new_with_metadata(all, schema.metadata().clone()))
 }
 
 /// What a filter becomes, and whether that says all that it says. `None` if that is nothing, or nothing that the file can be asked.

@@ -6,6 +6,7 @@ use datafusion::common::HashMap;
 use datafusion::error::Result;
 use datafusion::execution::cache::cache_manager::{CachedFileMetadataEntry, FileMetadata, FileMetadataCache};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry_base::Limits;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -34,7 +35,9 @@ impl FooterCache {
         let footer = footer.map_err(|error| of_file(error, path))?;
         if let (Some(cache), Some(version)) = (&self.cache, footer.file_version()) {
             // What came with the footer are pages of this file, which others need the room for.
-            let kept = ArrowReaderMetadata::try_new(footer.metadata().clone(), options.clone());
+            // It outlives the query whose memory the limits are of.
+            let options = options.clone().with_limits(Limits::default());
+            let kept = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
             let kept = kept.map_err(|error| of_file(error, path))?.with_file_version(version.clone());
             let kept = KeptFooter { store: file.store_name(), tag: tag(file.meta()), footer: kept };
             cache.put(path, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));

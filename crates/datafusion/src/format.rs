@@ -1,11 +1,11 @@
 //! The file format that DataFusion plans with.
 
-use crate::error::refused;
-use crate::footer_cache::FooterCache;
+use crate::error::{of, refused};
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
 use crate::output_options::OutputOptions;
 use crate::schema::{table_schema, without_metadata};
+use crate::session::SessionParts;
 use crate::sink::MarquetrySink;
 use crate::source::MarquetrySource;
 use crate::statistics::statistics;
@@ -61,16 +61,12 @@ impl MarquetryFormat {
         object: &ObjectMeta,
     ) -> Result<ArrowReaderMetadata> {
         let file = StoreFile::new(store.clone(), object.clone());
-        footers(state).footer(&file, &self.options.reader_options()?).await
+        SessionParts::of(state.runtime_env()).footers.footer(&file, &self.options.reader_options()?).await
     }
 
     fn statistics(&self, footer: &ArrowReaderMetadata, table: &SchemaRef) -> Statistics {
         statistics(footer, table, self.options.on_corrupt != OnCorrupt::Fail)
     }
-}
-
-fn footers(state: &dyn Session) -> FooterCache {
-    FooterCache::new(state.runtime_env().cache_manager.get_file_metadata_cache())
 }
 
 #[async_trait]
@@ -154,12 +150,10 @@ impl FileFormat for MarquetryFormat {
         self.options.reader_options()?;
         let source = conf.file_source().downcast_ref::<MarquetrySource>().cloned();
         let source = source.ok_or_else(|| internal_datafusion_err!("the source is of another format"))?;
-        if !source.table_schema().virtual_columns().is_empty() {
-            return Err(refused(
-                "virtual columns are not read: a table has the columns of its files and of their paths",
-            ));
-        }
-        let source: Arc<dyn FileSource> = Arc::new(source.with_footers(footers(state)));
+        let virtual_columns = source.table_schema().virtual_columns().to_vec();
+        self.options.reader_options()?.with_virtual_columns(virtual_columns).map_err(of)?;
+        let source: Arc<dyn FileSource> =
+            Arc::new(source.with_session(SessionParts::of(state.runtime_env())));
         Ok(DataSourceExec::from_data_source(FileScanConfigBuilder::from(conf).with_source(source).build()))
     }
 

@@ -19,7 +19,7 @@
 //! takes its place; only `SessionContext::read_parquet` and its kin, which name it, stay with it.
 //!
 //! # What is read
-//! - The columns that a query needs, and of structs the fields that it needs.
+//! - The columns that a query needs, and of structs the fields that it needs; `input_file_name()` and `file_row_index()`.
 //! - Rows for which conditions are true. A condition that means the same to a file is asked while the file is read, and nobody asks
 //!   it again: comparisons with literals and between columns of one type, `IN`, `IS NULL`, `IS DISTINCT FROM`, `LIKE`,
 //!   `starts_with`, and what `AND`, `OR` and `NOT` make of these. Others rule out what they can. Floats are among these: DataFusion
@@ -36,6 +36,10 @@
 //! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
 //! its file; where the statement fails, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
 //! table has nested columns.
+//!
+//! # Datasets as tables
+//! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): files of which the caller says how they are
+//! found, opened, and brought to one schema.
 //!
 //! # Options
 //! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS ('NAME' ..)` of a
@@ -54,7 +58,7 @@
 //! | `coerce_int96_tz` | their time zone; refused without `coerce_int96` |
 //! | `on_corrupt` | Marquetry's own: `fail`, or what to do where pages of the columns that a query reads are damaged: `skip_page`, `null_page`, `skip_row_group`. What was lost is counted as `rows_left_out` and `values_made_null`, and logged. Conditions are asked after reading then |
 //! | `bloom_filter_on_read` | false is refused: a bloom filter is read where that is cheaper than what it may spare |
-//! | `reorder_filters` | true is refused: conditions are asked in the order of what they cost anyway |
+//! | `reorder_filters` | conditions are asked in the order of what they cost, whichever it is |
 //! | `force_filter_selections` | true is refused: how rows are chosen is decided for each row group |
 //! | `max_predicate_cache_size` | refused: there is no such cache |
 //! | `max_in_list_size` | another than 20 is refused: lists of any length rule out rows |
@@ -87,12 +91,14 @@
 //! version, with more in it than this version knows, or with another checksum, is refused: what runs together is of one release.
 //! Tables with virtual columns, or with an adapter of columns of their own, are not sent, and keys of encrypted files neither.
 //!
-//! # What it does not do
-//! Virtual columns and `file_row_index()` are not read. Buffers of reading are not counted by the session's memory pool; those of
-//! writing are.
+//! # Memory
+//! What readers and writers hold is counted by the session's memory pool. A scan reads ahead by a part of what is left there; where not
+//! even what it needs next is left, the query ends with an error (`ResourcesExhausted`).
 
 mod column_kind;
 mod columns;
+mod dataset_scan;
+mod dataset_table;
 mod error;
 mod factory;
 mod file_plan;
@@ -109,9 +115,11 @@ mod output_options;
 mod pieces;
 mod predicate;
 mod register;
+mod row_index;
 mod scan;
 mod scan_spec;
 mod schema;
+mod session;
 mod sink;
 mod source;
 mod statistics;
@@ -122,6 +130,7 @@ mod wanted;
 mod wire;
 mod writer_properties;
 
+pub use dataset_table::DatasetTable;
 pub use factory::MarquetryFormatFactory;
 pub use format::MarquetryFormat;
 pub use options::FormatOptions;

@@ -47,7 +47,7 @@ impl Opener {
     ) -> Result<Self> {
         let adapters = config.expr_adapter_factory.clone();
         Ok(Opener {
-            reader_options: spec.options.reader_options()?,
+            reader_options: spec.options.reader_options()?.with_limits(spec.session.limits(partition)),
             output_schema: Arc::new(spec.projection.project_schema(spec.table_schema.table_schema())?),
             metrics: ScanMetrics::new(&spec.metrics, partition),
             adapters: adapters.unwrap_or_else(|| Arc::new(DefaultPhysicalExprAdapterFactory)),
@@ -107,8 +107,8 @@ impl FileOpener for Opener {
             return Ok(async { Ok(stream::empty().boxed()) }.boxed());
         }
         metrics.files_pruned.add_matched(1);
-        let (footers, options) = (self.spec.footers.clone(), self.reader_options.clone());
-        let (table, adapters) = (self.spec.table_schema.file_schema().clone(), self.adapters.clone());
+        let (footers, options) = (self.spec.session.footers.clone(), self.reader_options.clone());
+        let (table, adapters) = (self.spec.table_schema.clone(), self.adapters.clone());
         let stored = StoreFile::new(self.store.clone(), file.object_meta.clone());
         let may_cut = self.spec.options.on_corrupt == OnCorrupt::Fail;
         Ok(async move {

@@ -111,10 +111,6 @@ impl FormatOptions {
                  `pruning` switches off all that rules out rows",
             ),
             (
-                global.reorder_filters,
-                "reorder_filters is not needed: the conditions of a filter are asked in the order of what they cost",
-            ),
-            (
                 global.force_filter_selections,
                 "force_filter_selections cannot be followed: how rows are chosen is decided for each row group",
             ),

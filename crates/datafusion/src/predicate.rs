@@ -253,7 +253,7 @@ impl<'a> Translator<'a> {
 }
 
 /// The path of the root field of this name.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if is_plain { name.to_owned() } else { quote_name(name) }
 }

@@ -1,8 +1,8 @@
 //! What a scan reads: the part of a source that opening its files takes.
 
 use crate::filter::Filter;
-use crate::footer_cache::FooterCache;
 use crate::options::FormatOptions;
+use crate::session::SessionParts;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct ScanSpec {
     pub(crate) table_schema: TableSchema,
     pub(crate) options: Arc<FormatOptions>,
-    pub(crate) footers: FooterCache,
+    pub(crate) session: SessionParts,
     pub(crate) filters: Vec<Filter>,
     /// Whether filters are asked of rows here, or only rule out row groups.
     pub(crate) asks_rows: bool,

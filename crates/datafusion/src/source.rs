@@ -1,11 +1,12 @@
 //! What reads the files of a table: which columns, which rows, in which parts.
 
 use crate::filter::{Filter, has_dynamic_filter};
-use crate::footer_cache::FooterCache;
 use crate::opener::Opener;
 use crate::options::FormatOptions;
 use crate::predicate::Translator;
+use crate::row_index::{asks_row_index, asks_virtual_column, with_row_index};
 use crate::scan_spec::ScanSpec;
+use crate::session::SessionParts;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
@@ -13,6 +14,8 @@ use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, conjunction};
+use datafusion::physical_expr_adapter::rewrite::rewrite_file_row_index_projection;
+use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult, apply_expression_roots};
@@ -35,7 +38,7 @@ impl MarquetrySource {
             projection: ProjectionExprs::from_indices(&all, schema),
             table_schema,
             options,
-            footers: FooterCache::default(),
+            session: SessionParts::default(),
             filters: Vec::new(),
             asks_rows: false,
             batch_size: 8192,
@@ -44,8 +47,8 @@ impl MarquetrySource {
         MarquetrySource { spec }
     }
 
-    pub(crate) fn with_footers(self, footers: FooterCache) -> Self {
-        MarquetrySource { spec: ScanSpec { footers, ..self.spec } }
+    pub(crate) fn with_session(self, session: SessionParts) -> Self {
+        MarquetrySource { spec: ScanSpec { session, ..self.spec } }
     }
 
     #[cfg(feature = "proto")]
@@ -60,6 +63,9 @@ impl MarquetrySource {
 
     /// What becomes of a filter: whether it is asked here, and nowhere else. `None` if it is of no use here.
     fn accept(&self, expr: &Arc<dyn PhysicalExpr>, asks_rows: bool) -> Option<Filter> {
+        if asks_virtual_column(expr, &self.spec.table_schema) {
+            return None;
+        }
         let translated = Translator::of_table(self.spec.table_schema.table_schema()).translate(expr);
         let is_dynamic = has_dynamic_filter(expr);
         let is_ours = asks_rows && translated.is_exact && !is_dynamic;
@@ -108,7 +114,9 @@ impl FileSource for MarquetrySource {
         match (self.filter(), t) {
             (None, DisplayFormatType::TreeRender) => Ok(()),
             (None, _) => write!(f, ", reader=marquetry"),
-            (Some(filter), DisplayFormatType::TreeRender) => writeln!(f, "predicate={filter}"),
+            (Some(filter), DisplayFormatType::TreeRender) => {
+                writeln!(f, "predicate={}", fmt_sql(filter.as_ref()))
+            }
             (Some(filter), _) => write!(f, ", reader=marquetry, predicate={filter}"),
         }
     }
@@ -141,8 +149,15 @@ impl FileSource for MarquetrySource {
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        let projection = self.spec.projection.try_merge(projection)?;
-        Ok(Some(Arc::new(MarquetrySource { spec: ScanSpec { projection, ..self.spec.clone() } })))
+        let mut spec = self.spec.clone();
+        if asks_row_index(projection) {
+            let (table_schema, row_index) = with_row_index(&spec.table_schema);
+            spec.table_schema = table_schema;
+            spec.projection = rewrite_file_row_index_projection(&spec.projection, projection, &row_index)?;
+        } else {
+            spec.projection = spec.projection.try_merge(projection)?;
+        }
+        Ok(Some(Arc::new(MarquetrySource { spec })))
     }
 
     fn try_pushdown_sort(

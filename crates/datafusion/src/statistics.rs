@@ -15,14 +15,18 @@ use std::cmp::Ordering;
 pub(crate) fn statistics(footer: &ArrowReaderMetadata, table: &SchemaRef, loses_rows: bool) -> Statistics {
     let metadata = footer.metadata();
     let num_rows = Precision::Exact(usize::try_from(metadata.num_rows()).unwrap_or(usize::MAX));
-    let columns: Vec<ColumnStatistics> = table
-        .fields()
-        .iter()
-        .map(|field| of_column(footer, field.name(), field.data_type()).unwrap_or_default())
-        .collect();
-    let sizes = metadata.row_groups().map(|group| usize::try_from(group.total_byte_size()).unwrap_or(0));
-    let total_byte_size = Precision::Inexact(sizes.fold(0, usize::saturating_add));
-    let found = Statistics { num_rows, total_byte_size, column_statistics: columns };
+    let columns = table.fields().iter().map(|field| {
+        let found = of_column(footer, field.name(), field.data_type()).unwrap_or_default();
+        // What a column takes in memory is what the order of joins goes by.
+        match (field.data_type().primitive_width(), &num_rows) {
+            (Some(width), Precision::Exact(rows)) => {
+                found.with_byte_size(Precision::Exact(width.saturating_mul(*rows)))
+            }
+            _ => found,
+        }
+    });
+    let column_statistics = columns.collect();
+    let found = Statistics { num_rows, total_byte_size: Precision::Absent, column_statistics };
     if loses_rows { found.to_inexact() } else { found }
 }
 

@@ -128,14 +128,17 @@ fn bytes(text: &str) -> Result<usize, String> {
 }
 
 const AFTER_HELP: &str = "\
-Files are tables by their names, patterns and directories too:
+Files are tables by their names, patterns, directories and URLs too:
   marquetry-sql \"select country, count(*) from 'wines.parquet' group by country\"
   marquetry-sql \"select count(*) from 'events/*.parquet' where day >= '2024-01-01'\"
   marquetry-sql -t events=events/ \"copy (select * from events where id < 10) to 'few.parquet'\"
   marquetry-sql \"select * from 'wines.parquet' order by price desc limit 10\" -o best.csv
+  marquetry-sql \"select count(*) from 'https://example.com/wines.parquet'\"
   marquetry-sql --cluster scheduler:50050 \"select count(*) from 's3://bucket/events/*.parquet'\"
 
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
+
+Object stores: the environment says keys, regions and endpoints, by the usual names (AWS_ACCESS_KEY_ID, ..).
 
 Exit codes:
   0  success

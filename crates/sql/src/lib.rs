@@ -1,24 +1,31 @@
 //! SQL over Parquet files on the command line: what `marquetry-sql` does, with any session of DataFusion.
 //!
 //! ```text
-//! args      the command line
-//! session   what statements run in: tables, memory, threads
-//! script    statements of a text, one after the other
-//! format    rows as a table, CSV, JSON Lines, Arrow or Parquet
-//! table     rows as a table of text, as wide as the terminal
-//! shell     statements that are typed
+//! args        the command line
+//! session     what statements run in: tables, memory, threads
+//! script      statements of a text, one after the other
+//! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
+//! table       rows as a table of text, as wide as the terminal
+//! shell       statements that are typed
+//! completion  what a word that is begun may become
+//! stores      object stores by URL, with what the environment says
 //! ```
 #![forbid(unsafe_code)]
 
 mod args;
+mod completion;
 mod format;
 mod script;
 mod session;
 mod shell;
+#[cfg(feature = "remote")]
+mod stores;
 mod table;
 
 pub use args::CommandLine;
 pub use session::local;
+#[cfg(feature = "remote")]
+pub use stores::Stores;
 
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;

@@ -16,6 +16,8 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     if let Some(folder) = &args.spill_dir {
         runtime = runtime.with_temp_file_path(folder);
     }
+    #[cfg(feature = "remote")]
+    let runtime = runtime.with_object_store_registry(Arc::new(crate::Stores::default()));
     let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?)).enable_url_table();
     marquetry_datafusion::register(&ctx)?;
     Ok(ctx)

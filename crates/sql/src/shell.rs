@@ -1,17 +1,19 @@
 //! Statements that are typed.
 
 use crate::args::CommandLine;
+use crate::completion::Completion;
 use crate::script;
 use crate::table::harmless;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;
-use rustyline::DefaultEditor;
+use rustyline::Editor;
 use rustyline::error::ReadlineError;
+use rustyline::history::DefaultHistory;
 use std::path::PathBuf;
 use std::time::Instant;
 
 const HELP: &str = "\
-Statements end with a semicolon. Files are tables: select * from 'file.parquet' limit 10;
+Statements end with a semicolon; Tab completes words, and files between quotes. Files are tables: select * from 'file.parquet' limit 10;
   \\d         the tables
   \\d NAME    the columns of a table
   \\timing    whether the time that each statement takes is shown
@@ -20,7 +22,7 @@ Statements end with a semicolon. Files are tables: select * from 'file.parquet' 
 
 /// Reads statements and commands until the input ends.
 pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> {
-    let mut editor = DefaultEditor::new().map_err(terminal)?;
+    let mut editor = Editor::<Completion, DefaultHistory>::new().map_err(terminal)?;
     let history = history();
     if let Some(history) = &history {
         // There is none the first time.
@@ -29,6 +31,8 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> 
     println!("marquetry-sql {}. \\? for help.", env!("CARGO_PKG_VERSION"));
     let (mut text, mut shows_time) = (String::new(), false);
     loop {
+        // A statement may have made tables.
+        editor.set_helper(Some(Completion::of(ctx).await));
         let prompt = if text.is_empty() { "> " } else { ". " };
         let line = match editor.readline(prompt) {
             Ok(line) => line,

@@ -221,6 +221,9 @@ impl RowMask {
     /// Deselects the first `n` selected rows.
     #[must_use]
     pub fn offset(&self, n: u64) -> RowMask {
+        if n == 0 {
+            return self.clone();
+        }
         let n = n.min(self.selected);
         let mut of_selected = RowMask::new();
         of_selected.push_run(false, n);
@@ -231,19 +234,30 @@ impl RowMask {
     /// Keeps only the first `n` selected rows.
     #[must_use]
     pub fn limit(&self, n: u64) -> RowMask {
+        if n >= self.selected {
+            return self.clone();
+        }
         self.and_then(&RowMask::all(n.min(self.selected)))
     }
 }
 
-/// `bits` with only those ones that `part` selects.
+/// `bits` with only those ones that `part` selects: it has a row for each of them, or lacks the last, which are not selected.
 fn refined(bits: &Bitmap, part: &RowMask) -> Bitmap {
-    let mut out = Bitmap::new();
-    let mut kept =
-        part.segments.iter().flat_map(|segment| (0..segment.len()).map(|i| segment.word(i) & 1 == 1));
-    for i in 0..bits.len() {
-        out.push(bits.get(i) && kept.next().unwrap_or(false));
+    let ones = bits.count_ones(0..bits.len());
+    if part.selected == ones as u64 {
+        return bits.clone();
     }
-    out
+    let mut of_ones = Bitmap::new();
+    of_ones.reserve(ones);
+    for segment in &part.segments {
+        match segment {
+            // INVARIANT: there are no more rows than `bits` has.
+            Segment::Run(wanted, rows) => of_ones.push_run(*wanted, *rows as usize),
+            Segment::Mixed(some) => of_ones.push_packed(some.as_bytes(), 0, some.len()),
+        }
+    }
+    of_ones.push_run(false, ones - of_ones.len());
+    and_then_bits(bits, &of_ones)
 }
 
 /// `bits` with only those ones whose bit in `of_ones` is 1. `of_ones` has a bit for each one of `bits`.

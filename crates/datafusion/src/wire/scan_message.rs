@@ -3,7 +3,7 @@
 use super::envelope::{required, unreadable, unsendable};
 use super::options_message::OptionsMessage;
 use crate::filter::Filter;
-use crate::footer_cache::FooterCache;
+use crate::session::SessionParts;
 use crate::source::MarquetrySource;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder, FileSource};
 use datafusion::datasource::source::DataSourceExec;
@@ -109,9 +109,8 @@ impl ScanMessage {
             Ok(Filter { expr, is_ours: filter.is_ours })
         });
         let filters = filters.collect::<Result<Vec<_>>>()?;
-        let footers = FooterCache::new(context.runtime_env().cache_manager.get_file_metadata_cache());
         let source = MarquetrySource::new(table_schema, Arc::new(options))
-            .with_footers(footers)
+            .with_session(SessionParts::of(context.runtime_env().as_ref()))
             .with_filters(filters, self.asks_rows);
         let source: Arc<dyn FileSource> = Arc::new(source);
         let config = parse_protobuf_file_scan_config(message, &decoding, converter, source)?;

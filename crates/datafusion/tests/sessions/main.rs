@@ -1,12 +1,15 @@
 //! DataFusion's sessions with tables of Parquet files: one binary, since each is linked with all of DataFusion.
 
+mod datasets;
 mod filters;
 mod options;
 #[cfg(feature = "proto")]
 mod plans;
 mod property;
 mod reading;
+mod requests;
 mod statistics;
 mod tables;
 mod tpch;
+mod tpch_queries;
 mod writing;

@@ -24,7 +24,6 @@ async fn options_of_reading_that_cannot_be_followed_are_refused() {
     let file = folder.path().join("t.parquet");
     write(&file, &[batch([("n", ints(0..10))])], 10);
     for (option, value, sentence) in [
-        ("reorder_filters", "true", "reorder_filters is not needed"),
         ("force_filter_selections", "true", "force_filter_selections cannot be followed"),
         ("bloom_filter_on_read", "false", "bloom_filter_on_read cannot be switched off"),
         ("max_predicate_cache_size", "1000", "max_predicate_cache_size cannot be followed"),
@@ -50,11 +49,11 @@ async fn options_of_a_session_are_refused_as_those_of_a_table() {
     let file = folder.path().join("t.parquet");
     write(&file, &[batch([("n", ints(0..10))])], 10);
     let ctx = session();
-    run(&ctx, "set datafusion.execution.parquet.reorder_filters = true").await;
+    run(&ctx, "set datafusion.execution.parquet.force_filter_selections = true").await;
     let message =
         error(&ctx, &format!("create external table t stored as parquet location '{}'", file.display()))
             .await;
-    assert!(message.contains("reorder_filters is not needed"), "{message}");
+    assert!(message.contains("force_filter_selections cannot be followed"), "{message}");
 }
 
 #[tokio::test]

@@ -249,3 +249,22 @@ async fn footers_are_read_once() {
     let name = shown(&ctx, &format!("select distinct input_file_name() as f from '{file}'")).await;
     assert!(name.contains("c.parquet"), "{name}");
 }
+
+#[tokio::test]
+async fn rows_have_their_numbers() {
+    let folder = tempdir().unwrap();
+    for (name, first) in [("a.parquet", 0), ("b.parquet", 1000)] {
+        let columns = batch([("n", ints(first..first + 100)), ("__datafusion_file_row_index", ints(0..100))]);
+        write(&folder.path().join(name), &[columns], 30);
+    }
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}/'", folder.path().display()))
+        .await;
+    let sql = "select n, file_row_index() + 1 as i from t where n % 1000 in (29, 30, 99) order by n";
+    let expected = ["29 | 30", "30 | 31", "99 | 100", "1029 | 30", "1030 | 31", "1099 | 100"];
+    assert_eq!(rows(&ctx, sql).await, expected);
+    let sql = "select n from t where file_row_index() > 97 order by n";
+    assert_eq!(rows(&ctx, sql).await, ["98", "99", "1098", "1099"]);
+    let sql = "select file_row_index() from t where n >= 1050 order by file_row_index() desc limit 2";
+    assert_eq!(rows(&ctx, sql).await, ["99", "98"]);
+}

@@ -1,0 +1,154 @@
+//! A dataset as a table.
+
+use crate::dataset_scan::DatasetScan;
+use crate::error::of;
+use crate::predicate::{Translated, Translator, quoted};
+use arrow_schema::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{DFSchema, Statistics, stats::Precision};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::context::ExecutionProps;
+use datafusion::logical_expr::expr_rewriter::unnormalize_col;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::create_physical_expr;
+use datafusion::physical_plan::ExecutionPlan;
+use marquetry_arrow::dataset::Dataset;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// A table of a [`Dataset`]: of files anywhere that a [`Source`](marquetry_core::source::Source) can be made for, with its partitions
+/// and its schema, evolved or united.
+///
+/// Conditions, limits and columns of a query are the dataset's: what they rule out is not read. Files are shared out to the
+/// session's partitions, and read by threads that may wait.
+///
+/// ```
+/// # use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+/// # use datafusion::prelude::SessionContext;
+/// # use marquetry_arrow::arrow_writer::ArrowWriter;
+/// use marquetry_arrow::dataset::Dataset;
+/// use marquetry_datafusion::DatasetTable;
+/// use std::sync::Arc;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # for year in [2023, 2024] {
+/// #     std::fs::create_dir_all(folder.path().join(format!("year={year}")))?;
+/// #     let id = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
+/// #     let batch = RecordBatch::try_from_iter([("id", id)])?;
+/// #     let file = std::fs::File::create(folder.path().join(format!("year={year}/0.parquet")))?;
+/// #     let mut writer = ArrowWriter::try_new(file, batch.schema(), None)?;
+/// #     writer.write(&batch)?;
+/// #     writer.close()?;
+/// # }
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// // year=2023/0.parquet, year=2024/0.parquet
+/// let wines = Dataset::open([folder.path()])?.union_by_name(true);
+/// let ctx = SessionContext::new();
+/// ctx.register_table("wines", Arc::new(DatasetTable::try_new(wines)?))?;
+/// let batches = ctx.sql("select sum(id) from wines where year = 2024").await?.collect().await?;
+/// assert_eq!(batches[0].num_rows(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct DatasetTable {
+    dataset: Dataset,
+    schema: SchemaRef,
+    rows: Option<u64>,
+}
+
+impl DatasetTable {
+    /// Reads the footers of all files: how many rows there are is known then. Fails as [`Dataset::schema`] does, and if the dataset
+    /// has a limit or an offset.
+    pub fn try_new(dataset: Dataset) -> Result<Self> {
+        dataset.split(1).map_err(of)?;
+        let schema = dataset.schema().map_err(of)?;
+        let rows = dataset.exact_num_rows().map_err(of)?;
+        Ok(DatasetTable { dataset, schema, rows })
+    }
+
+    fn translate(&self, filter: &Expr) -> Option<Translated> {
+        let schema = DFSchema::try_from(self.schema.clone()).ok()?;
+        let filter = unnormalize_col(filter.clone());
+        let expr = create_physical_expr(
+            &filter,
+            &schema,
+            &ExecutionProps::new(),
+            &PhysicalPlanningContext::default(),
+        )
+        .ok()?;
+        Some(Translator::of_table(&self.schema).translate(&expr))
+    }
+}
+
+#[async_trait]
+impl TableProvider for DatasetTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
+        let projection = projection.unwrap_or(&all);
+        let translated: Vec<Option<Translated>> =
+            filters.iter().map(|filter| self.translate(filter)).collect();
+        let is_exact = translated.iter().all(|translated| translated.as_ref().is_some_and(|it| it.is_exact));
+        let predicates: Vec<_> =
+            translated.into_iter().flatten().filter_map(|translated| translated.predicate).collect();
+        // A part has to know all columns that it is asked about.
+        let mut read = projection.clone();
+        for predicate in &predicates {
+            let asked = predicate.columns();
+            read.extend(all.iter().filter(|index| {
+                let name = self.schema.field(**index).name();
+                asked.contains(&quoted(name).as_str())
+            }));
+        }
+        let mut seen = std::collections::HashSet::new();
+        read.retain(|index| seen.insert(*index));
+        let names: Vec<String> = read.iter().map(|index| quoted(self.schema.field(*index).name())).collect();
+        let mut dataset = self.dataset.clone().columns(names);
+        let is_filtered = !predicates.is_empty();
+        for predicate in predicates {
+            dataset = dataset.also_filter(predicate);
+        }
+        let (partitions, batch_size) = (state.config().target_partitions(), state.config().batch_size());
+        let parts = spawn_blocking(move || dataset.batch_size(batch_size).split(partitions)).await;
+        let parts = parts.map_err(|error| DataFusionError::External(Box::new(error)))?.map_err(of)?;
+        let limit = limit.filter(|_| is_exact);
+        let parts = parts.into_iter().map(|part| match limit {
+            Some(limit) => part.limit(limit),
+            None => part,
+        });
+        let schema = Arc::new(self.schema.project(projection)?);
+        let rows = self.rows.filter(|_| !is_filtered && limit.is_none());
+        Ok(Arc::new(DatasetScan::new(schema, parts.collect(), rows)))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let answers = filters.iter().map(|filter| match self.translate(filter) {
+            Some(Translated { is_exact: true, .. }) => TableProviderFilterPushDown::Exact,
+            Some(Translated { predicate: Some(_), .. }) => TableProviderFilterPushDown::Inexact,
+            _ => TableProviderFilterPushDown::Unsupported,
+        });
+        Ok(answers.collect())
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        let rows = usize::try_from(self.rows?).ok()?;
+        Some(Statistics::new_unknown(&self.schema).with_num_rows(Precision::Exact(rows)))
+    }
+}

@@ -1,0 +1,187 @@
+//! What is asked of a store, and how much memory that takes.
+
+use crate::tables::{batch, batches, longs, plan, rows, run, session_with};
+use arrow_array::RecordBatch;
+use async_trait::async_trait;
+use bytes::Bytes;
+use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use marquetry_arrow::arrow_writer::ArrowWriter;
+use marquetry_core::write::{Compression, WriterProperties};
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::*;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A store that counts what is read of it.
+#[derive(Debug, Default)]
+struct Counting {
+    inner: InMemory,
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counting {
+    /// Requests and bytes since the last time.
+    fn take(&self) -> (u64, u64) {
+        (self.requests.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
+    }
+}
+
+impl fmt::Display for Counting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Counting")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Counting {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.inner.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(path, options).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        let is_head = options.head;
+        let answer = self.inner.get_opts(path, options).await?;
+        if !is_head {
+            self.requests.fetch_add(1, Ordering::Relaxed);
+            self.bytes.fetch_add(answer.range.end - answer.range.start, Ordering::Relaxed);
+        }
+        Ok(answer)
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        self.inner.delete_stream(paths)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix).boxed()
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}
+
+/// A session over a store that counts, in which there is room for so many bytes.
+fn counting_session(pool: Arc<dyn MemoryPool>) -> (Arc<Counting>, SessionContext) {
+    let config = SessionConfig::new().with_target_partitions(2);
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().unwrap();
+    let ctx = SessionContext::new_with_config_rt(config, runtime);
+    marquetry_datafusion::register(&ctx).unwrap();
+    let store = Arc::new(Counting::default());
+    let url = ObjectStoreUrl::parse("mem://store").unwrap();
+    ctx.register_object_store(url.as_ref(), store.clone());
+    (store, ctx)
+}
+
+/// `rows` numbers that grow, and as many that look random; all as they are, in pages of 10,000.
+fn table(first: i64, rows: i64) -> RecordBatch {
+    let random = |n: i64| n.wrapping_mul(0x5851_f42d_4c95_7f2d_i64).rotate_left(17);
+    batch([("k", longs(first..first + rows)), ("v", longs((first..first + rows).map(random)))])
+}
+
+fn file(table: &RecordBatch) -> Bytes {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false)
+        .set_encoding(marquetry_core::write::Encoding::PLAIN)
+        .set_data_page_size_limit(1 << 30)
+        .set_data_page_row_count_limit(10_000);
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, table.schema(), Some(properties.build())).unwrap();
+    writer.write(table).unwrap();
+    writer.close().unwrap();
+    bytes.into()
+}
+
+async fn put(store: &Counting, path: &str, bytes: &Bytes) {
+    store.put(&Path::from(path), bytes.clone().into()).await.unwrap();
+}
+
+#[tokio::test]
+async fn counts_and_bounds_of_a_thousand_files_take_their_footers() {
+    let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
+    // Each is larger than what is asked of its end.
+    let files = [file(&table(0, 20_000)), file(&table(-5, 20_000))];
+    for number in 0..1000 {
+        put(&store, &format!("t/{number}.parquet"), &files[usize::from(number == 700)]).await;
+    }
+    run(&ctx, "set datafusion.execution.parquet.metadata_size_hint = 0").await;
+    run(&ctx, "create external table t stored as parquet location 'mem://store/t/'").await;
+    assert_eq!(rows(&ctx, "select count(*), min(k), max(k) from t").await, ["20000000 | -5 | 19999"]);
+    let (requests, bytes) = store.take();
+    assert_eq!((requests, bytes), (1000, 1000 * 64 * 1024));
+    assert_eq!(rows(&ctx, "select count(*), count(k), min(v) < 0 from t").await.len(), 1);
+    assert_eq!(store.take(), (0, 0));
+    let asked = plan(&ctx, "select count(*), min(k), max(k) from t").await;
+    assert!(!asked.contains("DataSourceExec"), "{asked}");
+}
+
+#[tokio::test]
+async fn rows_that_stand_together_take_little_more_than_their_pages() {
+    let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
+    put(&store, "t.parquet", &file(&table(0, 1_000_000))).await;
+    run(&ctx, "create external table t stored as parquet location 'mem://store/t.parquet'").await;
+    store.take();
+    let sql = "select count(v) from t where k >= 504000 and k < 514000";
+    assert_eq!(rows(&ctx, sql).await, ["10000"]);
+    let (requests, bytes) = store.take();
+    // Two pages of each column.
+    let least = 4 * 80_000;
+    assert!(bytes * 10 <= least * 12, "{bytes} bytes of {requests} requests, {least} at least");
+}
+
+#[tokio::test]
+async fn readers_take_their_memory_from_the_sessions_pool() {
+    let sql = "select sum(v), count(k) from t";
+    for (room, is_enough) in [(64 << 20, true), (100_000, false)] {
+        let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(room));
+        let (store, ctx) = counting_session(pool.clone());
+        put(&store, "t.parquet", &file(&table(0, 300_000))).await;
+        run(&ctx, "create external table t stored as parquet location 'mem://store/t.parquet'").await;
+        match batches(&ctx, sql).await {
+            Ok(_) => assert!(is_enough, "{room} bytes are enough"),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(!is_enough && message.contains("the session has no memory left"), "{message}");
+                assert!(message.contains("t.parquet"), "{message}");
+            }
+        }
+        assert_eq!(pool.reserved(), 0);
+    }
+}
+
+#[tokio::test]
+async fn one_row_group_is_read_by_several_partitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    std::fs::write(&path, file(&table(0, 100_000))).unwrap();
+    let ctx = session_with(SessionConfig::new().with_target_partitions(4));
+    run(&ctx, "set datafusion.execution.enable_file_stream_work_stealing = false").await;
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", path.display())).await;
+    let query = ctx.sql("select k from t where v <> 7").await.unwrap().create_physical_plan().await.unwrap();
+    let partitions = datafusion::physical_plan::collect_partitioned(query, ctx.task_ctx()).await.unwrap();
+    let rows: Vec<usize> =
+        partitions.iter().map(|batches| batches.iter().map(RecordBatch::num_rows).sum()).collect();
+    assert_eq!(rows.iter().sum::<usize>(), 100_000);
+    assert!(rows.len() == 4 && rows.iter().all(|rows| *rows > 20_000), "{rows:?}");
+}
