@@ -7,8 +7,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use marquetry::geo::{geojson, wkt};
+use marquetry::variant::json;
 use marquetry_arrow::schema::ARROW_SCHEMA_KEY;
-use marquetry_base::{Limits, Result};
+use marquetry_base::{Limits, MemoryBudget, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
@@ -32,6 +34,29 @@ fn main() -> std::io::Result<()> {
     for predicate in PREDICATES {
         corpus.add("predicate_text", &[predicate.as_bytes()])?;
     }
+    for (text, kinds) in JSON.iter().zip(0..) {
+        corpus.add("variant_json", &[text.as_bytes()])?;
+        let (metadata, value) = json::parse(text).expect("JSON");
+        corpus.add("variant_value", &[&[metadata.len() as u8], &metadata, &value])?;
+        // Two shapes, a row, metadata of its own; then the value, and what stands beside it.
+        for flags in [1, 2, 3] {
+            let shapes = [kinds % 8, (kinds + 3) % 8, 0, metadata.len() as u8];
+            let group = [flags, value.len() as u8];
+            corpus.add(
+                "shredded_variant",
+                &[&shapes, &metadata, &group, &value, &[2, 0, 2, 1, 3, 0, 2, 5, 0]],
+            )?;
+        }
+    }
+    for text in GEOMETRIES {
+        let wkb = wkt::parse(text).expect("a geometry");
+        corpus.add("geometry", &[&wkb])?;
+        corpus.add("geometry_text", &[text.as_bytes()])?;
+        if let Ok(json) = geojson::to_string(&wkb) {
+            corpus.add("geometry_text", &[json.as_bytes()])?;
+        }
+    }
+    corpus.add("geometry_text", &[GEO.as_bytes()])?;
     for path in std::io::stdin().lines() {
         let file = Bytes::from(std::fs::read(path?)?);
         for target in ["file", "verify", "differential"] {
@@ -142,6 +167,39 @@ const PREDICATES: [&str; 12] = [
     r"a = date '2024-01-31' or b > timestamp '2024-01-01 10:00:00+02:00'",
 ];
 
+/// Each kind of value once, in objects and arrays of names that shapes have.
+const JSON: [&str; 10] = [
+    r#"{"a": 5, "b": "x", "c": [1, null, true]}"#,
+    r#"{"a": {"a": {"a": 1.50, "b": false}}, "c": [[1, 300], [70000, 5000000000]]}"#,
+    r#"[{"a": 12.25}, {"a": 123456789012.5}, {"a": "é"}]"#,
+    r#"[1, 2.5, 1e300, -0.0, 12345678901234567890123456789012345678]"#,
+    r#"{"": {}, "odd name": [], "a": [{"b": {"a": true}}]}"#,
+    "\"a text that is longer than sixty-three bytes, so that it has a length of four bytes\"",
+    "7",
+    "null",
+    "[]",
+    r#"{"a": ["x", "y", null], "b": {"a": false}}"#,
+];
+
+/// Each kind of geometry once.
+const GEOMETRIES: [&str; 12] = [
+    "POINT (1 2)",
+    "POINT EMPTY",
+    "POINT ZM (1 2 3 4)",
+    "LINESTRING Z (0 0 1, 1.5 -2.25 2)",
+    "POLYGON ((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1))",
+    "MULTIPOINT ((1 2), EMPTY, (3 4))",
+    "MULTILINESTRING M ((0 0 1, 1 1 2), (2 2 3, 3 3 4))",
+    "MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((5 5, 6 5, 6 6, 5 5)))",
+    "GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION (LINESTRING (0 0, 1 1)))",
+    "COMPOUNDCURVE ((0 0, 1 1), CIRCULARSTRING (1 1, 2 2, 3 1))",
+    "CURVEPOLYGON (CIRCULARSTRING (0 0, 1 1, 2 0, 1 -1, 0 0))",
+    "TIN (((0 0, 1 0, 0 1, 0 0)))",
+];
+const GEO: &str = r#"{"version": "1.1.0", "primary_column": "g", "columns": {"g": {"encoding": "WKB", "crs": null,
+    "geometry_types": ["Point", "Polygon Z"], "edges": "planar", "bbox": [0, 1, 2, 3], "covering": {"bbox": {"xmin": ["b", "xmin"],
+    "ymin": ["b", "ymin"], "xmax": ["b", "xmax"], "ymax": ["b", "ymax"]}}}}}"#;
+
 /// What a seed shows: of a file, what its columns are like; of others, the bytes that choose, and how long it is.
 fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
     let (file, choice) = match target {
@@ -151,7 +209,7 @@ fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
         "recover" => {
             return seed.windows(4).filter(|bytes| bytes[0] == 0x15).map(|bytes| hash(&bytes)).collect();
         }
-        "arrow_schema" | "predicate_text" | "schema_text" | "footer" => {
+        "arrow_schema" | "predicate_text" | "schema_text" | "footer" | "geometry_text" | "variant_json" => {
             return seed.windows(6).map(|bytes| hash(&bytes)).collect();
         }
         _ => {
@@ -248,8 +306,14 @@ fn data_page(
         return Ok(());
     };
     let mut decoded = physical.shape().empty();
-    let encoded =
-        EncodedPage { bytes: page.values.clone(), max_values: page.max_values, physical, dictionary: None };
+    let memory = MemoryBudget::default();
+    let encoded = EncodedPage {
+        bytes: page.values.clone(),
+        max_values: page.max_values,
+        physical,
+        dictionary: None,
+        memory,
+    };
     if n < 500 && (row.decoder)(&encoded).and_then(|mut decoder| decoder.decode(n, &mut decoded)).is_ok() {
         in_all_encodings(physical, &decoded, corpus)?;
     }

@@ -17,6 +17,7 @@ mod encoding;
 mod encrypted;
 mod file;
 mod footer;
+mod geometry;
 mod input;
 mod memory;
 mod page;
@@ -25,6 +26,7 @@ mod recover;
 #[cfg(test)]
 mod replay;
 mod round_trip;
+mod variant;
 mod verify;
 
 pub use arrow_schema::arrow_schema;
@@ -39,8 +41,10 @@ pub use encoding::{
 pub use encrypted::encrypted;
 pub use file::{file, salvage};
 pub use footer::{footer, thrift};
+pub use geometry::{geometry, geometry_text};
 pub use page::{SCHEMAS, page};
 pub use predicate::predicate_text;
 pub use recover::{recover, schema_text};
 pub use round_trip::round_trip;
+pub use variant::{shredded_variant, variant_json, variant_value};
 pub use verify::verify;

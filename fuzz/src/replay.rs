@@ -20,6 +20,8 @@ const TARGETS: &[Target] = &[
     ("encrypted", crate::encrypted),
     ("file", crate::file),
     ("footer", crate::footer),
+    ("geometry", crate::geometry),
+    ("geometry_text", crate::geometry_text),
     ("page", crate::page),
     ("plain", crate::plain),
     ("predicate_text", crate::predicate_text),
@@ -28,7 +30,10 @@ const TARGETS: &[Target] = &[
     ("round_trip", crate::round_trip),
     ("salvage", crate::salvage),
     ("schema_text", crate::schema_text),
+    ("shredded_variant", crate::shredded_variant),
     ("thrift", crate::thrift),
+    ("variant_json", crate::variant_json),
+    ("variant_value", crate::variant_value),
     ("verify", crate::verify),
 ];
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 from . import _marquetry
 from ._filters import predicate
-from ._marquetry import Batch, FileDecryptionProperties, Schema
+from ._marquetry import Batch, FileContent, FileDecryptionProperties, Schema
 from ._show import html_of_file, html_of_schema, text_of_schema
 
 if TYPE_CHECKING:
@@ -294,6 +294,28 @@ class File:
         return Stream(self._file.stream(_scan(options, filter)))
 
     iter_batches = stream
+
+    def files(
+        self,
+        column: str,
+        filter: Filter = None,
+        *,
+        allow: Sequence[str] = (),
+        compare: bool = True,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> Iterator[FileContent | None]:
+        """Readers of the bytes that the values of a column of FILE refer to, row by row; None where there is no value.
+
+        A reader has ``read(size=-1)``, and ``uri``, ``offset``, ``size``, ``content_type``, ``checksum`` as the value says them. Nothing is
+        opened before it is read. Bytes in the values and of this file are given; other files only below the directories, and with
+        URLs below the prefixes, that ``allow`` names. Relative URIs are relative to the directory of this file.
+        ``compare``: whether a reader fails at its end if the checksum is another.
+        """
+        path = self._source if isinstance(self._source, (str, os.PathLike)) else None
+        base = None if path is None or "://" in os.fspath(path) else os.path.dirname(os.path.abspath(os.fspath(path)))
+        options = _scan({"columns": [column], "limit": limit, "offset": offset}, filter)
+        return iter(self._file.files(options, [os.fspath(allowed) for allowed in allow], compare, base))
 
     def explain(self, filter: Filter) -> Explanation:
         """What of the file a filter lets be skipped."""

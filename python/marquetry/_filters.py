@@ -3,7 +3,8 @@
 A filter is one of
 
 - text, as SQL has it after WHERE: ``"country = 'DE' and amount > 100"``;
-- tuples, all of which have to be true: ``[("country", "=", "DE"), ("amount", ">", 100)]``;
+- tuples, all of which have to be true: ``[("country", "=", "DE"), ("amount", ">", 100)]``, of paths into VARIANT, too:
+  ``[("payload:user.id::bigint", ">", 5)]``;
 - lists of tuples, one of which has to be true: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
 - an expression of ``pyarrow.compute``.
 
@@ -54,7 +55,7 @@ def _of_lists(filters: Any) -> str:
 
 def _of_tuple(name: str, operator: str, value: Any) -> str:
     # A dot is a part of the name here, as pyarrow has it.
-    column = column_name([name])
+    column = _column_or_path(name)
     if operator in ("in", "not in"):
         if not isinstance(value, Iterable):
             raise TypeError(f"{operator} takes a collection, not {type(value).__name__}")
@@ -91,6 +92,24 @@ _RESERVED = {
     "is_nan", "any", "all", "contains", "starts_with", "ends_with", "regexp_like", "cardinality", "escape", "unknown",
     "empty", "distinct", "from",
 }  # fmt: skip
+
+
+# A path into a VARIANT: `payload:user.id::bigint`. A column that has all of this as its name is found by it, too.
+_NAME = r'(?:[A-Za-z_]\w*|"(?:[^"]|"")*")'
+_STEP = r'(?:[\w$-]+|"(?:[^"]|"")*")'
+_PATH = re.compile(
+    rf"{_NAME}(?:\.{_NAME})*:(?:{_STEP}|\[(?:\d+|\*)\])(?:\.{_STEP}|\[(?:\d+|\*)\])*(?:::\w+(?:\([^()]*\))?)?\Z", re.ASCII
+)
+
+
+def _column_or_path(name: str) -> str:
+    """A name as a predicate has it.
+
+    >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint")
+    ('"a.b"', 'a:b.c[0]::bigint')
+    """
+    is_path = _PATH.match(name) and name.split(":")[0].lower() not in _RESERVED
+    return name if is_path else column_name([name])
 
 
 def column_name(path: list[str]) -> str:
@@ -226,7 +245,7 @@ class _Parser:
             text = "null" if python is None else "" if isinstance(python, (list, dict)) else _text_of(scalar)
             return _Part("literal", text, python)
         if key == "field_ref":
-            return _Part("column", column_name([value]), path=[value])
+            return _Part("column", _column_or_path(value), path=[value])
         if key == "nested_field_ref":
             names = [self.next()[1] for _ in range(int(value))]
             return _Part("column", column_name(names), path=names)

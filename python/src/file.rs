@@ -1,6 +1,7 @@
 //! A file that is open for reading.
 
 use crate::encryption::Decryption;
+use crate::file_refs::FileRefs;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::pyarrow_types;
@@ -121,6 +122,29 @@ impl File {
         let open = self.open.clone().limits(self.limits.with_cancel(cancel.clone()));
         let reader = run(py, &cancel, || in_file(scan.apply(open)?.batches(), self.name.as_deref()))?;
         Ok(Stream::new(Box::new(reader), cancel, self.name.clone()))
+    }
+
+    /// Readers of what the values of a column of FILE refer to, as far as `allow` says; see `Scan` for the options.
+    #[pyo3(signature = (options, allow, compare=true, base=None))]
+    fn files(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+        allow: Vec<String>,
+        compare: bool,
+        base: Option<String>,
+    ) -> PyResult<FileRefs> {
+        let scan = Scan::new(Options::new(py, Some(options))?)?;
+        let cancel = CancelToken::new();
+        let open = self.open.clone().limits(self.limits.with_cancel(cancel.clone()));
+        let (whole, name, token) = (self.open.clone(), self.name.clone(), cancel.clone());
+        run(py, &cancel, || {
+            let reader = scan.apply(open)?.batches()?;
+            in_file(
+                FileRefs::new(whole, Box::new(reader), allow, compare, base, token, name),
+                self.name.as_deref(),
+            )
+        })
     }
 
     /// What each stage of pruning leaves of the file for a filter: stage, row groups and rows that came to it, and those left,

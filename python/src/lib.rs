@@ -10,6 +10,7 @@
 //! table       batches that go to Python
 //! footer      what a footer says
 //! file        a file that is read
+//! file_refs   readers of what values of FILE refer to
 //! dataset     many files as one table
 //! pyarrow_types  the types that pyarrow gives columns
 //! properties  what is asked of a writer
@@ -38,6 +39,7 @@ mod dataset;
 mod encryption;
 mod errors;
 mod file;
+mod file_refs;
 mod footer;
 mod inspect;
 mod kms;
@@ -64,6 +66,8 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<encryption::Decryption>()?;
     module.add_class::<encryption::Encryption>()?;
     module.add_class::<file::File>()?;
+    module.add_class::<file_refs::FileContent>()?;
+    module.add_class::<file_refs::FileRefs>()?;
     module.add_class::<footer::Footer>()?;
     module.add_class::<kms::KeyUnwrapper>()?;
     module.add_class::<kms::KeyWrapper>()?;

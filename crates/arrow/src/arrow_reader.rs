@@ -40,6 +40,7 @@ mod row_group_parallel;
 mod row_group_pruning;
 mod row_ranges;
 mod salvage;
+mod salvage_array_filter;
 mod salvage_filter;
 mod selection;
 mod skip_strategy;

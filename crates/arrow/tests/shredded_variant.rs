@@ -1,5 +1,7 @@
 //! The format's test files of shredded variants: each row is what the file beside it says, or the error is there. They stand
 //! beside the repository, or where `MARQUETRY_CORPUS` says; without them this passes and says so.
+//!
+//! `MARQUETRY_VARIANT_FLIPS=all` has every byte of them wrong once, in three ways; without it a share of them.
 
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -8,10 +10,10 @@ use marquetry_base::Result;
 use marquetry_variant::{InferShreddingOptions, Metadata, ShreddingInference, Variant};
 use std::path::{Path, PathBuf};
 
-fn folder() -> Option<PathBuf> {
+fn folder(name: &str) -> Option<PathBuf> {
     let shared = std::env::var_os("MARQUETRY_CORPUS").map(PathBuf::from);
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    let folder = shared.unwrap_or(beside).join("parquet-testing/shredded_variant");
+    let folder = shared.unwrap_or(beside).join("parquet-testing").join(name);
     if folder.is_dir() {
         return Some(folder);
     }
@@ -25,11 +27,15 @@ type Rows = Vec<Option<(Vec<u8>, Vec<u8>)>>;
 
 /// The rows of the column `var`, read row by row; `unshredded` has to give the same.
 fn rows(file: &Path) -> Result<Rows> {
-    let bytes = Bytes::from(std::fs::read(file).unwrap());
+    rows_of(Bytes::from(std::fs::read(file).unwrap()))
+}
+
+fn rows_of(bytes: Bytes) -> Result<Rows> {
     let mut all = Vec::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(bytes)?.build()? {
         let batch = batch.map_err(|error| marquetry_base::Error::argument(error.to_string()))?;
-        let array = batch.column_by_name("var").unwrap();
+        let array = batch.column_by_name("var");
+        let array = array.ok_or_else(|| marquetry_base::Error::argument("no column var"))?;
         let column = VariantColumn::try_new(array)?;
         let mut reader = column.reader();
         let before = all.len();
@@ -70,7 +76,7 @@ fn expected(file: &Path) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn each_case_is_what_it_says() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("shredded_variant") else { return };
     let cases: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("cases.json")).unwrap()).unwrap();
     let (mut right, mut refused) = (0, 0);
@@ -119,7 +125,7 @@ fn each_case_is_what_it_says() {
 /// of its own is left in binary.
 #[test]
 fn each_case_is_shredded_again() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("shredded_variant") else { return };
     let (mut shredded, mut typed) = (0, 0);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -165,6 +171,91 @@ fn each_case_is_shredded_again() {
     }
     // Of the others nothing has a type.
     assert_eq!((shredded, typed), (129, 122));
+}
+
+/// Files of these extensions, in order, and their bytes.
+fn files(folder: &Path, extensions: &[&str]) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| {
+        extensions.iter().any(|extension| file.extension().is_some_and(|found| found == *extension))
+    });
+    files.sort();
+    files.into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect()
+}
+
+/// The bytes with each wrong once in three ways, or a share of these.
+fn flipped(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let is_all = std::env::var("MARQUETRY_VARIANT_FLIPS").is_ok_and(|value| value == "all");
+    let step = if is_all || bytes.len() < 300 { 1 } else { 41 };
+    let places = (0..bytes.len()).flat_map(|at| [0x01, 0x80, 0xff].map(|flip| (at, flip))).step_by(step);
+    places.map(|(at, flip)| {
+        let mut wrong = bytes.to_vec();
+        wrong[at] ^= flip;
+        wrong
+    })
+}
+
+#[test]
+fn a_wrong_byte_of_a_file_is_an_error_or_values() {
+    let Some(folder) = folder("shredded_variant") else { return };
+    let shredder = Shredder::new(&"{a: string, b: [int64]}".parse().unwrap()).unwrap();
+    let (mut errors, mut read) = (0, 0);
+    for (_, bytes) in files(&folder, &["parquet"]) {
+        for wrong in flipped(&bytes) {
+            let bytes = Bytes::from(wrong);
+            let Ok(rows) = rows_of(bytes.clone()) else {
+                errors += 1;
+                continue;
+            };
+            read += 1;
+            // What is read can be shredded, and shows as JSON.
+            for (metadata, value) in rows.iter().flatten() {
+                marquetry_variant::json::to_string(Variant::new(metadata, value).unwrap()).unwrap();
+            }
+            for batch in ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap() {
+                let batch = batch.unwrap();
+                let column = VariantColumn::try_new(batch.column_by_name("var").unwrap()).unwrap();
+                shredder.shred(&column).unwrap();
+            }
+        }
+    }
+    assert!(errors > 1000 && read > 1000, "{errors} errors, {read} files that are read");
+}
+
+#[test]
+fn a_wrong_byte_of_a_value_is_an_error_or_a_value() {
+    let Some(folder) = folder("variant") else { return };
+    let path = "object_field.array_field[*]".parse().unwrap();
+    let look = |metadata: &[u8], value: &[u8]| -> Result<()> {
+        let variant = Variant::new(metadata, value)?;
+        // Each looks at what it needs, and stops at what is wrong there.
+        let found = variant.get_all(&path).map(|found| found.len());
+        let text = marquetry_variant::json::to_string(variant);
+        let mut writer = marquetry_variant::Writer::new();
+        let copied = writer.copy(variant);
+        variant.validate()?;
+        found?;
+        text?;
+        copied?;
+        let (metadata, value) = writer.finish()?;
+        assert!(Variant::new(&metadata, &value)?.is_same(&variant)?);
+        Ok(())
+    };
+    let (mut errors, mut read) = (0, 0);
+    for (file, value) in files(&folder, &["value"]) {
+        let metadata = std::fs::read(file.with_extension("metadata")).unwrap();
+        look(&metadata, &value).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let wrong_values = flipped(&value).map(|value| (metadata.clone(), value));
+        let wrong_metadata = flipped(&metadata).map(|metadata| (metadata, value.clone()));
+        for (metadata, value) in wrong_values.chain(wrong_metadata) {
+            match look(&metadata, &value) {
+                Ok(()) => read += 1,
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert!(errors > 300 && read > 300, "{errors} errors, {read} values that are read");
 }
 
 #[test]

@@ -344,6 +344,65 @@ fn paths_are_read_out_of_what_is_left_of_damaged_files() {
     }
 }
 
+/// A damaged file, and conditions on paths: what is lost is NULL to them, rows that are left out have no part.
+#[test]
+fn conditions_on_paths_choose_among_what_is_left() {
+    for shredding in SHREDDINGS {
+        let whole_file = file(&EVENTS, shredding);
+        let builder = open(&whole_file);
+        let schema = builder.parquet_schema();
+        let broken = schema.columns().iter().position(|column| &**column.dotted() == "v.value").unwrap();
+        // The second row group has one row. Nothing of the first is damaged.
+        let chunk = builder.metadata().row_group(1).column(broken).unwrap();
+        let at = chunk.data_page_offset() as usize;
+        let mut bytes = whole_file.to_vec();
+        bytes[at..at + 4].fill(0xFF);
+        let damaged = Bytes::from(bytes);
+        let read = |on_corrupt, columns: &[&str], condition: &str, (offset, limit): (usize, usize)| {
+            let options = ArrowReaderOptions::new().with_on_corrupt(on_corrupt);
+            let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(damaged.clone(), options);
+            let builder = builder.unwrap().with_batch_size(3).with_columns(columns.iter().copied()).unwrap();
+            let builder = builder.with_predicate(Predicate::parse(condition).unwrap());
+            let mut reader = builder.with_offset(offset).with_limit(limit).build().unwrap();
+            let schema = arrow_array::RecordBatchReader::schema(&reader);
+            let batches: Vec<RecordBatch> = reader.by_ref().map(Result::unwrap).collect();
+            assert!(batches.iter().all(|batch| batch.num_rows() > 0 && batch.schema() == schema));
+            let batch = arrow_select::concat::concat_batches(&schema, &batches).unwrap();
+            (batch, reader.loss_report())
+        };
+        let ids = |batch: &RecordBatch| {
+            batch.column_by_name("id").unwrap().as_primitive::<Int64Type>().values().to_vec()
+        };
+        for (condition, skipped, nulled) in [
+            ("v:user.id::bigint is not null", &[0, 6][..], &[0, 6][..]),
+            ("v:user.id is missing", &[3, 5, 7], &[3, 5, 7]),
+            ("v:user.id::bigint is null", &[1, 2, 3, 4, 5, 7], &[1, 2, 3, 4, 5, 7, 8]),
+            ("v:user.id > 5 or id = 8", &[6], &[6, 8]),
+            ("not v:user.id::bigint > 5", &[0], &[0]),
+            ("v:user.name = 'x' and id < 5", &[0], &[0]),
+        ] {
+            let all = (0, usize::MAX);
+            let (batch, losses) = read(OnCorrupt::SkipPage, &["id"], condition, all);
+            assert_eq!(ids(&batch), skipped, "{condition} of {shredding}");
+            assert!(!losses.is_empty(), "{condition} of {shredding}");
+            // Whatever else is given.
+            for columns in [&["v", "id"][..], &["v:user.name::text", "id"]] {
+                let (batch, _) = read(OnCorrupt::NullPage, columns, condition, all);
+                assert_eq!(ids(&batch), nulled, "{condition} of {shredding}");
+                let (batch, _) = read(OnCorrupt::NullPage, columns, condition, (1, 1));
+                let one: Vec<i64> = nulled.iter().copied().skip(1).take(1).collect();
+                assert_eq!(ids(&batch), one, "{condition} of {shredding}");
+            }
+        }
+        // The values of the rows that are left are those that they are.
+        let (batch, _) = read(OnCorrupt::SkipPage, &["v", "id"], "v:user.id is not missing", (0, usize::MAX));
+        let all = whole(open(&whole_file).with_columns(["v"]).unwrap().build().unwrap());
+        let expected = texts(all.column(0));
+        let expected: Vec<_> = ids(&batch).iter().map(|id| expected[*id as usize].clone()).collect();
+        assert_eq!(texts(batch.column(0)), expected, "{shredding}");
+    }
+}
+
 /// What an atom compares: of one row, `None` if it is unknown.
 #[derive(Debug, Clone)]
 enum Atom {

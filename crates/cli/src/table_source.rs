@@ -8,6 +8,7 @@ use crate::bounded_rows::BoundedRows;
 use crate::convert::{plain_batch, plain_columns, plain_schema};
 use crate::failure::{Failure, line};
 use crate::file_name;
+use crate::geo_labels::labelled;
 use crate::keys;
 use crate::remote;
 use crate::standard_input;
@@ -104,7 +105,10 @@ impl TableSource {
         match self {
             TableSource::File(file) => {
                 let file = plain_columns(selection.repaired(file))?;
-                Ok(Rows::File(Box::new(BoundedRows::new(file, selection, limit, batch_rows)?)))
+                let metadata = file.metadata().clone();
+                let reader = BoundedRows::new(file, selection, limit, batch_rows)?;
+                let labelled = labelled(&reader.schema(), &metadata);
+                Ok(Rows::File(Box::new(reader), labelled))
             }
             TableSource::Files(files) => {
                 let options = keys::reader_options()
@@ -155,7 +159,8 @@ pub(crate) fn chosen(
 
 /// The rows of a table.
 pub(crate) enum Rows {
-    File(Box<BoundedRows>),
+    /// With the schema that says which columns are geometries, if only the file's metadata does.
+    File(Box<BoundedRows>, Option<SchemaRef>),
     /// With the schema that batches are brought to.
     Files(Box<DatasetReader>, SchemaRef),
 }
@@ -164,7 +169,7 @@ impl Rows {
     /// The schema of every batch.
     pub(crate) fn schema(&self) -> SchemaRef {
         match self {
-            Rows::File(reader) => reader.schema(),
+            Rows::File(reader, labelled) => labelled.clone().unwrap_or_else(|| reader.schema()),
             Rows::Files(_, schema) => schema.clone(),
         }
     }
@@ -172,7 +177,17 @@ impl Rows {
     /// The next batch.
     pub(crate) fn next_batch(&mut self) -> Option<Result<RecordBatch, Failure>> {
         match self {
-            Rows::File(reader) => reader.next_batch().map(|batch| batch.map_err(Failure::from)),
+            Rows::File(reader, labelled) => {
+                let batch = reader.next_batch()?.map_err(Failure::from);
+                Some(batch.and_then(|batch| {
+                    match labelled {
+                        Some(schema) => Ok(batch
+                            .with_schema(schema.clone())
+                            .map_err(|error| Error::argument(error.to_string()))?),
+                        None => Ok(batch),
+                    }
+                }))
+            }
             Rows::Files(reader, schema) => {
                 let batch = reader.next_batch()?.map_err(Failure::from);
                 Some(batch.and_then(|batch| match batch.schema() == *schema {
@@ -186,7 +201,7 @@ impl Rows {
     /// What reading has cost so far.
     pub(crate) fn metrics(&self) -> ReadMetrics {
         match self {
-            Rows::File(reader) => reader.metrics(),
+            Rows::File(reader, _) => reader.metrics(),
             Rows::Files(reader, _) => reader.metrics(),
         }
     }
@@ -194,7 +209,7 @@ impl Rows {
     /// What was lost, by file; `path` is the name of a single one.
     pub(crate) fn losses(&self, path: &Path) -> Vec<(PathBuf, LossReport)> {
         match self {
-            Rows::File(reader) => vec![(path.to_owned(), reader.loss_report())],
+            Rows::File(reader, _) => vec![(path.to_owned(), reader.loss_report())],
             Rows::Files(reader, _) => losses_of(reader),
         }
     }

@@ -408,3 +408,39 @@ fn what_geojson_cannot_be_is_told() {
     let (code, errors) = failure(&["convert", &path, &folder.path("y.geojson"), "--columns", "id"]);
     assert!(code != 0 && errors[0].contains("no column of geometries"), "{errors:?}");
 }
+
+#[test]
+fn bytes_that_geoparquet_calls_geometries_are_shown_as_such() {
+    let folder = Folder::new("geoparquet_text");
+    let path = points(&folder, "{}");
+    let native = success(&["cat", &path, "--limit", "3", "--format", "json"]);
+    assert!(native.contains(r#""type":"Point""#), "{native}");
+    for version in ["1.0", "1.1"] {
+        let old = folder.path("old.parquet");
+        success(&["convert", &path, &old, "--geoparquet", version, "--overwrite"]);
+        assert!(!success(&["schema", &old]).contains("GEOMETRY"));
+        assert_eq!(success(&["cat", &old, "--limit", "3", "--format", "json"]), native);
+        assert!(success(&["head", &old]).contains("POINT ("));
+    }
+}
+
+/// A condition cannot be asked of it: the rows that were looked at with it are lost, and that is told.
+#[test]
+fn what_is_no_geometry_is_a_loss_where_damage_is_no_error() {
+    let folder = Folder::new("broken_geometries");
+    let path = file(&folder, "{}");
+    let condition = "bbox_intersects(g, -10, -10, 10, 10)";
+    let (code, lines) = failure(&["cat", &path, "--where", condition]);
+    assert!(code == 1 && lines.join("").contains("is no geometry"), "{lines:?}");
+    for mode in ["skip-page", "null-page", "skip-row-group"] {
+        let (code, lines) = failure(&["cat", &path, "--where", condition, "--on-corrupt", mode]);
+        let told = lines.join("");
+        assert!(
+            code == 1 && told.contains("rows 0 to 3") && told.contains("is no geometry"),
+            "{mode}: {told}"
+        );
+        // Without a condition nothing of it is looked at.
+        assert_eq!(success(&["count", &path]).trim(), "4");
+        assert_eq!(success(&["cat", &path, "--format", "json", "--on-corrupt", mode]).lines().count(), 4);
+    }
+}

@@ -244,3 +244,51 @@ fn paths_are_columns_of_tables_too() {
     assert!(bytes("v:c") < bytes("v"), "{} {}", bytes("v:c"), bytes("v"));
     success(&["explain", &table, "--where", "v:b is missing", "--columns", columns]);
 }
+
+#[test]
+fn a_shape_and_what_it_costs_are_told() {
+    let folder = Folder::new("variant_shapes");
+    let rows =
+        (0..500).map(|i| format!("{{\"v\":{{\"a\":{i},\"b\":\"x{i}\",\"c\":[{i}]}}}}\n")).collect::<String>();
+    let (input, path) = (folder.write("in.jsonl", &rows), folder.path("out.parquet"));
+    success(&["convert", &input, &path, "--schema", "v variant", "--shred", "{a: bigint, b: text}"]);
+    let shape = "{a: int64, b: string}";
+    let schema = success(&["schema", &path]);
+    assert!(schema.contains(&format!("VARIANT v shredded as {shape}")), "{schema}");
+    let told: serde_json::Value =
+        serde_json::from_str(&success(&["schema", &path, "--format", "json"])).unwrap();
+    assert_eq!(told["shredding"], serde_json::json!([{"column": "v", "shape": shape}]));
+    let told: serde_json::Value =
+        serde_json::from_str(&success(&["size", &path, "--format", "json"])).unwrap();
+    let parts = &told["variants"][0];
+    let sum = ["names", "binary", "shredded"].iter().map(|part| parts[*part].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((&parts["column"], sum), (&"v".into(), told["compressed_size"].as_u64().unwrap()));
+    assert!(
+        parts["binary"].as_u64() > Some(0) && parts["shredded"].as_u64() > parts["names"].as_u64(),
+        "{parts}"
+    );
+    assert!(success(&["size", &path]).contains("VARIANT v: "));
+    // What is not shredded has no shape.
+    success(&["convert", &input, &path, "--schema", "v variant", "--overwrite"]);
+    assert!(!success(&["schema", &path]).contains("shredded"));
+}
+
+#[test]
+fn names_in_quotes_may_have_commas_and_dots() {
+    let folder = Folder::new("odd_names");
+    let (input, path) = (folder.write("in.csv", "\"a,b\",c.d,e\n1,2,3\n4,5,6\n"), folder.path("out.parquet"));
+    success(&["convert", &input, &path]);
+    let names = r#""a,b","c.d""#;
+    let told: serde_json::Value =
+        serde_json::from_str(&success(&["stats", &path, "--columns", names, "--format", "json"])).unwrap();
+    let columns: Vec<_> =
+        told["columns"].as_array().unwrap().iter().map(|column| &column["column"]).collect();
+    assert_eq!(columns, ["a,b", "c.d"]);
+    let other = folder.path("other.parquet");
+    success(&["rewrite", &path, &other, "--columns", names]);
+    let header = |path: &str| success(&["cat", path, "--format", "json"]).lines().next().unwrap().to_owned();
+    assert_eq!(header(&other), r#"{"a,b":1,"c.d":2}"#);
+    success(&["rewrite", &path, &other, "--drop", r#""a,b""#, "--overwrite"]);
+    assert_eq!(header(&other), r#"{"c.d":2,"e":3}"#);
+    success(&["diff", &path, &path, "--key", r#""a,b""#, "--columns", r#""a,b",e"#]);
+}

@@ -26,7 +26,7 @@ pub(crate) fn read_primitive<'a>(code: u8, bytes: &'a [u8]) -> Result<Value<'a>>
         DECIMAL8 => decimal(&mut cursor, 8, Value::Decimal8)?,
         DECIMAL16 => decimal(&mut cursor, 16, Value::Decimal16)?,
         DATE => Value::Date(cursor.u32_le()? as i32),
-        TIME => Value::Time(cursor.u64_le()? as i64),
+        TIME => Value::Time(time_of_day(cursor.u64_le()? as i64)?),
         TIMESTAMP_MICROS => Value::TimestampMicros(cursor.u64_le()? as i64),
         LOCAL_MICROS => Value::LocalTimestampMicros(cursor.u64_le()? as i64),
         TIMESTAMP_NANOS => Value::TimestampNanos(cursor.u64_le()? as i64),
@@ -62,10 +62,32 @@ fn decimal<'a>(
     let mut wide = [sign; 16];
     wide[..size].copy_from_slice(bytes);
     let unscaled = i128::from_le_bytes(wide);
-    if unscaled.unsigned_abs() >= 10_u128.pow(38) {
-        return Err(Error::corrupt("variant: a decimal of more than 38 digits"));
+    let digits = most_digits(size);
+    if unscaled.unsigned_abs() >= 10_u128.pow(digits) {
+        return Err(Error::corrupt(format!(
+            "variant: a decimal of {size} bytes with more than {digits} digits"
+        )));
     }
     Ok(value(Decimal { unscaled, scale }))
+}
+
+/// Of a decimal of so many bytes.
+fn most_digits(size: usize) -> u32 {
+    match size {
+        4 => 9,
+        8 => 18,
+        _ => 38,
+    }
+}
+
+/// Microseconds since midnight, of which a day has so many.
+pub(crate) fn time_of_day(micros: i64) -> Result<i64> {
+    match micros {
+        0..MICROS_PER_DAY => Ok(micros),
+        _ => Err(Error::corrupt(format!(
+            "variant: a time of {micros} microseconds, a day has {MICROS_PER_DAY}"
+        ))),
+    }
 }
 
 /// Text, which has to be UTF-8.
@@ -94,7 +116,7 @@ pub(crate) fn write_primitive(value: &Value<'_>, out: &mut Vec<u8>) -> Result<()
         Value::Decimal8(number) => write_decimal(DECIMAL8, number, 8, out)?,
         Value::Decimal16(number) => write_decimal(DECIMAL16, number, 16, out)?,
         Value::Date(days) => put(DATE, &days.to_le_bytes()),
-        Value::Time(micros) => put(TIME, &micros.to_le_bytes()),
+        Value::Time(micros) => put(TIME, &time_of_day(*micros)?.to_le_bytes()),
         Value::TimestampMicros(ticks) => put(TIMESTAMP_MICROS, &ticks.to_le_bytes()),
         Value::LocalTimestampMicros(ticks) => put(LOCAL_MICROS, &ticks.to_le_bytes()),
         Value::TimestampNanos(ticks) => put(TIMESTAMP_NANOS, &ticks.to_le_bytes()),
@@ -120,12 +142,7 @@ pub(crate) fn write_primitive(value: &Value<'_>, out: &mut Vec<u8>) -> Result<()
 }
 
 fn write_decimal(code: u8, number: &Decimal, size: usize, out: &mut Vec<u8>) -> Result<()> {
-    let most = match size {
-        4 => 10_u128.pow(9),
-        8 => 10_u128.pow(18),
-        _ => 10_u128.pow(38),
-    };
-    if number.scale > MAX_SCALE || number.unscaled.unsigned_abs() >= most {
+    if number.scale > MAX_SCALE || number.unscaled.unsigned_abs() >= 10_u128.pow(most_digits(size)) {
         return Err(Error::argument(format!("{number} is no variant decimal of {size} bytes")));
     }
     out.extend_from_slice(&[PRIMITIVE | code << 2, number.scale]);
@@ -138,3 +155,4 @@ fn size(bytes: &[u8]) -> Result<u32> {
 }
 
 const LONGEST_SHORT_STRING: usize = 63;
+const MICROS_PER_DAY: i64 = 86_400_000_000;

@@ -13,6 +13,15 @@ impl Variant<'_> {
     /// The first thing that is wrong; more than [`MAX_DEPTH`](crate::MAX_DEPTH) objects and arrays inside each other.
     pub fn validate(&self) -> Result<()> {
         self.metadata().validate()?;
+        self.validate_value()
+    }
+
+    /// The same without the names that no field has: for values that share their metadata.
+    ///
+    /// # Errors
+    ///
+    /// As [`validate`](Self::validate).
+    pub fn validate_value(&self) -> Result<()> {
         self.validate_below(0)
     }
 

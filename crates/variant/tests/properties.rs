@@ -274,3 +274,26 @@ fn all_elements_of_a_list() {
     assert!(variant.get_path(&"points.x".parse().unwrap()).unwrap().is_none());
     assert!(variant.get_path(&"points[7]".parse().unwrap()).unwrap().is_none());
 }
+
+/// Others write such values, as damage does: what cannot be written again is not read.
+#[test]
+fn numbers_beyond_their_types_are_refused() {
+    let value = |bytes: &[u8]| {
+        let variant = Variant::new(&[1, 0, 0], bytes).unwrap();
+        let found = variant.value().map(|value| value.type_name());
+        assert_eq!(found.is_ok(), variant.validate().is_ok());
+        found.map_err(|error| error.message().to_owned())
+    };
+    // Decimals of 4 and 8 bytes, without digits behind the point; a time.
+    let decimal = |code: u8, number: &[u8]| [&[code << 2, 0], number].concat();
+    assert_eq!(value(&decimal(8, &999_999_999_i32.to_le_bytes())).unwrap(), "decimal4");
+    for number in [1_000_000_000_i32, -1_000_000_000, i32::MIN] {
+        assert!(value(&decimal(8, &number.to_le_bytes())).unwrap_err().contains("more than 9 digits"));
+    }
+    assert!(value(&decimal(9, &i64::MAX.to_le_bytes())).unwrap_err().contains("more than 18 digits"));
+    let time = |micros: i64| [&[17 << 2], &micros.to_le_bytes()[..]].concat();
+    assert_eq!(value(&time(86_399_999_999)).unwrap(), "time");
+    for micros in [-1, 86_400_000_000, i64::MAX] {
+        assert!(value(&time(micros)).unwrap_err().contains("a day has"));
+    }
+}

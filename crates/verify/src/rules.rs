@@ -2,18 +2,20 @@
 
 use crate::rule::{Rule, UNCHECKED};
 use crate::{
-    bloom, chunk, encryption, footer, geoparquet, house, index, nesting, page, schema, sorting, statistics,
-    unreferenced, values, variant,
+    bloom, chunk, encryption, file_refs, footer, geoparquet, house, index, nesting, page, schema, sorting,
+    statistics, unreferenced, values, variant, variant_values,
 };
 
 /// The families of rules, from the file down to its values.
-const FAMILIES: [&[Rule]; 15] = [
+const FAMILIES: [&[Rule]; 17] = [
     &[UNCHECKED],
     footer::RULES,
     encryption::RULES,
     schema::RULES,
     nesting::RULES,
     variant::RULES,
+    variant_values::RULES,
+    file_refs::RULES,
     geoparquet::RULES,
     chunk::RULES,
     unreferenced::RULES,

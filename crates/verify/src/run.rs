@@ -9,7 +9,9 @@ use crate::options::VerifyOptions;
 use crate::report::Report;
 use crate::rule::Level;
 use crate::sibling_levels::Signatures;
-use crate::{chunk, geoparquet, house, nesting, schema, sorting, unreferenced, variant};
+use crate::{
+    chunk, file_refs, geoparquet, house, nesting, schema, sorting, unreferenced, variant, variant_values,
+};
 use marquetry_base::{available_threads, parallel_map};
 use marquetry_core::page::PageBuffers;
 use std::collections::BTreeMap;
@@ -26,6 +28,7 @@ pub(crate) fn check(
     schema::check(&file, &mut findings);
     nesting::check_schema(&file, &mut findings);
     variant::check(&file, &mut findings);
+    file_refs::check_schema(&file, &mut findings);
     file.parts = chunk::check_row_groups(&file, &mut findings);
     geoparquet::check(&file, &mut findings);
     house::check(&file, &options.house_limits, &mut findings);
@@ -90,8 +93,10 @@ impl Run {
             let result = if column + 1 < *parts {
                 check_chunk(file, row_group, column, &mut findings, memory)
             } else {
-                // The order of its rows.
+                // The order of its rows, and what several columns tell together.
                 sorting::check(file, row_group, &mut findings);
+                variant_values::check(file, row_group, &mut findings);
+                file_refs::check(file, row_group, &mut findings);
                 ChunkResult::default()
             };
             self.has_failed.fetch_or(findings.has_failed(), Ordering::Relaxed);

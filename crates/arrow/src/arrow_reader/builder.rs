@@ -5,7 +5,7 @@ mod build;
 use super::choose_columns::choose_columns;
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
-use super::{ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
+use super::{ArrowPredicate, ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{ChosenColumns, Evolution};
 use arrow_schema::SchemaRef;
 use marquetry_base::{Executor, Result, SharedExecutor, available_threads};
@@ -39,6 +39,8 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     /// What the predicate is for the schema of the file, once that was asked.
     bound: OnceLock<BoundPredicate>,
     filter: Option<RowFilter>,
+    /// Asked about arrays of a file whose damage is no error.
+    salvage_filters: Vec<Box<dyn ArrowPredicate>>,
     threads: usize,
     executor: SharedExecutor,
     counters: Arc<ReadCounters>,
@@ -94,6 +96,7 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
             predicate: None,
             bound: OnceLock::new(),
             filter: None,
+            salvage_filters: Vec::new(),
             threads: 1,
             executor: SharedExecutor::default(),
             counters: Arc::default(),

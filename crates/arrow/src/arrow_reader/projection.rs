@@ -1,6 +1,7 @@
 //! Column projection: which columns to read.
 
 use marquetry_base::{Error, Result};
+use marquetry_core::predicate::names_of;
 use marquetry_core::schema::{Node, NodeKind, Schema, unknown_column};
 use std::collections::{HashMap, HashSet};
 
@@ -81,15 +82,23 @@ impl ProjectionMask {
         }
     }
 
-    /// [`columns`](Self::columns), but a path that does not exist is an error that names similar ones.
+    /// [`columns`](Self::columns), but a path that does not exist is an error that names similar ones. Names may be in double quotes,
+    /// as predicates have them: `"a,b".c`.
     pub fn existing_columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let names: Vec<&str> = names.into_iter().collect();
         let mut counts = names.iter().map(|name| (*name, 0)).collect();
-        let mask = ProjectionMask::named(schema, &mut counts);
-        match names.into_iter().find(|name| counts.get(name) == Some(&0)) {
-            Some(unknown) => Err(unknown_column(schema, unknown)),
-            None => Ok(mask),
+        let mut mask = ProjectionMask::named(schema, &mut counts);
+        for name in names.into_iter().filter(|name| counts.get(name) == Some(&0)) {
+            // As predicates have it.
+            let unquoted = names_of(name).join(".");
+            let mut count = HashMap::from([(unquoted.as_str(), 0)]);
+            let of_name = ProjectionMask::named(schema, &mut count);
+            if unquoted == name || count.values().all(|count| *count == 0) {
+                return Err(unknown_column(schema, name));
+            }
+            mask.union(&of_name);
         }
+        Ok(mask)
     }
 
     /// All leaves at or below these dotted paths, and how many each path chooses.

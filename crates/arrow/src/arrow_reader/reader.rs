@@ -13,6 +13,7 @@ use super::resolved_schema::{ProjectedField, ResolvedFields};
 use super::root_reader::{BatchBuffers, RootError, RootReader};
 use super::row_group_parallel::RowGroupParallelReader;
 use super::salvage::{SalvageReader, SalvagedRows};
+use super::salvage_array_filter::SalvageArrayFilter;
 use super::salvage_filter::{FilterOutcome, SalvageFilter};
 use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -61,6 +62,8 @@ pub struct ParquetRecordBatchReader {
     salvage: Option<SalvageReader>,
     /// A predicate over a file whose damage is no error.
     filter: Option<SalvageFilter>,
+    /// Predicates over arrays, of such a file.
+    array_filter: Option<SalvageArrayFilter>,
     /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
     filtered: Option<FilteredMode>,
     /// Adapts batches to the wanted schema, if that is not the one they are read with.
@@ -163,6 +166,7 @@ impl ParquetRecordBatchReader {
             prefetch,
             salvage,
             filter,
+            array_filter: None,
             filtered: None,
             adapter: None,
             is_reading: false,
@@ -193,6 +197,7 @@ impl ParquetRecordBatchReader {
             prefetch: None,
             salvage: None,
             filter: None,
+            array_filter: None,
             filtered: Some(filtered),
             adapter: None,
             is_reading: false,
@@ -202,6 +207,12 @@ impl ParquetRecordBatchReader {
     /// The same reader, its batches made into others.
     pub(super) fn adapted_by(mut self, adapter: BatchAdapter) -> Self {
         self.adapter = Some(adapter);
+        self
+    }
+
+    /// The same reader of a file whose damage is no error, with a filter behind it.
+    pub(super) fn filtered_by(mut self, filter: SalvageArrayFilter) -> Self {
+        self.array_filter = Some(filter);
         self
     }
 
@@ -253,11 +264,32 @@ impl ParquetRecordBatchReader {
     }
 
     fn next_adapted(&mut self) -> Option<Result<RecordBatch>> {
-        let batch = self.next_read()?;
+        let batch = self.next_wanted()?;
         let Some(adapter) = &self.adapter else { return Some(batch) };
         let batch = batch.and_then(|batch| adapter.batch(&batch));
         self.left = if batch.is_ok() { self.left } else { 0 };
         Some(batch)
+    }
+
+    /// The next batch that has rows of which predicates over arrays are true.
+    fn next_wanted(&mut self) -> Option<Result<RecordBatch>> {
+        let Some(mut filter) = self.array_filter.take() else { return self.next_read() };
+        let found = loop {
+            if filter.is_over() {
+                self.left = 0;
+                break None;
+            }
+            let Some(batch) = self.next_read() else { break None };
+            match batch.and_then(|batch| filter.apply(&batch)) {
+                Ok(batch) if batch.num_rows() == 0 => {}
+                found => break Some(found),
+            }
+        };
+        self.array_filter = Some(filter);
+        if !matches!(found, Some(Ok(_))) {
+            self.left = 0;
+        }
+        found
     }
 
     fn next_read(&mut self) -> Option<Result<RecordBatch>> {
@@ -479,6 +511,7 @@ impl Iterator for ParquetRecordBatchReader {
 
 impl RecordBatchReader for ParquetRecordBatchReader {
     fn schema(&self) -> SchemaRef {
-        self.adapter.as_ref().map_or(&self.schema, |adapter| &adapter.schema).clone()
+        let read = self.array_filter.as_ref().map_or(&self.schema, SalvageArrayFilter::schema);
+        self.adapter.as_ref().map_or(read, |adapter| &adapter.schema).clone()
     }
 }

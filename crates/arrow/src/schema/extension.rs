@@ -38,6 +38,7 @@ fn extension(
         // Its parameters are reserved: readers want them to be there, and empty.
         (LogicalType::Json, Utf8 | LargeUtf8 | Utf8View) => Some(("arrow.json", Some(String::new()))),
         (LogicalType::Variant { .. }, Struct(_)) => Some(("arrow.parquet.variant", None)),
+        (LogicalType::File, Struct(_)) => Some((FILE, None)),
         (LogicalType::Geometry { crs }, Binary | LargeBinary | BinaryView) => {
             Some(("geoarrow.wkb", Some(geo(crs.as_deref(), None, file))))
         }
@@ -84,6 +85,30 @@ pub fn is_variant(field: &ArrowField) -> bool {
         })
         && fields.iter().any(|field| field.name() == "metadata")
 }
+
+/// Whether a field is FILE: a struct of fields that FILE has, told so by an extension of our own, since Arrow has none.
+///
+/// SPEC: LogicalTypes.md, FILE: any of its fields, all of them optional.
+pub(super) fn is_file(field: &ArrowField) -> bool {
+    let DataType::Struct(fields) = field.data_type() else { return false };
+    field.metadata().get(NAME_KEY).is_some_and(|name| name == FILE)
+        && fields.iter().all(|field| {
+            field.is_nullable()
+                && match field.name().as_str() {
+                    "uri" | "content_type" | "checksum" => {
+                        matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+                    }
+                    "offset" | "size" => matches!(field.data_type(), DataType::Int64),
+                    "inline" => matches!(
+                        field.data_type(),
+                        DataType::Binary | DataType::LargeBinary | DataType::BinaryView
+                    ),
+                    _ => false,
+                }
+        })
+}
+
+const FILE: &str = "marquetry.file";
 
 /// GeoArrow's parameters as JSON: the coordinate reference system, what it is written in, and how edges run.
 ///

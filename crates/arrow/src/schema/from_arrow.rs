@@ -93,9 +93,12 @@ impl Mapping<'_> {
                 if fields.is_empty() {
                     return Err(self.arrow_error("a struct without fields has no columns to be stored in"));
                 }
-                let variant =
-                    extension::is_variant(field).then_some(LogicalType::Variant { version: Some(1) });
-                self.out.push(outer(group(name, fields.len()), variant.as_ref()));
+                let logical = match () {
+                    () if extension::is_variant(field) => Some(LogicalType::Variant { version: Some(1) }),
+                    () if extension::is_file(field) => Some(LogicalType::File),
+                    () => None,
+                };
+                self.out.push(outer(group(name, fields.len()), logical.as_ref()));
                 for field in fields {
                     self.field(field, field.name(), field.is_nullable())?;
                 }

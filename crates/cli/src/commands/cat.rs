@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
 use crate::output::Output;
+use crate::resolve::ResolveArgs;
 use crate::rows::json;
 use crate::rows::row_table::RowTable;
 use crate::table_source::TableSource;
@@ -25,6 +26,8 @@ pub(crate) struct CatArgs {
     /// Shorten no values and leave out no columns
     #[arg(long)]
     pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) resolve: ResolveArgs,
     #[command(flatten)]
     pub(crate) metrics: MetricsArgs,
 }
@@ -53,12 +56,21 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
         (true, [file]) => TableSource::open_unfinished(file)?,
         (true, _) => return Err(Error::argument("--unfinished is for one file").into()),
     };
+    let mut resolver = args.resolve.resolver(&args.tables.files)?;
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
-    let mut table = RowTable::new(&rows.schema(), args.full);
+    let schema = match &resolver {
+        Some(resolver) => resolver.schema(&rows.schema()),
+        None => rows.schema(),
+    };
+    let mut table = RowTable::new(&schema, args.full);
     let mut is_empty = true;
     while let Some(batch) = rows.next_batch() {
         let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
         is_empty = false;
+        let batch = match &mut resolver {
+            Some(resolver) => resolver.resolve(&batch)?,
+            None => batch,
+        };
         if !output.is_json() {
             // Each block is a table of its own: the widths of later values are not known yet.
             table.add(&batch)?;
@@ -94,9 +106,15 @@ The report (--loss-report) replaces no file, and appears when the command is ove
 It has a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column, page, first_row,
 end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where it is no single page.
 
+With --resolve columns of FILE have the bytes that their values refer to. Nothing is opened but the file itself, files below the
+directories that --allow names, whatever symbolic links lead there, and URLs that begin as it says, without steps upwards. Relative
+URIs are relative to the directory of the file. A value that leads to no bytes, to too many, or to others than its checksum
+says, is an error with its row.
+
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded
   marquetry cat wines.parquet --offset 100 --limit 50 --format json
   marquetry cat 'warehouse/wines/year=202?' --columns year,name
   marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl
+  marquetry cat images.parquet --resolve --allow images/ --format json
   marquetry cat .being-written.parquet.tmp --unfinished";

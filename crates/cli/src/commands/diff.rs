@@ -1,5 +1,6 @@
 //! `diff`: in what two files differ.
 
+use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::keys;
@@ -13,6 +14,7 @@ use clap::Args as ClapArgs;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::Int96Unit;
 use marquetry::errors::Error;
+use marquetry_core::predicate::names_of;
 use marquetry_inspect::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -30,11 +32,11 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) rows: bool,
     /// Compare rows that have the same values in these columns, with commas between; brings --rows
-    #[arg(long, short, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) key: Vec<String>,
+    #[arg(long, short, value_name = "A,B", value_parser = column_list)]
+    pub(crate) key: Option<Vec<ColumnList>>,
     /// Compare rows by these columns only, and all below them: dotted paths with commas between; brings --rows
-    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
-    pub(crate) columns: Option<Vec<String>>,
+    #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
+    pub(crate) columns: Option<Vec<ColumnList>>,
     /// How many rows of each kind to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) samples: usize,
@@ -57,7 +59,7 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output, outcome: &mut Outcome) -
 
 /// Whether the files are the same.
 fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
-    let with_rows = args.rows || !args.key.is_empty() || args.columns.is_some();
+    let with_rows = args.rows || args.key.is_some() || args.columns.is_some();
     let (left, right) = (open(&args.left)?, open(&args.right)?);
     let mut facts = diff_footers(left.metadata(), right.metadata())?;
     if with_rows {
@@ -66,9 +68,10 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
     }
     let mut rows = None;
     if with_rows {
-        let mut options =
-            DiffOptions::default().with_key(args.key.iter().cloned()).with_samples(args.samples);
-        options.columns = args.columns.clone();
+        let key = all_columns(args.key.as_ref()).unwrap_or_default();
+        let key = key.iter().map(|name| names_of(name).join("."));
+        let mut options = DiffOptions::default().with_key(key).with_samples(args.samples);
+        options.columns = all_columns(args.columns.as_ref());
         let diff = diff_rows(&left, &right, &options)?;
         let samples = Samples::read(&left, &right, &diff)?;
         rows = Some((diff, samples));

@@ -1,6 +1,7 @@
 //! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
 
 use crate::args::{ShredArg, bytes, shred};
+use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::convert::Before;
 use crate::failure::{Failure, Outcome};
 use crate::keys::EncryptArgs;
@@ -41,11 +42,11 @@ pub(crate) struct RewriteArgs {
     #[arg(long)]
     overwrite: bool,
     /// Only these columns, and all below them: dotted paths with commas between
-    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
-    columns: Option<Vec<String>>,
+    #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
+    columns: Option<Vec<ColumnList>>,
     /// All but these columns, and all below them
-    #[arg(long, value_name = "A,B.C", value_delimiter = ',', conflicts_with = "columns")]
-    drop: Vec<String>,
+    #[arg(long, value_name = "A,B.C", value_parser = column_list, conflicts_with = "columns")]
+    drop: Option<Vec<ColumnList>>,
     /// Give a field, by its dotted path, another name
     #[arg(long, value_name = "PATH=NAME", value_parser = rename)]
     rename: Vec<(String, String)>,
@@ -226,16 +227,16 @@ impl RewriteArgs {
         let leaves = 0..schema.num_columns();
         let mask =
             |names: &[String]| ProjectionMask::existing_columns(schema, names.iter().map(String::as_str));
-        Ok(match &self.columns {
-            Some(columns) => {
-                let mask = mask(columns)?;
+        Ok(match (all_columns(self.columns.as_ref()), all_columns(self.drop.as_ref())) {
+            (Some(columns), _) => {
+                let mask = mask(&columns)?;
                 leaves.map(|leaf| mask.leaf_included(leaf)).collect()
             }
-            None if self.drop.is_empty() => leaves.map(|_| true).collect(),
-            None => {
-                let mask = mask(&self.drop)?;
+            (None, Some(dropped)) => {
+                let mask = mask(&dropped)?;
                 leaves.map(|leaf| !mask.leaf_included(leaf)).collect()
             }
+            (None, None) => leaves.map(|_| true).collect(),
         })
     }
 }

@@ -10,6 +10,7 @@ use arrow_schema::{Field, Schema as ArrowSchema};
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::schema::{Node, NodeKind, Schema};
+use marquetry::variant::{Shredding, Shreddings, shreddings_of};
 use marquetry_base::Printable;
 use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::{self, Crs};
@@ -43,10 +44,18 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
                         {
                             tree["geo"] = json;
                         }
+                        let shreddings = shreddings(file);
+                        if !shreddings.is_empty() {
+                            let shape = |(column, shape): (&str, &Shredding)| json!({"column": column, "shape": shape.to_string()});
+                            tree["shredding"] = shreddings.iter().map(shape).collect();
+                        }
                         Ok(output.json(&tree)?)
                     }
                     false => {
                         output.line(schema.to_string())?;
+                        for (column, shape) in shreddings(file).iter() {
+                            output.line(Printable(&format!("VARIANT {column} shredded as {shape}")).to_string())?;
+                        }
                         geo(file).iter().flat_map(geo_lines).try_for_each(|line| Ok(output.line(line)?))
                     }
                 };
@@ -59,6 +68,11 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
             false => print_arrow(&arrow, output),
         }
     })
+}
+
+/// How columns of VARIANT are shredded.
+fn shreddings(file: &OpenFile) -> Shreddings {
+    file.schema().map(|schema| shreddings_of(&schema)).unwrap_or_default()
 }
 
 /// What the file says by GeoParquet's metadata, if that can be read.

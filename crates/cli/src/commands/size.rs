@@ -11,7 +11,10 @@ use crate::unreferenced::{self, unreferenced};
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
-use marquetry::schema::Leaf;
+use marquetry::schema::{Leaf, Node, NodeKind};
+use marquetry_base::Printable;
+use marquetry_core::logical_type::LogicalType;
+use serde_json::{Value, json};
 
 /// The arguments of `size`.
 #[derive(Debug, ClapArgs)]
@@ -47,6 +50,10 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
                 object.member("uncompressed_size", &all.uncompressed)?;
                 object.member("size", &source.len())?;
                 object.member("unreferenced", &unreferenced)?;
+                object.list("variants", |list| {
+                    let mut variants = variants(&metadata, &columns).into_iter();
+                    variants.try_for_each(|variant| Ok(list.item(&variant.json())?))
+                })?;
                 object.list("columns", |list| {
                     columns
                         .iter()
@@ -71,11 +78,76 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
         }
         table.row(all.cells("total", &all));
         table.print(output)?;
+        for variant in variants(&metadata, &columns) {
+            output.line(variant.line())?;
+        }
         match unreferenced {
             Some(bytes) if bytes > 0 => Ok(output.line(unreferenced::line(bytes, source.len()))?),
             _ => Ok(()),
         }
     })
+}
+
+/// Compressed bytes of the parts of a shredded VARIANT.
+struct VariantSizes {
+    column: String,
+    names: u64,
+    /// `value` of the column, and of what is in it.
+    binary: u64,
+    shredded: u64,
+}
+
+impl VariantSizes {
+    fn line(&self) -> String {
+        let VariantSizes { column, names, binary, shredded } = self;
+        let column = Printable(column);
+        format!(
+            "VARIANT {column}: {shredded} bytes in columns of their own, {binary} in binary, {names} of names"
+        )
+    }
+
+    fn json(&self) -> Value {
+        let VariantSizes { column, names, binary, shredded } = self;
+        json!({"column": column, "names": names, "binary": binary, "shredded": shredded})
+    }
+}
+
+/// What shredding does to each VARIANT that is shredded, in the order of the schema.
+fn variants(metadata: &ParquetMetaData, columns: &[(&Leaf, Sizes)]) -> Vec<VariantSizes> {
+    let mut paths = Vec::new();
+    let fields = metadata.schema().fields().iter();
+    fields.for_each(|field| find_variants(field, &mut Vec::new(), &mut paths));
+    let of_path = |path: Vec<String>| {
+        let (mut names, mut binary, mut shredded) = (0, 0, 0);
+        let inside = |leaf: &Leaf| {
+            leaf.path().len() > path.len() && leaf.path().iter().zip(&path).all(|(a, b)| **a == **b)
+        };
+        for (leaf, sizes) in columns.iter().filter(|(leaf, _)| inside(leaf)) {
+            let to = match (leaf.path().len() - path.len(), leaf.path().last().map(|name| &**name)) {
+                (1, Some("metadata")) => &mut names,
+                (_, Some("value")) => &mut binary,
+                _ => &mut shredded,
+            };
+            *to += sizes.compressed;
+        }
+        VariantSizes { column: path.join("."), names, binary, shredded }
+    };
+    paths.into_iter().map(of_path).collect()
+}
+
+/// The paths of shredded columns of VARIANT.
+fn find_variants(node: &Node, path: &mut Vec<String>, out: &mut Vec<Vec<String>>) {
+    let NodeKind::Group(fields) = node.kind() else { return };
+    path.push(node.name().to_owned());
+    match node.logical() {
+        Some(LogicalType::Variant { .. }) => {
+            if fields.iter().any(|field| field.name() == "typed_value") {
+                out.push(path.clone());
+            }
+        }
+        _ => fields.iter().for_each(|field| find_variants(field, path, out)),
+    }
+    path.pop();
 }
 
 /// The columns, largest first.

@@ -2,6 +2,7 @@
 
 use super::heading::title;
 use crate::args::{Files, ValueArgs};
+use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::keys;
@@ -32,8 +33,8 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Only these columns, and all below them: dotted paths with commas between
-    #[arg(long, short, value_name = "A,B.C", value_delimiter = ',')]
-    pub(crate) columns: Option<Vec<String>>,
+    #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
+    pub(crate) columns: Option<Vec<ColumnList>>,
     /// Only what the footer says: nothing else is read
     #[arg(long)]
     pub(crate) quick: bool,
@@ -142,7 +143,7 @@ impl StatsArgs {
         let options = self.values.apply(keys::reader_options());
         let options = options.with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto);
         let mut wanted = StatsOptions::default().with_most_common(self.common);
-        wanted.columns = self.columns.clone();
+        wanted.columns = all_columns(self.columns.as_ref());
         match (self.quick, &table.files[..]) {
             (true, [(_, source)]) => {
                 let options = options.with_int96(Int96Unit::Nanoseconds);

@@ -64,7 +64,10 @@ impl Site {
             ("folder", names) => self.listing(names, request),
             ("report", names) => self.of_file(names, |file| self.report(names, file, request)),
             ("rows", names) => self.of_file(names, |file| self.rows_page(names, file)),
-            ("values", names) => self.of_file(names, |file| values(file, request)),
+            ("values", names) => self.of_file(names, |file| {
+                let _turn = self.turn();
+                values(file, request)
+            }),
             ("file", names) => self.of_file(names, |file| Ok(bytes(file, request))),
             ("site.css", []) => Response::new(
                 "text/css; charset=utf-8",

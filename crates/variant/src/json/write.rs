@@ -1,6 +1,7 @@
 //! From variants to JSON.
 
 use crate::depth::check_depth;
+use crate::primitive::time_of_day;
 use crate::value::Value;
 use crate::variant::Variant;
 use base64::Engine;
@@ -80,7 +81,7 @@ fn write_primitive(value: &Value<'_>, out: &mut String) -> Result<()> {
         }
         Value::Float(number) => write!(out, "\"{}\"", not_finite(f64::from(*number))),
         Value::Date(days) => write!(out, "\"{}\"", format_date(i64::from(*days))),
-        Value::Time(micros) => write!(out, "\"{}\"", time(*micros)?),
+        Value::Time(micros) => write!(out, "\"{}\"", format_time(time_of_day(*micros)? * 1000)),
         Value::TimestampMicros(ticks) => write!(out, "\"{}Z\"", moment(*ticks, MICROS)),
         Value::LocalTimestampMicros(ticks) => write!(out, "\"{}\"", moment(*ticks, MICROS)),
         Value::TimestampNanos(ticks) => write!(out, "\"{}Z\"", moment(*ticks, NANOS)),
@@ -107,16 +108,6 @@ fn not_finite(number: f64) -> &'static str {
     }
 }
 
-/// Of microseconds since midnight.
-fn time(micros: i64) -> Result<String> {
-    match micros {
-        0..MICROS_PER_DAY => Ok(format_time(micros * 1000)),
-        _ => Err(Error::corrupt(format!(
-            "variant: a time of {micros} microseconds, a day has {MICROS_PER_DAY}"
-        ))),
-    }
-}
-
 /// Of ticks since 1970, of which a second has so many.
 fn moment(ticks: i64, per_second: i64) -> String {
     let (seconds, rest) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
@@ -138,4 +129,3 @@ fn uuid(bytes: &[u8; 16]) -> String {
 
 const MICROS: i64 = 1_000_000;
 const NANOS: i64 = 1_000_000_000;
-const MICROS_PER_DAY: i64 = 86_400 * MICROS;

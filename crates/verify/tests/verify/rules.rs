@@ -17,6 +17,7 @@ fn cases() -> Vec<file_rules::Case> {
         file_rules::schema(),
         file_rules::nesting(),
         file_rules::variants(),
+        file_rules::file_references(),
         value_rules::geoparquet(),
         file_rules::chunk(),
         file_rules::page(),
@@ -123,8 +124,8 @@ fn statistics_of_pages_are_looked_at_by_default() {
 
 #[test]
 fn good_files_break_nothing() {
-    let variant = ("a variant", file_rules::good_variant());
-    for (name, bytes) in value_rules::good().into_iter().chain([variant]) {
+    let files = ("references to files", file_rules::good_file_references());
+    for (name, bytes) in value_rules::good().into_iter().chain(file_rules::good_variants()).chain([files]) {
         for level in [Level::Quick, Level::Default, Level::Deep] {
             let report = report(&bytes, level);
             assert_eq!(report.findings, [], "{name}");

@@ -10,6 +10,7 @@ use crate::arrow_reader::read_plan::ReadPlan;
 use crate::arrow_reader::reader::{FilteredMode, ParquetRecordBatchReader, THREAD_NAME};
 use crate::arrow_reader::resolved_schema::ResolvedFields;
 use crate::arrow_reader::row_group_parallel::{IN_FLIGHT, RowGroupParallelReader};
+use crate::arrow_reader::salvage_array_filter::SalvageArrayFilter;
 use crate::arrow_reader::variant_filter::variant_filter;
 use crate::arrow_reader::{Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{BatchAdapter, ordered};
@@ -67,7 +68,9 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let Some(predicate) = &self.predicate else { return Ok(()) };
         let Some(split) = variant_filter(predicate, &self.metadata.metadata)? else { return Ok(()) };
         (self.predicate, self.bound) = (Some(split.weaker), OnceLock::new());
-        if !split.filters.is_empty() {
+        if self.metadata.options.on_corrupt != OnCorrupt::Fail {
+            self.salvage_filters = split.filters;
+        } else if !split.filters.is_empty() {
             let given = self.filter.take().map(RowFilter::into_predicates).unwrap_or_default();
             self.filter = Some(RowFilter::new(split.filters.into_iter().chain(given).collect()));
         }
@@ -88,6 +91,15 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     fn reader(mut self) -> Result<ParquetRecordBatchReader> {
+        let filters = std::mem::take(&mut self.salvage_filters);
+        let given = self.projection.clone();
+        let rows = (self.offset, self.limit.unwrap_or(usize::MAX));
+        if !filters.is_empty() {
+            // They count rows that are wanted.
+            (self.offset, self.limit) = (0, None);
+            filters.iter().for_each(|filter| self.projection.union(filter.projection()));
+        }
+        let widened = self.projection.clone();
         let (row_groups, options, resolved) = self.resolve()?;
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
@@ -109,7 +121,13 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
                 predicate: bound,
             };
             let (source, metadata) = (self.source, self.metadata.metadata);
-            return ParquetRecordBatchReader::new(source, metadata, &resolved, &options, plan);
+            let reader = ParquetRecordBatchReader::new(source, metadata, &resolved, &options, plan)?;
+            if filters.is_empty() {
+                return Ok(reader);
+            }
+            let projections = (&given, &widened);
+            let filter = SalvageArrayFilter::new(filters, projections, &resolved, &reader.schema(), rows);
+            return Ok(reader.filtered_by(filter));
         }
         let (metadata, counters) = (self.metadata.metadata.clone(), self.counters.clone());
         let threads = self.threads_of_filtered(&row_groups, &self.columns()?, &options);

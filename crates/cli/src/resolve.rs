@@ -1,0 +1,113 @@
+//! Columns of FILE as the bytes that their values refer to, within what `--allow` says.
+
+use crate::args::bytes;
+use crate::remote;
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use clap::Args as ClapArgs;
+use marquetry::errors::{Error, Result};
+use marquetry_file_refs::{FileAccess, FileRefColumn, is_file_ref};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How columns of FILE are shown.
+#[derive(Debug, Clone, ClapArgs)]
+pub(crate) struct ResolveArgs {
+    /// Show values of FILE as the bytes that they refer to: those in the value, of the file itself, and what --allow names;
+    /// checksums are compared
+    #[arg(long)]
+    resolve: bool,
+    /// With --resolve: a directory whose files values of FILE may refer to, or the beginning of such URLs; may be given more than
+    /// once
+    #[arg(long, value_name = "DIR|URL", requires = "resolve")]
+    allow: Vec<String>,
+    /// With --resolve: most bytes of a value; more are an error
+    #[arg(long, value_name = "BYTES", value_parser = bytes, requires = "resolve", default_value = "16MiB")]
+    resolve_limit: usize,
+}
+
+/// Puts bytes in place of references.
+pub(crate) struct Resolver {
+    access: FileAccess,
+    most: u64,
+    /// The row that the next batch begins with.
+    row: usize,
+}
+
+impl ResolveArgs {
+    /// `None` unless it is asked for.
+    pub(crate) fn resolver(&self, files: &[PathBuf]) -> Result<Option<Resolver>> {
+        if !self.resolve {
+            return Ok(None);
+        }
+        let mut access = FileAccess::none();
+        // In a table of many files it is not known which one a row is of.
+        if let [file] = files
+            && !file.is_dir()
+            && !remote::is_pattern(file)
+        {
+            access = access.with_own_file(remote::source(file)?);
+            if !remote::is_url(file) {
+                access = access.with_base(file.parent().unwrap_or(Path::new("")));
+            }
+        }
+        for allowed in &self.allow {
+            access = match remote::is_url(Path::new(allowed)) {
+                true => access.with_urls(allowed, |url| remote::source(Path::new(url)))?,
+                false => access.with_directory(allowed)?,
+            };
+        }
+        Ok(Some(Resolver { access, most: self.resolve_limit as u64, row: 0 }))
+    }
+}
+
+impl Resolver {
+    /// What the batches are.
+    pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
+        let fields: Vec<FieldRef> = schema.fields().iter().map(resolved_field).collect();
+        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    }
+
+    /// The batch with bytes. Fails at the first value that leads to none, with its row.
+    pub(crate) fn resolve(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let schema = self.schema(batch.schema_ref());
+        let columns =
+            batch.schema_ref().fields().iter().zip(batch.columns()).map(|(field, column)| match is_file_ref(
+                field,
+            ) {
+                true => self.bytes_of(column).map_err(|error| error.in_column(field.name().as_str())),
+                false => Ok(column.clone()),
+            });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        self.row += batch.num_rows();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let batch = RecordBatch::try_new_with_options(schema, columns, &options);
+        batch.map_err(|error| Error::argument(error.to_string()))
+    }
+
+    fn bytes_of(&self, column: &ArrayRef) -> Result<ArrayRef> {
+        let references = FileRefColumn::try_new(column)?;
+        let mut out = BinaryBuilder::new();
+        for (row, reference) in references.iter().enumerate() {
+            let bytes = reference.map(|reference| self.access.open(&reference)?.read_all(self.most));
+            let bytes = bytes.transpose();
+            out.append_option(bytes.map_err(|error| error.with_help(&format!("in row {}", self.row + row)))?);
+            // Offsets have 32 bits.
+            if out.values_slice().len() > MOST_BYTES {
+                return Err(Error::limit("more than a gibibyte of FILE in a block of rows"));
+            }
+        }
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+fn resolved_field(field: &FieldRef) -> FieldRef {
+    match is_file_ref(field) {
+        true => Arc::new(Field::new(field.name(), DataType::Binary, true)),
+        false => field.clone(),
+    }
+}
+
+/// Bytes of a block of rows.
+const MOST_BYTES: usize = 1 << 30;

@@ -1,0 +1,136 @@
+//! Columns of FILE as the bytes that they refer to, which nothing but what is allowed gives.
+
+mod command;
+
+use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StructArray};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use command::{Folder, failure, success};
+use marquetry_file_refs::{Algorithm, FileRefBuilder, Stored};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// uri, offset, size, checksum, inline.
+type Row = (Option<&'static str>, Option<i64>, Option<i64>, Option<&'static str>, Option<&'static [u8]>);
+
+/// A column `f` of FILE, and one `id`.
+fn file(path: &str, rows: &[Row]) {
+    let mut texts = [StringBuilder::new(), StringBuilder::new()];
+    let mut numbers = [Int64Builder::new(), Int64Builder::new()];
+    let mut inline = BinaryBuilder::new();
+    for (uri, offset, size, checksum, bytes) in rows {
+        texts[0].append_option(*uri);
+        texts[1].append_option(*checksum);
+        numbers[0].append_option(*offset);
+        numbers[1].append_option(*size);
+        inline.append_option(*bytes);
+    }
+    let field = |name: &str, of: DataType| Field::new(name, of, true);
+    let fields: Fields = vec![
+        field("uri", DataType::Utf8),
+        field("checksum", DataType::Utf8),
+        field("offset", DataType::Int64),
+        field("size", DataType::Int64),
+        field("inline", DataType::Binary),
+    ]
+    .into();
+    let mut columns: Vec<ArrayRef> = texts.iter_mut().map(|text| Arc::new(text.finish()) as _).collect();
+    columns.extend(numbers.iter_mut().map(|number| Arc::new(number.finish()) as ArrayRef));
+    columns.push(Arc::new(inline.finish()));
+    write(path, StructArray::new(fields, columns, None));
+}
+
+fn write(path: &str, files: StructArray) {
+    let extension = HashMap::from([("ARROW:extension:name".to_owned(), "marquetry.file".to_owned())]);
+    let of_files = Field::new("f", DataType::Struct(files.fields().clone()), true).with_metadata(extension);
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..files.len() as i64));
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Int64, false), of_files]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![ids, Arc::new(files)]).unwrap();
+    let mut file = marquetry::create(path, schema).unwrap();
+    file.write(&batch).unwrap();
+    file.close().unwrap();
+}
+
+#[test]
+fn references_are_bytes_on_request() {
+    let folder = Folder::new("file_refs");
+    std::fs::create_dir_all(folder.path("images")).unwrap();
+    folder.write("images/a b.txt", "hello");
+    let path = folder.path("files.parquet");
+    file(
+        &path,
+        &[
+            (None, None, None, None, Some(b"inline")),
+            (None, Some(0), Some(4), Some("CRC32:9b5b7ec6"), None),
+            (Some("images/a%20b.txt"), Some(1), Some(3), None, None),
+        ],
+    );
+    assert!(success(&["schema", &path]).contains("(FILE)"), "{}", success(&["schema", &path]));
+    assert_eq!(
+        success(&["verify", "--deep", &path, "--ignore", "file-checksum"]).matches("file-").count(),
+        0
+    );
+    // Without a word nothing is opened.
+    let plain = success(&["cat", &path, "--format", "json"]);
+    assert!(plain.contains("images/a%20b.txt"), "{plain}");
+    let (code, lines) = failure(&["cat", &path, "--format", "json", "--resolve", "--where", "id = 2"]);
+    assert!(
+        code == 1 && lines.join("").contains("not allowed") && lines.join("").contains("in row 0"),
+        "{lines:?}"
+    );
+    let allowed = folder.path("images");
+    let shown =
+        success(&["cat", &path, "--format", "json", "--resolve", "--allow", &allowed, "--where", "id <> 1"]);
+    assert!(shown.contains("ell") || shown.contains("656c6c") || shown.contains("ZWxs"), "{shown}");
+    // The first four bytes are PAR1, whose checksum is another.
+    let (_, lines) = failure(&["cat", &path, "--resolve", "--where", "id = 1"]);
+    assert!(lines.join("").contains("the checksum is CRC32:"), "{lines:?}");
+    let limited = ["cat", &path, "--resolve", "--resolve-limit", "3", "--where", "id = 0"];
+    assert!(failure(&limited).1.join("").contains("3 at most"));
+}
+
+#[test]
+fn nothing_leads_out_of_what_is_allowed() {
+    let folder = Folder::new("file_refs_out");
+    std::fs::create_dir_all(folder.path("images")).unwrap();
+    folder.write("secret.txt", "secret");
+    let uris = [
+        "../secret.txt",
+        "images/../../secret.txt",
+        "file:///etc/hostname",
+        "/etc/hostname",
+        "http://127.0.0.1:1/a",
+    ];
+    for (i, uri) in uris.into_iter().enumerate() {
+        let path = folder.path(&format!("{i}.parquet"));
+        file(&path, &[(Some(uri), None, None, None, None)]);
+        let (_, lines) = failure(&["cat", &path, "--resolve", "--allow", &folder.path("images")]);
+        assert!(lines.join("").contains("not allowed"), "{uri}: {lines:?}");
+    }
+}
+
+#[test]
+fn columns_are_made_of_paths() {
+    let folder = Folder::new("file_refs_made");
+    std::fs::create_dir_all(folder.path("images")).unwrap();
+    let (a, b) = (folder.write("images/a.txt", "first"), folder.write("images/b.txt", "second"));
+    let mut files = FileRefBuilder::new(Algorithm::Sha256);
+    files.append_file(Path::new(&a), "images/a.txt", Some("text/plain"), Stored::Inline).unwrap();
+    files.append_file(Path::new(&b), "images/b.txt", None, Stored::ByReference).unwrap();
+    files.append_null();
+    let path = folder.path("files.parquet");
+    write(&path, files.finish());
+    assert!(success(&["schema", &path]).contains("(FILE)"));
+    success(&["verify", "--deep", &path]);
+    let all = ["cat", &path, "--resolve", "--allow", &folder.path("images"), "--format", "json"];
+    assert_eq!(success(&all).lines().count(), 3);
+    // What is changed on the disk is not what was meant.
+    folder.write("images/b.txt", "changed");
+    let (_, lines) = failure(&all);
+    assert!(lines.join("").contains("in row 1"), "{lines:?}");
+    // A copy stays FILE.
+    let copy = folder.path("copy.parquet");
+    success(&["convert", &path, &copy]);
+    assert!(success(&["schema", &copy]).contains("(FILE)"));
+}

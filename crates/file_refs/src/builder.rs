@@ -1,0 +1,149 @@
+//! Columns of FILE made from files of this machine.
+
+use crate::checksum::{Algorithm, Hasher};
+use crate::column::FILE_EXTENSION;
+use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, StructArray};
+use arrow_buffer::NullBufferBuilder;
+use arrow_schema::{DataType, Field, Fields};
+use marquetry_base::{Error, Result};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where the bytes of a file go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stored {
+    /// Into the value.
+    Inline,
+    /// Nowhere: the value refers to the file.
+    ByReference,
+}
+
+/// Makes a column of FILE, row by row.
+///
+/// ```
+/// use marquetry_file_refs::{Algorithm, FileRefBuilder, FileRefColumn, Stored};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("a.txt");
+/// std::fs::write(&path, "some bytes")?;
+/// let mut files = FileRefBuilder::new(Algorithm::Crc32);
+/// files.append_file(&path, "a.txt", Some("text/plain"), Stored::Inline)?;
+/// files.append_null();
+/// let array = files.finish();
+/// let first = FileRefColumn::try_new(&array)?.get(0).unwrap();
+/// assert_eq!((first.inline, first.size, first.checksum), (Some(&b"some bytes"[..]), Some(10), Some("CRC32:9f597f55")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "`finish` gives the column"]
+pub struct FileRefBuilder {
+    algorithm: Algorithm,
+    uri: StringBuilder,
+    size: Int64Builder,
+    content_type: StringBuilder,
+    checksum: StringBuilder,
+    inline: BinaryBuilder,
+    present: NullBufferBuilder,
+}
+
+impl FileRefBuilder {
+    /// Values get checksums of this algorithm; none by [`Algorithm::ETag`], which only stores have.
+    pub fn new(algorithm: Algorithm) -> Self {
+        FileRefBuilder {
+            algorithm,
+            uri: StringBuilder::new(),
+            size: Int64Builder::new(),
+            content_type: StringBuilder::new(),
+            checksum: StringBuilder::new(),
+            inline: BinaryBuilder::new(),
+            present: NullBufferBuilder::new(0),
+        }
+    }
+
+    /// The field of a column, which becomes FILE when it is written.
+    pub fn field(name: &str) -> Field {
+        let metadata = HashMap::from([("ARROW:extension:name".to_owned(), FILE_EXTENSION.to_owned())]);
+        Field::new(name, DataType::Struct(fields()), true).with_metadata(metadata)
+    }
+
+    /// Appends a file, which is read to its end. `uri` is what the value says of where it is.
+    ///
+    /// # Errors
+    ///
+    /// If it is no plain file, or cannot be read.
+    pub fn append_file(
+        &mut self,
+        path: &Path,
+        uri: &str,
+        content_type: Option<&str>,
+        stored: Stored,
+    ) -> Result<()> {
+        let place =
+            |error: std::io::Error| Error::io("a file for FILE", error).in_file(path.display().to_string());
+        let mut file = File::open(path).map_err(place)?;
+        if !file.metadata().map_err(place)?.is_file() {
+            return Err(Error::argument("no plain file").in_file(path.display().to_string()));
+        }
+        let mut hasher = Hasher::new(self.algorithm);
+        let (mut bytes, mut size, mut part) = (Vec::new(), 0_u64, vec![0; 64 << 10]);
+        loop {
+            let len = file.read(&mut part).map_err(place)?;
+            if len == 0 {
+                break;
+            }
+            size += len as u64;
+            if let Some(hasher) = &mut hasher {
+                hasher.update(&part[..len]);
+            }
+            if stored == Stored::Inline {
+                bytes.extend_from_slice(&part[..len]);
+            }
+        }
+        self.uri.append_value(uri);
+        self.size.append_value(i64::try_from(size).unwrap_or(i64::MAX));
+        self.content_type.append_option(content_type);
+        let name = self.algorithm.name();
+        self.checksum.append_option(hasher.map(|hasher| format!("{name}:{}", hasher.finish())));
+        self.inline.append_option((stored == Stored::Inline).then_some(bytes));
+        self.present.append_non_null();
+        Ok(())
+    }
+
+    /// Appends a row without a value.
+    pub fn append_null(&mut self) {
+        self.uri.append_null();
+        self.size.append_null();
+        self.content_type.append_null();
+        self.checksum.append_null();
+        self.inline.append_null();
+        self.present.append_null();
+    }
+
+    /// The column.
+    pub fn finish(mut self) -> StructArray {
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(self.uri.finish()),
+            Arc::new(self.size.finish()),
+            Arc::new(self.content_type.finish()),
+            Arc::new(self.checksum.finish()),
+            Arc::new(self.inline.finish()),
+        ];
+        StructArray::new(fields(), columns, self.present.finish())
+    }
+}
+
+fn fields() -> Fields {
+    let field = |name: &str, of: DataType| Field::new(name, of, true);
+    vec![
+        field("uri", DataType::Utf8),
+        field("size", DataType::Int64),
+        field("content_type", DataType::Utf8),
+        field("checksum", DataType::Utf8),
+        field("inline", DataType::Binary),
+    ]
+    .into()
+}

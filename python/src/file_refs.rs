@@ -1,0 +1,181 @@
+//! Values of FILE: readers of the bytes that they refer to.
+
+use crate::capsule::BatchReader;
+use crate::source::Input;
+use crate::work::run;
+use arrow_array::RecordBatch;
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors::{CancelToken, Error, Result};
+use marquetry_file_refs::{FileAccess, FileReader, FileRef, FileRefColumn};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The values of a column of FILE, row by row.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct FileRefs {
+    access: Arc<FileAccess>,
+    cancel: CancelToken,
+    name: Option<String>,
+    rows: Mutex<Rows>,
+}
+
+struct Rows {
+    reader: Option<BatchReader>,
+    batch: Option<RecordBatch>,
+    next: usize,
+}
+
+impl FileRefs {
+    /// Of batches with one column. `allow` are directories, and beginnings of URLs.
+    pub(crate) fn new(
+        open: OpenFile,
+        reader: BatchReader,
+        allow: Vec<String>,
+        compare: bool,
+        base: Option<String>,
+        cancel: CancelToken,
+        name: Option<String>,
+    ) -> Result<Self> {
+        let mut access = FileAccess::none().with_own_file(open.into_source()?);
+        if let Some(base) = base {
+            access = access.with_base(base);
+        }
+        if !compare {
+            access = access.without_checksums();
+        }
+        for allowed in allow {
+            access = match allowed.contains("://") {
+                true => access.with_urls(&allowed, |url| Input::Url(url.to_owned()).open())?,
+                false => access.with_directory(&allowed)?,
+            };
+        }
+        let rows = Mutex::new(Rows { reader: Some(reader), batch: None, next: 0 });
+        Ok(FileRefs { access: Arc::new(access), cancel, name, rows })
+    }
+
+    fn next(&self) -> Result<Option<Option<FileContent>>> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        while rows.batch.as_ref().is_none_or(|batch| rows.next == batch.num_rows()) {
+            let next = rows.reader.as_mut().and_then(Iterator::next).transpose().map_err(Error::from);
+            (rows.batch, rows.next) = (next?, 0);
+            if rows.batch.is_none() {
+                rows.reader = None;
+                return Ok(None);
+            }
+        }
+        let Some(batch) = &rows.batch else { return Ok(None) };
+        let column = FileRefColumn::try_new(batch.column(0))?;
+        let found = column.get(rows.next).map(|reference| FileContent::new(&reference, self.access.clone()));
+        rows.next += 1;
+        Ok(Some(found))
+    }
+}
+
+#[pymethods]
+impl FileRefs {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    /// A reader; None where the row has no value.
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let next = run(py, &self.cancel, || {
+            self.next().map_err(|error| crate::source::named(error, self.name.clone()))
+        })?;
+        next.map(|found| match found {
+            Some(content) => Ok(Py::new(py, content)?.into_any()),
+            None => Ok(py.None()),
+        })
+        .transpose()
+    }
+}
+
+/// What one value refers to. It is opened when it is first read.
+#[pyclass(frozen, module = "marquetry._marquetry")]
+pub(crate) struct FileContent {
+    access: Arc<FileAccess>,
+    uri: Option<String>,
+    offset: Option<i64>,
+    size: Option<i64>,
+    content_type: Option<String>,
+    checksum: Option<String>,
+    inline: Option<Vec<u8>>,
+    reader: Mutex<Option<FileReader>>,
+}
+
+impl FileContent {
+    fn new(of: &FileRef<'_>, access: Arc<FileAccess>) -> Self {
+        FileContent {
+            access,
+            uri: of.uri.map(str::to_owned),
+            offset: of.offset,
+            size: of.size,
+            content_type: of.content_type.map(str::to_owned),
+            checksum: of.checksum.map(str::to_owned),
+            inline: of.inline.map(<[u8]>::to_vec),
+            reader: Mutex::new(None),
+        }
+    }
+
+    fn open(&self) -> Result<FileReader> {
+        self.access.open(&FileRef {
+            uri: self.uri.as_deref(),
+            offset: self.offset,
+            size: self.size,
+            content_type: self.content_type.as_deref(),
+            checksum: self.checksum.as_deref(),
+            inline: self.inline.as_deref(),
+        })
+    }
+
+    /// Up to `most` bytes, or all that are left.
+    fn read_some(&self, most: Option<usize>) -> Result<Vec<u8>> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        if reader.is_none() {
+            *reader = Some(self.open()?);
+        }
+        let Some(reader) = reader.as_mut() else { return Ok(Vec::new()) };
+        match most {
+            None => reader.read_all(u64::MAX),
+            Some(most) => reader.read_some(most).map(Vec::from),
+        }
+    }
+}
+
+#[pymethods]
+impl FileContent {
+    #[getter]
+    fn uri(&self) -> Option<&str> {
+        self.uri.as_deref()
+    }
+
+    #[getter]
+    fn offset(&self) -> Option<i64> {
+        self.offset
+    }
+
+    #[getter]
+    fn size(&self) -> Option<i64> {
+        self.size
+    }
+
+    #[getter]
+    fn content_type(&self) -> Option<&str> {
+        self.content_type.as_deref()
+    }
+
+    #[getter]
+    fn checksum(&self) -> Option<&str> {
+        self.checksum.as_deref()
+    }
+
+    /// The next bytes, up to `size` of them; all that are left if it is negative. None behind the last.
+    #[pyo3(signature = (size=-1))]
+    fn read<'py>(&self, py: Python<'py>, size: i64) -> PyResult<Bound<'py, PyBytes>> {
+        let most = usize::try_from(size).ok();
+        let bytes = run(py, &CancelToken::new(), || self.read_some(most))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
