@@ -296,10 +296,7 @@ pub(crate) fn reader_options(
         out = out.with_default_text(text);
     }
     if options.take("types_of_pyarrow")? == Some(true) {
-        out = out
-            .with_text(None)
-            .with_stored_element_names(false)
-            .with_hint_policy(pyarrow_types::restored);
+        out = out.with_text(None).with_stored_element_names(false).with_hint_policy(pyarrow_types::restored);
     }
     if let Some(int96) = options.parsed("int96", int96_unit)? {
         out = out.with_int96(int96);
