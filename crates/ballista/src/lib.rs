@@ -22,5 +22,5 @@ mod codecs;
 mod session;
 
 pub use codecs::{logical_codec, physical_codec};
-pub use session::{MESSAGE_SIZE, client, config, runtime, state};
 pub use marquetry_sql::Stores;
+pub use session::{MESSAGE_SIZE, client, config, runtime, state};

@@ -1,7 +1,6 @@
 //! The sessions of scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
-use marquetry_sql::Stores;
 use ballista_core::extension::{
     SessionConfigExt, SessionStateExt, ballista_aggregate_functions, ballista_scalar_functions,
     ballista_window_functions,
@@ -12,6 +11,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_datafusion::SerialisableTables;
+use marquetry_sql::Stores;
 use std::path::Path;
 use std::sync::Arc;
 
