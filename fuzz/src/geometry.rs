@@ -50,7 +50,7 @@ pub fn geometry_text(data: &[u8]) {
         if let Ok(geo) = GeoParquet::parse(text) {
             geo.problems();
             for (_, column) in geo.columns() {
-                (column.covering(), column.bbox(), column.geometry_types());
+                std::hint::black_box((column.covering(), column.bbox(), column.geometry_types()));
             }
         }
     });
