@@ -47,7 +47,7 @@
 //!
 //! | reading | |
 //! |---|---|
-//! | `pushdown_filters` | true (what [`register`] sets): conditions are asked of rows while files are read. False: they only rule out row groups, by statistics, and files. `SET` acts on tables that are there, too |
+//! | `pushdown_filters` | true (what [`register`] sets): conditions are asked of rows while files are read. False: they only rule out files, row groups and pages, by statistics, bloom filters, dictionaries and page indexes. `SET` acts on tables that are there, too |
 //! | `pruning` | false: nothing is ruled out without being read, no file and no row group |
 //! | `enable_page_index` | false: page indexes rule out nothing |
 //! | `skip_metadata` | true: the table's schema has no metadata of its files |

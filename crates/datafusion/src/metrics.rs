@@ -61,11 +61,6 @@ impl ScanMetrics {
         }
     }
 
-    /// Row groups that statistics ruled out before the reader was told of them.
-    pub(crate) fn ruled_out(&self, row_groups: usize) {
-        self.row_groups_pruned_statistics.add_pruned(row_groups);
-    }
-
     /// Adds what one reader counted in all.
     pub(crate) fn add(&self, read: &ReadMetrics, asks_rows: bool) {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -103,8 +103,8 @@ impl Scan {
         let bound = predicate.as_ref().map(|predicate| predicate.bind(self.plan.footer.parquet_schema()));
         let bound = bound.transpose().map_err(|error| of_file(error, &self.plan.path))?;
         let is_watching = self.is_watching();
-        // Where rows are asked, the reader looks at the statistics itself, and counts it.
-        if let Some(bound) = bound.filter(|_| is_watching || !self.plan.asks_rows) {
+        // Else the reader looks at the statistics itself, and counts it.
+        if let Some(bound) = bound.filter(|_| is_watching) {
             let before = self.pieces.len();
             let mut kept = VecDeque::with_capacity(before);
             for piece in std::mem::take(&mut self.pieces) {
@@ -113,10 +113,7 @@ impl Scan {
                 }
             }
             self.pieces = kept;
-            match is_watching {
-                true => self.metrics.row_groups_pruned_dynamic_filter.add(before - self.pieces.len()),
-                false => self.metrics.ruled_out(before - self.pieces.len()),
-            }
+            self.metrics.row_groups_pruned_dynamic_filter.add(before - self.pieces.len());
         }
         let now = if is_watching { 1 } else { self.pieces.len() };
         let pieces: Vec<Piece> = self.pieces.drain(..now.min(self.pieces.len())).collect();
@@ -139,8 +136,11 @@ impl Scan {
         if let Some(selection) = self.selection(&pieces) {
             builder = builder.with_row_selection(selection);
         }
-        if let Some(predicate) = predicate.filter(|_| self.plan.asks_rows) {
-            builder = builder.with_predicate(predicate);
+        if let Some(predicate) = predicate {
+            builder = match self.plan.asks_rows {
+                true => builder.with_predicate(predicate),
+                false => builder.with_pruning_predicate(predicate),
+            };
         }
         if self.plan.limit.is_some() {
             builder = builder.with_limit(self.left);

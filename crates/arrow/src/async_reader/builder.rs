@@ -43,6 +43,8 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
     offset: usize,
     selection: Option<RowSelection>,
     predicate: Option<Predicate>,
+    /// Whether the predicate is not asked about rows.
+    only_prunes: bool,
     filter: Option<RowFilter>,
     prefetch: u64,
     cost: CoalesceOptions,
@@ -80,6 +82,7 @@ impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
             offset: 0,
             selection: None,
             predicate: None,
+            only_prunes: false,
             filter: None,
             prefetch: PREFETCH,
             cost: CoalesceOptions::OBJECT_STORE,
@@ -156,7 +159,16 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// and of all others only the pages with rows that it wants. Default all.
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
-        self.predicate = Some(predicate);
+        (self.predicate, self.only_prunes) = (Some(predicate), false);
+        self
+    }
+
+    /// Leaves out row groups, and rows of pages, for which statistics, bloom filters, dictionaries or the page index say that
+    /// `predicate` is not true. Of the rows that are left none is asked, so that some may be given for which it is false: for who
+    /// asks them anyway. It takes the place of a [predicate](Self::with_predicate).
+    #[must_use]
+    pub fn with_pruning_predicate(mut self, predicate: Predicate) -> Self {
+        (self.predicate, self.only_prunes) = (Some(predicate), true);
         self
     }
 
@@ -309,7 +321,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             && let Some(split) = variant_filter(predicate, self.metadata.metadata())?
         {
             self.predicate = Some(split.weaker);
-            if !split.filters.is_empty() {
+            if !split.filters.is_empty() && !self.only_prunes {
                 let given = self.filter.take().map(RowFilter::into_predicates).unwrap_or_default();
                 self.filter = Some(RowFilter::new(split.filters.into_iter().chain(given).collect()));
             }
@@ -330,6 +342,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
         let filter = StreamFilter {
             predicate: self.predicate.map(bound).transpose()?,
+            only_prunes: self.only_prunes,
             filters: filters.into_iter().map(SharedPredicate::new).collect(),
         };
         let scan = StreamScan {

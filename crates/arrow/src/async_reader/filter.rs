@@ -72,7 +72,7 @@ async fn prune(
     Ok(match kept {
         RowGroupMatch::None => (RowMask::from_ranges(&[], rows), false),
         RowGroupMatch::All => (RowMask::all(rows), false),
-        RowGroupMatch::Some(ranges) => (RowMask::from_ranges(&ranges, rows), true),
+        RowGroupMatch::Some(ranges) => (RowMask::from_ranges(&ranges, rows), !scan.filter.only_prunes),
     })
 }
 

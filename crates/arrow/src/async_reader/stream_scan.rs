@@ -56,6 +56,8 @@ impl StreamScan {
 /// What decides which rows are wanted.
 pub(super) struct StreamFilter {
     pub(super) predicate: Option<BoundPredicate>,
+    /// Whether the predicate is not asked about the rows that it does not rule out.
+    pub(super) only_prunes: bool,
     pub(super) filters: Vec<SharedPredicate>,
 }
 

@@ -104,6 +104,60 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn pruning_leaves_all_rows_that_are_wanted(
+        (count, group, page) in (1i64..3000, 1usize..900, 1usize..400),
+        predicate in predicate(),
+        runs in prop::option::of(prop::collection::vec(1usize..700, 1..8)),
+    ) {
+        let rows = rows(count);
+        let file = file(&rows, group, page);
+        let predicate = Predicate::parse(&predicate.unwrap_or_else(|| "id >= 0".to_owned())).unwrap();
+        let store = Store::with(file.clone(), Faults::default());
+        let mut stream = block_on(ParquetRecordBatchStreamBuilder::new(store)).unwrap();
+        let mut reader = builder(&file).with_predicate(predicate.clone());
+        stream = stream.with_pruning_predicate(predicate);
+        if let Some(runs) = runs {
+            let ranges = runs.iter().scan(0, |end, run| {
+                let first = *end;
+                *end += 2 * run;
+                Some(first..first + run)
+            });
+            let ranges = ranges.map(|rows| rows.start.min(count as usize)..rows.end.min(count as usize));
+            let selection = RowSelection::from_consecutive_ranges(ranges, count as usize);
+            reader = reader.with_row_selection(selection.clone());
+            stream = stream.with_row_selection(selection);
+        }
+        let stream = stream.build().unwrap();
+        let schema = stream.schema().clone();
+        let given = one(&schema, &collect(stream).unwrap());
+        let wanted = one(&schema, &read(reader.build().unwrap()).unwrap());
+        let ids = |batch: &RecordBatch| batch.column(0).as_primitive::<Int64Type>().values().to_vec();
+        // Rows are what they were, in their order; none that is wanted is missing.
+        for (i, id) in ids(&given).into_iter().enumerate() {
+            prop_assert_eq!(given.slice(i, 1), rows.slice(id as usize, 1));
+        }
+        prop_assert!(ids(&given).is_sorted());
+        let left: std::collections::HashSet<i64> = ids(&given).into_iter().collect();
+        prop_assert!(ids(&wanted).iter().all(|id| left.contains(id)));
+    }
+}
+
+/// Of pages that cannot have a row that is wanted none is given; of others no row is asked.
+#[test]
+fn a_pruning_predicate_gives_whole_pages() {
+    let file = file(&rows(3000), 1000, 100);
+    let store = Store::with(file, Faults::default());
+    let stream = block_on(ParquetRecordBatchStreamBuilder::new(store)).unwrap();
+    let stream = stream.with_pruning_predicate(Predicate::parse("id between 1250 and 1310").unwrap());
+    let stream = stream.build().unwrap();
+    let schema = stream.schema().clone();
+    let given = one(&schema, &collect(stream).unwrap());
+    assert_eq!(given, rows(3000).slice(1200, 200));
+}
+
 /// Which rows are wanted can be asked alone, and is what the rows are read by.
 #[test]
 fn selected_rows_are_those_of_a_reader() {
