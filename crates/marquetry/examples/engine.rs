@@ -23,6 +23,7 @@ use marquetry::predicate::{Predicate, col};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 const FILES: i64 = 6;
 const ROWS: i64 = 100_000;
@@ -315,7 +316,13 @@ async fn run() -> Result<()> {
     let cancel = query.cancel.clone();
     let (ended, ()) = tokio::join!(engine.copy(&query, &files, &never), async move { cancel.cancel() });
     let error = ended.expect_err("it was cancelled");
-    assert_eq!((error.kind(), query.memory.used.load(Relaxed)), (ErrorKind::Cancelled, 0));
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    // Blocking threads may still be at a row group: they notice soon, and drop what they hold.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while query.memory.used.load(Relaxed) > 0 {
+        assert!(Instant::now() < deadline, "{} bytes are still held", query.memory.used.load(Relaxed));
+        tokio::task::yield_now().await;
+    }
     assert!(store.head(&never).await.is_err());
     println!("cancelled: {error}");
     Ok(())
