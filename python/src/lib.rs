@@ -55,10 +55,6 @@ mod writer;
 
 use pyo3::prelude::*;
 
-/// Arrays are large, and often made anew: the system's allocator gives their memory back, and clears it each time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[pymodule]
 fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
