@@ -5,6 +5,7 @@ pyarrow finds the files, and knows their partitions; Marquetry reads and writes 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Iterator, Sequence
 
 import pyarrow as pa
@@ -256,8 +257,8 @@ class ParquetDataset:
 
     def _read_file(self, source: Any, keys: dict[str, Any], schema: pa.Schema, use_threads: bool) -> pa.Table:
         """The columns of `schema`, of the rows that are wanted."""
-        is_first = source is self._single and self._first is not None
-        file = self._first if is_first and self._first is not None else self._open(source)
+        opened = self._first if source is self._single else None
+        file = self._open(source) if opened is None else opened
         is_partition = {field.name for field in self._partition_fields}
         of_file = file._schema_of(schema.names)
         plain = pa.schema([field for field in of_file if field.name not in is_partition])
@@ -339,24 +340,23 @@ def _repeated(value: Any, rows: int, data_type: pa.DataType) -> pa.Array:
 
 def _selected(columns: Sequence[str] | None, schema: pa.Schema) -> list[tuple[str, list[str]]]:
     """Name and path of each column that is wanted."""
-    names = schema.names
+    roots = Counter(schema.names)
     if columns is None:
-        if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        twice = next((name for name, count in roots.items() if count > 1), None)
+        if twice is not None:
             raise pa.ArrowInvalid(f"Multiple matches for FieldRef.Name({twice}) in {schema}")
-        return [(name, [name]) for name in names]
+        return [(name, [name]) for name in roots]
     out = []
-    known_names = set(names)
     for column in columns:
-        path = [column] if column in known_names else column.split(".")
-        field: Any = schema
+        path = [column] if column in roots else column.split(".")
+        parent: Any = schema
+        known = roots
         for name in path:
-            parent = field if isinstance(field, pa.Schema) else field.type
-            known = [child.name for child in parent] if isinstance(parent, (pa.Schema, pa.StructType)) else []
-            if known.count(name) != 1:
+            if known[name] != 1:
                 what = "Multiple matches" if name in known else "No match"
                 raise pa.ArrowInvalid(f"{what} for FieldRef.Name({column}) in {schema}")
-            field = parent.field(name)
+            parent = parent.field(name).type
+            known = Counter(child.name for child in parent) if isinstance(parent, pa.StructType) else Counter()
         out.append((path[-1], path))
     return out
 
