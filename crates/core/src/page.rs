@@ -9,6 +9,7 @@
 //! V2 page as stored:    rep levels, def levels, compressed( values )
 //! ```
 
+mod buffer_pool;
 mod buffers;
 mod checksum;
 mod dictionary;
@@ -19,6 +20,7 @@ mod read_ahead;
 mod reader;
 mod writer;
 
+pub use buffer_pool::PageBufferPool;
 pub use buffers::PageBuffers;
 pub use checksum::{Checksum, ChecksumTrust};
 pub use dictionary::DictionaryPage;

@@ -8,7 +8,7 @@ use chunk::{Column, Layout, PLAIN, Page, RLE_DICTIONARY, dictionary_page, pages,
 use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_codec::Codec;
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::page::{Checksum, ChecksumTrust, PageOptions};
+use marquetry_core::page::{Checksum, ChecksumTrust, PageBufferPool, PageOptions};
 use marquetry_core::read::ColumnReader;
 use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
@@ -453,8 +453,8 @@ fn reads_of(len: usize, pages: usize, columns: usize) -> (Vec<usize>, f64) {
     let layout = Layout { cuts: vec![len / 4; pages], encoding: PLAIN, checksums: false, ..v1() };
     let file = File::flat(&column, &layout);
     let source = Counted::new(file.finish());
-    let mut reader =
-        reader(source.clone() as Arc<dyn Source>, &Reading::default()).sharing_read_ahead(columns);
+    let mut reader = reader(source.clone() as Arc<dyn Source>, &Reading::default())
+        .with_buffer_pool(Arc::new(PageBufferPool::for_columns(columns)));
     source.take();
     for start in (0..column.len()).step_by(8_192) {
         let n = (column.len() - start).min(8_192);

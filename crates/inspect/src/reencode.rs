@@ -4,7 +4,7 @@ use marquetry_base::{Error, Stopwatch};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{ReadCounters, WriteCounters};
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
-use marquetry_core::page::PageOptions;
+use marquetry_core::page::{PageBufferPool, PageOptions};
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout, ValueRepair};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
@@ -108,7 +108,7 @@ impl Reencoder {
             leaf: column.clone(),
             levels: None,
             reader: ColumnReader::new(source, metadata, row_groups, leaf, target, options)
-                .counted_by(input.counters.clone()),
+                .with_buffer_pool(Arc::new(PageBufferPool::default().counted_by(input.counters.clone()))),
             dictionary: None,
         }
     }

@@ -70,8 +70,8 @@ pub mod page_index {
 /// The pages of a column chunk: headers, checksums, contents.
 pub mod page {
     pub use marquetry_core::page::{
-        Checksum, ChecksumTrust, DataPage, DictionaryPage, LocatedHeader, PageBuffers, PageOptions,
-        PageReader,
+        Checksum, ChecksumTrust, DataPage, DictionaryPage, LocatedHeader, PageBufferPool, PageBuffers,
+        PageOptions, PageReader,
     };
 }
 

@@ -2,8 +2,12 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
+use bytes::Bytes;
 use marquetry::arrow::ArrowWriter;
+use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use marquetry::basic::Compression;
+use marquetry::file::properties::WriterProperties;
 use marquetry::internals::codec::{Codec, Compressor};
 use marquetry::internals::format::{
     ColumnChunk, ColumnMetaData, CompressionCodec, DataPageHeader, Encoding, FileMetaData, FooterTail, PAR1,
@@ -59,6 +63,34 @@ fn reading_takes_a_few_row_groups() {
     assert!(peak < 3 * NUMBERS_OF_ROW_GROUP, "{peak}");
     drop(file);
     counting_makes_no_values();
+    columns_share_buffers();
+}
+
+/// Columns that are read to their end one after the other decompress into the same memory: a batch of all rows takes little more
+/// than its values.
+fn columns_share_buffers() {
+    const COLUMNS: usize = 500;
+    let column = |i: usize| {
+        // So few bits each that decompressed pages and dictionaries count.
+        Arc::new(Int64Array::from_iter_values((0..4_000).map(|row| (row * (i as i64 + 7)) % 2_000))) as ArrayRef
+    };
+    let batch =
+        RecordBatch::try_from_iter((0..COLUMNS).map(|i| (format!("c{i}"), column(i)))).unwrap();
+    let values = batch.get_array_memory_size();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    drop(batch);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
+    let peak = peak_of(|| {
+        let mut reader = builder.with_batch_size(4_000).with_threads(1).build().unwrap();
+        assert_eq!(reader.next().unwrap().unwrap().num_rows(), 4_000);
+    });
+    println!("{peak} bytes for {values} of values in {COLUMNS} columns");
+    // Buffers of their own took twice the values.
+    assert!(peak < values + values / 4, "{peak}");
 }
 
 /// A filter looks at the texts where they are: counting does not copy those of a single block of rows.

@@ -7,6 +7,7 @@ use super::read_target::{page_options, read_target, value_layout};
 use super::resolved_schema::{ProjectedField, ResolvedFields};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::ReadCounters;
+use marquetry_core::page::PageBufferPool;
 use marquetry_core::read::{ColumnReader, ValueLayout, ValueRepair};
 use marquetry_core::source::Source;
 use std::collections::btree_map::Entry;
@@ -26,6 +27,7 @@ pub(super) fn open_columns(
     // One that a stage looks at and batches have counts twice: a little less is read ahead.
     let of_stages = stages.iter().map(|stage| stage.leaves().len());
     let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
+    let pool = Arc::new(PageBufferPool::for_columns(num_columns).counted_by(counters.clone()));
     let of_arrays = stages.iter().filter(|stage| !stage.is_typed()).flat_map(|stage| stage.leaves().to_vec());
     let in_arrays: BTreeSet<usize> = of_arrays.chain(roots.iter().flat_map(ProjectedField::leaves)).collect();
     let open = |leaf: usize, for_stage: bool| {
@@ -42,8 +44,7 @@ pub(super) fn open_columns(
         let (source, metadata) = (source.clone(), metadata.clone());
         let page_options = page_options(&metadata, options);
         let reader = ColumnReader::new(source, metadata, &[], leaf, target.clone(), page_options);
-        let reader = reader.sharing_read_ahead(num_columns).counted_by(counters.clone());
-        let reader = reader.with_page_index(options.page_index);
+        let reader = reader.with_buffer_pool(pool.clone()).with_page_index(options.page_index);
         Some(CachedColumn::new(reader, target))
     };
     for stage in stages {

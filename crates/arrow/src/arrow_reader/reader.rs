@@ -23,6 +23,7 @@ use marquetry_base::{
 };
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{ReadCounters, ReadMetrics};
+use marquetry_core::page::PageBufferPool;
 use marquetry_core::read::{ColumnReader, ValueLayout};
 use marquetry_core::source::Source;
 use std::sync::Arc;
@@ -114,6 +115,7 @@ impl ParquetRecordBatchReader {
         }
         let num_columns = read.iter().map(|root| root.leaves().len()).sum();
         let held = reserve_readers(num_columns, plan.row_groups.len(), &options.limits)?;
+        let pool = Arc::new(PageBufferPool::for_columns(num_columns).counted_by(plan.counters.clone()));
         let column = |root: &ProjectedField, leaf: usize| {
             let column = metadata.schema().column(leaf);
             let layout = match value_layout(column, &root.field, &root.arrow, leaf, options) {
@@ -127,7 +129,7 @@ impl ParquetRecordBatchReader {
             let (source, metadata) = (source.clone(), metadata.clone());
             let (options, wanted) = (page_options.clone(), target.clone());
             let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
-            (leaf, reader.sharing_read_ahead(num_columns).counted_by(plan.counters.clone()), target)
+            (leaf, reader.with_buffer_pool(pool.clone()), target)
         };
         let roots = read.into_iter().map(|root| {
             let columns = root.leaves().into_iter().map(|leaf| column(&root, leaf)).collect();

@@ -30,21 +30,26 @@ pub struct PageBuffers {
 
 impl PageBuffers {
     /// Buffers for one of `columns` columns that are read side by side and share the bytes that are read ahead. Default 1.
-    pub fn sharing_read_ahead(columns: usize) -> Self {
+    pub(super) fn sharing_read_ahead(columns: usize) -> Self {
         PageBuffers { others: columns.saturating_sub(1), ..PageBuffers::default() }
     }
 
     /// Buffers whose pages are counted.
     #[must_use]
-    pub fn counted_by(self, counters: Arc<ReadCounters>) -> Self {
+    pub(super) fn counted_by(self, counters: Arc<ReadCounters>) -> Self {
         PageBuffers { counters: Some(counters), ..self }
     }
 
     /// New buffers with the same share of the read-ahead, whose pages are counted in the same place.
     #[must_use]
-    pub fn new_like(&self) -> Self {
+    pub(super) fn new_like(&self) -> Self {
         let counters = self.counters.clone();
         PageBuffers { others: self.others, counters, ..PageBuffers::default() }
+    }
+
+    /// Takes the reservation of the memory of earlier pages and windows that values still refer to.
+    pub(crate) fn take_retained(&mut self) -> MemoryReservation {
+        std::mem::take(&mut self.retained)
     }
 
     /// Most bytes to read ahead.

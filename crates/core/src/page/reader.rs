@@ -289,7 +289,7 @@ impl PageReader {
 
     /// Takes the reservation of the memory of earlier pages that values still refer to.
     pub fn take_retained(&mut self) -> MemoryReservation {
-        std::mem::take(&mut self.buffers.retained)
+        self.buffers.take_retained()
     }
 
     /// Ends reading, and returns the buffers for the next chunk.

@@ -6,10 +6,9 @@ use super::damage::ChunkDamage;
 use super::repair::repair;
 use super::target::{ReadTarget, ValueRepair};
 use crate::metadata::ParquetMetaData;
-use crate::metrics::ReadCounters;
-use crate::page::{PageBuffers, PageOptions};
+use crate::page::{PageBufferPool, PageOptions};
 use crate::source::Source;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, MemoryReservation, Result};
 use marquetry_encoding::{Bitmap, Values};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -24,8 +23,10 @@ pub struct ColumnReader {
     leaf: usize,
     row_groups: VecDeque<usize>,
     chunk: Option<OpenChunk>,
-    /// Of the last chunk, while none is open.
-    buffers: PageBuffers,
+    /// Where chunks get their buffers from.
+    pool: Arc<PageBufferPool>,
+    /// Memory of chunks that are read, to which values of the batch still refer.
+    retained: MemoryReservation,
     /// The damage of the only row group, if only its readable pages are read.
     damage: Option<Arc<ChunkDamage>>,
     /// Whether offset indexes are used to skip pages.
@@ -108,7 +109,8 @@ impl ColumnReader {
             leaf,
             row_groups,
             chunk: None,
-            buffers: PageBuffers::default(),
+            pool: Arc::default(),
+            retained: MemoryReservation::default(),
             damage: None,
             uses_page_index: false,
             is_split: false,
@@ -125,16 +127,10 @@ impl ColumnReader {
         ColumnReader { uses_page_index, ..self }
     }
 
-    /// Makes this one of `columns` columns that are read side by side and share the bytes that are read ahead. Default 1.
+    /// Takes buffers from `pool`, which it shares with the other columns of a reader. Default: a pool of its own.
     #[must_use]
-    pub fn sharing_read_ahead(self, columns: usize) -> Self {
-        ColumnReader { buffers: PageBuffers::sharing_read_ahead(columns), ..self }
-    }
-
-    /// Counts the pages that are read and passed over. After [`sharing_read_ahead`](Self::sharing_read_ahead).
-    #[must_use]
-    pub fn counted_by(self, counters: Arc<ReadCounters>) -> Self {
-        ColumnReader { buffers: self.buffers.counted_by(counters), ..self }
+    pub fn with_buffer_pool(self, pool: Arc<PageBufferPool>) -> Self {
+        ColumnReader { pool, ..self }
     }
 
     /// Another reader of the same column of the same row groups, at the first of them. This one must not have begun.
@@ -146,7 +142,8 @@ impl ColumnReader {
             options: self.options.clone(),
             target: self.target.clone(),
             row_groups: self.row_groups.clone(),
-            buffers: self.buffers.new_like(),
+            pool: self.pool.clone(),
+            retained: MemoryReservation::default(),
             damage: self.damage.clone(),
             chunk: None,
             ..*self
@@ -210,6 +207,7 @@ impl ColumnReader {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, out))?;
         }
+        out.held.merge(std::mem::take(&mut self.retained));
         self.repair(out, 0)?;
         if let Values::Offsets(strings) = &out.values {
             self.size_hint.string_bytes = strings.data_bytes(0..strings.len());
@@ -247,6 +245,7 @@ impl ColumnReader {
             at += n;
             chunk.read_selected(keep, at - n..at, out)
         })?;
+        out.held.merge(std::mem::take(&mut self.retained));
         self.repair(out, first)
     }
 
@@ -259,6 +258,7 @@ impl ColumnReader {
             self.load_offset_index(rows)?;
         }
         self.advance(rows, |chunk, rows| chunk.read(rows, out))?;
+        out.held.merge(std::mem::take(&mut self.retained));
         self.repair(out, first)
     }
 
@@ -306,7 +306,9 @@ impl ColumnReader {
     /// Leaves the open chunk.
     fn close(&mut self) {
         if let Some(chunk) = self.chunk.take() {
-            self.buffers = chunk.reader.into_buffers();
+            let mut buffers = chunk.reader.into_buffers();
+            self.retained.merge(buffers.take_retained());
+            self.pool.give_back(buffers);
         }
     }
 
@@ -328,6 +330,10 @@ impl ColumnReader {
             match chunk.advance(left, &mut step) {
                 Ok(done) => left -= done,
                 Err(error) => return Err(error.in_column(self.column_name()).in_row_group(row_group)),
+            }
+            if chunk.left == 0 {
+                // The next column can take its buffers.
+                self.close();
             }
         }
         Ok(())
@@ -352,7 +358,7 @@ impl ColumnReader {
             }
             let column = meta.column(self.leaf)?;
             let (source, target) = (self.source.clone(), self.target.clone());
-            let (buffers, options) = (std::mem::take(&mut self.buffers), self.options.clone());
+            let (buffers, options) = (self.pool.take(), self.options.clone());
             let reader = ColumnChunkReader::new(source, column, target, options, buffers).and_then(
                 |reader| match &self.damage {
                     Some(damage) => reader.with_damage(damage.clone()),
