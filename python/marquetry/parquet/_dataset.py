@@ -227,7 +227,8 @@ class ParquetDataset:
         tables = [self._read_file(source, keys, schema, use_threads) for source, keys in self._parts()]
         if not schema.names:
             # pyarrow counts rows without columns only where they were selected from others.
-            return pa.table({"": pa.nulls(sum(table.num_rows for table in tables))}).select([])
+            rows = pa.table({"": pa.nulls(sum(table.num_rows for table in tables))})
+            return rows.replace_schema_metadata(schema.metadata).select([])
         table = tables[0] if len(tables) == 1 else pa.concat_tables(tables or [schema.empty_table()])
         table = _select(table.replace_schema_metadata(schema.metadata), selected)
         if pandas is not None:
