@@ -24,12 +24,15 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
+mod array_builder;
+mod assembler;
 mod batch_shredder;
 mod bytes;
 mod cast;
 mod column;
 mod column_path;
 mod group;
+mod json_text;
 mod path_array;
 mod path_plan;
 mod path_walk;
@@ -39,14 +42,17 @@ mod shredded_fields;
 mod shredder;
 mod typed;
 mod typed_builder;
+mod typed_path;
 mod value_bytes;
 
 pub use crate::schema::is_variant;
+pub use array_builder::VariantArrayBuilder;
 pub(crate) use batch_shredder::arrays_of_path;
 pub use batch_shredder::{BatchShredder, Shreddings, variant_columns};
 pub use column::{VariantColumn, VariantReader};
 pub use column_path::{VariantCast, VariantPath};
 pub(crate) use path_array::{PathTarget, STATE_MISSING, STATE_NULL, STATE_VARIANT_NULL, path_array};
+pub use path_array::{is_variant_null, variant_get, variant_get_field};
 pub(crate) use path_plan::{PathPlan, quoted_path};
 pub(crate) use pruning::prunable_columns;
 pub(crate) use shape_of::primitive_type_of;

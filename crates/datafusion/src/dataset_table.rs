@@ -1,8 +1,9 @@
 //! A dataset as a table.
 
+use crate::column_name::quoted;
 use crate::dataset_scan::DatasetScan;
 use crate::error::of;
-use crate::predicate::{Translated, Translator, quoted};
+use crate::predicate::{Translated, Translator};
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};

@@ -6,8 +6,10 @@ use crate::filter::{Filter, has_dynamic_filter};
 use crate::output::Output;
 use crate::predicate::Translator;
 use crate::schema::read_schema;
+use crate::variant_paths::PathColumns;
+use crate::variant_storage::is_variant_storage;
 use crate::wanted::Wanted;
-use arrow_schema::{Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
@@ -16,7 +18,8 @@ use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
-use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, prunable_predicate};
+use marquetry_base::Error;
 use marquetry_core::predicate::{BoundPredicate, Predicate};
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
 use object_store::path::Path;
@@ -40,7 +43,9 @@ pub(crate) struct FilePlan {
     residual: Option<Arc<dyn PhysicalExpr>>,
     projection: ProjectionExprs,
     output_schema: SchemaRef,
+    /// What the file is read as, and behind that the paths.
     read_as: SchemaRef,
+    paths: PathColumns,
 }
 
 impl FilePlan {
@@ -68,12 +73,20 @@ impl FilePlan {
             }
         };
         let read_as = footer.schema().clone();
-        let adapter = adapters.create(with_fields(table.file_schema(), virtual_columns), read_as.clone())?;
+        let of_table = with_fields(table.file_schema(), virtual_columns);
+        let mut paths = PathColumns::behind(&of_table);
+        let mut replace = |expr| paths.replace(expr, table.file_schema(), footer.metadata());
+        let projection = wanted.projection.try_map_exprs(&mut replace)?;
+        let filters =
+            wanted.filters.into_iter().map(|filter| Ok(Filter { expr: replace(filter.expr)?, ..filter }));
+        let filters = filters.collect::<Result<Vec<_>>>()?;
+        let (of_table, read_as) =
+            (with_fields(&of_table, &paths.fields()), with_fields(&read_as, &paths.fields()));
+        let adapter = adapters.create(of_table, read_as.clone())?;
         let simplifier = PhysicalExprSimplifier::new(&read_as);
         let adapt = |expr: Arc<dyn PhysicalExpr>| simplifier.simplify(adapter.rewrite(expr)?);
-        let projection = wanted.projection.try_map_exprs(adapt)?;
-        let filters =
-            wanted.filters.into_iter().map(|filter| Ok(Filter { expr: adapt(filter.expr)?, ..filter }));
+        let projection = projection.try_map_exprs(adapt)?;
+        let filters = filters.into_iter().map(|filter| Ok(Filter { expr: adapt(filter.expr)?, ..filter }));
         let filters = filters.collect::<Result<Vec<_>>>()?;
         let (mut fixed, mut dynamic, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         for Filter { expr, is_ours } in &filters {
@@ -81,7 +94,7 @@ impl FilePlan {
                 dynamic.push(expr.clone());
                 continue;
             }
-            let translated = translate(expr, &read_as, &footer);
+            let translated = translate(expr, &read_as, &paths, &footer);
             let is_asked = translated.as_ref().is_some_and(|(_, is_exact)| *is_exact);
             if *is_ours && !(is_asked && wanted.prunes && wanted.asks_rows) {
                 residual.push(expr.clone());
@@ -92,9 +105,12 @@ impl FilePlan {
             dynamic.clear();
         }
         let is_all_ours = filters.iter().all(|filter| filter.is_ours) && residual.is_empty();
-        let read = projection.iter().map(|projected| &projected.expr).chain(&residual);
+        let read = || projection.iter().map(|projected| &projected.expr).chain(&residual);
+        let mut columns = needed_paths(read(), &stored);
+        paths.add_needed(read(), &mut columns);
+        check_variants(&columns, table.file_schema(), &stored).map_err(named)?;
         Ok(FilePlan {
-            columns: needed_paths(read, &stored),
+            columns,
             path: path.clone(),
             batch_size: wanted.batch_size,
             limit: wanted.limit.filter(|_| is_all_ours),
@@ -105,6 +121,7 @@ impl FilePlan {
             projection,
             output_schema: wanted.output_schema,
             read_as,
+            paths,
             footer,
         })
     }
@@ -123,9 +140,19 @@ impl FilePlan {
         for expr in &self.dynamic {
             let now = snapshot_physical_expr(expr.clone())?;
             let now = PhysicalExprSimplifier::new(&self.read_as).simplify(now)?;
-            all.extend(translate(&now, &self.read_as, &self.footer).map(|(predicate, _)| predicate));
+            all.extend(
+                translate(&now, &self.read_as, &self.paths, &self.footer).map(|(predicate, _)| predicate),
+            );
         }
         Ok((!all.is_empty()).then_some(Predicate::And(all)))
+    }
+
+    /// What of a predicate can be asked of statistics.
+    pub(crate) fn prunable(&self, predicate: &Predicate) -> Result<BoundPredicate> {
+        let metadata = self.footer.metadata();
+        let bound =
+            prunable_predicate(predicate, metadata).and_then(|(found, _)| found.bind(metadata.schema()));
+        bound.map_err(|error| of_file(error, &self.path))
     }
 
     /// Whether the statistics of a row group say that it has no row for which `predicate` is true.
@@ -143,6 +170,23 @@ impl FilePlan {
     }
 }
 
+/// Fails if a VARIANT is read of which the file has more columns than the table: its shredded values would be missed.
+fn check_variants(columns: &[String], table: &Schema, file: &Schema) -> marquetry_base::Result<()> {
+    let has_typed = |schema: &Schema, name: &str| {
+        let field = schema.field_with_name(name).ok().filter(|field| is_variant_storage(field.data_type()));
+        field.map(|field| matches!(field.data_type(), DataType::Struct(fields) if fields.find("typed_value").is_some()))
+    };
+    let is_missed =
+        |name: &&String| has_typed(file, name) == Some(true) && has_typed(table, name) == Some(false);
+    match columns.iter().find(is_missed) {
+        Some(name) => {
+            let message = "it is shredded in the file, and not in the table: as a whole it cannot be read";
+            Err(Error::unsupported(message).in_column(name.as_str()))
+        }
+        None => Ok(()),
+    }
+}
+
 /// A schema with fields behind its own.
 fn with_fields(schema: &SchemaRef, fields: &Fields) -> SchemaRef {
     if fields.is_empty() {
@@ -156,11 +200,12 @@ fn with_fields(schema: &SchemaRef, fields: &Fields) -> SchemaRef {
 fn translate(
     expr: &Arc<dyn PhysicalExpr>,
     read_as: &SchemaRef,
+    paths: &PathColumns,
     footer: &ArrowReaderMetadata,
 ) -> Option<(Predicate, bool)> {
     let schema = footer.parquet_schema();
-    let translated = Translator::of_file(read_as, schema).translate(expr);
+    let translated = Translator::of_file(read_as, schema, paths).translate(expr);
     let predicate = translated.predicate?;
-    predicate.bind(schema).ok()?;
+    prunable_predicate(&predicate, footer.metadata()).ok()?.0.bind(schema).ok()?;
     Some((predicate, translated.is_exact))
 }

@@ -37,6 +37,30 @@
 //! its file; where the statement fails, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
 //! table has nested columns.
 //!
+//! # VARIANT
+//! [`register`] brings functions of VARIANT: `variant_get(v, 'user.id')` is what a path leads to, as a VARIANT, `variant_get(v, 'user.id',
+//! 'bigint')` a value of that type; `variant_to_json(v)`, `json_to_variant(text)`; `is_variant_null(v, 'user.id')`. SQL has paths as they are
+//! written elsewhere: `v:user.id::bigint`, `CAST(v:user.id AS bigint)`; a name that needs it stands in double quotes, an element of a list
+//! in brackets. A cast keeps the value, or gives NULL: [`VariantPath`](marquetry_arrow::variant::VariantPath) says which values are of which type.
+//!
+//! A path is a column: where it is shredded only its typed columns are read, and conditions on it rule out row groups and pages by
+//! these, and are asked while a file is read. Three nothings are kept apart: of a row that is NULL, and where the path leads nowhere,
+//! `v:user.id` is NULL; a variant that is null is not, and `is_variant_null` says so. Files of one table may be shredded in several
+//! ways where paths are read; a whole VARIANT has one type in all of them, or is read by a [`DatasetTable`].
+//!
+//! ```
+//! use datafusion::prelude::SessionContext;
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let ctx = SessionContext::new();
+//! marquetry_datafusion::register(&ctx)?;
+//! let sql = r#"select variant_get(v, 'user.id', 'bigint') from (select json_to_variant('{"user": {"id": 7}}') as v)"#;
+//! let batches = ctx.sql(sql).await?.collect().await?;
+//! assert_eq!(*batches[0].column(0).as_ref(), arrow_array::Int64Array::from(vec![7]));
+//! # Ok::<(), datafusion::error::DataFusionError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Datasets as tables
 //! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): files of which the caller says how they are
 //! found, opened, and brought to one schema.
@@ -96,6 +120,7 @@
 //! even what it needs next is left, the query ends with an error (`ResourcesExhausted`).
 
 mod column_kind;
+mod column_name;
 mod columns;
 mod dataset_scan;
 mod dataset_table;
@@ -125,6 +150,10 @@ mod source;
 mod statistics;
 mod store_file;
 mod store_sink;
+mod variant_functions;
+mod variant_paths;
+mod variant_storage;
+mod variant_syntax;
 mod wanted;
 #[cfg(feature = "proto")]
 mod wire;

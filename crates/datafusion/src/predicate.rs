@@ -9,21 +9,23 @@
 //! | `column op literal`, `column op column`, `IN`, `IS [NOT] NULL`, `IS [NOT] DISTINCT FROM literal`, `BETWEEN` | the same | exact |
 //! | `LIKE` without a backslash, `starts_with`, `ends_with`, `contains` of text | the same | exact |
 //! | `AND`, `OR`, `NOT` of these | the same | exact |
+//! | the same of `variant_get(column, path, type)` | of the path into the VARIANT | exact |
 //! | comparisons of floats | or NaN, and both zeros: DataFusion orders floats totally | prunes |
 //! | `AND` with something else | what is known of the rest | prunes |
 //! | `CASE`, as joins of several partitions have it | any of its results | prunes |
 //! | anything else | none | |
 
 use crate::column_kind::{Kind, is_same_but_layout, is_text, kind_of, root_leaf, stores};
+use crate::column_name::quoted;
 use crate::literal::{is_nan, literal};
-use arrow_schema::Schema as ArrowSchema;
+use crate::variant_paths::{PathColumns, path_of};
+use arrow_schema::{DataType, Schema as ArrowSchema};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
 };
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
-use marquetry_base::quote_name;
 use marquetry_core::predicate::{Column as NamedColumn, Comparison, Predicate, col};
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
@@ -52,14 +54,15 @@ impl Translated {
 /// Translates filters whose columns are those of a schema.
 pub(crate) struct Translator<'a> {
     schema: &'a ArrowSchema,
-    /// The file that the columns are in; without it, that of a file which stores them as they are read.
-    file: Option<&'a Schema>,
+    /// The file that the columns are in, and the paths that are read of it; without it, that of a file which stores them as they are
+    /// read.
+    file: Option<(&'a Schema, &'a PathColumns)>,
 }
 
 /// A column that can be asked in a file.
-struct Asked<'a> {
+struct Asked {
     path: NamedColumn,
-    data_type: &'a arrow_schema::DataType,
+    data_type: DataType,
     kind: Kind,
 }
 
@@ -70,8 +73,8 @@ impl<'a> Translator<'a> {
     }
 
     /// For filters of a file, which is read as `schema`.
-    pub(crate) fn of_file(schema: &'a ArrowSchema, file: &'a Schema) -> Self {
-        Translator { schema, file: Some(file) }
+    pub(crate) fn of_file(schema: &'a ArrowSchema, file: &'a Schema, paths: &'a PathColumns) -> Self {
+        Translator { schema, file: Some((file, paths)) }
     }
 
     pub(crate) fn translate(&self, expr: &Arc<dyn PhysicalExpr>) -> Translated {
@@ -144,8 +147,8 @@ impl<'a> Translator<'a> {
         Some(Translated::exact(left.path.compare_column(is, right)))
     }
 
-    fn with_literal(&self, asked: Asked<'_>, operator: Operator, value: &ScalarValue) -> Option<Translated> {
-        if !is_same_but_layout(asked.data_type, &value.data_type()) {
+    fn with_literal(&self, asked: Asked, operator: Operator, value: &ScalarValue) -> Option<Translated> {
+        if !is_same_but_layout(&asked.data_type, &value.data_type()) {
             return None;
         }
         if asked.kind == Kind::Float {
@@ -166,7 +169,10 @@ impl<'a> Translator<'a> {
     }
 
     fn is_null(&self, of: &Arc<dyn PhysicalExpr>) -> Option<Predicate> {
-        self.asked(of).map(|asked| asked.path.is_null())
+        // A VARIANT is NULL where the path leads nowhere, not where it leads to a variant that is null.
+        let path =
+            self.variant_path(of).filter(|(_, data_type)| !is_list(data_type)).map(|(path, _)| col(path));
+        path.or_else(|| self.asked(of).map(|asked| asked.path)).map(|path| path.is_null())
     }
 
     fn in_list(&self, list: &InListExpr) -> Option<Translated> {
@@ -175,7 +181,7 @@ impl<'a> Translator<'a> {
         let mut has_nan = false;
         for value in list.list() {
             let value = value.downcast_ref::<Literal>()?.value();
-            if !value.is_null() && !is_same_but_layout(asked.data_type, &value.data_type()) {
+            if !value.is_null() && !is_same_but_layout(&asked.data_type, &value.data_type()) {
                 return None;
             }
             has_nan |= is_nan(value);
@@ -227,35 +233,44 @@ impl<'a> Translator<'a> {
 
     fn boolean_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Translated> {
         let asked = self.asked(expr)?;
-        let is_boolean = *asked.data_type == arrow_schema::DataType::Boolean;
+        let is_boolean = asked.data_type == DataType::Boolean;
         is_boolean.then(|| Translated::exact(asked.path.eq(true)))
     }
 
-    fn text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked<'a>> {
-        self.asked(expr).filter(|asked| is_text(crate::column_kind::value_type(asked.data_type)))
+    fn text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked> {
+        self.asked(expr).filter(|asked| is_text(crate::column_kind::value_type(&asked.data_type)))
     }
 
     /// The column that an expression is, if it can be asked in the file.
-    fn asked(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked<'a>> {
+    fn asked(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked> {
         if let Some(cast) = expr.downcast_ref::<CastExpr>() {
             let inner = self.asked(cast.expr())?;
-            return Some(inner).filter(|inner| is_same_but_layout(inner.data_type, cast.cast_type()));
+            return Some(inner).filter(|inner| is_same_but_layout(&inner.data_type, cast.cast_type()));
+        }
+        if let Some((path, data_type)) = self.variant_path(expr) {
+            return Some(Asked { path: col(path), kind: kind_of(&data_type)?, data_type });
         }
         let column = expr.downcast_ref::<Column>()?;
         let field = self.schema.fields().get(column.index()).filter(|field| field.name() == column.name())?;
         let data_type = field.data_type();
         let kind = kind_of(data_type)?;
-        if let Some(file) = self.file {
+        if let Some((file, _)) = self.file {
             root_leaf(file, column.name()).filter(|leaf| stores(leaf, data_type))?;
         }
-        Some(Asked { path: col(quoted(column.name())), data_type, kind })
+        Some(Asked { path: col(quoted(column.name())), data_type: data_type.clone(), kind })
     }
-}
 
-/// The path of the root field of this name.
-pub(crate) fn quoted(name: &str) -> String {
-    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if is_plain { name.to_owned() } else { quote_name(name) }
+    /// The path into a VARIANT that an expression takes, and the type of what is found there.
+    fn variant_path(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<(String, DataType)> {
+        let Some((_, paths)) = self.file else {
+            let found = path_of(expr, self.schema)?;
+            return Some((found.path.to_string(), found.data_type));
+        };
+        // In a file it is a column of its own.
+        let column = expr.downcast_ref::<Column>().filter(|column| paths.has(column.name()))?;
+        let data_type = self.schema.fields().get(column.index())?.data_type().clone();
+        Some((column.name().to_owned(), data_type))
+    }
 }
 
 fn constant(value: &ScalarValue) -> Option<Translated> {
@@ -294,6 +309,10 @@ fn comparison(operator: Operator) -> Option<Comparison> {
         Operator::GtEq => Comparison::Ge,
         _ => return None,
     })
+}
+
+fn is_list(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(_))
 }
 
 fn text_of(expr: &Arc<dyn PhysicalExpr>) -> Option<String> {

@@ -1,9 +1,12 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::factory::MarquetryFormatFactory;
+use crate::variant_functions::variant_functions;
+use crate::variant_syntax::{casts, planner};
 use datafusion::datasource::file_format::FileFormatFactory;
 use datafusion::datasource::provider::DefaultTableFactory;
 use datafusion::error::Result;
+use datafusion::execution::FunctionRegistry;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::SessionStateBuilder;
 use std::sync::Arc;
@@ -11,6 +14,8 @@ use std::sync::Arc;
 /// From now on `ctx` reads and writes Parquet by Marquetry: tables that are `STORED AS PARQUET` or `STORED AS MARQUETRY`,
 /// `COPY .. TO`, `INSERT INTO`, and, where [URL tables](SessionContext::enable_url_table) are enabled,
 /// `SELECT .. FROM 'file.parquet'`.
+///
+/// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
 ///
 /// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
 /// false for a session in which they only rule out row groups.
@@ -25,6 +30,11 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     for name in NAMES {
         state.table_factories_mut().insert(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
     }
+    for function in variant_functions() {
+        state.register_udf(function)?;
+    }
+    state.register_expr_planner(planner())?;
+    state.register_function_rewrite(casts())?;
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
 }
@@ -46,6 +56,9 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     formats.extend(builder.file_formats().take().unwrap_or_default());
     let mut config = builder.config().take().unwrap_or_default();
     config.options_mut().execution.parquet.pushdown_filters = true;
+    builder.scalar_functions().get_or_insert_default().extend(variant_functions());
+    builder.expr_planners().get_or_insert_default().push(planner());
+    builder.analyzer().get_or_insert_default().add_function_rewrite(casts());
     builder = builder.with_file_formats(formats).with_config(config);
     for name in NAMES {
         builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));

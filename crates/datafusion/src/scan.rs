@@ -100,8 +100,7 @@ impl Scan {
             self.pieces.clear();
         }
         let predicate = self.plan.predicate()?;
-        let bound = predicate.as_ref().map(|predicate| predicate.bind(self.plan.footer.parquet_schema()));
-        let bound = bound.transpose().map_err(|error| of_file(error, &self.plan.path))?;
+        let bound = predicate.as_ref().map(|predicate| self.plan.prunable(predicate)).transpose()?;
         let is_watching = self.is_watching();
         // Else the reader looks at the statistics itself, and counts it.
         if let Some(bound) = bound.filter(|_| is_watching) {

@@ -85,8 +85,9 @@ pub mod geo {
 pub mod variant {
     pub use marquetry_arrow::infer_shredding::{InferredShredding, infer_shreddings, paying};
     pub use marquetry_arrow::variant::{
-        BatchShredder, Shredder, Shreddings, VariantColumn, VariantReader, is_variant, shreddings_of,
-        variant_columns,
+        BatchShredder, Shredder, Shreddings, VariantArrayBuilder, VariantCast, VariantColumn, VariantPath,
+        VariantReader, is_variant, is_variant_null, shreddings_of, variant_columns, variant_get,
+        variant_get_field,
     };
     pub use marquetry_variant::*;
 }

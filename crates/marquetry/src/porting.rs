@@ -256,7 +256,7 @@
 //! | `properties.max_row_group_row_count()`, `DEFAULT_MAX_ROW_GROUP_ROW_COUNT` | the same |
 //! | `writer.into_inner()` | the same |
 //! | `SerializedFileWriter::new(file, schema, properties)`, `next_column`, `typed::<Int96Type>().write_batch(values, def, rep)` | without Arrow: `FileWriter::new(file, schema, settings)`, `ColumnWriter::new(leaf, &settings)` |
-//! | `Variant`, `VariantArray`, `VariantArrayBuilder` of `parquet::variant` | `Variant`, `VariantColumn`, `Writer` of `marquetry::variant` |
+//! | `Variant`, `VariantArray`, `VariantArrayBuilder`, `variant_get` of `parquet::variant` | `Variant`, `VariantColumn`, `VariantArrayBuilder`, `variant_get` of `marquetry::variant` |
 //!
 //! What they call and is not here: `parquet::record`, rows without Arrow.
 //!

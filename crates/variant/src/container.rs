@@ -7,7 +7,7 @@
 //! Offsets count from the first value. The last one is the length of all values together.
 
 use crate::header::{ARRAY, Layout, OBJECT, ends_early, value_len};
-use crate::number::{number, put_number, width_of};
+use crate::number::{number, put_number, set_number, width_of};
 use marquetry_base::{Error, Result};
 
 /// Where the values of an object or array are.
@@ -23,6 +23,28 @@ pub(crate) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
+    /// That of a value, if it is an object.
+    #[inline]
+    pub(crate) fn of_object(value: &'a [u8]) -> Result<Option<Self>> {
+        match value.split_first() {
+            Some((first, rest)) if first & 3 == OBJECT => {
+                Container::new(rest, Layout::of_object(first >> 2)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// That of a value, if it is an array.
+    #[inline]
+    pub(crate) fn of_array(value: &'a [u8]) -> Result<Option<Self>> {
+        match value.split_first() {
+            Some((first, rest)) if first & 3 == ARRAY => {
+                Container::new(rest, Layout::of_array(first >> 2)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Of what is behind the first byte of a value. Looks at no value.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], layout: Layout) -> Result<Self> {
@@ -43,6 +65,18 @@ impl<'a> Container<'a> {
     #[inline]
     pub(crate) fn id(&self, i: usize) -> Result<usize> {
         number(self.ids, i, self.id_size).ok_or_else(|| Error::argument(format!("field {i} of {}", self.len)))
+    }
+
+    /// Where the field of an id is; `None` if there is none, or there are too many to look at them all.
+    #[inline]
+    pub(crate) fn position_of(&self, id: usize) -> Option<Option<usize>> {
+        match self.id_size {
+            1 => Some(u8::try_from(id).ok().and_then(|id| self.ids.iter().position(|other| *other == id))),
+            _ if self.len <= FEW => {
+                Some((0..self.len).find(|i| number(self.ids, *i, self.id_size) == Some(id)))
+            }
+            _ => None,
+        }
     }
 
     /// The bytes of a value: exactly its own, as its first byte tells.
@@ -69,7 +103,7 @@ impl<'a> Container<'a> {
             bytes += self.value(i)?.len();
         }
         self.check_room(bytes)?;
-        let layout = put_head(true, at.len(), highest, bytes, out)?;
+        let layout = put_head(at.len(), highest, bytes, out)?;
         for &i in at {
             put_number(out, self.id(i)?, layout.id_size);
         }
@@ -102,36 +136,73 @@ impl<'a> Container<'a> {
     }
 }
 
-/// What stands before the values of an object, or of an array if `ids` is empty and `is_object` false: the first byte, their
-/// number, ids and offsets. `ends` has the end of the last value.
-pub(crate) fn header(is_object: bool, ids: &[u32], offsets: &[usize], end: usize) -> Result<Vec<u8>> {
-    let highest = ids.iter().copied().max().unwrap_or(0) as usize;
-    // Each number has four bytes at most.
-    let mut out = Vec::with_capacity(16 + (ids.len() + offsets.len()) * 4);
-    let Layout { id_size, offset_size, .. } = put_head(is_object, offsets.len(), highest, end, &mut out)?;
-    ids.iter().for_each(|id| put_number(&mut out, *id as usize, id_size));
-    offsets.iter().for_each(|offset| put_number(&mut out, *offset, offset_size));
-    put_number(&mut out, end, offset_size);
-    Ok(out)
+/// So many ids are looked at one by one.
+const FEW: usize = 64;
+
+/// A field or an element that is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    /// The id of the field's name; 0 of an element.
+    pub(crate) id: u32,
+    /// Where the value begins, counted from the first one.
+    pub(crate) offset: usize,
 }
 
-/// Appends the first byte and the number of values, and says how wide what follows is. `highest` is the highest id, `end` the
-/// end of the last value.
-fn put_head(is_object: bool, len: usize, highest: usize, end: usize, out: &mut Vec<u8>) -> Result<Layout> {
+/// Puts before values, which begin at `start` and go on to the end, what stands before those of an object or array: the first byte,
+/// their number, ids and offsets.
+pub(crate) fn put_header(
+    is_object: bool,
+    entries: &[Entry],
+    start: usize,
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
+    let end = bytes.len() - start;
+    let highest = if is_object { entries.iter().map(|entry| entry.id).max().unwrap_or(0) } else { 0 };
+    let layout = layout_of(is_object, entries.len(), highest as usize, end)?;
+    let header_len =
+        1 + layout.len_size + entries.len() * layout.id_size + (entries.len() + 1) * layout.offset_size;
+    bytes.resize(start + header_len + end, 0);
+    bytes.copy_within(start..start + end, start + header_len);
+    let header = &mut bytes[start..start + header_len];
+    header[0] = first_byte(is_object, layout);
+    let (len, rest) = header[1..].split_at_mut(layout.len_size);
+    set_number(len, entries.len());
+    let (ids, offsets) = rest.split_at_mut(entries.len() * layout.id_size);
+    if is_object {
+        let ids = ids.chunks_exact_mut(layout.id_size);
+        ids.zip(entries).for_each(|(id, entry)| set_number(id, entry.id as usize));
+    }
+    let ends = entries.iter().map(|entry| entry.offset).chain([end]);
+    let offsets = offsets.chunks_exact_mut(layout.offset_size);
+    offsets.zip(ends).for_each(|(offset, end)| set_number(offset, end));
+    Ok(())
+}
+
+/// How wide numbers are before values of so many bytes, of which the highest id is `highest`.
+fn layout_of(is_object: bool, len: usize, highest: usize, end: usize) -> Result<Layout> {
     let offset_size = width_of(end).ok_or_else(too_large)?;
-    let is_large = len > 0xff;
-    let len_size = if is_large { 4 } else { 1 };
     if u32::try_from(len).is_err() {
         return Err(too_large());
     }
-    let id_size = width_of(highest).unwrap_or(4);
-    let sizes = offset_size as u8 - 1;
-    out.push(match is_object {
-        true => OBJECT | (u8::from(is_large) << 4 | (id_size as u8 - 1) << 2 | sizes) << 2,
-        false => ARRAY | (u8::from(is_large) << 2 | sizes) << 2,
-    });
-    put_number(out, len, len_size);
-    Ok(Layout { len_size, id_size, offset_size })
+    let id_size = if is_object { width_of(highest).unwrap_or(4) } else { 0 };
+    Ok(Layout { len_size: if len > 0xff { 4 } else { 1 }, id_size, offset_size })
+}
+
+fn first_byte(is_object: bool, Layout { len_size, id_size, offset_size }: Layout) -> u8 {
+    let (is_large, sizes) = (u8::from(len_size > 1), offset_size as u8 - 1);
+    match is_object {
+        true => OBJECT | (is_large << 4 | (id_size as u8 - 1) << 2 | sizes) << 2,
+        false => ARRAY | (is_large << 2 | sizes) << 2,
+    }
+}
+
+/// Appends the first byte and the number of fields of an object, and says how wide what follows is. `highest` is the highest id,
+/// `end` the end of the last value.
+pub(crate) fn put_head(len: usize, highest: usize, end: usize, out: &mut Vec<u8>) -> Result<Layout> {
+    let layout = layout_of(true, len, highest, end)?;
+    out.push(first_byte(true, layout));
+    put_number(out, len, layout.len_size);
+    Ok(layout)
 }
 
 #[cold]

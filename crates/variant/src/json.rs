@@ -21,7 +21,8 @@
 
 mod number;
 mod read;
+mod signs;
 mod write;
 
 pub use read::{parse, parse_into};
-pub use write::{to_string, write_to};
+pub use write::{to_string, write_text_to, write_to, write_value_to};

@@ -18,15 +18,15 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `metadata.rs` | the dictionary of field names, both directions |
+//! | `metadata.rs`, `names.rs` | the dictionary of field names: read, and in the making |
 //! | `header.rs` | the first byte of a value: what it is, and how long |
 //! | `primitive.rs` | values that hold no others, both directions |
 //! | `container.rs` | the offsets that objects and arrays have in common, both directions |
 //! | `object.rs`, `array.rs` | fields by name, elements by position |
 //! | `variant.rs`, `value.rs`, `decode.rs` | a value with the names that it refers to; the kinds of values; from one to the other |
-//! | `path.rs`, `lookup.rs` | `a.b[2]."odd name"`, and what it leads to |
+//! | `path.rs`, `lookup.rs`, `path_finder.rs` | `a.b[2]."odd name"`, and what it leads to: in one value, and in those of a column |
 //! | `validate.rs` | looking at every byte |
-//! | `writer.rs` | values from front to back |
+//! | `writer.rs`, `value_writer.rs` | values from front to back: with their names, and with names that are there |
 //! | `json.rs` | JSON both ways |
 //! | `shredding.rs` | which parts of a column stand in columns of their own: as text, and out of a sample |
 #![forbid(unsafe_code)]
@@ -40,13 +40,17 @@ mod header;
 pub mod json;
 mod lookup;
 mod metadata;
+mod names;
 mod number;
 mod object;
 mod path;
+mod path_finder;
 mod primitive;
 mod shredding;
+mod utf8;
 mod validate;
 mod value;
+mod value_writer;
 mod variant;
 mod writer;
 
@@ -57,10 +61,12 @@ pub use marquetry_base::{Error, Result};
 pub use metadata::Metadata;
 pub use object::Object;
 pub use path::{Path, Step};
+pub use path_finder::PathFinder;
 pub use shredding::{
     InferShreddingOptions, MAX_SHREDDED_COLUMNS, MAX_SHREDDING_DEPTH, PrimitiveType, Shredding,
     ShreddingInference,
 };
 pub use value::Value;
+pub use value_writer::ValueWriter;
 pub use variant::Variant;
 pub use writer::Writer;

@@ -46,8 +46,13 @@ impl<'a> Variant<'a> {
         Ok(found)
     }
 
-    /// Calls `visit` with what the steps lead to, until it returns false. Returns whether it never did.
-    fn visit(&self, steps: &[Step], visit: &mut dyn FnMut(Variant<'a>) -> bool) -> Result<bool> {
+    /// Calls `visit` with what the steps lead to, in the order of the elements that they go over, until it returns false. Returns whether
+    /// it never did.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_path`](Self::get_path).
+    pub fn visit(&self, steps: &[Step], visit: &mut dyn FnMut(Variant<'a>) -> bool) -> Result<bool> {
         let mut here = *self;
         for (i, step) in steps.iter().enumerate() {
             let next = match (step, here.value()?) {

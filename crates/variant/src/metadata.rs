@@ -10,9 +10,9 @@
 //! header: offset size - 1 (2 bits) | reserved | names are sorted | version (4 bits) = 1
 //! ```
 
-use crate::number::{number, put_number, width_of};
+use crate::number::number;
+use crate::utf8::utf8;
 use marquetry_base::{Error, Result};
-use std::collections::HashMap;
 
 /// The names of fields, by id.
 #[derive(Debug, Clone, Copy)]
@@ -83,8 +83,7 @@ impl<'a> Metadata<'a> {
     /// If there is no such id, its bytes are not within the names, or are not UTF-8.
     pub fn name(&self, id: usize) -> Result<&'a str> {
         let bytes = self.bytes(id)?;
-        std::str::from_utf8(bytes)
-            .map_err(|_| Error::corrupt(format!("variant metadata: name {id} is not UTF-8")))
+        std::str::from_utf8(bytes).map_err(|_| not_utf8(id))
     }
 
     /// The bytes of a name: names are in the order of their bytes, so a search need not look at more.
@@ -108,15 +107,40 @@ impl<'a> Metadata<'a> {
         number(self.offsets, i, self.offset_size).unwrap_or(usize::MAX)
     }
 
+    /// The id of a name, and whether no other id has it; `None` if there is none.
+    pub(crate) fn id_of(&self, name: &[u8]) -> Result<Option<(usize, bool)>> {
+        let mut found = None;
+        for id in 0..self.len {
+            if self.bytes(id)? == name {
+                if let Some((first, _)) = found {
+                    return Ok(Some((first, false)));
+                }
+                found = Some((id, true));
+            }
+        }
+        Ok(found)
+    }
+
     /// Looks at all names.
     ///
     /// # Errors
     ///
     /// If one is not UTF-8 or not within the names, or if they are said to be sorted and are not.
     pub fn validate(&self) -> Result<()> {
-        let mut before = None;
+        // PERF: all names at once, if they are text from end to end; which one is none is only looked for where one is.
+        let all = utf8(self.names);
+        let mut before: Option<&[u8]> = None;
         for id in 0..self.len {
-            let name = self.name(id)?;
+            let name = self.bytes(id)?;
+            let is_text = match all {
+                Some(all) => {
+                    all.is_char_boundary(self.offset(id)) && all.is_char_boundary(self.offset(id + 1))
+                }
+                None => std::str::from_utf8(name).is_ok(),
+            };
+            if !is_text {
+                return Err(not_utf8(id));
+            }
             if self.is_sorted && before.is_some_and(|before| before >= name) {
                 return Err(Error::corrupt(format!(
                     "variant metadata: name {id} is not behind the one before"
@@ -129,70 +153,17 @@ impl<'a> Metadata<'a> {
 }
 
 #[cold]
+fn not_utf8(id: usize) -> Error {
+    Error::corrupt(format!("variant metadata: name {id} is not UTF-8"))
+}
+
+#[cold]
 fn ends_early() -> Error {
     Error::truncated("variant metadata ends before its offsets do")
 }
 
-/// Names in the making: each gets an id when it is first used.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    ids: HashMap<String, u32>,
-    names: Vec<String>,
-    bytes: usize,
-}
-
-impl Names {
-    /// The id of a name.
-    pub(crate) fn id(&mut self, name: &str) -> Result<u32> {
-        if let Some(id) = self.ids.get(name) {
-            return Ok(*id);
-        }
-        let id = u32::try_from(self.names.len()).map_err(|_| too_large())?;
-        self.bytes += name.len();
-        self.ids.insert(name.to_owned(), id);
-        self.names.push(name.to_owned());
-        Ok(id)
-    }
-
-    /// The name of an id that was given.
-    pub(crate) fn name(&self, id: u32) -> &str {
-        &self.names[id as usize]
-    }
-
-    /// Forgets all names.
-    pub(crate) fn clear(&mut self) {
-        *self = Names::default();
-    }
-
-    /// The metadata, and nothing is left.
-    pub(crate) fn finish(&mut self) -> Result<Vec<u8>> {
-        let names = std::mem::take(&mut self.names);
-        let total = std::mem::take(&mut self.bytes);
-        self.ids.clear();
-        let offset_size = width_of(total.max(names.len())).ok_or_else(too_large)?;
-        let is_sorted = !names.is_empty() && names.windows(2).all(|pair| pair[0] < pair[1]);
-        let header = VERSION | if is_sorted { SORTED } else { 0 } | (offset_size as u8 - 1) << 6;
-        let mut out = Vec::with_capacity(1 + (names.len() + 2) * offset_size + total);
-        out.push(header);
-        put_number(&mut out, names.len(), offset_size);
-        let mut offset = 0;
-        put_number(&mut out, 0, offset_size);
-        for name in &names {
-            offset += name.len();
-            put_number(&mut out, offset, offset_size);
-        }
-        names.iter().for_each(|name| out.extend_from_slice(name.as_bytes()));
-        Ok(out)
-    }
-}
-
-#[cold]
-fn too_large() -> Error {
-    Error::limit("variant metadata of more than 4 GiB of names")
-}
-
-const VERSION: u8 = 1;
-const SORTED: u8 = 1 << 4;
+pub(crate) const VERSION: u8 = 1;
+pub(crate) const SORTED: u8 = 1 << 4;
 
 #[cfg(test)]
 mod tests {
@@ -218,18 +189,6 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(Metadata::new(&bytes[..end]).is_err(), "{end} bytes");
         }
-    }
-
-    #[test]
-    fn names_get_ids_when_they_are_first_used() {
-        let mut names = Names::default();
-        assert_eq!(["b", "a", "b"].map(|name| names.id(name).unwrap()), [0, 1, 0]);
-        let bytes = names.finish().unwrap();
-        let metadata = Metadata::new(&bytes).unwrap();
-        assert!(!metadata.is_sorted());
-        assert_eq!([0, 1].map(|id| metadata.name(id).unwrap()), ["b", "a"]);
-        // The next value begins anew.
-        assert_eq!(names.id("z").unwrap(), 0);
     }
 
     #[test]

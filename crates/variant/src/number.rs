@@ -28,3 +28,10 @@ pub(crate) fn width_of(number: usize) -> Option<usize> {
 pub(crate) fn put_number(out: &mut Vec<u8>, number: usize, size: usize) {
     out.extend_from_slice(&(number as u32).to_le_bytes()[..size]);
 }
+
+/// Puts a little-endian number into its bytes, of which there are at most four.
+#[inline]
+pub(crate) fn set_number(bytes: &mut [u8], number: usize) {
+    let all = (number as u32).to_le_bytes();
+    bytes.iter_mut().zip(all).for_each(|(byte, of_number)| *byte = of_number);
+}

@@ -61,6 +61,12 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
+    /// The ids of the fields' names, in the order of the names.
+    pub fn ids(&self) -> impl Iterator<Item = Result<usize>> + use<'a> {
+        let fields = self.fields;
+        (0..fields.len).map(move |i| fields.id(i))
+    }
+
     /// Names and values, in the order of the names.
     ///
     /// An item is an error if a name is not behind the one before, if values overlap, or if the field is damaged.
@@ -109,6 +115,6 @@ impl<'a> Object<'a> {
 }
 
 #[cold]
-fn out_of_order(i: usize) -> Error {
+pub(crate) fn out_of_order(i: usize) -> Error {
     Error::corrupt(format!("variant: the name of field {i} is not behind the one before"))
 }

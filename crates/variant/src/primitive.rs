@@ -5,6 +5,7 @@
 
 use crate::decimal::{Decimal, MAX_SCALE};
 use crate::header::*;
+use crate::utf8::utf8;
 use crate::value::Value;
 use marquetry_base::{ByteCursor, Error, Result};
 
@@ -45,6 +46,20 @@ pub(crate) fn read_primitive<'a>(code: u8, bytes: &'a [u8]) -> Result<Value<'a>>
         }
         code => return Err(unknown(code)),
     })
+}
+
+/// Looks at a value that holds no others, and has exactly these bytes.
+#[inline]
+pub(crate) fn validate_primitive(value: &[u8]) -> Result<()> {
+    let Some((first, rest)) = value.split_first() else {
+        return Err(Error::truncated("a variant value of no bytes"));
+    };
+    match (first & 3, first >> 2) {
+        (SHORT_STRING, _) => text(rest).map(drop),
+        (_, DECIMAL4 | DECIMAL8 | DECIMAL16 | TIME | STRING) => read_primitive(first >> 2, rest).map(drop),
+        // What the type is, and how long it is, was looked at.
+        _ => Ok(()),
+    }
 }
 
 fn decimal<'a>(
@@ -93,7 +108,7 @@ pub(crate) fn time_of_day(micros: i64) -> Result<i64> {
 /// Text, which has to be UTF-8.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|_| Error::corrupt("variant: a string that is not UTF-8"))
+    utf8(bytes).ok_or_else(|| Error::corrupt("variant: a string that is not UTF-8"))
 }
 
 /// Appends a value that holds no others.

@@ -1,9 +1,70 @@
 //! Looking at all of a value.
 
+use crate::container::Container;
 use crate::depth::check_depth;
+use crate::metadata::Metadata;
+use crate::object::out_of_order;
+use crate::primitive::validate_primitive;
 use crate::value::Value;
 use crate::variant::Variant;
 use marquetry_base::Result;
+
+/// What is known of all names.
+#[derive(Clone, Copy, PartialEq)]
+enum Names {
+    Unknown,
+    Text,
+    /// In the order of their ids, too.
+    Sorted,
+}
+
+impl Names {
+    /// Looks at a name that was not looked at.
+    #[inline]
+    fn check(self, metadata: Metadata<'_>, id: usize) -> Result<()> {
+        match self {
+            Names::Unknown => metadata.name(id).map(drop),
+            _ if id < metadata.len() => Ok(()),
+            _ => metadata.bytes(id).map(drop),
+        }
+    }
+
+    /// Whether the first name comes before the second. Both are there.
+    #[inline]
+    fn is_order(self, metadata: Metadata<'_>, one: usize, other: usize) -> bool {
+        match self {
+            Names::Sorted => one < other,
+            _ => metadata.bytes(one).ok() < metadata.bytes(other).ok(),
+        }
+    }
+}
+
+/// Looks at a value, which has exactly these bytes.
+fn validate(metadata: Metadata<'_>, value: &[u8], depth: usize, names: Names) -> Result<()> {
+    check_depth(depth)?;
+    let (container, is_object) = match (Container::of_object(value)?, Container::of_array(value)?) {
+        (Some(fields), _) => (fields, true),
+        (None, Some(elements)) => (elements, false),
+        // PERF: the length was looked at, and of most types there is no more to say.
+        (None, None) => return validate_primitive(value),
+    };
+    let (mut before, mut bytes) = (None, 0);
+    for i in 0..container.len {
+        if is_object {
+            let id = container.id(i)?;
+            names.check(metadata, id)?;
+            if before.is_some_and(|before| !names.is_order(metadata, before, id)) {
+                return Err(out_of_order(i));
+            }
+            before = Some(id);
+        }
+        let value = container.value(i)?;
+        bytes += value.len();
+        container.check_room(bytes)?;
+        validate(metadata, value, depth + 1, names)?;
+    }
+    Ok(())
+}
 
 impl Variant<'_> {
     /// Looks at every byte: names, types, texts, offsets, the order and uniqueness of an object's fields.
@@ -13,7 +74,7 @@ impl Variant<'_> {
     /// The first thing that is wrong; more than [`MAX_DEPTH`](crate::MAX_DEPTH) objects and arrays inside each other.
     pub fn validate(&self) -> Result<()> {
         self.metadata().validate()?;
-        self.validate_value()
+        self.validate_below(0, if self.metadata().is_sorted() { Names::Sorted } else { Names::Text })
     }
 
     /// The same without the names that no field has: for values that share their metadata.
@@ -22,16 +83,11 @@ impl Variant<'_> {
     ///
     /// As [`validate`](Self::validate).
     pub fn validate_value(&self) -> Result<()> {
-        self.validate_below(0)
+        self.validate_below(0, Names::Unknown)
     }
 
-    fn validate_below(&self, depth: usize) -> Result<()> {
-        check_depth(depth)?;
-        match self.value()? {
-            Value::Object(object) => object.iter().try_for_each(|field| field?.1.validate_below(depth + 1)),
-            Value::Array(array) => array.iter().try_for_each(|element| element?.validate_below(depth + 1)),
-            _ => Ok(()),
-        }
+    fn validate_below(&self, depth: usize, names: Names) -> Result<()> {
+        validate(self.metadata(), self.bytes(), depth, names)
     }
 
     /// Whether both are the same: types and values, fields by name. How wide offsets are, in which order values stand, and

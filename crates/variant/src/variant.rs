@@ -20,7 +20,16 @@ impl<'a> Variant<'a> {
     ///
     /// If the metadata is not legal, the value's type is not known, or the value has not as many bytes as it says.
     pub fn new(metadata: &'a [u8], value: &'a [u8]) -> Result<Self> {
-        let metadata = Metadata::new(metadata)?;
+        Self::with_metadata(Metadata::new(metadata)?, value)
+    }
+
+    /// A value, and its metadata, which may be those of others, too.
+    ///
+    /// # Errors
+    ///
+    /// If the value's type is not known, or it has not as many bytes as it says.
+    #[inline]
+    pub fn with_metadata(metadata: Metadata<'a>, value: &'a [u8]) -> Result<Self> {
         let len = value_len(value)?;
         match value.len() {
             there if there < len => {

@@ -1,12 +1,13 @@
 //! Values from front to back.
 
-use crate::container::header;
-use crate::depth::{MAX_DEPTH, check_depth};
-use crate::metadata::Names;
-use crate::primitive::write_primitive;
+use crate::container::Entry;
+use crate::depth::MAX_DEPTH;
+use crate::names::Names;
 use crate::value::Value;
+use crate::value_writer::ValueWriter;
 use crate::variant::Variant;
 use marquetry_base::{Error, Result};
+use std::cmp::Ordering;
 
 /// Writes variants, one after the other.
 ///
@@ -31,20 +32,7 @@ use marquetry_base::{Error, Result};
 #[must_use = "a value is whole when it is finished"]
 pub struct Writer {
     names: Names,
-    bytes: Vec<u8>,
-    open: Vec<Open>,
-}
-
-/// An object or array that is not at its end.
-#[derive(Debug)]
-struct Open {
-    is_object: bool,
-    /// Where its first value begins in the bytes.
-    start: usize,
-    /// Where each value begins.
-    offsets: Vec<usize>,
-    /// The id of each field's name.
-    ids: Vec<u32>,
+    values: ValueWriter,
 }
 
 impl Writer {
@@ -59,7 +47,7 @@ impl Writer {
     ///
     /// If no value is due, or there are [`MAX_DEPTH`] objects and arrays around it.
     pub fn begin_object(&mut self) -> Result<()> {
-        self.begin(true)
+        self.values.begin_object()
     }
 
     /// Begins an array, whose elements come next.
@@ -68,14 +56,7 @@ impl Writer {
     ///
     /// As [`begin_object`](Self::begin_object).
     pub fn begin_array(&mut self) -> Result<()> {
-        self.begin(false)
-    }
-
-    fn begin(&mut self, is_object: bool) -> Result<()> {
-        self.begin_value()?;
-        check_depth(self.open.len() + 1)?;
-        self.open.push(Open { is_object, start: self.bytes.len(), offsets: Vec::new(), ids: Vec::new() });
-        Ok(())
+        self.values.begin_array()
     }
 
     /// Says which field the next value is.
@@ -83,14 +64,12 @@ impl Writer {
     /// # Errors
     ///
     /// If no object is open, or the field before has no value. A name that comes twice is an error of [`end`](Self::end).
+    #[inline]
     pub fn field(&mut self, name: &str) -> Result<()> {
-        let Some(open) =
-            self.open.last_mut().filter(|open| open.is_object && open.ids.len() == open.offsets.len())
-        else {
+        if !self.values.is_field_due() {
             return Err(Error::argument(format!("no field of a variant is due, {name} was given")));
-        };
-        open.ids.push(self.names.id(name)?);
-        Ok(())
+        }
+        self.values.field(self.names.id(name)?)
     }
 
     /// Writes a value that holds no others.
@@ -99,8 +78,7 @@ impl Writer {
     ///
     /// If no value is due, if it is an object or an array, or a decimal of too many digits.
     pub fn write(&mut self, value: &Value<'_>) -> Result<()> {
-        self.begin_value()?;
-        write_primitive(value, &mut self.bytes)
+        self.values.write(value)
     }
 
     /// Writes a value that is there already, whatever it is, with the names that it needs.
@@ -134,55 +112,20 @@ impl Writer {
     ///
     /// If none is open, a field has no value, two fields have the same name, or it has more than 4 GiB.
     pub fn end(&mut self) -> Result<()> {
-        let Some(mut open) = self.open.pop() else {
-            return Err(Error::argument("no object or array of a variant is open"));
-        };
-        if open.is_object {
-            self.sort_fields(&mut open)?;
+        if let Some(id) = self.values.field_without_value() {
+            return Err(Error::argument(format!(
+                "the field {} of a variant has no value",
+                self.names.name(id)
+            )));
         }
-        let before = header(open.is_object, &open.ids, &open.offsets, self.bytes.len() - open.start)?;
-        // Its values move behind what is only known now.
-        self.bytes.splice(open.start..open.start, before);
-        Ok(())
-    }
-
-    /// Brings fields into the order of their names. The values stay where they are.
-    fn sort_fields(&self, open: &mut Open) -> Result<()> {
-        if open.ids.len() > open.offsets.len() {
-            let name = open.ids.last().map_or("", |id| self.names.name(*id));
-            return Err(Error::argument(format!("the field {name} of a variant has no value")));
-        }
-        let mut fields: Vec<(u32, usize)> =
-            open.ids.iter().copied().zip(open.offsets.iter().copied()).collect();
-        fields.sort_unstable_by(|(a, _), (b, _)| self.names.name(*a).cmp(self.names.name(*b)));
-        if let Some(pair) = fields.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let name = self.names.name(pair[0].0);
-            return Err(Error::argument(format!("an object of a variant has the field {name} twice")));
-        }
-        (open.ids, open.offsets) = fields.into_iter().unzip();
-        Ok(())
-    }
-
-    /// Notes where the next value begins.
-    fn begin_value(&mut self) -> Result<()> {
-        let is_due = match self.open.last_mut() {
-            None => self.bytes.is_empty(),
-            Some(open) => {
-                let is_due = !open.is_object || open.ids.len() == open.offsets.len() + 1;
-                if is_due {
-                    open.offsets.push(self.bytes.len() - open.start);
-                }
-                is_due
-            }
-        };
-        if is_due { Ok(()) } else { Err(Error::argument("no value of a variant is due")) }
+        let names = &self.names;
+        self.values.end_with(|fields| sort_fields(names, fields))
     }
 
     /// Forgets what was written: after an error the writer is as new.
     pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.open.clear();
-        self.names.clear();
+        self.values.clear();
+        self.names.begin();
     }
 
     /// The metadata and the value. The writer is as new afterwards, whether this fails or not.
@@ -191,12 +134,34 @@ impl Writer {
     ///
     /// If nothing was written, or an object or array is still open.
     pub fn finish(&mut self) -> Result<(Vec<u8>, Vec<u8>)> {
-        let (bytes, open) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.open));
-        let metadata = self.names.finish()?;
-        if !open.is_empty() || bytes.is_empty() {
-            return Err(Error::argument("a variant is finished before it has a value"));
+        self.finish_with(|metadata, value| (metadata.to_vec(), value.to_vec()))
+    }
+
+    /// Gives the metadata and the value to `take`. The writer is as new afterwards, whether this fails or not, and keeps its memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_with<T>(&mut self, take: impl FnOnce(&[u8], &[u8]) -> T) -> Result<T> {
+        let taken = self.values.bytes().and_then(|value| Ok(take(self.names.metadata()?, value)));
+        self.clear();
+        taken
+    }
+}
+
+/// Brings fields into the order of their names. The values stay where they are.
+fn sort_fields(names: &Names, fields: &mut [Entry]) -> Result<()> {
+    let is_sorted = fields.windows(2).all(|pair| names.compare(pair[0].id, pair[1].id) == Ordering::Less);
+    if is_sorted {
+        return Ok(());
+    }
+    fields.sort_unstable_by(|a, b| names.compare(a.id, b.id));
+    match fields.windows(2).find(|pair| pair[0].id == pair[1].id) {
+        None => Ok(()),
+        Some(pair) => {
+            let name = names.name(pair[0].id);
+            Err(Error::argument(format!("an object of a variant has the field {name} twice")))
         }
-        Ok((metadata, bytes))
     }
 }
 

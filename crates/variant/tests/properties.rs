@@ -1,6 +1,6 @@
 //! Laws over random values.
 
-use marquetry_variant::{Decimal, Path, Step, Value, Variant, Writer, json};
+use marquetry_variant::{Decimal, Path, PathFinder, Step, Value, Variant, Writer, json};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -123,8 +123,12 @@ fn write(tree: &Tree, writer: &mut Writer) {
 
 /// Holds a value against the tree that it was written from, each field and element by its path, too.
 fn check(whole: Variant<'_>, here: Variant<'_>, tree: &Tree, steps: &mut Vec<Step>) {
-    let by_path = whole.get_path(&Path::new(steps.clone())).unwrap().unwrap();
+    let path = Path::new(steps.clone());
+    let by_path = whole.get_path(&path).unwrap().unwrap();
     assert_eq!(by_path.bytes(), here.bytes());
+    let mut finder = PathFinder::new(&path).unwrap();
+    let found = finder.find(whole.metadata().as_bytes(), whole.bytes()).unwrap().unwrap();
+    assert_eq!(found.bytes(), here.bytes());
     match (tree, here.value().unwrap()) {
         (Tree::Leaf(leaf), found) => match (leaf.value(), found) {
             (Value::Double(a), Value::Double(b)) => assert_eq!(a.to_bits(), b.to_bits()),
@@ -179,6 +183,27 @@ fn json_text() -> impl Strategy<Value = String> {
     })
 }
 
+/// Another reader says whether it is JSON.
+fn is_json_to_both(text: &str) {
+    let found = json::parse(text);
+    let of_value = serde_json::from_str::<serde_json::Value>(text).map_err(|error| error.to_string());
+    let is_text_wrong =
+        of_value.as_ref().is_err_and(|error| error.contains("surrogate") || error.contains("hex escape"));
+    let is_json = serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok() && !is_text_wrong;
+    match &found {
+        Ok(_) => assert!(is_json, "{text}: {of_value:?}"),
+        Err(error) if error.message().starts_with("not JSON") => assert!(!is_json, "{text}: {error}"),
+        // A name that comes twice, or a number that nothing holds, whatever comes behind.
+        Err(_) => {}
+    }
+    let Ok((metadata, value)) = found else { return };
+    let shown = json::to_string(Variant::new(&metadata, &value).unwrap()).unwrap();
+    // Numbers may get other digits, texts may not.
+    if let Ok(texts) = serde_json::from_str::<Vec<String>>(text) {
+        assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), texts);
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read(tree in tree(leaf())) {
@@ -225,7 +250,20 @@ proptest! {
 
     #[test]
     fn any_text(text in ".{0,60}") {
-        let _ = json::parse(&text);
+        is_json_to_both(&text);
+    }
+
+    #[test]
+    fn text_of_the_signs_of_json(text in "([\\[\\]{}:,\"]|\"a\"|\\\\[\"nu/]|00e9|d834|[ \n0-9.eE+-]|null|true|fals|e|\u{1}|ä){0,16}") {
+        is_json_to_both(&text);
+    }
+
+    #[test]
+    fn json_with_a_sign_too_many_or_few(text in json_text(), at in any::<prop::sample::Index>(), sign in "[\\[\\]{}:,\"\\\\0-9.e-]?") {
+        let at = text.char_indices().nth(at.index(text.chars().count())).unwrap().0;
+        let behind = text[at..].chars().next().unwrap().len_utf8();
+        is_json_to_both(&format!("{}{sign}{}", &text[..at], &text[at + behind..]));
+        is_json_to_both(&format!("{}{sign}{}", &text[..at], &text[at..]));
     }
 }
 

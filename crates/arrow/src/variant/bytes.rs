@@ -1,8 +1,10 @@
 //! Byte strings of an array, in whatever layout.
 
+use arrow_array::builder::make_view;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
 use arrow_schema::DataType;
+use std::sync::Arc;
 
 /// Byte strings of whatever layout.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +25,26 @@ pub(super) fn bytes_of(array: &ArrayRef) -> Option<Bytes<'_>> {
 }
 
 impl<'a> Bytes<'a> {
+    /// All of them as views, with `fill` where one is null. It is short enough to stand in a view.
+    pub(super) fn views(&self, fill: &[u8]) -> ArrayRef {
+        let views = match self {
+            Bytes::Binary(array) => BinaryViewArray::from(*array),
+            Bytes::LargeBinary(array) => BinaryViewArray::from(*array),
+            Bytes::BinaryView(array) => (*array).clone(),
+        };
+        let Some(nulls) = views.nulls().filter(|nulls| nulls.null_count() > 0) else {
+            return Arc::new(views);
+        };
+        let fill = make_view(fill, 0, 0);
+        let filled = views.views().iter().zip(nulls.iter());
+        let filled = filled.map(|(view, is_there)| if is_there { *view } else { fill }).collect();
+        // Views of an array, and one that needs no buffer.
+        match BinaryViewArray::try_new(filled, views.data_buffers().to_vec(), None) {
+            Ok(filled) => Arc::new(filled),
+            Err(_) => Arc::new(views),
+        }
+    }
+
     #[inline]
     pub(super) fn value(&self, row: usize) -> &'a [u8] {
         match self {

@@ -1,15 +1,16 @@
 //! Columns of VARIANT as they are in memory, row by row.
 
+use super::assembler::Assembler;
 use super::bytes::{Bytes, bytes_of};
 use super::group::Group;
+use super::json_text::write_json;
 use super::shredded_fields::unshredded_fields;
-use arrow_array::builder::BinaryViewBuilder;
-use arrow_array::{Array, ArrayRef, BinaryViewArray, StructArray};
+use super::value_bytes::ValueBytes;
+use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_variant::{Value, Variant, Writer};
-use std::sync::Arc;
+use marquetry_variant::Variant;
 
 /// An array of VARIANT.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct VariantColumn<'a> {
     array: &'a StructArray,
     metadata: Bytes<'a>,
     group: Group<'a>,
+    /// Those of the shredded fields.
+    names: Vec<&'a str>,
 }
 
 impl<'a> VariantColumn<'a> {
@@ -35,7 +38,8 @@ impl<'a> VariantColumn<'a> {
         })?;
         let metadata = array.column_by_name("metadata").and_then(bytes_of);
         let metadata = metadata.ok_or_else(|| Error::argument("a VARIANT without binary metadata"))?;
-        Ok(VariantColumn { array, metadata, group: Group::new(array)? })
+        let (group, names) = Group::root(array)?;
+        Ok(VariantColumn { array, metadata, group, names })
     }
 
     /// The number of rows.
@@ -80,7 +84,7 @@ impl<'a> VariantColumn<'a> {
 
     /// Reads rows one by one, in any order.
     pub fn reader(&self) -> VariantReader<'_, 'a> {
-        VariantReader { column: self, writer: Writer::new(), written: Default::default() }
+        VariantReader { column: self, assembler: Assembler::new(self.names.clone()) }
     }
 
     /// All rows as `metadata` and `value` alone, with nothing shredded; NULL where they are.
@@ -89,34 +93,58 @@ impl<'a> VariantColumn<'a> {
     ///
     /// As [`VariantReader::get`], with the row.
     pub fn unshredded(&self) -> Result<StructArray> {
-        let mut reader = self.reader();
-        let (mut metadata, mut values) = (BinaryViewBuilder::new(), BinaryViewBuilder::new());
-        for row in 0..self.len() {
-            match reader.get(row).map_err(|error| error.with_help(&format!("in row {row} of the batch")))? {
-                Some(variant) => {
-                    metadata.append_value(variant.metadata().as_bytes());
-                    values.append_value(variant.bytes());
-                }
-                None => {
-                    metadata.append_value(EMPTY_METADATA);
-                    values.append_value(NULL_VALUE);
-                }
+        let (metadata, values) = match self.values_of_same_names()? {
+            Some(found) => found,
+            None => self.values_of_new_names()?,
+        };
+        let fields = unshredded_fields(&DataType::BinaryView);
+        StructArray::try_new(fields, vec![metadata, values], self.array.nulls().cloned())
+            .map_err(crate::arrow_error)
+    }
+
+    /// Metadata as they are, and values; `None` if some row has names that are not there.
+    fn values_of_same_names(&self) -> Result<Option<(ArrayRef, ArrayRef)>> {
+        let mut assembler = Assembler::new(self.names.clone());
+        let mut values = ValueBytes::new();
+        for row in (0..self.len()).filter(|row| !self.is_null(*row)) {
+            let names = self.metadata.value(row);
+            let value = match self.group.only_value(row) {
+                Some(value) => Variant::new(names, value).map(|variant| Some(variant.bytes())),
+                None => assembler.bytes(&self.group, row, names),
+            };
+            match value.map_err(|error| in_row(error, row))? {
+                Some(value) => values.push(row, value)?,
+                None => return Ok(None),
             }
         }
-        let fields = unshredded_fields(&DataType::BinaryView);
-        let columns: [BinaryViewArray; 2] = [metadata.finish(), values.finish()];
-        let columns = columns.map(|column| Arc::new(column) as _).to_vec();
-        StructArray::try_new(fields, columns, self.array.nulls().cloned()).map_err(crate::arrow_error)
+        let values = values.finish_filled(self.len(), &NULL_VALUE)?;
+        Ok(Some((self.metadata.views(&EMPTY_METADATA), values)))
     }
+
+    fn values_of_new_names(&self) -> Result<(ArrayRef, ArrayRef)> {
+        let mut reader = self.reader();
+        let (mut metadata, mut values) = (ValueBytes::new(), ValueBytes::new());
+        for row in 0..self.len() {
+            if let Some(variant) = reader.get(row).map_err(|error| in_row(error, row))? {
+                metadata.push(row, variant.metadata().as_bytes())?;
+                values.push(row, variant.bytes())?;
+            }
+        }
+        let metadata = metadata.finish_filled(self.len(), &EMPTY_METADATA)?;
+        Ok((metadata, values.finish_filled(self.len(), &NULL_VALUE)?))
+    }
+}
+
+#[cold]
+fn in_row(error: Error, row: usize) -> Error {
+    error.with_help(&format!("in row {row} of the batch"))
 }
 
 /// Reads the rows of a [`VariantColumn`].
 #[derive(Debug)]
 pub struct VariantReader<'s, 'a> {
     column: &'s VariantColumn<'a>,
-    writer: Writer,
-    /// Metadata and value of the last row that had to be put together.
-    written: (Vec<u8>, Vec<u8>),
+    assembler: Assembler<'a>,
 }
 
 impl VariantReader<'_, '_> {
@@ -139,17 +167,33 @@ impl VariantReader<'_, '_> {
         if let Some(value) = column.group.only_value(row) {
             return Variant::new(metadata, value).map(Some);
         }
-        // What an error left behind.
-        self.writer.clear();
-        if !column.group.write(row, metadata, &mut self.writer)? {
-            self.writer.write(&Value::Null)?;
+        self.assembler.value(&column.group, row, metadata).map(Some)
+    }
+
+    /// Appends the variant of a row as [JSON](marquetry_variant::json), and says whether there is one: `false` if the row is NULL.
+    /// It is what is shown of [`get`](Self::get), without putting it together. What was appended before an error stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get), and if any of it is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn write_json(&mut self, row: usize, out: &mut String) -> Result<bool> {
+        let column = self.column;
+        if column.is_null(row) {
+            return Ok(false);
         }
-        self.written = self.writer.finish()?;
-        Variant::new(&self.written.0, &self.written.1).map(Some)
+        if !write_json(&column.group, row, column.metadata.value(row), out)? {
+            // SPEC: what is missing where a value is due reads as null.
+            out.push_str("null");
+        }
+        Ok(true)
     }
 }
 
 /// Version 1, no names.
 pub(super) const EMPTY_METADATA: [u8; 3] = [1, 0, 0];
 /// A variant that is null.
-const NULL_VALUE: [u8; 1] = [0];
+pub(super) const NULL_VALUE: [u8; 1] = [0];

@@ -1,6 +1,8 @@
 //! A path into a column of VARIANT as text: `payload:user.id::bigint`.
 
+use super::path_plan::PathPlan;
 use marquetry_base::{Error, Result};
+use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::column_and_path;
 use marquetry_variant::{Path, PrimitiveType, Shredding, Step};
 use std::fmt;
@@ -41,6 +43,11 @@ pub enum VariantCast {
 }
 
 impl VariantPath {
+    /// A path into the column at a dotted path, in which names stand in double quotes where they have to.
+    pub fn new(column: impl Into<String>, path: Path, cast: VariantCast) -> Self {
+        VariantPath { column: column.into(), path, cast }
+    }
+
     /// The dotted path of the column.
     pub fn column(&self) -> &str {
         &self.column
@@ -54,6 +61,16 @@ impl VariantPath {
     /// What the value is cast to.
     pub fn cast(&self) -> VariantCast {
         self.cast
+    }
+
+    /// The columns of a file that are read for it: where the path is shredded, the typed ones, and those in which a row may have
+    /// the value instead.
+    ///
+    /// # Errors
+    ///
+    /// If the file has no such column, or it is no VARIANT, or one in a list.
+    pub fn leaves(&self, metadata: &ParquetMetaData) -> Result<Vec<usize>> {
+        Ok(PathPlan::new(metadata, &self.column, self.path.steps())?.leaves)
     }
 
     /// Whether a row has a list of values.
@@ -73,21 +90,36 @@ impl FromStr for VariantPath {
         let rest = &rest[1..];
         // Behind quotes: a name may have colons.
         let (path, cast) = match rest.rfind("::").filter(|at| !rest[*at..].contains('"')) {
-            Some(at) => (&rest[..at], cast(&rest[at + 2..])?),
+            Some(at) => (&rest[..at], rest[at + 2..].parse()?),
             None => (rest, VariantCast::Variant),
         };
         Ok(VariantPath { column: column.to_owned(), path: path.parse()?, cast })
     }
 }
 
-fn cast(text: &str) -> Result<VariantCast> {
-    if text.eq_ignore_ascii_case("json") {
-        return Ok(VariantCast::Json);
+impl FromStr for VariantCast {
+    type Err = Error;
+
+    /// A type as it stands behind `::` in the text of a [`VariantPath`].
+    fn from_str(text: &str) -> Result<VariantCast> {
+        if text.eq_ignore_ascii_case("json") {
+            return Ok(VariantCast::Json);
+        }
+        match text.parse()? {
+            Shredding::Variant => Ok(VariantCast::Variant),
+            Shredding::Primitive(kind) => Ok(VariantCast::Type(kind)),
+            _ => Err(Error::argument(format!("{text}: a variant is cast to types that hold no others"))),
+        }
     }
-    match text.parse()? {
-        Shredding::Variant => Ok(VariantCast::Variant),
-        Shredding::Primitive(kind) => Ok(VariantCast::Type(kind)),
-        _ => Err(Error::argument(format!("{text}: a variant is cast to types that hold no others"))),
+}
+
+impl fmt::Display for VariantCast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VariantCast::Variant => f.write_str("variant"),
+            VariantCast::Json => f.write_str("json"),
+            VariantCast::Type(kind) => write!(f, "{}", Shredding::Primitive(*kind)),
+        }
     }
 }
 
@@ -96,8 +128,7 @@ impl fmt::Display for VariantPath {
         write!(f, "{}:{}", self.column, self.path)?;
         match self.cast {
             VariantCast::Variant => Ok(()),
-            VariantCast::Json => f.write_str("::json"),
-            VariantCast::Type(kind) => write!(f, "::{}", Shredding::Primitive(kind)),
+            cast => write!(f, "::{cast}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_variant::{Value, Variant, Writer};
+use marquetry_variant::{Object, Value, Variant, Writer, json};
 
 /// Where a value is.
 #[derive(Debug)]
@@ -23,12 +23,23 @@ pub(super) enum Typed<'a> {
     /// Fields are in the order of their names.
     Object {
         array: &'a StructArray,
-        fields: Vec<(&'a str, Group<'a>)>,
+        fields: Vec<ObjectField<'a>>,
     },
     Array {
         lists: Lists<'a>,
         element: Box<Group<'a>>,
     },
+}
+
+/// A shredded field of an object.
+#[derive(Debug)]
+pub(super) struct ObjectField<'a> {
+    pub(super) name: &'a str,
+    /// The name as JSON has it.
+    pub(super) quoted: String,
+    /// Which of all names of the column it is, see [`Group::root`].
+    pub(super) at: usize,
+    pub(super) group: Group<'a>,
 }
 
 /// Lists of whatever layout.
@@ -47,7 +58,29 @@ enum Spans<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub(super) fn new(array: &'a StructArray) -> Result<Self> {
+    /// The group of a column, and the names of all fields that are shredded in it, in their order and each once.
+    pub(super) fn root(array: &'a StructArray) -> Result<(Self, Vec<&'a str>)> {
+        let mut root = Group::new(array)?;
+        let mut names = Vec::new();
+        root.for_each_field(&mut |field| names.push(field.name));
+        names.sort_unstable();
+        names.dedup();
+        root.for_each_field(&mut |field| field.at = names.binary_search(&field.name).unwrap_or(0));
+        Ok((root, names))
+    }
+
+    fn for_each_field(&mut self, visit: &mut dyn FnMut(&mut ObjectField<'a>)) {
+        match &mut self.typed {
+            Some(Typed::Object { fields, .. }) => fields.iter_mut().for_each(|field| {
+                visit(field);
+                field.group.for_each_field(visit);
+            }),
+            Some(Typed::Array { element, .. }) => element.for_each_field(visit),
+            _ => {}
+        }
+    }
+
+    fn new(array: &'a StructArray) -> Result<Self> {
         let value = array.column_by_name("value").map(|value| {
             bytes_of(value)
                 .ok_or_else(|| Error::argument(format!("a VARIANT whose value is of {}", value.data_type())))
@@ -100,7 +133,7 @@ impl<'a> Group<'a> {
         !self.array.is_null(row) && (self.bytes(row).is_some() || typed())
     }
 
-    /// Writes the value, and says whether there is one.
+    /// Writes the value with its names, and says whether there is one.
     pub(super) fn write(&self, row: usize, metadata: &'a [u8], writer: &mut Writer) -> Result<bool> {
         let value = self.bytes(row).map(|bytes| Variant::new(metadata, bytes)).transpose()?;
         let typed = self.typed.as_ref().filter(|typed| !self.array.is_null(row) && !typed.is_null(row));
@@ -110,11 +143,7 @@ impl<'a> Group<'a> {
             (value, Some(Typed::Object { fields, .. })) => {
                 write_object(fields, row, value, metadata, writer)?
             }
-            (Some(_), Some(_)) => {
-                return Err(Error::corrupt(
-                    "a VARIANT that is no object stands in value and typed_value both",
-                ));
-            }
+            (Some(_), Some(_)) => return Err(in_both()),
             (None, Some(Typed::Primitive(primitive))) => writer.write(&primitive.value(row)?)?,
             (None, Some(Typed::Array { lists, element })) => {
                 writer.begin_array()?;
@@ -133,7 +162,7 @@ impl<'a> Group<'a> {
 
 /// An object of shredded fields, and of those that `value` has besides.
 fn write_object<'a>(
-    fields: &[(&str, Group<'a>)],
+    fields: &[ObjectField<'a>],
     row: usize,
     value: Option<Variant<'_>>,
     metadata: &'a [u8],
@@ -141,25 +170,38 @@ fn write_object<'a>(
 ) -> Result<()> {
     writer.begin_object()?;
     if let Some(value) = value {
-        let Value::Object(object) = value.value()? else {
-            return Err(Error::corrupt("a VARIANT that is no object has shredded fields"));
-        };
-        for field in object.iter() {
+        for field in rest_of(value)?.iter() {
             let (name, value) = field?;
-            if fields.binary_search_by_key(&name, |(shredded, _)| shredded).is_ok() {
-                return Err(Error::corrupt(format!(
-                    "the field {name} of a VARIANT is shredded, and in value, too"
-                )));
+            if fields.binary_search_by_key(&name, |shredded| shredded.name).is_ok() {
+                return Err(shredded_too(name));
             }
             writer.field(name)?;
             writer.copy(value)?;
         }
     }
-    for (name, group) in fields.iter().filter(|(_, group)| group.is_present(row)) {
-        writer.field(name)?;
-        group.write(row, metadata, writer)?;
+    for field in fields.iter().filter(|field| field.group.is_present(row)) {
+        writer.field(field.name)?;
+        field.group.write(row, metadata, writer)?;
     }
     writer.end()
+}
+
+/// What an object has beside its shredded fields.
+pub(super) fn rest_of(value: Variant<'_>) -> Result<Object<'_>> {
+    match value.value()? {
+        Value::Object(object) => Ok(object),
+        _ => Err(Error::corrupt("a VARIANT that is no object has shredded fields")),
+    }
+}
+
+#[cold]
+pub(super) fn in_both() -> Error {
+    Error::corrupt("a VARIANT that is no object stands in value and typed_value both")
+}
+
+#[cold]
+pub(super) fn shredded_too(name: &str) -> Error {
+    Error::corrupt(format!("the field {name} of a VARIANT is shredded, and in value, too"))
 }
 
 impl<'a> Typed<'a> {
@@ -178,10 +220,16 @@ impl<'a> Typed<'a> {
                     let group = group.ok_or_else(|| {
                         not_a_group(&format!("the field {}", field.name()), column.data_type())
                     })?;
-                    Ok((field.name().as_str(), Group::new(group)?))
+                    let mut quoted = String::new();
+                    json::write_text_to(field.name(), &mut quoted);
+                    Ok(ObjectField { name: field.name(), quoted, at: 0, group: Group::new(group)? })
                 });
                 let mut fields = fields.collect::<Result<Vec<_>>>()?;
-                fields.sort_unstable_by_key(|(name, _)| *name);
+                fields.sort_unstable_by_key(|field| field.name);
+                if let Some(pair) = fields.windows(2).find(|pair| pair[0].name == pair[1].name) {
+                    let message = format!("a VARIANT with two shredded fields {}", pair[0].name);
+                    return Err(Error::corrupt(message));
+                }
                 Typed::Object { array, fields }
             }
             DataType::List(_) => {

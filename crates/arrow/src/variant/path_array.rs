@@ -1,20 +1,26 @@
 //! What a path leads to in all rows, as an array.
 
+use super::array_builder::VariantArrayBuilder;
+use super::assembler::Assembler;
 use super::bytes::bytes_of;
-use super::cast::{cast, json_of, text_of};
+use super::cast::{cast, text_of};
+use super::column::VariantColumn;
 use super::column_path::VariantCast;
 use super::group::Group;
 use super::path_walk::{Place, walk};
 use super::shredded_fields::{primitive, unshredded_fields};
 use super::typed_builder::TypedBuilder;
+use super::typed_path::{TypedRows, typed_rows};
 use crate::arrow_error;
-use arrow_array::builder::{ArrayBuilder, BinaryViewBuilder, StringViewBuilder};
+use arrow_array::builder::{ArrayBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int32Array, ListArray, StructArray};
-use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, ListArray, StructArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
+use arrow_select::zip::zip;
 use marquetry_base::{Error, Result};
-use marquetry_variant::{PrimitiveType, Step, Value, Variant, Writer};
+use marquetry_variant::{Path, PathFinder, PrimitiveType, Step, Value, Variant};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,6 +73,67 @@ impl PathTarget {
     }
 }
 
+/// What a path leads to in each row of a column of VARIANT, as an array of the type that [`variant_get_field`] says: that of a column
+/// that is read by a [`VariantPath`](super::VariantPath).
+///
+/// ```
+/// use arrow_array::cast::AsArray;
+/// use arrow_array::{ArrayRef, types::Int64Type};
+/// use marquetry_arrow::variant::{VariantArrayBuilder, VariantCast, variant_get};
+/// use marquetry_variant::PrimitiveType;
+/// let mut builder = VariantArrayBuilder::new();
+/// builder.append_json(r#"{"user": {"id": 7}}"#)?;
+/// builder.append_json(r#"{"user": {"id": "guest"}}"#)?;
+/// let array: ArrayRef = std::sync::Arc::new(builder.finish()?);
+/// let ids = variant_get(&array, &"user.id".parse()?, VariantCast::Type(PrimitiveType::Int64))?;
+/// assert_eq!(ids.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(7), None]);
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the array is no VARIANT, or what is looked at on the way is damaged, with the row.
+pub fn variant_get(array: &ArrayRef, path: &Path, cast: VariantCast) -> Result<ArrayRef> {
+    check_storage(array)?;
+    path_array(array, &[], path.steps(), PathTarget::Cast(cast))
+}
+
+/// Fails if an array has not the columns of a VARIANT.
+fn check_storage(array: &ArrayRef) -> Result<()> {
+    let group = array.as_struct_opt();
+    let has_names = group.is_some_and(|group| group.column_by_name("metadata").and_then(bytes_of).is_some());
+    let has_values = |name: &str| group.is_some_and(|group| group.column_by_name(name).is_some());
+    match has_names && (has_values("value") || has_values("typed_value")) {
+        true => Ok(()),
+        // It says what is wrong.
+        false => VariantColumn::try_new(array).map(drop),
+    }
+}
+
+/// The field of what [`variant_get`] gives: nullable; a list if the path leads over all elements of a list.
+pub fn variant_get_field(name: &str, path: &Path, cast: VariantCast) -> Field {
+    PathTarget::Cast(cast).field(name, path.steps().contains(&Step::AllElements))
+}
+
+/// Whether a path leads to a variant that is null; NULL where it leads nowhere, and where the row is NULL.
+///
+/// # Errors
+///
+/// As [`variant_get`], and if the path leads over all elements of a list.
+pub fn is_variant_null(array: &ArrayRef, path: &Path) -> Result<BooleanArray> {
+    if path.steps().contains(&Step::AllElements) {
+        return Err(Error::argument("whether each of several values is null cannot be asked"));
+    }
+    check_storage(array)?;
+    let states = path_array(array, &[], path.steps(), PathTarget::State)?;
+    let states = states.as_primitive::<Int32Type>().iter();
+    Ok(states
+        .map(|state| {
+            state.filter(|state| *state >= STATE_VARIANT_NULL).map(|state| state == STATE_VARIANT_NULL)
+        })
+        .collect())
+}
+
 /// What `steps` lead to in each row of a column at `column`, names from the root `array` on. The column has what a
 /// [`PathPlan`](super::path_plan::PathPlan) says, or more.
 pub(crate) fn path_array(
@@ -77,31 +144,58 @@ pub(crate) fn path_array(
 ) -> Result<ArrayRef> {
     let (group, nulls) = below(array, column)?;
     let is_list = steps.contains(&Step::AllElements);
-    if let (PathTarget::Cast(VariantCast::Type(kind)), false) = (target, is_list)
-        && let Some(typed) = typed_column(group, nulls.as_ref(), steps, &primitive(kind))
-    {
-        return Ok(typed);
-    }
+    let typed = match (target, is_list) {
+        (PathTarget::Cast(VariantCast::Type(kind)), false) => {
+            typed_rows(group, nulls.as_ref(), steps, &primitive(kind))?
+        }
+        _ => None,
+    };
+    let elsewhere = match &typed {
+        None => None,
+        Some(TypedRows { values, elsewhere: None }) => return Ok(values.clone()),
+        Some(TypedRows { elsewhere, .. }) => elsewhere.as_ref(),
+    };
     let metadata = group.column_by_name("metadata").and_then(bytes_of);
     let mut builder = Builder::new(target);
     let mut offsets = vec![0_i32];
-    let (mut at, mut writer) = (0, Writer::new());
+    let mut at = 0;
     let is_there = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
     let columns =
-        (group.num_columns() > usize::from(metadata.is_some())).then(|| Group::new(group)).transpose()?;
+        (group.num_columns() > usize::from(metadata.is_some())).then(|| Group::root(group)).transpose()?;
+    let (columns, names) = columns.map_or((None, Vec::new()), |(root, names)| (Some(root), names));
+    let is_plain = columns.as_ref().is_some_and(|columns| !columns.is_shredded());
+    let mut finder = match is_plain && !is_list && metadata.is_some() {
+        true => Some(PathFinder::new(&Path::new(steps.to_vec()))?),
+        false => None,
+    };
+    let mut assembler = Assembler::new(names);
     for row in 0..group.len() {
+        if elsewhere.is_some_and(|rows| !rows.value(row)) {
+            at += 1;
+            continue;
+        }
         let state = if is_there(row) { STATE_MISSING } else { STATE_NULL };
         let mut found = false;
         if let (true, Some(columns)) = (is_there(row), &columns) {
             let metadata = metadata.map_or(&[][..], |metadata| metadata.value(row));
-            let mut push = |place: Place<'_, '_>| {
-                found = true;
-                place.with(metadata, &mut writer, &mut |value, variant| builder.push(at, value, variant))?;
-                at += usize::from(is_list);
-                Ok(())
+            let walked = match (&mut finder, columns.bytes(row)) {
+                (Some(finder), Some(value)) => {
+                    finder.find(metadata, value).and_then(|variant| match variant {
+                        Some(variant) => {
+                            found = true;
+                            builder.push(at, Place::Binary(variant), metadata, &mut assembler)
+                        }
+                        None => Ok(()),
+                    })
+                }
+                _ => walk(columns, row, metadata, steps, &mut |place| {
+                    found = true;
+                    builder.push(at, place, metadata, &mut assembler)?;
+                    at += usize::from(is_list);
+                    Ok(())
+                }),
             };
-            walk(columns, row, metadata, steps, &mut push)
-                .map_err(|error| error.with_help(&format!("in row {row} of the batch")))?;
+            walked.map_err(|error| error.with_help(&format!("in row {row} of the batch")))?;
         }
         if is_list {
             offsets.push(i32::try_from(at).map_err(|_| Error::limit("more than 2^31 elements of a path"))?);
@@ -113,6 +207,10 @@ pub(crate) fn path_array(
         }
     }
     let values = builder.finish(at)?;
+    if let (Some(typed), Some(elsewhere)) = (&typed, elsewhere) {
+        let elsewhere = BooleanArray::new(elsewhere.clone(), None);
+        return zip(&elsewhere, &values, &typed.values).map_err(arrow_error);
+    }
     if !is_list {
         return Ok(values);
     }
@@ -134,64 +232,29 @@ fn below<'a>(array: &'a ArrayRef, column: &[String]) -> Result<(&'a StructArray,
     Ok((here, nulls))
 }
 
-/// The typed column of a path, if all values are there, and of the type that is wanted. PERF: it is what there is then.
-fn typed_column(
-    group: &StructArray,
-    nulls: Option<&NullBuffer>,
-    steps: &[Step],
-    wanted: &DataType,
-) -> Option<ArrayRef> {
-    let (mut here, mut nulls) = (group, nulls.cloned());
-    for step in steps {
-        let Step::Field(name) = step else { return None };
-        if here.column_by_name("value").is_some() {
-            return None;
-        }
-        let typed = here.column_by_name("typed_value")?.as_struct_opt()?;
-        let field = typed.column_by_name(name)?.as_struct_opt()?;
-        nulls = NullBuffer::union(NullBuffer::union(nulls.as_ref(), typed.nulls()).as_ref(), field.nulls());
-        here = field;
-    }
-    let typed = here.column_by_name("typed_value").filter(|_| here.column_by_name("value").is_none())?;
-    let all = NullBuffer::union(nulls.as_ref(), typed.nulls());
-    // What is null above is null here, too: nulls need not be joined.
-    let is_joined = all.map_or(0, |nulls| nulls.null_count()) == typed.null_count();
-    (is_joined && typed.data_type() == wanted && !typed.data_type().is_nested()).then(|| typed.clone())
-}
-
 /// Values at places that ascend; at the others there is null.
 enum Builder {
     Typed(Box<TypedBuilder>, PrimitiveType),
     Text { builder: Box<StringViewBuilder>, kind: TextKind },
-    Variant(Box<VariantBuilder>),
+    Json { builder: Box<StringViewBuilder>, text: String },
+    Variant(Box<VariantArrayBuilder>),
     State(Vec<i32>),
-}
-
-struct VariantBuilder {
-    metadata: BinaryViewBuilder,
-    values: BinaryViewBuilder,
-    nulls: NullBufferBuilder,
-    writer: Writer,
 }
 
 #[derive(Clone, Copy)]
 enum TextKind {
     Any,
     TextOnly,
-    Json,
 }
 
 impl Builder {
     fn new(target: PathTarget) -> Self {
         let text = |kind| Builder::Text { builder: Box::default(), kind };
         match target {
-            PathTarget::Cast(VariantCast::Variant) => Builder::Variant(Box::new(VariantBuilder {
-                metadata: BinaryViewBuilder::new(),
-                values: BinaryViewBuilder::new(),
-                nulls: NullBufferBuilder::new(0),
-                writer: Writer::new(),
-            })),
-            PathTarget::Cast(VariantCast::Json) => text(TextKind::Json),
+            PathTarget::Cast(VariantCast::Variant) => Builder::Variant(Box::default()),
+            PathTarget::Cast(VariantCast::Json) => {
+                Builder::Json { builder: Box::default(), text: String::new() }
+            }
             PathTarget::Cast(VariantCast::Type(PrimitiveType::String)) => text(TextKind::Any),
             PathTarget::Cast(VariantCast::Type(kind)) => {
                 Builder::Typed(Box::new(TypedBuilder::new(kind, false)), kind)
@@ -201,7 +264,24 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, at: usize, value: &Value<'_>, variant: Option<Variant<'_>>) -> Result<()> {
+    /// Appends a value that was found.
+    fn push<'a>(
+        &mut self,
+        at: usize,
+        place: Place<'_, 'a>,
+        metadata: &'a [u8],
+        assembler: &mut Assembler<'a>,
+    ) -> Result<()> {
+        if let Builder::Json { builder, text } = self {
+            text.clear();
+            place.write_json(metadata, text)?;
+            (builder.len()..at).for_each(|_| builder.append_null());
+            return builder.try_append_value(text.as_str()).map_err(arrow_error);
+        }
+        place.with(metadata, assembler, &mut |value, variant| self.push_value(at, value, variant))
+    }
+
+    fn push_value(&mut self, at: usize, value: &Value<'_>, variant: Option<Variant<'_>>) -> Result<()> {
         match self {
             Builder::Typed(builder, kind) => {
                 if let Some(value) = cast(value, *kind) {
@@ -217,17 +297,21 @@ impl Builder {
                         made = text_of(value, variant)?;
                         made.as_deref()
                     }
-                    (value, TextKind::Json) => {
-                        made = Some(json_of(value, variant)?);
-                        made.as_deref()
-                    }
                 };
                 (builder.len()..at).for_each(|_| builder.append_null());
                 if let Some(text) = text {
                     builder.try_append_value(text).map_err(arrow_error)?;
                 }
             }
-            Builder::Variant(builder) => builder.push(at, value, variant)?,
+            // It has no need of the value.
+            Builder::Json { .. } => {}
+            Builder::Variant(builder) => {
+                builder.pad(at);
+                builder.write(|writer| match variant {
+                    Some(variant) => writer.copy(variant),
+                    None => writer.write(value),
+                })?;
+            }
             Builder::State(states) => {
                 let is_null = matches!(value, Value::Null);
                 states.push(if is_null { STATE_VARIANT_NULL } else { STATE_VALUE });
@@ -246,45 +330,15 @@ impl Builder {
     fn finish(self, len: usize) -> Result<ArrayRef> {
         Ok(match self {
             Builder::Typed(builder, _) => builder.finish(len),
-            Builder::Text { mut builder, .. } => {
+            Builder::Text { mut builder, .. } | Builder::Json { mut builder, .. } => {
                 (builder.len()..len).for_each(|_| builder.append_null());
                 Arc::new(builder.finish())
             }
-            Builder::Variant(builder) => builder.finish(len)?,
+            Builder::Variant(mut builder) => {
+                builder.pad(len);
+                Arc::new(builder.finish()?)
+            }
             Builder::State(states) => Arc::new(Int32Array::from(states)),
         })
-    }
-}
-
-impl VariantBuilder {
-    fn push(&mut self, at: usize, value: &Value<'_>, variant: Option<Variant<'_>>) -> Result<()> {
-        self.writer.clear();
-        match variant {
-            Some(variant) => self.writer.copy(variant)?,
-            None => self.writer.write(value)?,
-        }
-        let (names, bytes) = self.writer.finish()?;
-        self.pad(at);
-        self.metadata.try_append_value(names).map_err(arrow_error)?;
-        self.values.try_append_value(bytes).map_err(arrow_error)?;
-        self.nulls.append_non_null();
-        Ok(())
-    }
-
-    /// NULL up to place `at`, over a variant that is null.
-    fn pad(&mut self, at: usize) {
-        for _ in self.nulls.len()..at {
-            self.metadata.append_value(super::column::EMPTY_METADATA);
-            self.values.append_value([0]);
-            self.nulls.append_null();
-        }
-    }
-
-    fn finish(mut self, len: usize) -> Result<ArrayRef> {
-        self.pad(len);
-        let columns: Vec<ArrayRef> = vec![Arc::new(self.metadata.finish()), Arc::new(self.values.finish())];
-        let fields = unshredded_fields(&DataType::BinaryView);
-        let array = StructArray::try_new(fields, columns, self.nulls.finish());
-        Ok(Arc::new(array.map_err(arrow_error)?))
     }
 }

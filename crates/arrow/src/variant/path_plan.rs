@@ -3,13 +3,14 @@
 //! A path goes down from group to group, each a `value` and a `typed_value`. Where `typed_value` goes on as the path does, so does the
 //! way; but any row may leave it at any group, and have the rest of the path in its `value`. So what is needed is each `value` on the
 //! way, and all that is below the last group. A `value` that is null in all rows of the file is not: where that is so of all of
-//! them, neither are names, and only typed columns are left.
+//! them, neither are names, and only typed columns are left. Nor is one beside objects that all rows have in `typed_value`: what it has
+//! are other fields. Histograms of levels say so.
 
 use marquetry_base::{Error, Result, quote_name};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::names_of;
-use marquetry_core::schema::{Node, NodeKind, Schema, unknown_column};
+use marquetry_core::schema::{Node, NodeKind, Repetition, Schema, unknown_column};
 use marquetry_encoding::PhysicalType;
 use marquetry_variant::Step;
 
@@ -37,14 +38,20 @@ impl PathPlan {
     pub(crate) fn new(metadata: &ParquetMetaData, column: &str, steps: &[Step]) -> Result<PathPlan> {
         let schema = metadata.schema();
         let names = names_of(column);
-        let node = find(schema, &names).ok_or_else(|| unknown_column(schema, column))?;
+        let (node, level) = find(schema, &names).ok_or_else(|| unknown_column(schema, column))?;
         let Some(group) = Group::of(node) else {
             let message = "it is no VARIANT outside of lists: paths lead into those only";
             return Err(Error::argument(message).in_column(column));
         };
-        let mut way =
-            Way { residuals: Vec::new(), typed: Vec::new(), leaf: None, is_whole: false, in_list: false };
-        way.walk(group, steps, true);
+        let mut way = Way {
+            metadata,
+            residuals: Vec::new(),
+            typed: Vec::new(),
+            leaf: None,
+            is_whole: false,
+            in_list: false,
+        };
+        way.walk(group, level, steps, true);
         let is_null = |leaf: &usize| is_all_null(metadata, *leaf);
         let all = way.typed.clone();
         // Values below the end of the path are on no way, but are read.
@@ -83,15 +90,22 @@ pub(crate) fn quoted_path(schema: &Schema, leaf: usize) -> String {
     names.join(".")
 }
 
-/// The group of a VARIANT at a path of structs.
-fn find<'a>(schema: &'a Schema, names: &[String]) -> Option<&'a Node> {
+/// The group of a VARIANT at a path of structs, and the definition level of rows that have it.
+fn find<'a>(schema: &'a Schema, names: &[String]) -> Option<(&'a Node, usize)> {
     let (first, rest) = names.split_first()?;
     let mut node = schema.fields().iter().find(|field| field.name() == first)?;
+    let mut level = level_of(node);
     for name in rest {
         let NodeKind::Group(fields) = node.kind() else { return None };
         node = fields.iter().find(|field| field.name() == name)?;
+        level += level_of(node);
     }
-    Some(node)
+    Some((node, level))
+}
+
+/// How many definition levels a field adds.
+fn level_of(node: &Node) -> usize {
+    usize::from(node.repetition() != Repetition::Required)
 }
 
 /// A `value` and a `typed_value`.
@@ -122,7 +136,8 @@ impl<'a> Group<'a> {
     }
 }
 
-struct Way {
+struct Way<'a> {
+    metadata: &'a ParquetMetaData,
     residuals: Vec<usize>,
     /// What is below the last group.
     typed: Vec<usize>,
@@ -131,11 +146,12 @@ struct Way {
     in_list: bool,
 }
 
-impl Way {
-    fn walk(&mut self, group: Group<'_>, steps: &[Step], is_fields: bool) {
-        self.residuals.extend(group.value);
+impl Way<'_> {
+    /// `level` is the definition level of rows that have the group, if it is in no list.
+    fn walk(&mut self, group: Group<'_>, level: usize, steps: &[Step], is_fields: bool) {
         self.in_list |= !is_fields;
         let Some((step, rest)) = steps.split_first() else {
+            self.residuals.extend(group.value);
             self.is_whole = is_fields;
             if let Some(typed) = group.typed {
                 leaves_of(typed, &mut self.typed);
@@ -146,12 +162,16 @@ impl Way {
             }
             return;
         };
-        let Some(NodeKind::Group(fields)) = group.typed.map(Node::kind) else { return };
+        let Some((typed, NodeKind::Group(fields))) = group.typed.map(|typed| (typed, typed.kind())) else {
+            self.residuals.extend(group.value);
+            return;
+        };
         let next = match step {
             Step::Field(_) if group.typed.and_then(Node::logical) == Some(&LogicalType::List) => None,
             Step::Field(name) => {
-                let field = fields.iter().find(|field| field.name() == name).and_then(Group::inside);
-                field.map(|field| (field, is_fields))
+                let field = fields.iter().find(|field| field.name() == name);
+                let level = level + level_of(typed) + field.map_or(0, level_of);
+                field.and_then(Group::inside).map(|field| (field, level, is_fields))
             }
             _ => {
                 let element = fields.first().and_then(|repeated| match repeated.kind() {
@@ -160,14 +180,41 @@ impl Way {
                     }
                     NodeKind::Leaf(_) => None,
                 });
-                element.map(|element| (element, false))
+                element.map(|element| (element, level, false))
             }
         };
+        // Beside an object whose field is shredded nothing of that is in `value`.
+        let is_beside = is_fields && matches!(step, Step::Field(_)) && next.is_some();
+        if !(is_beside && is_always_there(self.metadata, typed, level)) {
+            self.residuals.extend(group.value);
+        }
         // Where no field goes on, the rest of the path can be in `value` only.
-        if let Some((next, is_fields)) = next {
-            self.walk(next, rest, is_fields);
+        if let Some((next, level, is_fields)) = next {
+            self.walk(next, level, rest, is_fields);
         }
     }
+}
+
+/// Whether the footer says that all rows which have the group around `typed`, those of at least this definition level, have `typed`.
+fn is_always_there(metadata: &ParquetMetaData, typed: &Node, level: usize) -> bool {
+    if level_of(typed) == 0 {
+        return true;
+    }
+    let mut leaves = Vec::new();
+    leaves_of(typed, &mut leaves);
+    let Some(leaf) = leaves.first() else { return false };
+    metadata.row_groups().all(|group| {
+        let count = group.column(*leaf).ok().filter(|chunk| !chunk.lacks_key()).and_then(|chunk| {
+            let histogram = chunk.size_statistics()?.definition_level_histogram?;
+            // One for each level, or it says something else.
+            let counts: Vec<i64> = histogram.iter().collect();
+            let is_right = counts.len() == usize::from(chunk.leaf().max_def()) + 1
+                && counts.iter().all(|count| *count >= 0)
+                && counts.iter().sum::<i64>() == chunk.num_values();
+            counts.get(level).copied().filter(|_| is_right)
+        });
+        count == Some(0)
+    })
 }
 
 fn leaves_of(node: &Node, out: &mut Vec<usize>) {

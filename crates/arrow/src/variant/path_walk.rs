@@ -1,8 +1,10 @@
 //! What a path leads to in one row: through `typed_value` as far as it goes, and on in the binary of a `value` from there.
 
-use super::group::{Group, Typed};
-use marquetry_base::{Error, Result};
-use marquetry_variant::{Path, Step, Value, Variant, Writer};
+use super::assembler::Assembler;
+use super::group::{Group, Typed, in_both};
+use super::json_text::write_json;
+use marquetry_base::Result;
+use marquetry_variant::{Step, Value, Variant, json};
 
 /// A value that was found.
 pub(super) enum Place<'g, 'a> {
@@ -17,7 +19,7 @@ impl<'a> Place<'_, 'a> {
     pub(super) fn with<T>(
         &self,
         metadata: &'a [u8],
-        writer: &mut Writer,
+        assembler: &mut Assembler<'a>,
         with: &mut dyn FnMut(&Value<'_>, Option<Variant<'_>>) -> Result<T>,
     ) -> Result<T> {
         match self {
@@ -29,16 +31,27 @@ impl<'a> Place<'_, 'a> {
                     with(&variant.value()?, Some(variant))
                 }
                 _ => {
-                    writer.clear();
                     // SPEC: an element cannot be missing; one that is reads as null.
-                    if !group.write(*row, metadata, writer)? {
-                        writer.write(&Value::Null)?;
-                    }
-                    let (metadata, value) = writer.finish()?;
-                    let variant = Variant::new(&metadata, &value)?;
+                    let variant = assembler.value(group, *row, metadata)?;
                     with(&variant.value()?, Some(variant))
                 }
             },
+        }
+    }
+}
+
+impl<'a> Place<'_, 'a> {
+    /// Appends the value as JSON.
+    pub(super) fn write_json(&self, metadata: &'a [u8], out: &mut String) -> Result<()> {
+        match self {
+            Place::Binary(variant) => json::write_to(*variant, out),
+            Place::Columns(group, row) => {
+                // SPEC: an element cannot be missing; one that is reads as null.
+                if !write_json(group, *row, metadata, out)? {
+                    out.push_str("null");
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -56,8 +69,8 @@ pub(super) fn walk<'g, 'a>(
     };
     match (step, group.typed_at(row)) {
         (Step::Field(name), Some(Typed::Object { fields, .. })) => {
-            if let Ok(at) = fields.binary_search_by_key(&name.as_str(), |(field, _)| field) {
-                let field = &fields[at].1;
+            if let Ok(at) = fields.binary_search_by_key(&name.as_str(), |field| field.name) {
+                let field = &fields[at].group;
                 return match field.is_present(row) {
                     true => walk(field, row, metadata, rest, found),
                     false => Ok(()),
@@ -77,11 +90,12 @@ pub(super) fn walk<'g, 'a>(
     }
     let Some(bytes) = group.bytes(row) else { return Ok(()) };
     if matches!(group.typed_at(row), Some(Typed::Primitive(_) | Typed::Array { .. })) {
-        return Err(Error::corrupt("a VARIANT that is no object stands in value and typed_value both"));
+        return Err(in_both());
     }
-    let path = Path::new(steps.to_vec());
-    Variant::new(metadata, bytes)?
-        .get_all(&path)?
-        .into_iter()
-        .try_for_each(|variant| found(Place::Binary(variant)))
+    let mut outcome = Ok(());
+    Variant::new(metadata, bytes)?.visit(steps, &mut |variant| {
+        outcome = found(Place::Binary(variant));
+        outcome.is_ok()
+    })?;
+    outcome
 }

@@ -28,7 +28,7 @@ fn below(group: &Group<'_>, path: &str, out: &mut Vec<String>) -> Result<()> {
             Ok(())
         }
         Some(Typed::Object { fields, .. }) => {
-            fields.iter().try_for_each(|(name, field)| below(field, &format!("{here}.{name}"), out))
+            fields.iter().try_for_each(|field| below(&field.group, &format!("{here}.{}", field.name), out))
         }
         Some(Typed::Array { element, .. }) => below(element, &format!("{here}.list.element"), out),
     }

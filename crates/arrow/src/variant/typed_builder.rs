@@ -151,8 +151,12 @@ impl TypedBuilder {
     }
 }
 
+#[inline]
 fn push<T: ArrowPrimitiveType>(builder: &mut PrimitiveBuilder<T>, at: usize, value: T::Native) {
-    builder.append_nulls(at - builder.len());
+    // PERF: mostly there are none.
+    if at > builder.len() {
+        builder.append_nulls(at - builder.len());
+    }
     builder.append_value(value);
 }
 

@@ -2,7 +2,7 @@
 
 use arrow_array::builder::make_view;
 use arrow_array::{ArrayRef, BinaryViewArray};
-use arrow_buffer::{Buffer, NullBufferBuilder, ScalarBuffer};
+use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
@@ -64,11 +64,26 @@ impl ValueBytes {
     /// The array, which is so long.
     pub(super) fn finish(mut self, len: usize) -> Result<ArrayRef> {
         self.pad(len);
+        let nulls = self.nulls.finish();
+        self.array(nulls)
+    }
+
+    /// The array, which is so long, with `fill` where there would be null. It is at most [`INLINE`] bytes.
+    pub(super) fn finish_filled(mut self, len: usize, fill: &[u8]) -> Result<ArrayRef> {
+        self.pad(len);
+        if let Some(nulls) = self.nulls.finish() {
+            let fill = make_view(fill, 0, 0);
+            let views = self.views.iter_mut().zip(nulls.iter());
+            views.filter(|(_, is_there)| !is_there).for_each(|(view, _)| *view = fill);
+        }
+        self.array(None)
+    }
+
+    fn array(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         if !self.open.is_empty() {
             self.buffers.push(Buffer::from_vec(self.open));
         }
-        let array =
-            BinaryViewArray::try_new(ScalarBuffer::from(self.views), self.buffers, self.nulls.build());
+        let array = BinaryViewArray::try_new(ScalarBuffer::from(self.views), self.buffers, nulls);
         Ok(Arc::new(array.map_err(crate::arrow_error)?))
     }
 }

@@ -2,7 +2,7 @@
 
 use arrow_array::Array;
 use marquetry::errors::Error;
-use marquetry::variant::{VariantColumn, json};
+use marquetry::variant::VariantColumn;
 
 /// The JSON of each row of a column: a damaged variant is an error before any of its rows is written.
 pub(super) struct Variants {
@@ -18,9 +18,7 @@ impl Variants {
         let mut reader = column.reader();
         let (mut texts, mut ends) = (String::new(), Vec::with_capacity(column.len()));
         for row in 0..column.len() {
-            if let Some(variant) = reader.get(row)? {
-                json::write_to(variant, &mut texts)?;
-            }
+            reader.write_json(row, &mut texts)?;
             ends.push(texts.len());
         }
         Ok(Variants { texts, ends })

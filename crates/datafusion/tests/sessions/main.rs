@@ -12,4 +12,5 @@ mod statistics;
 mod tables;
 mod tpch;
 mod tpch_queries;
+mod variants;
 mod writing;

@@ -23,6 +23,42 @@ pub(super) fn number(text: &str) -> Result<Value<'static>> {
     })
 }
 
+/// The number of at most 18 digits, of which `scale` are behind the point; `None` if there are more, or it is a negative zero.
+#[inline]
+pub(super) fn small_number(
+    is_negative: bool,
+    digits: u64,
+    count: usize,
+    scale: usize,
+) -> Option<Value<'static>> {
+    if count > 18 || is_negative && digits == 0 {
+        return None;
+    }
+    let number = if is_negative { -(digits as i64) } else { digits as i64 };
+    if scale == 0 {
+        return Some(small_integer(number));
+    }
+    let decimal = Decimal { unscaled: number.into(), scale: scale as u8 };
+    // As `decimal` has it.
+    Some(match digits < 1_000_000_000 && scale <= 9 {
+        true => Value::Decimal4(decimal),
+        false => Value::Decimal8(decimal),
+    })
+}
+
+#[inline]
+fn small_integer(number: i64) -> Value<'static> {
+    if let Ok(number) = i8::try_from(number) {
+        Value::Int8(number)
+    } else if let Ok(number) = i16::try_from(number) {
+        Value::Int16(number)
+    } else if let Ok(number) = i32::try_from(number) {
+        Value::Int32(number)
+    } else {
+        Value::Int64(number)
+    }
+}
+
 /// A number as digits: these, times ten to the power of the exponent.
 #[derive(Debug, Clone)]
 struct Number {
@@ -89,16 +125,9 @@ impl Number {
 }
 
 fn integer(number: i128) -> Value<'static> {
-    if let Ok(number) = i8::try_from(number) {
-        Value::Int8(number)
-    } else if let Ok(number) = i16::try_from(number) {
-        Value::Int16(number)
-    } else if let Ok(number) = i32::try_from(number) {
-        Value::Int32(number)
-    } else if let Ok(number) = i64::try_from(number) {
-        Value::Int64(number)
-    } else {
-        Value::Decimal16(Decimal { unscaled: number, scale: 0 })
+    match i64::try_from(number) {
+        Ok(number) => small_integer(number),
+        Err(_) => Value::Decimal16(Decimal { unscaled: number, scale: 0 }),
     }
 }
 
@@ -144,6 +173,37 @@ mod tests {
         }
         assert!(matches!(number("-0").unwrap(), Value::Double(zero) if zero.is_sign_negative()));
         assert!(matches!(number("-0.00").unwrap(), Value::Double(zero) if zero.is_sign_negative()));
+    }
+
+    #[test]
+    fn small_numbers_are_the_same() {
+        for text in [
+            "0",
+            "7",
+            "-1",
+            "127",
+            "-129",
+            "32768",
+            "2147483648",
+            "999999999999999999",
+            "0.0",
+            "-0.1",
+            "1.10",
+            "999999999.9",
+            "0.999999999",
+            "0.1234567890",
+            "12345678.123456789",
+            "0.000000000000000001",
+        ] {
+            let digits = text.trim_start_matches('-').replace('.', "");
+            let scale = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+            let found = small_number(text.starts_with('-'), digits.parse().unwrap(), digits.len(), scale);
+            let found = found.filter(|_| digits.len() <= 18);
+            assert!(found.is_none_or(|found| found == number(text).unwrap()), "{text}: {found:?}");
+            assert_eq!(found.is_some(), digits.len() <= 18, "{text}");
+        }
+        assert_eq!(small_number(true, 0, 1, 0), None);
+        assert_eq!(small_number(false, 0, 19, 0), None);
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! From JSON to variants.
 
-use super::number::number;
+use super::number::{number, small_number};
+use super::signs::plain_len;
 use crate::depth::check_depth;
 use crate::value::Value;
 use crate::writer::Writer;
 use marquetry_base::{Error, Result};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::fmt;
 
 /// The metadata and the value of a JSON text, by the rules of [`json`](crate::json).
 ///
@@ -28,118 +25,263 @@ pub fn parse(text: &str) -> Result<(Vec<u8>, Vec<u8>)> {
 ///
 /// As [`parse`]; what was written before the error stays.
 pub fn parse_into(text: &str, writer: &mut Writer) -> Result<()> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    write(raw.get(), writer, 0)
+    let mut reader = Reader { text, at: 0, unescaped: String::new() };
+    reader.skip_blanks();
+    let read = reader.value(writer, 0).and_then(|()| {
+        reader.skip_blanks();
+        if reader.at == text.len() { Ok(()) } else { Err(Failure::NotJson) }
+    });
+    read.map_err(|failure| match failure {
+        Failure::NotJson => not_json(text),
+        Failure::Other(error) => error,
+    })
 }
 
-/// `text` is one JSON value. What is in an object or array is text until its turn: so numbers keep their digits.
-fn write(text: &str, writer: &mut Writer, depth: usize) -> Result<()> {
-    check_depth(depth)?;
-    match text.as_bytes().first() {
-        Some(b'{') => {
-            writer.begin_object()?;
-            for (name, value) in read::<Members<'_>>(text)?.0 {
-                writer.field(&name)?;
-                write(value.get(), writer, depth + 1)?;
-            }
-            writer.end()
-        }
-        Some(b'[') => {
-            writer.begin_array()?;
-            read::<Elements<'_>>(text)?
-                .0
-                .iter()
-                .try_for_each(|value| write(value.get(), writer, depth + 1))?;
-            writer.end()
-        }
-        Some(b'"') => writer.write(&Value::String(&read::<Text<'_>>(text)?.0)),
-        Some(b'n') => writer.write(&Value::Null),
-        Some(b't') => writer.write(&Value::Boolean(true)),
-        Some(b'f') => writer.write(&Value::Boolean(false)),
-        _ => writer.write(&number(text)?),
-    }
-}
-
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| not_json(&error))
-}
-
+/// What is wrong, and where, is said by a reader that was made for that.
 #[cold]
-fn not_json(error: &serde_json::Error) -> Error {
-    Error::corrupt(format!("not JSON: {error}"))
-}
-
-/// Names and values of an object, all that there are.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct All;
-        impl<'de> Visitor<'de> for All {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some((name, value)) = map.next_entry::<Text<'de>, &RawValue>()? {
-                    members.push((name.0, value));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(All)
+fn not_json(text: &str) -> Error {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Err(error) => Error::corrupt(format!("not JSON: {error}")),
+        Ok(_) => Error::corrupt("not JSON"),
     }
 }
 
-/// The values of an array.
-struct Elements<'a>(Vec<&'a RawValue>);
+/// A JSON text, read from front to back.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// The last text that had escapes.
+    unescaped: String,
+}
 
-impl<'de> Deserialize<'de> for Elements<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct All;
-        impl<'de> Visitor<'de> for All {
-            type Value = Elements<'de>;
+/// Why a text was not read.
+enum Failure {
+    NotJson,
+    Other(Error),
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Elements<'de>, A::Error> {
-                let mut all = Vec::new();
-                while let Some(element) = elements.next_element()? {
-                    all.push(element);
-                }
-                Ok(Elements(all))
-            }
-        }
-        deserializer.deserialize_seq(All)
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
     }
 }
 
-/// Text that is copied only where it has escapes.
-struct Text<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Borrowing;
-        impl<'de> Visitor<'de> for Borrowing {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text")
+impl<'a> Reader<'a> {
+    fn value(&mut self, writer: &mut Writer, depth: usize) -> Result<(), Failure> {
+        check_depth(depth)?;
+        match self.peek() {
+            Some(b'{') => self.object(writer, depth),
+            Some(b'[') => self.array(writer, depth),
+            Some(b'"') => {
+                let text = self.string()?;
+                Ok(writer.write(&Value::String(text))?)
             }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+            Some(b'n') => self.word("null", &Value::Null, writer),
+            Some(b't') => self.word("true", &Value::Boolean(true), writer),
+            Some(b'f') => self.word("false", &Value::Boolean(false), writer),
+            _ => {
+                let number = self.number()?;
+                Ok(writer.write(&number)?)
             }
         }
-        deserializer.deserialize_str(Borrowing)
+    }
+
+    fn object(&mut self, writer: &mut Writer, depth: usize) -> Result<(), Failure> {
+        writer.begin_object()?;
+        self.at += 1;
+        self.skip_blanks();
+        let mut is_over = self.take(b'}');
+        while !is_over {
+            if self.peek() != Some(b'"') {
+                return Err(Failure::NotJson);
+            }
+            writer.field(self.string()?)?;
+            self.skip_blanks();
+            if !self.take(b':') {
+                return Err(Failure::NotJson);
+            }
+            self.skip_blanks();
+            self.value(writer, depth + 1)?;
+            is_over = self.is_over(b'}')?;
+        }
+        Ok(writer.end()?)
+    }
+
+    fn array(&mut self, writer: &mut Writer, depth: usize) -> Result<(), Failure> {
+        writer.begin_array()?;
+        self.at += 1;
+        self.skip_blanks();
+        let mut is_over = self.take(b']');
+        while !is_over {
+            self.value(writer, depth + 1)?;
+            is_over = self.is_over(b']')?;
+        }
+        Ok(writer.end()?)
+    }
+
+    /// Whether `end` comes, or else a comma, behind which something comes.
+    #[inline]
+    fn is_over(&mut self, end: u8) -> Result<bool, Failure> {
+        self.skip_blanks();
+        if self.take(b',') {
+            self.skip_blanks();
+            return Ok(false);
+        }
+        if self.take(end) { Ok(true) } else { Err(Failure::NotJson) }
+    }
+
+    fn word(&mut self, word: &str, value: &Value<'_>, writer: &mut Writer) -> Result<(), Failure> {
+        if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+            return Err(Failure::NotJson);
+        }
+        self.at += word.len();
+        Ok(writer.write(value)?)
+    }
+
+    /// The text between the quotes of which the first one is next.
+    #[inline]
+    fn string(&mut self) -> Result<&str, Failure> {
+        let start = self.at + 1;
+        let end = start + plain_len(&self.text.as_bytes()[start..]);
+        // A byte of ASCII is there, before which a text can be cut.
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(&self.text[start..end]);
+        }
+        self.string_with_escapes(start)
+    }
+
+    fn string_with_escapes(&mut self, start: usize) -> Result<&str, Failure> {
+        self.unescaped.clear();
+        self.at = start;
+        loop {
+            let end = self.at + plain_len(&self.text.as_bytes()[self.at..]);
+            self.unescaped.push_str(&self.text[self.at..end]);
+            self.at = end + 1;
+            match self.text.as_bytes().get(end) {
+                Some(b'"') => return Ok(&self.unescaped),
+                Some(b'\\') => {
+                    let sign = self.escaped().ok_or(Failure::NotJson)?;
+                    self.unescaped.push(sign);
+                }
+                _ => return Err(Failure::NotJson),
+            }
+        }
+    }
+
+    /// What stands behind a backslash.
+    fn escaped(&mut self) -> Option<char> {
+        self.at += 1;
+        Some(match self.text.as_bytes().get(self.at - 1)? {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let unit = self.utf16_unit()?;
+                let units = match unit {
+                    // The first of two, of which the other one must come.
+                    0xd800..=0xdbff if self.text.as_bytes()[self.at..].starts_with(b"\\u") => {
+                        self.at += 2;
+                        vec![unit, self.utf16_unit()?]
+                    }
+                    unit => vec![unit],
+                };
+                let mut signs = char::decode_utf16(units);
+                let sign = signs.next()?.ok()?;
+                return signs.next().is_none().then_some(sign);
+            }
+            _ => return None,
+        })
+    }
+
+    fn utf16_unit(&mut self) -> Option<u16> {
+        let digits = self.text.as_bytes().get(self.at..self.at + 4)?;
+        self.at += 4;
+        digits.iter().try_fold(0_u16, |unit, digit| {
+            let digit = char::from(*digit).to_digit(16)?;
+            Some(unit << 4 | digit as u16)
+        })
+    }
+
+    fn number(&mut self) -> Result<Value<'static>, Failure> {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let is_negative = self.take(b'-');
+        let mut digits = Digits { number: 0, count: 0 };
+        let first = self.at;
+        self.at += digits.read(&bytes[first..]);
+        // A zero in front is the only digit before the point.
+        if self.at == first || bytes[first] == b'0' && self.at > first + 1 {
+            return Err(Failure::NotJson);
+        }
+        let mut scale = 0;
+        if self.take(b'.') {
+            scale = digits.read(&bytes[self.at..]);
+            self.at += scale;
+            if scale == 0 {
+                return Err(Failure::NotJson);
+            }
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if !self.take(b'+') {
+                self.take(b'-');
+            }
+            let exponent = Digits { number: 0, count: 0 }.read(&bytes[self.at..]);
+            self.at += exponent;
+            return match exponent {
+                0 => Err(Failure::NotJson),
+                _ => Ok(number(&self.text[start..self.at])?),
+            };
+        }
+        match small_number(is_negative, digits.number, digits.count, scale) {
+            Some(value) => Ok(value),
+            None => Ok(number(&self.text[start..self.at])?),
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Goes behind a byte of ASCII, if it is next.
+    #[inline]
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    #[inline]
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+}
+
+/// Digits as a number, which is right as long as there are not too many.
+struct Digits {
+    number: u64,
+    count: usize,
+}
+
+impl Digits {
+    /// Reads digits, and says how many there are.
+    #[inline]
+    fn read(&mut self, bytes: &[u8]) -> usize {
+        let mut count = 0;
+        while let Some(digit @ b'0'..=b'9') = bytes.get(count) {
+            self.number = self.number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            count += 1;
+        }
+        self.count += count;
+        count
     }
 }

@@ -1,5 +1,7 @@
 //! From variants to JSON.
 
+use super::signs::plain_len;
+use crate::decimal::Decimal;
 use crate::depth::check_depth;
 use crate::primitive::time_of_day;
 use crate::value::Value;
@@ -30,6 +32,25 @@ pub fn write_to(variant: Variant<'_>, out: &mut String) -> Result<()> {
     write_below(variant, out, 0)
 }
 
+/// Appends a value that holds no others.
+///
+/// # Errors
+///
+/// If it is an object or an array, or a time beyond a day.
+pub fn write_value_to(value: &Value<'_>, out: &mut String) -> Result<()> {
+    match value {
+        Value::Object(_) | Value::Array(_) => {
+            Err(Error::argument("a variant object or array is not a primitive value"))
+        }
+        value => write_primitive(value, out),
+    }
+}
+
+/// Appends a text in quotes, as names of fields have it, too.
+pub fn write_text_to(text: &str, out: &mut String) {
+    write_text(text, out);
+}
+
 fn write_below(variant: Variant<'_>, out: &mut String, depth: usize) -> Result<()> {
     check_depth(depth)?;
     match variant.value()? {
@@ -40,7 +61,7 @@ fn write_below(variant: Variant<'_>, out: &mut String, depth: usize) -> Result<(
                 if i > 0 {
                     out.push(',');
                 }
-                write_text(name, out)?;
+                write_text(name, out);
                 out.push(':');
                 write_below(value, out, depth + 1)?;
             }
@@ -63,21 +84,22 @@ fn write_below(variant: Variant<'_>, out: &mut String, depth: usize) -> Result<(
 
 fn write_primitive(value: &Value<'_>, out: &mut String) -> Result<()> {
     let written = match value {
-        Value::Null => write!(out, "null"),
-        Value::Boolean(value) => write!(out, "{value}"),
-        Value::Int8(number) => write!(out, "{number}"),
-        Value::Int16(number) => write!(out, "{number}"),
-        Value::Int32(number) => write!(out, "{number}"),
-        Value::Int64(number) => write!(out, "{number}"),
+        Value::Null => return push(out, "null"),
+        Value::Boolean(value) => return push(out, if *value { "true" } else { "false" }),
+        Value::Int8(number) => return push(out, itoa::Buffer::new().format(*number)),
+        Value::Int16(number) => return push(out, itoa::Buffer::new().format(*number)),
+        Value::Int32(number) => return push(out, itoa::Buffer::new().format(*number)),
+        Value::Int64(number) => return push(out, itoa::Buffer::new().format(*number)),
         Value::Decimal4(number) | Value::Decimal8(number) | Value::Decimal16(number) => {
-            write!(out, "{number}")
+            write_decimal(number, out);
+            return Ok(());
         }
         Value::Double(number) if number.is_finite() => {
-            write!(out, "{}", zmij::Buffer::new().format_finite(*number))
+            return push(out, zmij::Buffer::new().format_finite(*number));
         }
         Value::Double(number) => write!(out, "\"{}\"", not_finite(*number)),
         Value::Float(number) if number.is_finite() => {
-            write!(out, "{}", zmij::Buffer::new().format_finite(*number))
+            return push(out, zmij::Buffer::new().format_finite(*number));
         }
         Value::Float(number) => write!(out, "\"{}\"", not_finite(f64::from(*number))),
         Value::Date(days) => write!(out, "\"{}\"", format_date(i64::from(*days))),
@@ -87,17 +109,67 @@ fn write_primitive(value: &Value<'_>, out: &mut String) -> Result<()> {
         Value::TimestampNanos(ticks) => write!(out, "\"{}Z\"", moment(*ticks, NANOS)),
         Value::LocalTimestampNanos(ticks) => write!(out, "\"{}\"", moment(*ticks, NANOS)),
         Value::Binary(bytes) => write!(out, "\"{}\"", STANDARD.encode(bytes)),
-        Value::String(text) => return write_text(text, out),
+        Value::String(text) => {
+            write_text(text, out);
+            return Ok(());
+        }
         Value::Uuid(bytes) => write!(out, "\"{}\"", uuid(bytes)),
         Value::Object(_) | Value::Array(_) => Ok(()),
     };
     written.map_err(|error| Error::argument(error.to_string()))
 }
 
-fn write_text(text: &str, out: &mut String) -> Result<()> {
-    let quoted = serde_json::to_string(text).map_err(|error| Error::argument(error.to_string()))?;
-    out.push_str(&quoted);
+fn push(out: &mut String, text: &str) -> Result<()> {
+    out.push_str(text);
     Ok(())
+}
+
+/// PERF: what stands for itself is copied as it is.
+fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    loop {
+        let (plain, behind) = rest.split_at(plain_len(rest.as_bytes()));
+        out.push_str(plain);
+        let Some(sign) = behind.chars().next() else { break };
+        match sign {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            other => {
+                let _ = write!(out, "\\u{:04x}", u32::from(other));
+            }
+        }
+        // All of these are of ASCII.
+        rest = &behind[1..];
+    }
+    out.push('"');
+}
+
+/// PERF: numbers of up to 64 bits without what formats can do besides.
+fn write_decimal(number: &Decimal, out: &mut String) {
+    let scale = usize::from(number.scale);
+    let Ok(magnitude) = u64::try_from(number.unscaled.unsigned_abs()) else {
+        // Text takes whatever is written.
+        let _ = write!(out, "{number}");
+        return;
+    };
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(magnitude);
+    if number.unscaled < 0 {
+        out.push('-');
+    }
+    let before_point = digits.len().saturating_sub(scale);
+    out.push_str(if before_point == 0 { "0" } else { &digits[..before_point] });
+    if scale > 0 {
+        out.push('.');
+        out.extend(std::iter::repeat_n('0', scale.saturating_sub(digits.len())));
+        out.push_str(&digits[before_point..]);
+    }
 }
 
 fn not_finite(number: f64) -> &'static str {
@@ -129,3 +201,39 @@ fn uuid(bytes: &[u8; 16]) -> String {
 
 const MICROS: i64 = 1_000_000;
 const NANOS: i64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_those_of_json() {
+        for text in [
+            "",
+            "plain",
+            "a \"quote\" and \\",
+            "\n\r\t\u{8}\u{c}\u{0}\u{1f}\u{7f}",
+            "ä€𝄞",
+            "\\",
+            "1234567\"",
+            "12345678\n9",
+        ] {
+            let mut out = String::new();
+            write_text(text, &mut out);
+            assert_eq!(out, serde_json::to_string(text).unwrap());
+        }
+    }
+
+    #[test]
+    fn decimals_are_those_of_display() {
+        for unscaled in
+            [0, 1, -1, 9, -10, 12345, i128::from(u64::MAX), -i128::from(u64::MAX), 10_i128.pow(37)]
+        {
+            for scale in [0, 1, 2, 5, 6, 19, 20, 38] {
+                let (number, mut out) = (Decimal { unscaled, scale }, String::new());
+                write_decimal(&number, &mut out);
+                assert_eq!(out, number.to_string());
+            }
+        }
+    }
+}

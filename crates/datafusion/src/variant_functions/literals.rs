@@ -1,0 +1,62 @@
+//! What arguments of functions have to be.
+
+use crate::column_kind::is_text;
+use crate::variant_storage::is_variant_storage;
+use arrow_schema::DataType;
+use datafusion::common::{ScalarValue, plan_err};
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, ExpressionPlacement};
+
+/// The text of a literal; `None` if it is another value, or no literal.
+pub(super) fn text_of(value: Option<&ScalarValue>) -> Option<&str> {
+    match value? {
+        ScalarValue::Utf8(text) | ScalarValue::LargeUtf8(text) | ScalarValue::Utf8View(text) => {
+            text.as_deref()
+        }
+        _ => None,
+    }
+}
+
+/// The scalar that a value is.
+pub(super) fn scalar_of(value: Option<&ColumnarValue>) -> Option<&ScalarValue> {
+    match value? {
+        ColumnarValue::Scalar(scalar) => Some(scalar),
+        ColumnarValue::Array(_) => None,
+    }
+}
+
+/// Fails unless the arguments are a VARIANT, and as many texts as there may be.
+pub(super) fn check_types(
+    name: &str,
+    given: &[DataType],
+    texts: std::ops::RangeInclusive<usize>,
+) -> Result<Vec<DataType>> {
+    let Some((variant, rest)) = given.split_first() else {
+        return plan_err!("{name} takes a VARIANT");
+    };
+    if !is_variant_storage(variant) {
+        return plan_err!("{name} takes a VARIANT, a struct of metadata and value, not {variant}");
+    }
+    if !texts.contains(&rest.len()) {
+        return plan_err!(
+            "{name} takes {} to {} arguments, not {}",
+            texts.start() + 1,
+            texts.end() + 1,
+            given.len()
+        );
+    }
+    match rest.iter().find(|data_type| !is_text(data_type)) {
+        Some(other) => plan_err!("{name}: a path and a type are text, not {other}"),
+        None => Ok(given.to_vec()),
+    }
+}
+
+/// Of a column, with literals, it is taken where the column is read.
+pub(super) fn placement(args: &[ExpressionPlacement]) -> ExpressionPlacement {
+    let Some((of, rest)) = args.split_first() else { return ExpressionPlacement::KeepInPlace };
+    let is_taken_out = matches!(of, ExpressionPlacement::Column | ExpressionPlacement::MoveTowardsLeafNodes);
+    match is_taken_out && rest.iter().all(|arg| *arg == ExpressionPlacement::Literal) {
+        true => ExpressionPlacement::MoveTowardsLeafNodes,
+        false => ExpressionPlacement::KeepInPlace,
+    }
+}
