@@ -85,6 +85,24 @@ def test_differences(path: str, tmp_path: pathlib.Path) -> None:
         marquetry.diff(path, b"no file")
 
 
+def test_house_rules(path: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = tmp_path / "house.toml"
+    house.write_text("fail = 'invalid'\n[severity]\nhouse-columns = 'suspicious'\n[limits]\ncolumns = { max = 3 }\n")
+    report = marquetry.lint(path, house)
+    assert [(found.rule, found.severity) for found in report.findings if found.rule.startswith("house")] == [("house-columns", "suspicious")]
+    assert not report.fails and report.worst == "suspicious" and "house-columns" in str(report)
+    (tmp_path / ".marquetry.toml").write_text("[limits]\nrow-group-rows = { min = 1000 }\n")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    found = marquetry.lint(path)
+    assert found.fails and {"house-row-group-rows"} <= {it.rule for it in found.findings}
+    assert not marquetry.verify(path).fails and marquetry.verify(b"no file").fails
+    house.write_text("levl = 'deep'")
+    with pytest.raises(marquetry.ArgumentError, match="levl"):
+        marquetry.lint(path, house)
+
+
 def test_advice_is_measured_and_followed(path: str, tmp_path: pathlib.Path) -> None:
     careless = str(tmp_path / "careless.parquet")
     table = pa.table({"day": [f"2024-01-{1 + i % 28:02}" for i in range(20_000)], "n": [i * 7919 % 1000 for i in range(20_000)]})

@@ -1,17 +1,17 @@
 //! How much memory a command takes: the process's budget for reading, and what writing may hold.
 
-use crate::args::bytes;
 use crate::keys;
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::{Limits, MemoryBudget};
+use marquetry_base::parse_byte_size;
 
 /// The argument of all commands.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct MemoryArgs {
     /// Memory for reading, sorting and writing together; what is sorted or written and needs more goes to temporary files. A
     /// quarter of the machine's memory and half of a container's if not given, for sorting and writing half of that and at most 1 GiB
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
 }
 

@@ -1,6 +1,5 @@
 //! Checks files in several threads, and shows what is found.
 
-use super::judgement::Judgement;
 use super::places::places;
 use super::{github, sarif};
 use crate::args::Files;
@@ -9,7 +8,7 @@ use crate::file_name;
 use crate::output::Output;
 use crate::printable::printable;
 use marquetry::errors::Error;
-use marquetry_verify::{Finding, Report, Severity, VerifyOptions, verify};
+use marquetry_verify::{Finding, Judgement, Report, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

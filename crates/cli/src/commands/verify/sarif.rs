@@ -1,11 +1,10 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
-use super::judgement::Judgement;
 use crate::failure::Failure;
 use crate::file_name;
 use crate::remote::is_url;
 use marquetry_base::text_without_secrets;
-use marquetry_verify::{Finding, HOUSE_RULES, RULES, Report, Rule, Severity};
+use marquetry_verify::{Finding, HOUSE_RULES, Judgement, RULES, Report, Rule, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
 
