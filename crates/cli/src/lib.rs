@@ -32,6 +32,8 @@
 //! json_stream   JSON that is written while its parts come
 //! overwrite  where a file may be written
 //! terminal  output to a terminal
+//! hyperlinks  names that lead somewhere
+//! percent   text as URLs have it
 //! pager     long text page by page
 //! failure   what goes wrong, its line on standard error and its exit code
 //! signals   what is cleaned up when the process is told to end
@@ -56,6 +58,7 @@ mod file_name;
 mod files;
 mod geo_labels;
 mod help;
+mod hyperlinks;
 mod inputs;
 mod json_stream;
 mod keys;
@@ -67,6 +70,7 @@ mod ordered_map;
 mod output;
 mod overwrite;
 mod pager;
+mod percent;
 mod plain_value;
 mod printable;
 mod remote;
@@ -117,7 +121,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     #[cfg(unix)]
     signals::clean_up();
     let mut outcome = Outcome::new();
-    let mut output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
+    let output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
+    let mut output = output.with_hyperlinks(args.hyperlinks);
     let keys = args.keys.apply();
     let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
     match run {

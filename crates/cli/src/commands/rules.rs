@@ -1,12 +1,13 @@
 //! `rules`: what `verify` checks.
 
 use crate::failure::Failure;
+use crate::hyperlinks;
 use crate::output::Output;
 use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry_verify::{Rule, rules_named};
 use serde_json::{Value, json};
-use std::io;
+use std::io::{self, Write};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RulesArgs {
@@ -48,7 +49,9 @@ pub(crate) fn run(args: &RulesArgs, output: &mut Output) -> Result<(), Failure> 
 fn one(rule: &Rule, output: &mut Output) -> io::Result<()> {
     output.line(format!("{}: {}, from level {} on", rule.id, rule.severity.name(), rule.level.name()))?;
     output.line(format!("  {}", rule.title))?;
-    output.line(format!("  format: {}", rule.spec))
+    output.write_all(b"  format: ")?;
+    output.linked(rule.spec, hyperlinks::of_spec(rule.spec))?;
+    output.line("")
 }
 
 fn object(rule: &Rule) -> Value {
