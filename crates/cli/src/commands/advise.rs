@@ -123,7 +123,8 @@ const MERGING_SHARE: f64 = 0.25;
 /// What stands behind the options in `--help`.
 pub(crate) const ADVISE_HELP: &str = "\
 Every figure is measured. Columns are decoded and encoded again with the encodings and codecs that may be better, first on some rows,
-and the best three on whole row groups, spread evenly over the file, as many as the budget allows. Large columns come first. A choice
+and the best three on whole row groups, spread evenly over the file, as many as the budget allows. Large columns come first; of
+very many each is looked at for a moment, and those that would save most are measured. A choice
 must save 3 % of its column, and more than it may be wrong by (+-, from the spread between row groups).
 
 All else is tried on a sample of up to 262,144 rows and 64 MiB, which is written with it and without; time is that of decoding on one
