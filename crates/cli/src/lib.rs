@@ -3,6 +3,7 @@
 //! ```text
 //! cli       the command line: options and subcommands
 //! args      arguments that several commands share
+//! caller    who wants the work done: a person or a program
 //! help      texts of help, as wide as the terminal
 //! printable, file_name  text and names of files as they are shown
 //! files     patterns become files, files are opened
@@ -48,6 +49,7 @@
 
 mod args;
 mod bounded_rows;
+mod caller;
 mod cli;
 mod column_list;
 mod column_names;
@@ -91,6 +93,8 @@ mod terminal;
 mod text_table;
 mod unreferenced;
 mod variant_field;
+
+pub use commands::optimize::{OptimizeOptions, Optimized, OptimizedColumn, optimize};
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};
