@@ -143,8 +143,8 @@ def _wanted(for_: str, budget: float, where: Any, queries: str | os.PathLike[str
 
 
 def _conditions(where: Any) -> list[str]:
-    """The texts of a filter, or of a list of several: a list of tuples is one filter."""
-    is_one = not isinstance(where, (list, tuple)) or isinstance(where[0] if where else None, (list, tuple))
+    """The texts of a filter, or of a list of several: a list of nothing but tuples or lists is one filter."""
+    is_one = not isinstance(where, (list, tuple)) or bool(where) and all(isinstance(part, (list, tuple)) for part in where)
     texts = (predicate(condition) for condition in ([where] if is_one else where))
     return [text for text in texts if text is not None]
 
