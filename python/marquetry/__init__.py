@@ -42,21 +42,21 @@ __all__ = [
     "Advice", "AdviceFinding", "ArgumentError", "Batch", "CancelledError", "ChangedError", "ColumnAdvice",
     "ColumnError", "ColumnStats", "Common", "DamageError", "Dataset", "Diff", "Difference", "EncryptedError", "Error",
     "Explanation", "File", "Finding", "ForbiddenError", "Histogram", "IoError", "Lengths", "LimitError",
-    "MissingFileError", "Optimized", "OutOfMemoryError", "Recovery", "RowsDiff", "Schema", "Statistics", "Stream", "Table",
-    "UnsupportedError", "Verification", "Writer", "__version__", "advise", "append", "create", "dataset", "diff", "explain",
-    "open", "optimize", "recover", "report", "stats", "verify", "write",
+    "MissingFileError", "Optimized", "OptimizedColumn", "OutOfMemoryError", "Recovery", "RowsDiff", "Schema", "Statistics",
+    "Stream", "Table", "UnsupportedError", "Verification", "Writer", "__version__", "advise", "append", "create", "dataset",
+    "diff", "explain", "lint", "open", "optimize", "recover", "report", "stats", "verify", "write",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from ._advise import Advice, AdviceFinding, ColumnAdvice, Optimized, advise, optimize
+    from ._advise import Advice, AdviceFinding, ColumnAdvice, Optimized, OptimizedColumn, advise, optimize
     from ._inspect import ColumnStats, Common, Diff, Difference, Histogram, Lengths, RowsDiff, Statistics, diff, stats
-    from ._reports import Explanation, Finding, Recovery, Verification, explain, recover, report, verify
+    from ._reports import Explanation, Finding, Recovery, Verification, explain, lint, recover, report, verify
 
-_ADVISE = ("Advice", "AdviceFinding", "ColumnAdvice", "Optimized", "advise", "optimize")
+_ADVISE = ("Advice", "AdviceFinding", "ColumnAdvice", "Optimized", "OptimizedColumn", "advise", "optimize")
 _INSPECT = (
     "ColumnStats", "Common", "Diff", "Difference", "Histogram", "Lengths", "RowsDiff", "Statistics", "diff", "stats",
 )  # fmt: skip
-_REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "recover", "report", "verify")
+_REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "lint", "recover", "report", "verify")
 
 
 def __getattr__(name: str) -> object:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, NamedTuple, Sequence
 
 from . import _marquetry
-from ._errors import Error
-from ._file import open
-from ._inspect import diff
-from ._writer import write
+from ._errors import UnsupportedError
+from ._filters import predicate
+from ._inspect import files_of
+from ._marquetry import FileDecryptionProperties
 
 
 class BytesChange(NamedTuple):
@@ -71,9 +70,11 @@ class Advice:
     columns: list[ColumnAdvice]
     findings: list[AdviceFinding]
     not_measured: list[str]
+    file: str | None = None
 
     def __repr__(self) -> str:
-        lines = [f"{self.size} bytes, {self.predicted} with other encodings and codecs"]
+        of = "" if self.file is None else f"{self.file}: "
+        lines = [f"{of}{self.size} bytes, {self.predicted} with other encodings and codecs"]
         lines += [f"{number}. {found.kind}: {found.what}" for number, found in enumerate(self.findings, 1)]
         return "\n".join(lines + [f"not measured: {what}" for what in self.not_measured])
 
@@ -97,25 +98,65 @@ class Advice:
 def advise(
     source: Any,
     *,
-    goal: Literal["size", "scan", "filter"] = "size",
+    for_: Literal["size", "scan", "filter"] = "size",
     budget: float = 10.0,
-    queries: Sequence[str] = (),
+    where: Any = (),
+    queries: str | os.PathLike[str] | Sequence[str] = (),
     compat: Literal["modern", "latest"] = "modern",
+    decryption: FileDecryptionProperties | None = None,
 ) -> Advice:
-    """What would make a file smaller or faster: each figure is measured on its rows, for so many seconds.
+    """What would make a file smaller or faster: each figure is measured on its rows, for ``budget`` seconds.
 
-    ``goal`` says what counts most: few bytes, fast reading, or what ``queries``, conditions as SQL has them, can skip.
-    ``compat="latest"`` allows encodings that not all readers know. The command ``marquetry optimize`` does it.
+    ``for_`` says what counts most: few bytes, fast reading, or what queries can skip. What is asked is told by ``where``, a filter or a
+    list of filters, and by ``queries``, the path of a file, or lines: a condition or a SELECT with a WHERE on each, with a number and a
+    tab in front that say how often. ``compat="latest"`` allows encodings that not all readers know. :func:`optimize` does it.
+
+    Of a folder, or of a list of paths, it is the advice of the largest file, ``file``, and whether its files are better merged. ``decryption``
+    has the keys of an encrypted file.
 
     >>> import marquetry
-    >>> advice = marquetry.advise(WINES, queries=["country = 'FR'"])
+    >>> advice = marquetry.advise(WINES, where="country = 'FR'")
     >>> advice.predicted <= advice.size, len(advice.columns)
     (True, 9)
     """
-    raw = _marquetry.advise(source, {"goal": goal, "budget": budget, "queries": list(queries), "compat": compat})
+    options = {**_wanted(for_, budget, where, queries, compat), "decryption": decryption}
+    files = files_of(source)
+    if files is None:
+        return _advice(_marquetry.advise(source, options))
+    largest = max(files, key=os.path.getsize)
+    # What is in several folders may be partitions, which stay apart.
+    folders = [os.path.dirname(file) for file in files]
+    fullest = max(folders, key=folders.count)
+    together = [file for file, folder in zip(files, folders) if folder == fullest]
+    merging = _marquetry.advise_merging(together, budget * _MERGING_SHARE, {"decryption": decryption})
+    advice = _marquetry.advise(largest, options)
+    return _advice({**advice, "findings": [*([merging] if merging else []), *advice["findings"]]}, largest)
+
+
+def _wanted(for_: str, budget: float, where: Any, queries: str | os.PathLike[str] | Sequence[str], compat: str) -> dict[str, Any]:
+    if isinstance(queries, (str, os.PathLike)):
+        with open(queries, encoding="utf-8") as file:
+            lines = file.read()
+    else:
+        lines = "\n".join(queries)
+    return {"for": for_, "budget": budget, "where": _conditions(where), "queries": lines, "compat": compat}
+
+
+def _conditions(where: Any) -> list[str]:
+    """The texts of a filter, or of a list of several: a list of nothing but tuples or lists is one filter."""
+    is_one = not isinstance(where, (list, tuple)) or bool(where) and all(isinstance(part, (list, tuple)) for part in where)
+    texts = (predicate(condition) for condition in ([where] if is_one else where))
+    return [text for text in texts if text is not None]
+
+
+# The part of the budget that is for merging, beside it.
+_MERGING_SHARE = 0.25
+
+
+def _advice(raw: dict[str, Any], file: str | None = None) -> Advice:
     columns = [ColumnAdvice(**column) for column in raw["columns"]]
     findings = [AdviceFinding(**{**found, **_changes(found)}) for found in raw["findings"]]
-    return Advice(raw["size"], raw["predicted"], columns, findings, raw["not_measured"])
+    return Advice(raw["size"], raw["predicted"], columns, findings, raw["not_measured"], file)
 
 
 def _changes(found: dict[str, Any]) -> dict[str, Any]:
@@ -123,65 +164,88 @@ def _changes(found: dict[str, Any]) -> dict[str, Any]:
     return {name: None if found[name] is None else kind(*found[name]) for name, kind in kinds}
 
 
-@dataclass(frozen=True)
+class OptimizedColumn(NamedTuple):
+    """Bytes of a column before, as they were predicted of its encoding and codec, and as they are."""
+
+    column: str
+    before: int
+    predicted: int
+    got: int
+
+
+@dataclass(frozen=True, repr=False)
 class Optimized:
-    """What came of a file: bytes before, as they were predicted, and as they are. ``copied`` where it would not have been smaller."""
+    """What came of a file: bytes before, as they were predicted, and as they are. ``copied`` where it would not have been smaller.
+
+    ``also`` has the kinds of advice that were followed beside encodings and codecs.
+    """
 
     before: int
     predicted: int
-    size: int
+    got: int
     copied: bool
+    columns: list[OptimizedColumn]
+    also: list[str]
+    notes: list[str]
     advice: Advice
+
+    def __repr__(self) -> str:
+        rows = [OptimizedColumn._fields, *([name, *map(str, sizes)] for name, *sizes in self.columns)]
+        widths = [max(len(row[at]) for row in rows) for at in range(4)]
+        lines = [" ".join(map(str.rjust, row[1:], widths[1:])) + "  " + row[0] for row in rows]
+        return "\n".join([self._outcome(), *self.notes, *lines])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in OptimizedColumn._fields)
+        cell = "<td style='text-align:right'>{:,}</td>".format
+        rows = "".join(f"<tr><td>{escape(name)}</td>{''.join(map(cell, sizes))}</tr>" for name, *sizes in self.columns)
+        told = "".join(f"<p>{escape(line)}</p>" for line in [self._outcome(), *self.notes])
+        return f"{told}<table><tr>{head}</tr>{rows}</table>"
+
+    def _outcome(self) -> str:
+        if self.copied:
+            return f"{self.before} bytes, a copy: nothing would be smaller by enough"
+        also = f"; also: {', '.join(self.also)}" if self.also else ""
+        return f"{self.before} bytes, predicted: {self.predicted}, got: {self.got}{also}"
 
 
 def optimize(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
-    goal: Literal["size", "scan", "filter"] = "size",
+    for_: Literal["size", "scan", "filter"] = "size",
     budget: float = 10.0,
-    queries: Sequence[str] = (),
+    where: Any = (),
+    queries: str | os.PathLike[str] | Sequence[str] = (),
+    sort: bool = False,
+    types: bool = False,
     compat: Literal["modern", "latest"] = "modern",
+    proof: bool = True,
     overwrite: bool = False,
-    threads: int = 1,
+    memory_limit: int | None = None,
 ) -> Optimized:
-    """Writes the rows of a file again with the encodings and codecs that :func:`advise` finds.
+    """Writes the rows of a file again as :func:`advise` finds them better, as the command ``marquetry optimize`` does.
 
-    ``target`` appears once it is whole and all its rows were compared with those of ``source``. Where it would not be smaller it is a
-    copy. The command ``marquetry optimize`` does more: it copies columns as they are
-    stored, sorts, and adds filters; here text becomes ``utf8`` in the stored Arrow schema, whatever it was.
+    Rows, their order and types stay: with ``sort`` rows get the order that is advised, with ``types`` columns narrower types, where each
+    value would come back as it was. Row groups, pages, indexes and bloom filters change where that is good for what the file is ``for_``.
+    What is measured takes ``budget`` seconds; what is asked is told by ``where`` and ``queries``, as :func:`advise` takes them.
+
+    ``target`` appears once it is whole and all its rows were compared with those of ``source``, unless ``proof`` is False. Where it would
+    not be smaller it is a copy. ``memory_limit`` is what sorting and writing may hold, in bytes.
 
     >>> import marquetry
-    >>> done = marquetry.optimize(WINES, FOLDER + "/small.parquet")
-    >>> done.size <= done.before
+    >>> done = marquetry.optimize(WINES, FOLDER + "/small.parquet", where="price > 100", sort=True)
+    >>> done.got <= done.before
     True
     """
     if not overwrite and os.path.lexists(target):
         raise FileExistsError(f"{os.fspath(target)} is there already; overwrite=True replaces it")
-    advice = advise(source, goal=goal, budget=budget, queries=queries, compat=compat)
-    folder, name = os.path.split(os.fspath(target))
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.parquet")
+    options = _wanted(for_, budget, where, queries, compat)
+    options |= {"sort": sort, "types": types, "proof": proof, "overwrite": overwrite, "memory_limit": memory_limit}
     try:
-        options = advice.writer_options()
-        is_smaller = False
-        if options["encoding"]:
-            file = open(source, text="utf8")
-            groups = (file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
-            rows = max(groups, default=1) or 1
-            write(file.stream(), temporary, **options, row_group_rows=rows, threads=threads, compat=compat)
-            is_smaller = os.path.getsize(temporary) < advice.size
-        if is_smaller and not _has_same_rows(source, temporary):
-            raise Error(f"{os.fspath(source)} would not have the same rows: nothing is written")
-        if not is_smaller:
-            shutil.copyfile(source, temporary)
-        size = os.path.getsize(temporary)
-        os.replace(temporary, target)
-    finally:
-        if os.path.lexists(temporary):
-            os.remove(temporary)
-    return Optimized(advice.size, advice.predicted, size, not is_smaller, advice)
-
-
-def _has_same_rows(left: Any, right: Any) -> bool:
-    rows = diff(left, right, rows=True).rows
-    return rows is not None and rows.same and not rows.not_compared
+        write_again = _marquetry.optimize
+    except AttributeError:
+        raise UnsupportedError("this build of the package has no command line, which optimizes files") from None
+    raw = write_again(os.fspath(source), os.fspath(target), options)
+    columns = [OptimizedColumn(*column) for column in raw["columns"]]
+    return Optimized(**{**raw, "columns": columns, "advice": _advice(raw["advice"])})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple, Sequence
 
 from . import _marquetry
+from ._file import dataset
 from ._marquetry import FileDecryptionProperties
 
 
@@ -125,14 +127,28 @@ def stats(
     Up to 65,536 different values of a column everything is exact; of more, distinct values, quartiles and counts of common values are
     known within the bounds that are told. ``quick`` reads nothing but the footer. The result is the same on each run.
 
+    Of a folder, or of a list of paths, it is what the columns of all files hold together; all of them are read.
+
     >>> import marquetry
     >>> statistics = marquetry.stats(WINES, columns=["country", "price"])
     >>> statistics["country"].distinct, statistics["price"].min
     (6, Decimal('9.24'))
     """
-    options = {"columns": columns and list(columns), "quick": quick, "common": common, "threads": threads, "decryption": decryption}
-    rows, raw = _marquetry.stats(source, options)
+    options = {"columns": columns and list(columns), "common": common, "threads": threads, "decryption": decryption}
+    files = files_of(source)
+    if files is None:
+        rows, raw = _marquetry.stats(source, {**options, "quick": quick})
+    elif quick:
+        raise ValueError("quick is for one file: footers say nothing of several together")
+    else:
+        rows, raw = _marquetry.table_stats(files, options)
     return Statistics(rows, [_column(facts) for facts in raw])
+
+
+def files_of(source: Any) -> list[str] | None:
+    """The files of a folder, or of a list of paths; None of what is one file."""
+    is_folder = isinstance(source, (str, os.PathLike)) and os.path.isdir(source)
+    return dataset(source, partitions=False).files if is_folder or isinstance(source, (list, tuple)) else None
 
 
 def _column(facts: dict[str, Any]) -> ColumnStats:

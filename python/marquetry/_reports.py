@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Sequence
@@ -30,11 +31,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What is wrong with a file. True if nothing is."""
+    """What is wrong with a file. True if nothing is; ``fails`` if something is invalid or corrupt, or as bad as a profile allows not."""
 
     findings: list[Finding]
     omitted: list[tuple[str, int]]
     worst: str | None
+    fails: bool
     pages: int
     bytes: int
 
@@ -75,7 +77,44 @@ def verify(
     'footer-magic'
     """
     options = {"level": level, "rules": rules, "ignore": list(ignore), "threads": threads, "decryption": decryption}
-    raw = _marquetry.verify(source, options)
+    return _verification(_marquetry.verify(source, options))
+
+
+def lint(
+    source: Any,
+    profile: str | os.PathLike[str] | None = None,
+    *,
+    most: int = 20,
+    threads: int = 0,
+    decryption: FileDecryptionProperties | None = None,
+) -> Verification:
+    """Holds a file against the rules of a house, as the command ``marquetry lint`` does.
+
+    ``profile`` is the path of a file of TOML: severities of rules, how deep to look, limits such as rows of row groups, codecs, columns
+    that have to have bloom filters; ``marquetry lint --help`` has all of it. Without one it is ``.marquetry.toml`` of this folder, or of
+    the first above it that has one; if none has, all rules of the format are checked, and any finding fails. ``most`` findings of a rule
+    are listed.
+
+    >>> import marquetry
+    >>> with open(FOLDER + "/house.toml", "w") as house:
+    ...     _ = house.write("[limits]\\ncolumns = { max = 5 }")
+    >>> report = marquetry.lint(WINES, FOLDER + "/house.toml")
+    >>> report.fails, report.findings[0].rule
+    (True, 'house-columns')
+    """
+    path = pathlib.Path(profile) if profile is not None else _found_profile()
+    text = path.read_text(encoding="utf-8") if path is not None else ""
+    options = {"profile": text, "most": most, "threads": threads, "decryption": decryption}
+    return _verification(_marquetry.verify(source, options))
+
+
+def _found_profile() -> pathlib.Path | None:
+    here = pathlib.Path.cwd()
+    profiles = (folder / ".marquetry.toml" for folder in (here, *here.parents))
+    return next((profile for profile in profiles if profile.is_file()), None)
+
+
+def _verification(raw: dict[str, Any]) -> Verification:
     return Verification(**{**raw, "findings": [Finding(**found) for found in raw["findings"]]})
 
 

@@ -1,5 +1,6 @@
 //! What would make a file smaller or faster.
 
+use crate::encryption::Decryption;
 use crate::errors::to_python;
 use crate::options::Options;
 use crate::source::{Input, named};
@@ -7,13 +8,16 @@ use crate::work::run;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96Unit};
 use marquetry::errors::{CancelToken, Error, Limits};
 use marquetry::file::properties::Compat;
+use marquetry::file::{LocalFile, Source};
 use marquetry::predicate::Predicate;
 use marquetry_inspect::{
     Advice, AdviseOptions, BeforeAfter, ColumnSource, Finding, Goal, Query, advise as look,
+    advise_merging as look_at_all,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What is advised of a file.
@@ -27,10 +31,8 @@ pub(crate) fn advise<'py>(
     let options = Options::new(py, options)?;
     let cancel = CancelToken::new();
     let wanted = wanted(&options)?;
+    let reader = reader_options(&options, &cancel)?;
     options.finish()?;
-    let reader = ArrowReaderOptions::new()
-        .with_limits(Limits::default().with_cancel(cancel.clone()))
-        .with_int96(Int96Unit::Nanoseconds);
     let input = Input::new(source)?;
     let name = input.name();
     let advice = run(py, &cancel, move || {
@@ -44,13 +46,56 @@ pub(crate) fn advise<'py>(
     facts(py, &advice)
 }
 
-fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
-    let goal = match options.take::<String>("goal")?.as_deref() {
+/// Whether files of a folder are better merged, as a finding.
+#[pyfunction]
+#[pyo3(signature = (paths, budget, options=None))]
+pub(crate) fn advise_merging<'py>(
+    py: Python<'py>,
+    paths: Vec<String>,
+    budget: f64,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let options = Options::new(py, options)?;
+    let cancel = CancelToken::new();
+    let reader = reader_options(&options, &cancel)?;
+    options.finish()?;
+    let budget = seconds(budget)?;
+    let found = run(py, &cancel, move || {
+        let open = |path: String| {
+            let source: Arc<dyn Source> = Arc::new(LocalFile::open(&path)?);
+            let opened = ArrowReaderMetadata::load(source.clone(), reader.clone());
+            let metadata = opened.map_err(|error: Error| error.in_file(path.as_str()))?;
+            Ok((path, ColumnSource::new(source, metadata.metadata().clone())))
+        };
+        let files = paths.into_iter().map(open).collect::<Result<Vec<_>, Error>>()?;
+        look_at_all(&files, budget)
+    })?;
+    found.map(|finding| finding_facts(py, &finding)).transpose()
+}
+
+fn reader_options(options: &Options<'_>, cancel: &CancelToken) -> PyResult<ArrowReaderOptions> {
+    let reader = ArrowReaderOptions::new()
+        .with_limits(Limits::default().with_cancel(cancel.clone()))
+        .with_int96(Int96Unit::Nanoseconds);
+    Ok(match options.take::<Py<Decryption>>("decryption")? {
+        Some(keys) => reader.with_file_decryption_properties(keys.get().properties()),
+        None => reader,
+    })
+}
+
+fn seconds(seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| PyValueError::new_err("budget is a number of seconds, not negative"))
+}
+
+/// What is wanted of the advice.
+pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
+    let goal = match options.take::<String>("for")?.as_deref() {
         None | Some("size") => Goal::Size,
         Some("scan") => Goal::Scan,
         Some("filter") => Goal::Filter,
         Some(other) => {
-            return Err(PyValueError::new_err(format!("goal is size, scan or filter, not {other:?}")));
+            return Err(PyValueError::new_err(format!("for_ is size, scan or filter, not {other:?}")));
         }
     };
     let compat = match options.take::<String>("compat")?.as_deref() {
@@ -60,17 +105,19 @@ fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
             return Err(PyValueError::new_err(format!("compat is modern or latest, not {other:?}")));
         }
     };
-    let seconds = options.take::<f64>("budget")?.unwrap_or(10.0);
-    let budget = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err("budget is a number of seconds, not negative"))?;
-    let queries = options.take::<Vec<String>>("queries")?.unwrap_or_default();
-    let queries = queries.iter().map(|text| Predicate::parse(text).map(Query::new));
-    let queries = queries.collect::<Result<Vec<_>, _>>().map_err(|error| to_python(options.py(), &error))?;
+    let budget = seconds(options.take::<f64>("budget")?.unwrap_or(10.0))?;
+    let wrong = |error: Error| to_python(options.py(), &error);
+    let conditions = options.take::<Vec<String>>("where")?.unwrap_or_default();
+    let conditions = conditions.iter().map(|text| Predicate::parse(text).map(Query::new));
+    let mut queries = conditions.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    let lines = options.take::<String>("queries")?.unwrap_or_default();
+    queries.extend(Query::parse_lines(&lines).map_err(wrong)?);
     let options = AdviseOptions::default().with_goal(goal).with_compat(compat);
     Ok(options.with_budget(budget).with_queries(queries))
 }
 
-fn facts<'py>(py: Python<'py>, advice: &Advice) -> PyResult<Bound<'py, PyDict>> {
+/// What is advised, as Python takes it.
+pub(crate) fn facts<'py>(py: Python<'py>, advice: &Advice) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyList::empty(py);
     for column in &advice.columns {
         let out = PyDict::new(py);

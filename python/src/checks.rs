@@ -6,8 +6,8 @@ use crate::source::{Input, named};
 use crate::work::run;
 use marquetry::errors::{CancelToken, Error, ErrorLocation, Limits, Result};
 use marquetry::file::AtomicFile;
-use marquetry::verify::{Level, VerifyOptions};
 use marquetry_recover::{RecoverOptions, Report, recover as recover_file, recover_encrypted};
+use marquetry_verify::{Judgement, Level, LintProfile, Rule, VerifyOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -23,24 +23,29 @@ pub(crate) fn verify<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = Options::new(py, options)?;
     let cancel = CancelToken::new();
-    let mut verify = VerifyOptions::default().with_limits(Limits::default().with_cancel(cancel.clone()));
-    verify.level = options.parsed("level", level)?.unwrap_or_default();
+    let profile = options.parsed("profile", |text| text.parse::<LintProfile>())?;
+    let mut verify = profile.as_ref().map_or_else(VerifyOptions::default, LintProfile::options);
+    verify.limits = Limits::default().with_cancel(cancel.clone());
+    verify.level = options.parsed("level", level)?.unwrap_or(verify.level);
     verify.rules = options.take("rules")?;
-    verify.ignore = options.take("ignore")?.unwrap_or_default();
+    verify.ignore.extend(options.take::<Vec<String>>("ignore")?.unwrap_or_default());
+    verify.findings_per_rule = options.take("most")?.unwrap_or(verify.findings_per_rule);
     verify.threads = options.take("threads")?.unwrap_or(0);
     verify.decryption = options.take::<Py<Decryption>>("decryption")?.map(|keys| keys.get().properties());
     options.finish()?;
     let input = Input::new(source)?;
     let name = input.name();
     let report = run(py, &cancel, move || {
-        let checked = input.open().and_then(|source| marquetry::verify::verify(source, &verify));
+        let checked = input.open().and_then(|source| marquetry_verify::verify(source, &verify));
         checked.map_err(|error| named(error, name))
     })?;
+    let judgement = profile.map_or_else(Judgement::default, |profile| profile.judgement);
+    let severity = |rule: &Rule| judgement.severity(rule).name();
     let findings = PyList::empty(py);
     for finding in &report.findings {
         let found = PyDict::new(py);
         found.set_item("rule", finding.rule.id)?;
-        found.set_item("severity", finding.rule.severity.name())?;
+        found.set_item("severity", severity(finding.rule))?;
         found.set_item("title", finding.rule.title)?;
         found.set_item("spec", finding.rule.spec)?;
         found.set_item("message", &finding.message)?;
@@ -51,7 +56,8 @@ pub(crate) fn verify<'py>(
     out.set_item("findings", findings)?;
     let omitted = report.omitted.iter().map(|(rule, count)| (rule.id, *count)).collect::<Vec<_>>();
     out.set_item("omitted", omitted)?;
-    out.set_item("worst", report.worst().map(|severity| severity.name()))?;
+    out.set_item("worst", judgement.worst(&report).map(|severity| severity.name()))?;
+    out.set_item("fails", judgement.fails(&report))?;
     out.set_item("pages", report.pages)?;
     out.set_item("bytes", report.bytes)?;
     Ok(out)

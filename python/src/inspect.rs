@@ -12,13 +12,15 @@ use arrow_schema::DataType;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96Unit};
 use marquetry::errors::{CancelToken, Error, Limits};
+use marquetry::file::{LocalFile, Source};
 use marquetry_inspect::{
     Aspect, ColumnStats, DiffFile, DiffOptions, Lengths, RowsDiff, StatsOptions, column_stats, diff_footers,
-    diff_rows, footer_stats,
+    diff_rows, footer_stats, table_stats as stats_of_table,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use std::sync::Arc;
 
 /// The rows of a file, and what each of its columns holds.
 #[pyfunction]
@@ -30,10 +32,7 @@ pub(crate) fn stats<'py>(
 ) -> PyResult<(u64, Bound<'py, PyList>)> {
     let options = Options::new(py, options)?;
     let cancel = CancelToken::new();
-    let mut wanted = StatsOptions::default();
-    wanted.columns = options.take("columns")?;
-    wanted.most_common = options.take("common")?.unwrap_or(wanted.most_common);
-    wanted.threads = options.take("threads")?.unwrap_or(0);
+    let wanted = stats_options(&options)?;
     let is_quick = options.take("quick")?.unwrap_or(false);
     let reader = reader_options(&options, &cancel)?;
     options.finish()?;
@@ -54,11 +53,51 @@ pub(crate) fn stats<'py>(
         };
         looked().map_err(|error: Error| named(error, name))
     })?;
+    Ok((rows, columns_facts(py, &columns)?))
+}
+
+/// The rows of several files, and what each of their columns holds in all of them.
+#[pyfunction]
+#[pyo3(signature = (paths, options=None))]
+pub(crate) fn table_stats<'py>(
+    py: Python<'py>,
+    paths: Vec<String>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<(u64, Bound<'py, PyList>)> {
+    let options = Options::new(py, options)?;
+    let cancel = CancelToken::new();
+    let wanted = stats_options(&options)?;
+    let reader = reader_options(&options, &cancel)?;
+    options.finish()?;
+    let (rows, columns) = run(py, &cancel, move || {
+        let (mut rows, mut files) = (0u64, Vec::new());
+        for path in &paths {
+            let source: Arc<dyn Source> = Arc::new(LocalFile::open(path)?);
+            let reader = reader.clone().with_int96(Int96Unit::Nanoseconds);
+            let opened = ArrowReaderMetadata::load(source.clone(), reader);
+            let metadata = opened.map_err(|error: Error| error.in_file(path.as_str()))?;
+            rows = rows.saturating_add(metadata.metadata().num_rows());
+            files.push((path.as_str(), source));
+        }
+        Ok((rows, stats_of_table(files, reader, &wanted)?))
+    })?;
+    Ok((rows, columns_facts(py, &columns)?))
+}
+
+fn stats_options(options: &Options<'_>) -> PyResult<StatsOptions> {
+    let mut wanted = StatsOptions::default();
+    wanted.columns = options.take("columns")?;
+    wanted.most_common = options.take("common")?.unwrap_or(wanted.most_common);
+    wanted.threads = options.take("threads")?.unwrap_or(0);
+    Ok(wanted)
+}
+
+fn columns_facts<'py>(py: Python<'py>, columns: &[ColumnStats]) -> PyResult<Bound<'py, PyList>> {
     let out = PyList::empty(py);
-    for column in &columns {
+    for column in columns {
         out.append(column_facts(py, column)?)?;
     }
-    Ok((rows, out))
+    Ok(out)
 }
 
 /// In what two files differ.

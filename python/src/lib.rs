@@ -21,6 +21,7 @@
 //! report      a page of where the bytes are
 //! inspect     what columns hold, in what files differ
 //! advise      what would make a file smaller or faster
+//! optimize    a file again, as is advised
 //! command_line  the command that the wheel installs
 //! encryption  keys of encrypted files
 //! kms         keys that a key management service has wrapped
@@ -43,6 +44,8 @@ mod file_refs;
 mod footer;
 mod inspect;
 mod kms;
+#[cfg(feature = "command-line")]
+mod optimize;
 mod options;
 mod properties;
 mod pyarrow_types;
@@ -74,6 +77,8 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writer::Writer>()?;
     #[cfg(feature = "command-line")]
     module.add_function(wrap_pyfunction!(command_line::command_line, module)?)?;
+    #[cfg(feature = "command-line")]
+    module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_function(wrap_pyfunction!(append::append, module)?)?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
@@ -81,7 +86,9 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(advise::advise, module)?)?;
+    module.add_function(wrap_pyfunction!(advise::advise_merging, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::stats, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::table_stats, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::diff, module)?)?;
     module.add_function(wrap_pyfunction!(kms::decryption_with_kms, module)?)?;
     module.add_function(wrap_pyfunction!(kms::key_material_name, module)?)?;

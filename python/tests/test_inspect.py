@@ -3,6 +3,8 @@
 import datetime
 import decimal
 import pathlib
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -85,29 +87,130 @@ def test_differences(path: str, tmp_path: pathlib.Path) -> None:
         marquetry.diff(path, b"no file")
 
 
-def test_advice_is_measured_and_followed(path: str, tmp_path: pathlib.Path) -> None:
-    careless = str(tmp_path / "careless.parquet")
-    table = pa.table({"day": [f"2024-01-{1 + i % 28:02}" for i in range(20_000)], "n": [i * 7919 % 1000 for i in range(20_000)]})
-    table = table.replace_schema_metadata({"who": "tests"})
-    pq.write_table(table, careless, row_group_size=500, use_dictionary=False, compression="none")
-    advice = marquetry.advise(careless, budget=60, queries=["n = 5"])
+CARELESS = pa.table(
+    {"day": [f"2024-01-{1 + i % 28:02}" for i in range(20_000)], "n": [i * 7919 % 1000 for i in range(20_000)]}
+).replace_schema_metadata({"who": "tests"})
+
+
+@pytest.fixture
+def careless(tmp_path: pathlib.Path) -> str:
+    """A file that was written without care."""
+    path = str(tmp_path / "careless.parquet")
+    pq.write_table(CARELESS, path, row_group_size=500, use_dictionary=False, compression="none")
+    return path
+
+
+def test_advice_is_measured(careless: str, tmp_path: pathlib.Path) -> None:
+    advice = marquetry.advise(careless, budget=60, where="n = 5")
     kinds = {found.kind: found for found in advice.findings}
     assert {"encoding", "row-groups", "type"} <= set(kinds) and advice.not_measured == []
     assert kinds["encoding"].bytes is not None and kinds["encoding"].bytes.after < kinds["encoding"].bytes.before
     assert kinds["type"].confidence == 1.0 and "date" in kinds["type"].what or "int32" in kinds["type"].what
     assert "1. " in repr(advice) and "<table>" in advice._repr_html_()
-    target = str(tmp_path / "small.parquet")
-    done = marquetry.optimize(careless, target, budget=60)
-    assert not done.copied and done.size == pathlib.Path(target).stat().st_size < done.before == advice.size
-    assert pq.read_table(target).equals(table) and pq.read_schema(target).metadata[b"who"] == b"tests"
-    with pytest.raises(FileExistsError):
-        marquetry.optimize(careless, target)
-    again = marquetry.optimize(target, target, budget=60, overwrite=True)
-    assert again.size <= done.size and pq.read_table(target).equals(table)
-    assert [entry for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+    lines = tmp_path / "queries.sql"
+    lines.write_text("# of yesterday\n120\tselect * from t where n = 5\nday = '2024-01-05'\n")
+    for options in ({"queries": lines}, {"queries": lines.read_text().splitlines()}, {"where": [[("n", "=", 5)], "day > 'a'"]}):
+        found = [found for found in marquetry.advise(careless, for_="filter", budget=60, **options).findings if found.skipped is not None]
+        assert found and all(0 <= it.skipped.before <= it.skipped.after <= 1 for it in found if it.skipped is not None)
     with pytest.raises(ValueError):
-        marquetry.advise(careless, goal="speed")  # type: ignore[arg-type]
+        marquetry.advise(careless, for_="speed")  # type: ignore[arg-type]
     with pytest.raises(marquetry.Error):
         marquetry.advise(careless, queries=["n = = 5"])
     with pytest.raises(marquetry.ArgumentError):
-        marquetry.advise(careless, queries=["absent = 5"])
+        marquetry.advise(careless, where=("absent = 5",))
+    with pytest.raises(FileNotFoundError):
+        marquetry.advise(careless, queries="absent.sql")
+
+
+def test_folders(path: str, tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for part in range(6):
+        pq.write_table(TABLE.slice(part * 100, 100), folder / f"{part}.parquet")
+    pq.write_table(TABLE.slice(600), folder / "last.parquet")
+    together = marquetry.stats(folder)
+    assert together.rows == 1000 and together["id"].max == 999 and together["id"].distinct == 1000
+    assert together["name"].nulls == TABLE["name"].null_count and together["name"].values == marquetry.stats(path)["name"].values
+    assert marquetry.stats([path, path], columns=["id"])["id"].values == 2000
+    advice = marquetry.advise(folder, budget=20)
+    assert advice.file is not None and advice.file.endswith("last.parquet") and advice.findings[0].kind == "small-files"
+    assert "7 files" in advice.findings[0].what and "last.parquet: " in repr(advice)
+    with pytest.raises(ValueError):
+        marquetry.stats(folder, quick=True)
+    with pytest.raises(marquetry.MissingFileError, match="absent"):
+        marquetry.stats([path, str(tmp_path / "absent.parquet")])
+
+
+def test_files_are_optimized(careless: str, tmp_path: pathlib.Path) -> None:
+    target = str(tmp_path / "small.parquet")
+    done = marquetry.optimize(careless, target, budget=60)
+    assert not done.copied and done.got == pathlib.Path(target).stat().st_size < done.before == pathlib.Path(careless).stat().st_size
+    assert abs(done.predicted - done.got) < 0.1 * done.got
+    assert done.also == ["row-groups"] and {column.column for column in done.columns} == {"day", "n"}
+    assert all(column.got < column.before for column in done.columns)
+    assert f"got: {done.got}; also: row-groups" in repr(done) and "predicted" in repr(done) and "<table>" in done._repr_html_()
+    assert pq.read_table(target).equals(CARELESS) and pq.read_schema(target).metadata[b"who"] == b"tests"
+    with pytest.raises(FileExistsError):
+        marquetry.optimize(careless, target)
+    with pytest.raises(marquetry.ArgumentError):
+        marquetry.optimize(target, target, overwrite=True)
+    again = str(tmp_path / "again.parquet")
+    twice = marquetry.optimize(target, again, budget=60)
+    assert twice.got <= done.got and pq.read_table(again).equals(CARELESS)
+    assert [entry for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_rows_and_types_change_on_request(careless: str, tmp_path: pathlib.Path) -> None:
+    target = str(tmp_path / "other.parquet")
+    sorted_ = marquetry.optimize(careless, target, budget=60, sort=True)
+    assert "sort-order" in sorted_.also and sorted_.got < sorted_.before
+    rows, by = pq.read_table(target), [("day", "ascending"), ("n", "ascending")]
+    assert not rows.equals(CARELESS) and rows.sort_by(by).equals(CARELESS.sort_by(by))
+    typed = marquetry.optimize(careless, target, budget=60, types=True, overwrite=True)
+    assert "type" in typed.also and pq.read_table(target).schema.field("day").type == pa.date32()
+    assert pq.read_table(target).cast(CARELESS.schema).equals(CARELESS)
+
+
+def test_what_queries_ask_can_be_skipped(tmp_path: pathlib.Path) -> None:
+    path, target = str(tmp_path / "t.parquet"), str(tmp_path / "filtered.parquet")
+    table = pa.table({"key": [f"{i * 7919 % 60_013:08}" for i in range(60_000)], "n": pa.array(range(60_000))})
+    pq.write_table(table, path, row_group_size=5_000, write_statistics=False, compression="none", use_dictionary=False)
+    where = [("key", "=", f"{7919 * 3 % 60_013:08}")]
+    done = marquetry.optimize(path, target, for_="filter", where=where, budget=60)
+    assert done.got < done.before and {"indexes", "bloom-filter"} & set(done.also)
+    assert marquetry.explain(target, where).rows_left < marquetry.explain(path, where).rows_left == 60_000
+    assert pq.read_table(target).equals(table)
+
+
+def test_optimizing_ends_early(careless: str, tmp_path: pathlib.Path) -> None:
+    script = f"""
+import _thread, threading, marquetry, sys
+threading.Timer(0.5, _thread.interrupt_main).start()
+try:
+    marquetry.optimize({careless!r}, {str(tmp_path / 'never.parquet')!r}, budget=3600, sort=True)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    # Whether it is done by then or not: it ends, and leaves no part of a file.
+    ended = subprocess.run([sys.executable, "-c", script], timeout=120, check=False)
+    assert ended.returncode in (0, 7)
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"careless.parquet", "never.parquet"}
+    assert (tmp_path / "never.parquet").exists() == (ended.returncode == 0)
+
+
+def test_house_rules(path: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = tmp_path / "house.toml"
+    house.write_text("fail = 'invalid'\n[severity]\nhouse-columns = 'suspicious'\n[limits]\ncolumns = { max = 3 }\n")
+    report = marquetry.lint(path, house)
+    assert [(found.rule, found.severity) for found in report.findings if found.rule.startswith("house")] == [("house-columns", "suspicious")]
+    assert not report.fails and report.worst == "suspicious" and "house-columns" in str(report)
+    (tmp_path / ".marquetry.toml").write_text("[limits]\nrow-group-rows = { min = 1000 }\n")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    found = marquetry.lint(path)
+    assert found.fails and {"house-row-group-rows"} <= {it.rule for it in found.findings}
+    assert not marquetry.verify(path).fails and marquetry.verify(b"no file").fails
+    house.write_text("levl = 'deep'")
+    with pytest.raises(marquetry.ArgumentError, match="levl"):
+        marquetry.lint(path, house)

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod byte_size;
 mod cancel_token;
 mod cursor;
 pub mod datetime_text;
@@ -32,6 +33,7 @@ mod threads;
 mod try_reserve;
 mod url_secrets;
 
+pub use byte_size::parse_byte_size;
 pub use cancel_token::CancelToken;
 pub use cursor::ByteCursor;
 pub use error::{Error, ErrorLocation, Result};

@@ -1,6 +1,5 @@
 //! Arguments that several commands share. Those of one command stand beside it.
 
-mod byte_size;
 mod checkpoint_step;
 mod chunking;
 mod common;
@@ -8,7 +7,6 @@ mod input;
 mod shred;
 mod write;
 
-pub(crate) use byte_size::bytes;
 pub(crate) use common::{
     Files, Format, InputTables, OnCorruptArg, Selection, TableArgs, ValueArgs, condition,
 };

@@ -2,6 +2,7 @@
 
 use crate::args::Format;
 use crate::commands;
+use crate::hyperlinks::Hyperlinks;
 use crate::keys::KeyArgs;
 use crate::memory::MemoryArgs;
 use clap::{Parser, Subcommand};
@@ -16,6 +17,9 @@ pub(crate) struct CommandLine {
     /// Show long text as it comes, and not page by page (MARQUETRY_PAGER, PAGER, or less)
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+    /// Where names of files, rules and addresses lead somewhere
+    #[arg(long, global = true, value_enum, value_name = "WHERE", default_value_t = Hyperlinks::Auto)]
+    pub(crate) hyperlinks: Hyperlinks,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
     #[command(flatten)]

@@ -35,6 +35,19 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// What a program that called a function is told.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Failure::File(error) => error,
+            Failure::Usage(message) => Error::argument(message),
+            Failure::Check(message) => Error::unsupported(message),
+            Failure::Write(error) => Error::io("cannot write", error),
+            Failure::ClosedPipe => Error::io("cannot write", io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
 /// Failures seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {

@@ -8,12 +8,13 @@ mod kms;
 
 pub(crate) use encrypt::EncryptArgs;
 
+use crate::caller;
 use crate::failure::{Failure, line};
 use clap::{Args as ClapArgs, ValueEnum};
 use key_text::{bytes, each, wrong};
 use kms::KmsSettings;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
-use marquetry::errors::{Error, Result};
+use marquetry::errors::{Error, Limits, Result};
 use marquetry::file::encryption::{
     EncryptionDialect, FileDecryptionProperties, KeyRetriever, shown_metadata,
 };
@@ -70,9 +71,10 @@ pub(crate) fn given() -> Option<&'static Arc<FileDecryptionProperties>> {
 
 /// Options of reading, with the keys that were given.
 pub(crate) fn reader_options() -> ArrowReaderOptions {
+    let options = ArrowReaderOptions::new().with_limits(Limits::default().with_cancel(caller::cancel()));
     match given() {
-        Some(keys) => ArrowReaderOptions::new().with_file_decryption_properties(keys.clone()),
-        None => ArrowReaderOptions::new(),
+        Some(keys) => options.with_file_decryption_properties(keys.clone()),
+        None => options,
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! cli       the command line: options and subcommands
 //! args      arguments that several commands share
+//! caller    who wants the work done: a person or a program
 //! help      texts of help, as wide as the terminal
 //! printable, file_name  text and names of files as they are shown
 //! files     patterns become files, files are opened
@@ -32,6 +33,8 @@
 //! json_stream   JSON that is written while its parts come
 //! overwrite  where a file may be written
 //! terminal  output to a terminal
+//! hyperlinks  names that lead somewhere
+//! percent   text as URLs have it
 //! pager     long text page by page
 //! failure   what goes wrong, its line on standard error and its exit code
 //! signals   what is cleaned up when the process is told to end
@@ -46,6 +49,7 @@
 
 mod args;
 mod bounded_rows;
+mod caller;
 mod cli;
 mod column_list;
 mod column_names;
@@ -56,6 +60,7 @@ mod file_name;
 mod files;
 mod geo_labels;
 mod help;
+mod hyperlinks;
 mod inputs;
 mod json_stream;
 mod keys;
@@ -67,6 +72,7 @@ mod ordered_map;
 mod output;
 mod overwrite;
 mod pager;
+mod percent;
 mod plain_value;
 mod printable;
 mod remote;
@@ -87,6 +93,8 @@ mod terminal;
 mod text_table;
 mod unreferenced;
 mod variant_field;
+
+pub use commands::optimize::{OptimizeOptions, Optimized, OptimizedColumn, optimize};
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};
@@ -117,7 +125,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     #[cfg(unix)]
     signals::clean_up();
     let mut outcome = Outcome::new();
-    let mut output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
+    let output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
+    let mut output = output.with_hyperlinks(args.hyperlinks);
     let keys = args.keys.apply();
     let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
     match run {

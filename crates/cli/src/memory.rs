@@ -1,17 +1,18 @@
 //! How much memory a command takes: the process's budget for reading, and what writing may hold.
 
-use crate::args::bytes;
+use crate::caller;
 use crate::keys;
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::{Limits, MemoryBudget};
+use marquetry_base::parse_byte_size;
 
 /// The argument of all commands.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct MemoryArgs {
     /// Memory for reading, sorting and writing together; what is sorted or written and needs more goes to temporary files. A
     /// quarter of the machine's memory and half of a container's if not given, for sorting and writing half of that and at most 1 GiB
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
 }
 
@@ -25,15 +26,20 @@ impl MemoryArgs {
 
     /// What sorting and writing may hold.
     pub(crate) fn to_write(self) -> usize {
-        let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
-        self.memory_limit.map_or(USUAL_TO_WRITE.min(readers / 2), |limit| (limit / 2).max(1))
+        self.memory_limit.map_or_else(usual_to_write, |limit| (limit / 2).max(1))
     }
+}
+
+/// What sorting and writing may hold if nobody says so.
+pub(crate) fn usual_to_write() -> usize {
+    let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
+    USUAL_TO_WRITE.min(readers / 2)
 }
 
 /// The limits of readers whose batches [`BoundedRows`](crate::bounded_rows::BoundedRows) makes smaller if they exceed them.
 pub(crate) fn batch_limits() -> Limits {
     let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
-    Limits::default().with_batch_bytes((readers / 8).clamp(16 << 20, 256 << 20))
+    Limits::default().with_cancel(caller::cancel()).with_batch_bytes((readers / 8).clamp(16 << 20, 256 << 20))
 }
 
 /// Options with these limits.

@@ -1,6 +1,7 @@
 //! Standard output: text or JSON.
 
 use crate::args::Format;
+use crate::hyperlinks::{self, Hyperlinks};
 use crate::pager::Pager;
 use crate::terminal::{TerminalWriter, escaped};
 use marquetry_base::{Printable, steers_terminal};
@@ -13,6 +14,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 /// [`Failure::ClosedPipe`](crate::failure::Failure::ClosedPipe).
 pub(crate) struct Output {
     format: Format,
+    has_links: bool,
     out: BufWriter<Destination>,
 }
 
@@ -33,7 +35,15 @@ impl Output {
             (None, true) => Destination::Terminal(TerminalWriter::new(io::stdout())),
             (None, false) => Destination::Other(io::stdout()),
         };
-        Output { format, out: BufWriter::with_capacity(BUFFER, out) }
+        Output { format, has_links: false, out: BufWriter::with_capacity(BUFFER, out) }
+    }
+
+    /// With links, where they are wanted.
+    #[must_use]
+    pub(crate) fn with_hyperlinks(mut self, hyperlinks: Hyperlinks) -> Self {
+        let is_terminal = matches!(self.out.get_ref(), Destination::Terminal(_));
+        self.has_links = self.format == Format::Text && hyperlinks.are_wanted(is_terminal);
+        self
     }
 
     /// Whether facts are wanted as JSON.
@@ -55,6 +65,27 @@ impl Output {
     pub(crate) fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         self.out.write_all(line.as_ref().as_bytes())?;
         self.out.write_all(b"\n")
+    }
+
+    /// Writes text that leads to `target`, a URL, if there is one, and if the output has links.
+    pub(crate) fn linked(&mut self, text: &str, target: Option<String>) -> io::Result<()> {
+        let Some(target) = target.filter(|_| self.has_links) else {
+            return self.out.write_all(text.as_bytes());
+        };
+        let (begin, end) = hyperlinks::around(&target);
+        self.steer(&begin)?;
+        self.out.write_all(text.as_bytes())?;
+        self.steer(end)
+    }
+
+    /// Writes what no text may have in it, behind all that was written.
+    fn steer(&mut self, sequence: &str) -> io::Result<()> {
+        self.out.flush()?;
+        match self.out.get_mut() {
+            Destination::Terminal(out) => out.steer(sequence.as_bytes()),
+            Destination::Pager(out) => out.steer(sequence.as_bytes()),
+            Destination::Other(out) => out.write_all(sequence.as_bytes()),
+        }
     }
 
     /// Writes a value as one line of JSON.

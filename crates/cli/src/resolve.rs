@@ -1,12 +1,12 @@
 //! Columns of FILE as the bytes that their values refer to, within what `--allow` says.
 
-use crate::args::bytes;
 use crate::remote;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Result};
+use marquetry_base::parse_byte_size;
 use marquetry_file_refs::{FileAccess, FileRefColumn, is_file_ref};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct ResolveArgs {
     #[arg(long, value_name = "DIR|URL", requires = "resolve")]
     allow: Vec<String>,
     /// With --resolve: most bytes of a value; more are an error
-    #[arg(long, value_name = "BYTES", value_parser = bytes, requires = "resolve", default_value = "16MiB")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_byte_size, requires = "resolve", default_value = "16MiB")]
     resolve_limit: usize,
 }
 

@@ -1,5 +1,6 @@
-//! A sign of life on standard error, if that is a terminal.
+//! A sign of life on standard error, if that is a terminal, and a person's.
 
+use crate::caller;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -10,7 +11,7 @@ pub(crate) struct Spinner(Option<ProgressBar>);
 impl Spinner {
     /// One that says what is being done, and for how long already.
     pub(crate) fn new(what: &'static str) -> Self {
-        if !io::stderr().is_terminal() {
+        if !caller::is_person() || !io::stderr().is_terminal() {
             return Spinner(None);
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(what);

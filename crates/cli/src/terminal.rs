@@ -15,6 +15,11 @@ impl<W: Write> TerminalWriter<W> {
         TerminalWriter { inner, begun: Vec::new() }
     }
 
+    /// Writes what steers the terminal, and has to: what was written before is whole characters.
+    pub(crate) fn steer(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.inner.write_all(bytes)
+    }
+
     fn pass(&mut self, text: &str) -> io::Result<()> {
         self.inner.write_all(escaped(text, |c| steers_terminal(c) && !matches!(c, '\n' | '\t')).as_bytes())
     }

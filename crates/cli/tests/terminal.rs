@@ -157,3 +157,48 @@ fn dive_says_that_it_needs_a_terminal() {
     assert_eq!((code, lines.len()), (2, 1), "{lines:?}");
     assert!(lines[0].contains("needs a terminal; explain, report"), "{lines:?}");
 }
+
+/// The text without links, and where they lead.
+fn without_links(text: &str) -> (String, Vec<String>) {
+    let (mut plain, mut targets, mut rest) = (String::new(), Vec::new(), text);
+    while let Some((before, link)) = rest.split_once("\u{1b}]8;;") {
+        let (target, behind) = link.split_once("\u{1b}\\").expect("a link has an end");
+        let (shown, behind) = behind.split_once("\u{1b}]8;;\u{1b}\\").expect("what is shown has an end");
+        assert!(target.chars().all(|c| c.is_ascii_graphic()), "{target:?}");
+        targets.push(target.to_owned());
+        plain.extend([before, shown]);
+        rest = behind;
+    }
+    (plain + rest, targets)
+}
+
+#[test]
+fn links_are_where_they_are_wanted_and_steer_nothing() {
+    let folder = Folder::new("links");
+    let broken = folder.path(&format!("{}.parquet", NAME.replace('\n', "")));
+    let mut bytes = std::fs::read(wines()).unwrap();
+    bytes[10..40].fill(0xff);
+    std::fs::write(&broken, bytes).unwrap();
+    for command in [&["verify"][..], &["lint"], &["count"], &["schema"], &["rules", "page-checksum"]] {
+        let files = if command[0] == "rules" { vec![] } else { vec![wines(), broken.clone()] };
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let run = |when: &str| everything(&[command, &files, &["--hyperlinks", when]].concat()).1;
+        let plain = run("never");
+        is_harmless(&plain, command);
+        // What goes through a pipe is no terminal.
+        assert_eq!(run("auto"), plain, "{command:?}");
+        let (shown, targets) = without_links(&run("always"));
+        assert_eq!(shown, plain, "{command:?}");
+        let leads = |to: &str| targets.iter().any(|target| target.contains(to));
+        assert!(
+            files.is_empty() || leads("/wines.parquet") && leads("%1B%5B31m"),
+            "{command:?}: {targets:?}"
+        );
+        assert_eq!(
+            leads("https://github.com/apache/parquet-format/"),
+            !matches!(command[0], "count" | "schema")
+        );
+    }
+    let json = everything(&["verify", &broken, "--format", "json", "--hyperlinks", "always"]).1;
+    assert!(!json.contains('\u{1b}'), "{json}");
+}

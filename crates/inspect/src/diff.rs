@@ -7,7 +7,9 @@
 //! row_sink    what takes the hashes of rows
 //! row_log     the hashes of all rows, in memory or in a temporary file
 //! parted_log  the same in parts by keys
-//! in_place    rows compared place by place
+//! side_by_side  rows compared place by place as they are read
+//! key_order   whether keys ascend or descend
+//! in_place    what became of rows at places at which they differ
 //! multiset    rows compared wherever they stand
 //! keyed       rows compared by their key
 //! footers     schemas, metadata, layouts and statistics
@@ -16,6 +18,7 @@
 mod diff_file;
 mod footers;
 mod in_place;
+mod key_order;
 mod keyed;
 mod multiset;
 mod options;
@@ -25,6 +28,7 @@ mod row_log;
 mod row_sink;
 mod rows_diff;
 mod run;
+mod side_by_side;
 
 pub use diff_file::DiffFile;
 pub use footers::{Aspect, Difference, diff_footers};

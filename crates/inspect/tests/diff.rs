@@ -220,6 +220,42 @@ fn rows_that_occur_more_often() {
     assert!(error.to_string().contains("rows 0 and 1 of the left file"), "{error}");
 }
 
+/// Stretches of row groups that are compared by several threads.
+#[test]
+fn places_in_many_row_groups() {
+    let n = 900_000;
+    let table = |ids: &dyn Fn(i64) -> i64, values: &dyn Fn(i64) -> i64| {
+        let column =
+            |of: &dyn Fn(i64) -> i64| Arc::new(Int64Array::from_iter_values((0..n).map(of))) as ArrayRef;
+        RecordBatch::try_from_iter([("id", column(ids)), ("value", column(values))]).unwrap()
+    };
+    let small = |rows_per_group| Layout { rows_per_group, has_dictionaries: false, is_compressed: false };
+    let planted = [0, 262_143, 300_000, 300_001, 899_999u64];
+    let changed = |i: i64| if planted.contains(&(i as u64)) { -1 } else { i };
+    for ids in [&(|i: i64| i * 3) as &dyn Fn(i64) -> i64, &|i| -i, &|i| i ^ 5] {
+        let left = written(&table(ids, &|i| i), small(100_000), &[]);
+        // One has twice the row groups, the other none that begins where one of the left does.
+        for rows_per_group in [50_000, 400_001] {
+            let right = written(&table(ids, &changed), small(rows_per_group), &[]);
+            for options in [DiffOptions::default(), DiffOptions::default().with_key(["id"])] {
+                let diff = diff_rows(&left, &right, &options.with_threads(3)).unwrap();
+                assert_eq!(
+                    (diff.removed, diff.added, diff.changed, diff.rows),
+                    (0, 0, 5, (n as u64, n as u64))
+                );
+                assert_eq!(diff.changed_rows, planted.map(|place| (place, place)));
+                assert_eq!(diff.changed_columns, [("value".to_owned(), 5)]);
+            }
+        }
+    }
+    // A key twice, behind each other in two stretches, at the same places in both files.
+    let twice = |i: i64| if i == 300_000 { 299_999 } else { i };
+    let left = written(&table(&twice, &|i| i), small(100_000), &[]);
+    let error = diff_rows(&left, &left, &DiffOptions::default().with_key(["id"])).unwrap_err();
+    assert!(error.to_string().contains("rows 299999 and 300000 of the left file"), "{error}");
+    assert!(diff_rows(&left, &left, &DiffOptions::default()).unwrap().is_same());
+}
+
 #[test]
 fn columns_of_one_file_only() {
     let batch = table(&[(1, None, None, None, None), (2, None, None, None, None)]);

@@ -18,6 +18,8 @@
 //!     values         values of pages and dictionaries
 //!   sorting        the order of rows
 //!   house          limits that a house sets for its own files
+//! judgement      how bad findings are, and which make a file fail
+//! profile        what a house wants, as TOML
 //! ```
 //!
 //! What is read at each [`Level`]:
@@ -46,12 +48,15 @@ mod geoparquet;
 mod house;
 mod house_limits;
 mod index;
+mod judgement;
 mod leaf_shape;
 mod levels;
 mod nesting;
 mod observed_page;
 mod options;
 mod page;
+#[cfg(feature = "profile")]
+mod profile;
 mod report;
 mod rule;
 mod rules;
@@ -69,10 +74,13 @@ mod variant_values;
 pub use findings::Finding;
 pub use house::HOUSE_RULES;
 pub use house_limits::HouseLimits;
+pub use judgement::Judgement;
 pub use options::VerifyOptions;
+#[cfg(feature = "profile")]
+pub use profile::LintProfile;
 pub use report::Report;
 pub use rule::{Level, Rule, Severity};
-pub use rules::RULES;
+pub use rules::{RULES, rules_named};
 
 use findings::{Findings, RuleFilter};
 use marquetry_base::Result;

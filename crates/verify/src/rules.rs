@@ -5,6 +5,7 @@ use crate::{
     bloom, chunk, encryption, file_refs, footer, geoparquet, house, index, nesting, page, schema, sorting,
     statistics, unreferenced, values, variant, variant_values,
 };
+use marquetry_base::{Error, Result};
 
 /// The families of rules, from the file down to its values.
 const FAMILIES: [&[Rule]; 17] = [
@@ -34,6 +35,30 @@ pub static RULES: &[Rule] = &joined::<COUNT>(&FAMILIES);
 
 /// Those of the format, and behind them those of houses.
 pub(crate) static ALL_RULES: &[Rule] = &joined::<{ COUNT + house::ALL.len() }>(&[&FORMAT_RULES, house::ALL]);
+
+/// The rule of this id, or all whose ids begin so: an id can be the beginning of others. Those of houses are among them.
+///
+/// Fails if there is none.
+///
+/// ```
+/// use marquetry_verify::rules_named;
+/// assert_eq!(rules_named("page-checksum")?.len(), 1);
+/// assert!(rules_named("page")?.len() > 1 && rules_named("colour").is_err());
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+pub fn rules_named(text: &str) -> Result<Vec<&'static Rule>> {
+    let all = || RULES.iter().chain(house::HOUSE_RULES);
+    if let Some(rule) = all().find(|rule| rule.id == text) {
+        return Ok(vec![rule]);
+    }
+    let rules: Vec<_> = all().filter(|rule| rule.id.starts_with(text)).collect();
+    match rules.is_empty() {
+        true => Err(Error::argument(format!(
+            "no rule is called {text}, or begins so; `marquetry rules` lists them"
+        ))),
+        false => Ok(rules),
+    }
+}
 
 const FORMAT_RULES: [Rule; COUNT] = joined(&FAMILIES);
 

@@ -1,6 +1,6 @@
 //! How often a file that is being written gets a checkpoint: `auto`, `1rg`, `64MiB`, `10s`.
 
-use super::byte_size::bytes;
+use marquetry_base::parse_byte_size;
 use marquetry_core::write::CheckpointEvery;
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) fn checkpoint(text: &str) -> Result<CheckpointEvery, String> {
         None if text.ends_with(|last: char| last.is_ascii_digit()) => {
             Err("is a number of what? say 1rg, 64MiB or 10s".to_owned())
         }
-        None => bytes(text).map(|bytes| CheckpointEvery::Bytes(bytes as u64)),
+        None => parse_byte_size(text).map(|bytes| CheckpointEvery::Bytes(bytes as u64)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How content-defined chunking cuts pages.
 
-use super::byte_size::bytes;
+use marquetry_base::parse_byte_size;
 use marquetry_core::write::CdcOptions;
 
 /// `256KiB:1MiB`, or `256KiB:1MiB:1`. Whether the sizes make sense is said when a writer is made.
@@ -12,7 +12,11 @@ pub(crate) fn chunking(text: &str) -> Result<CdcOptions, String> {
         _ => return Err("say the least and the most bytes of a page, such as 256KiB:1MiB".to_owned()),
     };
     let norm_level = level.parse().map_err(|_| format!("{level:?} is no level, such as 0, 1 or -1"))?;
-    Ok(CdcOptions { min_chunk_size: bytes(min)?, max_chunk_size: bytes(max)?, norm_level })
+    Ok(CdcOptions {
+        min_chunk_size: parse_byte_size(min)?,
+        max_chunk_size: parse_byte_size(max)?,
+        norm_level,
+    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Arguments of commands that write Parquet.
 
-use super::byte_size::bytes;
 use super::checkpoint_step::checkpoint;
 use super::chunking::chunking;
 use super::shred::{ShredArg, shred};
 use clap::{Args as ClapArgs, ValueEnum};
+use marquetry_base::parse_byte_size;
 use marquetry_core::write::{CdcOptions, CheckpointEvery, Compression, EnabledStatistics, Encoding};
 use marquetry_geo::geoparquet::Version;
 use std::num::NonZeroUsize;
@@ -45,10 +45,10 @@ pub(crate) struct WriteArgs {
     #[arg(long, value_name = "ROWS")]
     pub(crate) row_group_rows: Option<NonZeroUsize>,
     /// Most bytes in a row group, encoded
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) row_group_bytes: Option<usize>,
     /// Bytes after which a data page ends, before compression
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) page_size: Option<usize>,
     /// Rows after which a data page ends
     #[arg(long, value_name = "ROWS")]

@@ -3,6 +3,7 @@
 use crate::args::{InputTables, ValueArgs, condition};
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::hyperlinks;
 use crate::keys;
 use crate::metrics::MetricsArgs;
 use crate::output::Output;
@@ -13,6 +14,7 @@ use marquetry::errors::Error;
 use marquetry::metrics::ReadMetrics;
 use marquetry::predicate::Predicate;
 use serde_json::json;
+use std::io::Write;
 
 /// The arguments of `count`.
 #[derive(Debug, ClapArgs)]
@@ -50,7 +52,11 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
         total = total.saturating_add(rows);
         match (output.is_json(), are_several) {
             (true, _) => output.json(&json!({"file": file_name::shown(path), "rows": rows}))?,
-            (false, true) => output.line(format!("{rows:>12}  {}", file_name::shown_on_line(path)))?,
+            (false, true) => {
+                write!(output, "{rows:>12}  ")?;
+                output.linked(&file_name::shown_on_line(path), hyperlinks::of_file(path))?;
+                output.line("")?;
+            }
             (false, false) => output.line(rows.to_string())?,
         }
         args.metrics.tell_read(path, &metrics, output)

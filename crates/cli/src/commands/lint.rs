@@ -1,15 +1,13 @@
 //! `lint`: are files as a house wants them?
 
-mod profile;
-
 use super::verify::{Job, check_files};
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
 use clap::Args as ClapArgs;
-use marquetry_verify::VerifyOptions;
-use profile::Profile;
+use marquetry::errors::Error;
+use marquetry_verify::LintProfile;
 use std::path::{Path, PathBuf};
 
 /// The arguments of `lint`.
@@ -62,14 +60,10 @@ Examples:
 pub(crate) fn run(args: &LintArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let profile = match args.profile.clone().or_else(found) {
         Some(path) => read(&path)?,
-        None => Profile::default(),
+        None => LintProfile::default(),
     };
-    let options = VerifyOptions::default()
-        .with_level(profile.level)
-        .with_ignore(profile.off)
-        .with_house_limits(profile.limits)
-        .with_findings_per_rule(args.most)
-        .with_decryption(crate::keys::given().cloned());
+    let options =
+        profile.options().with_findings_per_rule(args.most).with_decryption(crate::keys::given().cloned());
     let job = Job { files: &args.files, threads: args.threads, options, judgement: &profile.judgement };
     check_files(&job, output, outcome)
 }
@@ -80,9 +74,9 @@ fn found() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(".marquetry.toml")).find(|path| path.is_file())
 }
 
-fn read(path: &Path) -> Result<Profile, Failure> {
+fn read(path: &Path) -> Result<LintProfile, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file_name::shown(path)));
     let text =
         std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read the profile: {error}")))?;
-    text.parse().map_err(wrong)
+    text.parse().map_err(|error: Error| wrong(error.message().to_owned()))
 }

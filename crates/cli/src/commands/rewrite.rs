@@ -1,6 +1,6 @@
 //! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
 
-use crate::args::{ShredArg, bytes, shred};
+use crate::args::{ShredArg, shred};
 use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::convert::Before;
 use crate::failure::{Failure, Outcome};
@@ -24,6 +24,7 @@ use marquetry::file::properties::{EnabledStatistics, WriterProperties};
 use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::metrics::WriteCounters;
 use marquetry::schema::Leaf;
+use marquetry_base::parse_byte_size;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use marquetry_core::write::{ColumnSettings, EncodedChunk, Encoding};
 use std::num::NonZeroUsize;
@@ -57,7 +58,7 @@ pub(crate) struct RewriteArgs {
     #[arg(long, value_name = "[COLUMN=]ENCODING", value_parser = of_column::<Encoding>)]
     encoding: Vec<OfColumn<Encoding>>,
     /// Bytes after which a data page ends, before compression
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     page_size: Option<usize>,
     /// Rows after which a data page ends
     #[arg(long, value_name = "ROWS")]

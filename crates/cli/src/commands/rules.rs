@@ -1,12 +1,13 @@
 //! `rules`: what `verify` checks.
 
 use crate::failure::Failure;
+use crate::hyperlinks;
 use crate::output::Output;
 use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
-use marquetry_verify::{HOUSE_RULES, RULES, Rule};
+use marquetry_verify::{Rule, rules_named};
 use serde_json::{Value, json};
-use std::io;
+use std::io::{self, Write};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RulesArgs {
@@ -31,7 +32,7 @@ Examples:
   marquetry rules statistics --format json";
 
 pub(crate) fn run(args: &RulesArgs, output: &mut Output) -> Result<(), Failure> {
-    let rules = named(args.rule.as_deref().unwrap_or_default())?;
+    let rules = rules_named(args.rule.as_deref().unwrap_or_default())?;
     if output.is_json() {
         return Ok(rules.into_iter().try_for_each(|rule| output.json(&object(rule)))?);
     }
@@ -45,25 +46,12 @@ pub(crate) fn run(args: &RulesArgs, output: &mut Output) -> Result<(), Failure> 
     Ok(table.print(output)?)
 }
 
-/// The rule of this id, or all whose ids begin so: an id can be the beginning of others.
-pub(crate) fn named(text: &str) -> Result<Vec<&'static Rule>, Failure> {
-    let all = || RULES.iter().chain(HOUSE_RULES);
-    if let Some(rule) = all().find(|rule| rule.id == text) {
-        return Ok(vec![rule]);
-    }
-    let rules: Vec<_> = all().filter(|rule| rule.id.starts_with(text)).collect();
-    match rules.is_empty() {
-        true => Err(Failure::Usage(format!(
-            "no rule is called {text}, or begins so; `marquetry rules` lists them"
-        ))),
-        false => Ok(rules),
-    }
-}
-
 fn one(rule: &Rule, output: &mut Output) -> io::Result<()> {
     output.line(format!("{}: {}, from level {} on", rule.id, rule.severity.name(), rule.level.name()))?;
     output.line(format!("  {}", rule.title))?;
-    output.line(format!("  format: {}", rule.spec))
+    output.write_all(b"  format: ")?;
+    output.linked(rule.spec, hyperlinks::of_spec(rule.spec))?;
+    output.line("")
 }
 
 fn object(rule: &Rule) -> Value {

@@ -69,7 +69,10 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<(), Failure> 
     let url = format!("http://{}/{secret}/", listener.local_addr()?);
     match output.is_json() {
         true => output.json(&json!({ "url": url }))?,
-        false => output.line(&url)?,
+        false => {
+            output.linked(&url, Some(url.clone()))?;
+            output.line("")?;
+        }
     }
     output.flush()?;
     Ok(serve(&listener, site)?)

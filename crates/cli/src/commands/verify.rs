@@ -2,19 +2,16 @@
 
 mod check_files;
 mod github;
-mod judgement;
 mod places;
 mod sarif;
 
 pub(super) use check_files::{Job, check_files};
-pub(super) use judgement::Judgement;
 
 use crate::args::Files;
-use crate::commands::rules::named;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use clap::Args as ClapArgs;
-use marquetry_verify::{Level, Rule, VerifyOptions};
+use marquetry_verify::{Judgement, Level, Rule, VerifyOptions, rules_named};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct VerifyArgs {
@@ -68,8 +65,9 @@ pub(crate) fn run(args: &VerifyArgs, output: &mut Output, outcome: &mut Outcome)
 
 impl VerifyArgs {
     fn options(&self) -> Result<VerifyOptions, Failure> {
-        let asked = self.rule.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?;
-        let ignored = self.ignore.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?.concat();
+        let asked = self.rule.iter().map(|text| rules_named(text)).collect::<Result<Vec<_>, _>>()?;
+        let ignored =
+            self.ignore.iter().map(|text| rules_named(text)).collect::<Result<Vec<_>, _>>()?.concat();
         // That it finds nothing would look as if there were nothing to find.
         for (text, rules) in self.rule.iter().zip(&asked).filter(|_| self.quick) {
             if let Some(least) =

@@ -1,5 +1,6 @@
 //! A progress bar on standard error, if that is a terminal and the work takes longer than a second.
 
+use crate::caller;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -32,7 +33,8 @@ pub(crate) enum Total {
 impl Progress {
     /// Nothing is done. `written` tells how many bytes were written.
     pub(crate) fn new(total: Total, to_stdout: bool, written: Arc<AtomicU64>) -> Self {
-        let may_show = io::stderr().is_terminal() && !(to_stdout && io::stdout().is_terminal());
+        let may_show =
+            caller::is_person() && io::stderr().is_terminal() && !(to_stdout && io::stdout().is_terminal());
         Progress { start: Instant::now(), total, phase: "", rows: 0, written, may_show, bar: None }
     }
 

@@ -1,5 +1,6 @@
 //! The files that are read.
 
+use crate::caller;
 use crate::failure::Failure;
 use crate::file_name;
 use arrow_schema::DataType;
@@ -43,7 +44,7 @@ impl Input {
         let metadata = file.metadata().clone();
         let compat = compat(&metadata);
         let counters = Arc::<ReadCounters>::default();
-        let source = Arc::new(MeteredSource::new(file.into_source()?, counters.clone()));
+        let source = Arc::new(MeteredSource::new(caller::cancellable(file.into_source()?), counters.clone()));
         Ok(Input { path: path.to_owned(), source, counters, metadata, compat })
     }
 

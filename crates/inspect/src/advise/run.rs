@@ -1,21 +1,25 @@
 //! The best of each column.
 
 use super::advice::{Advice, ColumnAdvice};
-use super::candidates::{Choice, candidates};
+use super::candidates::{Choice, candidates, likely, usual_saving};
 use super::findings::find;
 use super::measure::{Measured, Window, column_bytes, encoded_bytes, stored_bytes, windows};
-use super::options::AdviseOptions;
+use super::options::{AdviseOptions, Goal};
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
-use marquetry_base::{Result, Stopwatch};
+use marquetry_base::{Error, Result, SharedExecutor, Stopwatch, available_threads, parallel_map};
+use marquetry_format::Encoding;
+use std::cmp::Reverse;
+use std::time::Duration;
 
 /// What would make a file smaller or faster. Columns are measured one by one, by decoding rows and encoding them again with each
 /// encoding and codec that may be better. All else - [`AdviceKind`](super::AdviceKind) has the kinds - is tried on up to 2^18 rows, in
 /// stretches that are spread evenly, which are written with it and without.
 ///
 /// All candidates are tried on the first rows of a row group in the middle; the best three go on to whole row groups, spread evenly
-/// over the file, as many as the budget allows. Large columns come first. A choice must save 3 % of the column, and more than its
-/// error, or the column is left as it is. Memory: one column of one row group at a time, up to 512 MiB, and the rest in a temporary
+/// over the file, as many as the budget allows. Large columns come first. Of so many columns that there is no time for this, one
+/// candidate is tried on few rows of each first, those with most to gain by their footer before the others; those that this says would
+/// save most have the rest of the time. A choice must save 3 % of the column, and more than its error, or the column is left as it is. Memory: one column of one row group at a time, up to 512 MiB, and the rest in a temporary
 /// file.
 ///
 /// Fails where reading a column fails. Of encrypted columns the bytes are those without encryption.
@@ -38,27 +42,94 @@ pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     let for_columns = options.budget.mul_f64(COLUMNS_SHARE);
     let columns = 0..input.metadata.schema().num_columns();
     let mut columns = columns.map(|leaf| unmeasured(input, leaf)).collect::<Result<Vec<_>>>()?;
-    columns.sort_by_key(|column| std::cmp::Reverse(column.bytes));
-    let count = columns.len() as u32;
-    for (i, column) in (0u32..).zip(&mut columns) {
-        let left = for_columns.saturating_sub(watch.elapsed());
-        if left.is_zero() {
-            break;
-        }
-        // Each of the columns that are left has the same time.
-        let share = AdviseOptions { budget: left / (count - i), ..options.clone() };
-        measure(input, column, &share)
-            .map_err(|error| error.in_column(input.metadata.schema().column(column.leaf).dotted().clone()))?;
-    }
-    columns.sort_by_key(|column| std::cmp::Reverse(column.bytes - column.predicted));
+    let time = TimeLeft::of(for_columns);
+    let not_measured = match for_columns / columns.len().max(1) as u32 >= LEAST_TIME {
+        true => each_alike(input, &mut columns, options, time)?,
+        false => best_first(input, &mut columns, options, time)?,
+    };
+    columns.sort_by_key(|column| Reverse(column.bytes - column.predicted));
     let saved = columns.iter().map(|column| column.bytes - column.predicted).fold(0, u64::saturating_add);
     let file_bytes = input.source.len();
     let predicted_bytes = file_bytes.saturating_sub(saved);
-    let mut advice =
-        Advice { file_bytes, predicted_bytes, columns, findings: Vec::new(), not_measured: Vec::new() };
+    let not_measured = Vec::from_iter(not_measured);
+    let mut advice = Advice { file_bytes, predicted_bytes, columns, findings: Vec::new(), not_measured };
     let left = options.budget.saturating_sub(watch.elapsed());
     find(input, options, TimeLeft::of(left), &mut advice);
     Ok(advice)
+}
+
+/// Measures columns, the largest first: each of those that are left has the same time. Tells of those that there was none for.
+fn each_alike(
+    input: &ColumnSource,
+    columns: &mut [ColumnAdvice],
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<Option<String>> {
+    columns.sort_by_key(|column| Reverse(column.bytes));
+    let count = columns.len();
+    for (i, column) in columns.iter_mut().enumerate() {
+        if time.is_over() {
+            break;
+        }
+        measure(input, column, options, time.share(1.0 / (count - i) as f64))?;
+    }
+    Ok(left_out(columns, 0))
+}
+
+/// Looks at each column for a moment, and measures those that would save most by this, one after the other. Tells of those that there
+/// was no time for.
+fn best_first(
+    input: &ColumnSource,
+    columns: &mut [ColumnAdvice],
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<Option<String>> {
+    let gains = columns.iter().map(|column| expected_gain(input, column, options.goal));
+    let gains = gains.collect::<Result<Vec<_>>>()?;
+    let gain = |column: &ColumnAdvice| gains[column.leaf];
+    columns.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+    screen_all(input, columns, options, time.share(SCREENING_SHARE))?;
+    // What would save most by this comes first; what was not looked at comes before what would save nothing.
+    let saved = |column: &ColumnAdvice| column.bytes - column.predicted;
+    columns.sort_by_key(|column| Reverse((saved(column), column.measured == 0.0)));
+    let mut measured = 0;
+    for column in columns.iter_mut().filter(|column| column.measured == 0.0 || saved(column) > 0) {
+        if time.is_over() {
+            break;
+        }
+        let looked_at = column.clone();
+        // What takes long has a part of the time, what does not leaves it to others.
+        measure(input, column, options, time.share(MOST_SHARE).at_least(LEAST_TIME))?;
+        if column.measured < looked_at.measured {
+            *column = looked_at;
+        }
+        measured += 1;
+    }
+    let looked_at = columns.iter().filter(|column| column.measured > 0.0).count();
+    Ok(left_out(columns, looked_at.saturating_sub(measured)))
+}
+
+/// What is told of columns that there was no time for, or little.
+fn left_out(columns: &[ColumnAdvice], only_looked_at: usize) -> Option<String> {
+    let bytes = |of: &mut dyn Iterator<Item = &ColumnAdvice>| {
+        of.map(|column| column.bytes).fold(0, u64::saturating_add)
+    };
+    let is_left_out = |column: &&ColumnAdvice| column.measured == 0.0 && column.bytes > 0;
+    let count = columns.iter().filter(is_left_out).count();
+    if count == 0 && only_looked_at == 0 {
+        return None;
+    }
+    let share =
+        bytes(&mut columns.iter().filter(is_left_out)) as f64 / bytes(&mut columns.iter()).max(1) as f64;
+    let mut told = Vec::new();
+    if count > 0 {
+        let of = columns.len();
+        told.push(format!("{count} of {of} columns with {:.1} % of the bytes", share * 100.0));
+    }
+    if only_looked_at > 0 {
+        told.push(format!("{only_looked_at} columns but for one codec on some of their rows"));
+    }
+    Some(format!("{}: more time would do it", told.join(", and ")))
 }
 
 fn unmeasured(input: &ColumnSource, leaf: usize) -> Result<ColumnAdvice> {
@@ -92,11 +163,28 @@ impl Tried {
     }
 }
 
-fn measure(input: &ColumnSource, column: &mut ColumnAdvice, options: &AdviseOptions) -> Result<()> {
-    let time = TimeLeft::of(options.budget);
+fn measure(
+    input: &ColumnSource,
+    column: &mut ColumnAdvice,
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<()> {
+    let leaf = column.leaf;
+    try_all(input, column, options, time)
+        .map_err(|error| error.in_column(input.metadata.schema().column(leaf).dotted().clone()))
+}
+
+fn try_all(
+    input: &ColumnSource,
+    column: &mut ColumnAdvice,
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<()> {
     let groups = worth_measuring(input, column.leaf)?;
     let Some(&middle) = groups.get(groups.len() / 2) else { return Ok(()) };
-    let (looked, mut tried) = first_look(input, column.leaf, middle, options, time)?;
+    let codec = input.metadata.row_group(middle.0).column(column.leaf)?.codec()?;
+    let choices = candidates(input.metadata.schema().column(column.leaf).physical(), codec, options);
+    let (looked, mut tried) = first_look(input, column.leaf, middle, choices, (time, FIRST_LOOK))?;
     let (mut rows, mut is_whole) = (0, true);
     for i in spread(groups.len()) {
         if time.is_over() {
@@ -120,30 +208,101 @@ fn measure(input: &ColumnSource, column: &mut ColumnAdvice, options: &AdviseOpti
         }
         rows += measured.rows.min(group_rows);
     }
+    decide(column, &tried, if rows == 0 { looked } else { rows }, &groups, is_whole && rows > 0);
+    Ok(())
+}
+
+/// Gives a column the best of what was tried on `rows` of its rows, if it saves enough.
+fn decide(
+    column: &mut ColumnAdvice,
+    tried: &[Tried],
+    rows: u64,
+    groups: &[(usize, u64, u64)],
+    is_whole: bool,
+) {
     let total = groups.iter().map(|(_, rows, _)| *rows).fold(0, u64::saturating_add);
-    let Some(best) = tried.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { return Ok(()) };
-    column.measured = if rows == 0 { looked } else { rows } as f64 / total as f64;
+    let Some(best) = tried.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { return };
+    column.measured = rows as f64 / total as f64;
     column.error = if is_whole && rows == total { 0.0 } else { best.error() };
     let (ratio, least) = (best.ratio(), LEAST_SAVING.max(column.error * best.ratio()));
+    (column.predicted, column.choice) = (column.bytes, None);
     if ratio < 1.0 - least {
         column.predicted = (column.bytes as f64 * ratio) as u64;
         column.choice = Some(best.choice);
     }
+}
+
+/// Tries one candidate on few rows of each column, in their order, on all threads, until the time is over.
+fn screen_all(
+    input: &ColumnSource,
+    columns: &mut [ColumnAdvice],
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<()> {
+    let items: Vec<(usize, ColumnAdvice)> = columns.iter().cloned().enumerate().collect();
+    let mut workers = vec![(); available_threads().min(items.len())];
+    let executor = SharedExecutor::default().or_threads("marquetry-advise");
+    let (input, options) = (input.clone(), options.clone());
+    let screened = parallel_map(&*executor, items, &mut workers, move |(at, mut column), ()| {
+        if time.is_over() {
+            return Ok::<_, Error>(None);
+        }
+        // What was begun is ended, unless it takes very long.
+        screen(&input, &mut column, &options, time.at_least(MOST_TIME))?;
+        Ok(Some((at, column)))
+    });
+    for screened in screened {
+        if let Some((at, column)) = screened? {
+            columns[at] = column;
+        }
+    }
     Ok(())
 }
 
-/// Tries all candidates on the first rows of a row group, and tells how many these were, and the best. Where the time is over before
-/// all were tried, those that were are compared.
+/// Tries one candidate on few rows in the middle.
+fn screen(
+    input: &ColumnSource,
+    column: &mut ColumnAdvice,
+    options: &AdviseOptions,
+    time: TimeLeft,
+) -> Result<()> {
+    let groups = worth_measuring(input, column.leaf)?;
+    let Some(&middle) = groups.get(groups.len() / 2) else { return Ok(()) };
+    let codec = input.metadata.row_group(middle.0).column(column.leaf)?.codec()?;
+    let looked =
+        first_look(input, column.leaf, middle, vec![likely(codec, options.goal)], (time, SCREENED_ROWS));
+    let (rows, tried) = looked
+        .map_err(|error| error.in_column(input.metadata.schema().column(column.leaf).dotted().clone()))?;
+    // Of fewer rows dictionaries and headers are too large a part.
+    if rows >= SCREENED_ROWS.min(middle.1) {
+        decide(column, &tried, rows, &groups, true);
+    }
+    Ok(())
+}
+
+/// Bytes that a column may save, by what its footer says: what other files of such codecs and encodings save.
+fn expected_gain(input: &ColumnSource, column: &ColumnAdvice, goal: Goal) -> Result<f64> {
+    let groups = input.metadata.num_row_groups();
+    if groups == 0 {
+        return Ok(0.0);
+    }
+    let chunk = input.metadata.row_group(groups / 2).column(column.leaf)?;
+    let encodings = chunk.encodings();
+    let dictionaries = [Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
+    let is_plain = !dictionaries.iter().any(|dictionary| encodings.contains(*dictionary));
+    Ok(column.bytes as f64 * usual_saving(chunk.codec()?, is_plain, goal))
+}
+
+/// Tries candidates on the first rows of a row group, up to `most`, and tells how many these were, and the best. Where the time is over
+/// before all were tried, those that were are compared.
 fn first_look(
     input: &ColumnSource,
     leaf: usize,
     (row_group, group_rows, stored): (usize, u64, u64),
-    options: &AdviseOptions,
-    time: TimeLeft,
+    choices: Vec<Choice>,
+    (time, most): (TimeLeft, u64),
 ) -> Result<(u64, Vec<Tried>)> {
-    let chunk = input.metadata.row_group(row_group).column(leaf)?;
-    let choices = candidates(input.metadata.schema().column(leaf).physical(), chunk.codec()?, options);
-    let mut look = Window { row_group, first: 0, rows: group_rows.min(FIRST_LOOK) };
+    let mut look = Window { row_group, first: 0, rows: group_rows.min(most) };
     let mut sized: Vec<(Measured, Choice)> = Vec::new();
     for choice in choices {
         let measured = encoded_bytes(input, leaf, look, choice, (time, FIRST_LOOK_BYTES))?;
@@ -232,6 +391,15 @@ fn spread(n: usize) -> Vec<usize> {
 
 /// The share of the budget that columns get.
 const COLUMNS_SHARE: f64 = 0.6;
+/// A column that is measured has so much at least: all candidates are tried on some rows.
+const LEAST_TIME: Duration = Duration::from_millis(120);
+/// The part of the time that looking at each of many columns takes at most, and what one of those that are measured then has at most.
+const SCREENING_SHARE: f64 = 0.9;
+const MOST_SHARE: f64 = 0.1;
+/// How long it may take after the time is over.
+const MOST_TIME: Duration = Duration::from_millis(500);
+/// Rows of each of many columns that one candidate is tried on.
+const SCREENED_ROWS: u64 = 1 << 13;
 /// Rows that all candidates are tried on.
 const FIRST_LOOK: u64 = 1 << 16;
 /// Bytes of values after which there are no more of them.

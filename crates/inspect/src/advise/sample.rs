@@ -4,7 +4,7 @@ use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_data::ArrayData;
-use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef, TimeUnit};
 use arrow_select::concat::concat_batches;
 use bytes::Bytes;
 use marquetry_arrow::arrow_reader::{
@@ -29,6 +29,8 @@ pub(super) struct Sample {
     pub(super) of: u64,
     /// Rows that are read at once, so that they have few bytes.
     pub(super) batch_rows: usize,
+    /// How Arrow sees the file.
+    pub(super) arrow: ArrowReaderMetadata,
 }
 
 /// A file that was written to be measured.
@@ -37,10 +39,9 @@ pub(super) struct MeasuredFile {
     pub(super) metadata: Arc<ParquetMetaData>,
 }
 
-/// How Arrow sees the file.
-pub(super) fn arrow_metadata(input: &ColumnSource) -> Result<ArrowReaderMetadata> {
-    let options =
-        ArrowReaderOptions::new().with_int96(Int96Unit::Nanoseconds).with_text(StringLayout::Utf8View);
+/// How Arrow sees the file, whose INT96 timestamps have this unit.
+fn arrow_metadata(input: &ColumnSource, int96: Int96Unit) -> Result<ArrowReaderMetadata> {
+    let options = ArrowReaderOptions::new().with_int96(int96).with_text(StringLayout::Utf8View);
     ArrowReaderMetadata::try_new(input.metadata.clone(), options)
 }
 
@@ -82,7 +83,22 @@ impl Sample {
     ///
     /// Fails if a row has more bytes than that.
     pub(super) fn read(input: &ColumnSource, most: u64, most_bytes: u64, time: TimeLeft) -> Result<Self> {
-        let arrow = arrow_metadata(input)?;
+        let read = |int96| Sample::read_in(input, most, most_bytes, time, int96);
+        match read(Int96Unit::Nanoseconds) {
+            // INT96 beyond what nanoseconds reach.
+            Err(error) if error.kind() == ErrorKind::Limit => read(Int96Unit::Unit(TimeUnit::Microsecond)),
+            read => read,
+        }
+    }
+
+    fn read_in(
+        input: &ColumnSource,
+        most: u64,
+        most_bytes: u64,
+        time: TimeLeft,
+        int96: Int96Unit,
+    ) -> Result<Self> {
+        let arrow = arrow_metadata(input, int96)?;
         let mask = ProjectionMask::all();
         let rows = input.metadata.num_rows();
         let look = stretches(rows.min(FIRST_LOOK), FIRST_LOOK);
@@ -120,13 +136,14 @@ impl Sample {
         }
         let schema = schema.unwrap_or_else(|| arrow.schema().clone());
         let batch = concat_batches(&schema, &batches).map_err(wrong)?;
-        Ok(Sample { batch, of: rows, batch_rows })
+        Ok(Sample { batch, of: rows, batch_rows, arrow })
     }
 
     /// Its first rows, as a sample of the file.
     pub(super) fn first(&self, rows: u64) -> Self {
         let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(self.batch.num_rows());
-        Sample { batch: self.batch.slice(0, rows), of: self.of, batch_rows: self.batch_rows }
+        let (batch, arrow) = (self.batch.slice(0, rows), self.arrow.clone());
+        Sample { batch, of: self.of, batch_rows: self.batch_rows, arrow }
     }
 
     pub(super) fn rows(&self) -> u64 {

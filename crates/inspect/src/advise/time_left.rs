@@ -20,6 +20,11 @@ impl TimeLeft {
         TimeLeft::of(self.budget.saturating_sub(self.watch.elapsed()).mul_f64(share))
     }
 
+    /// What is left, but so much at least, which may be more than there is; it begins now.
+    pub(super) fn at_least(self, least: Duration) -> Self {
+        TimeLeft::of(self.budget.saturating_sub(self.watch.elapsed()).max(least))
+    }
+
     pub(super) fn is_over(self) -> bool {
         self.watch.elapsed() >= self.budget
     }

@@ -2,7 +2,7 @@
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::new_type::NewType;
-use super::sample::{MeasuredFile, Sample, arrow_metadata, like, rows_reader, wrong};
+use super::sample::{MeasuredFile, Sample, like, rows_reader, wrong};
 use super::time_left::TimeLeft;
 use super::value_form::{ValueForm, Wanted};
 use crate::reencode::ColumnSource;
@@ -52,9 +52,8 @@ fn read_all(
     if sample.rows() == sample.of {
         return Ok(sample.rows());
     }
-    let arrow = arrow_metadata(input)?;
     let mask = ProjectionMask::roots(input.metadata.schema(), [root]);
-    let mut reader = rows_reader(input, &arrow, mask, 0..sample.of, sample.batch_rows)?;
+    let mut reader = rows_reader(input, &sample.arrow, mask, 0..sample.of, sample.batch_rows)?;
     let mut rows = 0;
     while let Some(batch) = reader.next_batch() {
         let batch = batch?;

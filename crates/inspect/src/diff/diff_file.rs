@@ -1,6 +1,6 @@
 //! A file whose rows are compared.
 
-use super::row_hash::{combine, hashes};
+use super::row_hash::{add_column, hashes};
 use super::row_sink::RowSink;
 use arrow_array::{Array, RecordBatch};
 use arrow_select::concat::concat_batches;
@@ -10,6 +10,7 @@ use marquetry_arrow::arrow_reader::{
 };
 use marquetry_base::{Error, ErrorKind, Result, SharedExecutor};
 use marquetry_core::source::Source;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A file whose rows are compared with those of another one.
@@ -64,6 +65,25 @@ impl DiffFile {
         self.builder(columns)?.with_threads(threads).with_shared_executor(executor.clone()).build()
     }
 
+    /// The same of some rows, which begin with a row group.
+    pub(crate) fn rows(
+        &self,
+        columns: &[String],
+        rows: Range<u64>,
+        threads: usize,
+        executor: &SharedExecutor,
+    ) -> Result<ParquetRecordBatchReader> {
+        let (mut groups, mut first) = (Vec::new(), 0u64);
+        for group in self.metadata.metadata().row_groups() {
+            if rows.contains(&first) && group.num_rows() > 0 {
+                groups.push(group.index());
+            }
+            first = first.saturating_add(group.num_rows());
+        }
+        let builder = self.builder(columns)?.with_row_groups(groups).with_batch_size(BATCH_ROWS);
+        builder.with_threads(threads).with_shared_executor(executor.clone()).build()
+    }
+
     /// Logs a hash of each row, and of its key if there is any.
     pub(crate) fn scan<L: RowSink>(
         &self,
@@ -72,15 +92,19 @@ impl DiffFile {
         mut log: L,
     ) -> Result<L> {
         while let Some(batch) = reader.next_batch() {
-            let batch = batch?;
-            let rows = row_hashes(&batch, |_| true);
-            let keys = match key {
-                [] => Vec::new(),
-                key => row_hashes(&batch, |name| key.iter().any(|key| key == name)),
-            };
+            let (keys, rows) = DiffFile::hashes(&batch?, key);
             log.add(&keys, &rows)?;
         }
         Ok(log)
+    }
+
+    /// Hashes of the rows of a batch: of their keys, if there are any, and of all values.
+    pub(crate) fn hashes(batch: &RecordBatch, key: &[String]) -> (Vec<u64>, Vec<u64>) {
+        let keys = match key {
+            [] => Vec::new(),
+            key => row_hashes(batch, |name| key.iter().any(|key| key == name)),
+        };
+        (keys, row_hashes(batch, |_| true))
     }
 }
 
@@ -89,7 +113,7 @@ fn row_hashes(batch: &RecordBatch, is_wanted: impl Fn(&str) -> bool) -> Vec<u64>
     let mut rows = vec![0; batch.num_rows()];
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         if is_wanted(field.name()) {
-            combine(&mut rows, &hashes(column));
+            add_column(&mut rows, column);
         }
     }
     rows
@@ -104,3 +128,6 @@ pub(crate) fn column_hashes(batch: &RecordBatch) -> Vec<(String, Vec<u64>)> {
         })
         .collect()
 }
+
+/// Rows that are hashed at once: what they take stays in the processor's caches.
+const BATCH_ROWS: usize = 8_192;

@@ -1,12 +1,11 @@
-//! Compares rows place by place: enough where files have equally many rows, and few of them differ.
+//! What became of rows at places at which they differ.
 
-use super::row_log::RowLog;
-use marquetry_base::Result;
+use super::side_by_side::Place;
 use std::collections::HashMap;
 
 /// Places at which rows differ, with their hashes.
 pub(crate) struct Places {
-    places: Vec<(u64, u64, u64)>,
+    places: Vec<Place>,
 }
 
 /// What differs, by place.
@@ -21,24 +20,8 @@ pub(crate) struct InPlace {
 }
 
 impl Places {
-    /// `None` if they are too many, or if one file has more rows.
-    pub(crate) fn find(left: &RowLog, right: &RowLog) -> Result<Option<Places>> {
-        if left.len() != right.len() {
-            return Ok(None);
-        }
-        let (mut places, mut is_too_many) = (Vec::new(), false);
-        left.each_pair(right, |start, left, right| {
-            let differing = left.iter().zip(right).enumerate().filter(|(_, (left, right))| left != right);
-            for (i, (left, right)) in differing {
-                if places.len() == MOST_PLACES {
-                    is_too_many = true;
-                    break;
-                }
-                places.push((start + i as u64, *left, *right));
-            }
-            Ok(())
-        })?;
-        Ok((!is_too_many).then_some(Places { places }))
+    pub(crate) fn new(places: Vec<Place>) -> Self {
+        Places { places }
     }
 
     /// Which of them are changes, and which only another order.
@@ -83,6 +66,3 @@ fn common(a: &mut Vec<u64>, b: &mut Vec<u64>) -> Vec<u64> {
     b.retain(|place| both.binary_search(place).is_err());
     both
 }
-
-/// 24 MiB of them.
-const MOST_PLACES: usize = 1 << 20;

@@ -8,7 +8,7 @@ use super::row_hash::are_comparable;
 use super::row_log::RowLog;
 use super::row_sink::RowSink;
 use super::rows_diff::RowsDiff;
-use super::{keyed, multiset};
+use super::{keyed, multiset, side_by_side};
 use crate::columns::columns;
 use arrow_array::RecordBatchReader;
 use marquetry_base::{Error, Result, available_threads, parallel_map};
@@ -16,13 +16,16 @@ use std::collections::{BTreeMap, HashMap};
 
 /// In what the rows of two files differ.
 ///
-/// Each file is read once, and rows that differ once more. How they are stored makes no difference: row groups, encodings, codecs,
+/// Each file is read once, and rows that differ once more; twice if the files have equally many rows, and it turns out that very many
+/// differ, or that keys are in no order. How they are stored makes no difference: row groups, encodings, codecs,
 /// the width of integers, the unit of times, layouts of text. Values are the same if the type has them the same: all NaN are, both
 /// zeros are not.
 ///
 /// Without a key rows belong together by their values, wherever they stand. Where both files have equally many rows, and at most a
 /// million places differ, a row that another one took the place of counts as changed. With a [key](DiffOptions::key) rows belong
 /// together by it.
+///
+/// Files that have equally many rows are compared side by side first, and nothing of their rows is kept.
 ///
 /// Rows are compared by hashes of 64 bits: that a difference is not seen has a probability of 2^-64 for each. Memory: some 100 MB,
 /// whatever the files have; more goes to [`DiffOptions::spill_store`].
@@ -63,11 +66,9 @@ fn by_values(
     diff: &mut RowsDiff,
 ) -> Result<Vec<(u64, u64)>> {
     let samples = options.samples;
-    let [left, right] =
-        &scan(left, right, &diff.columns, options, || RowLog::new(options.spill_store.clone()))?;
-    diff.rows = (left.len(), right.len());
-    if let Some(places) = Places::find(left, right)? {
-        let found = places.compare();
+    if let Some(places) = side_by_side::compare(left, right, &diff.columns, options)? {
+        diff.rows = (num_rows(left), num_rows(right));
+        let found = Places::new(places).compare();
         let count = |places: &[u64]| places.len() as u64;
         (diff.removed, diff.added, diff.changed) =
             (count(&found.removed), count(&found.added), count(&found.changed));
@@ -77,6 +78,9 @@ fn by_values(
         let changed = found.changed.into_iter().take(MOST_LOOKED_AT).map(|place| (place, place));
         return Ok(changed.collect());
     }
+    let [left, right] =
+        &scan(left, right, &diff.columns, options, || RowLog::new(options.spill_store.clone()))?;
+    diff.rows = (left.len(), right.len());
     let found = multiset::compare(left, right, samples)?;
     (diff.removed, diff.added) = (found.removed, found.added);
     (diff.removed_rows, diff.added_rows) = (found.removed_rows, found.added_rows);
@@ -93,8 +97,12 @@ fn by_key(
     options: &DiffOptions,
     diff: &mut RowsDiff,
 ) -> Result<Vec<(u64, u64)>> {
-    let rows = |file: &DiffFile| file.metadata.metadata().num_rows();
-    let most = rows(left).max(rows(right));
+    if let Some(places) = side_by_side::compare(left, right, &diff.columns, options)? {
+        diff.rows = (num_rows(left), num_rows(right));
+        diff.changed = places.len() as u64;
+        return Ok(places.into_iter().take(MOST_LOOKED_AT).map(|(place, ..)| (place, place)).collect());
+    }
+    let most = num_rows(left).max(num_rows(right));
     let new_log = || PartedLog::new(options.spill_store.clone(), most);
     let [left, right] = &scan(left, right, &diff.columns, options, new_log)?;
     diff.rows = (left.len(), right.len());
@@ -106,6 +114,10 @@ fn by_key(
         diff.is_reordered = diff.first_moved.is_some();
     }
     Ok(found.changed_rows)
+}
+
+fn num_rows(file: &DiffFile) -> u64 {
+    file.metadata.metadata().num_rows()
 }
 
 /// The first row that is another one.

@@ -1,7 +1,6 @@
 //! What of the advice is followed without being asked for more, and how large the file gets by it.
 
 use super::command::{column_options, convert_options, like, rewrite_options};
-use super::wanted::{GoalArg, WantedArgs};
 use crate::commands::rewrite::{RewriteArgs, rewrite_if};
 use crate::failure::Failure;
 use crate::rewrite::Input;
@@ -9,10 +8,11 @@ use crate::spinner::Spinner;
 use crate::unreferenced::unreferenced;
 use clap::{Args as ClapArgs, Command, FromArgMatches};
 use marquetry::errors::Error;
-use marquetry_inspect::{Advice, AdviceKind, Change, Finding, NewType};
+use marquetry_inspect::{Advice, AdviceKind, Change, Finding, Goal, NewType};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs, process};
+use tempfile::TempDir;
 
 /// What is done to a file.
 pub(crate) struct Applied {
@@ -39,12 +39,7 @@ pub(crate) struct Allowed {
 
 impl Applied {
     /// What of the advice is followed for a goal.
-    pub(crate) fn new(
-        input: &Input,
-        advice: &Advice,
-        goal: GoalArg,
-        allowed: Allowed,
-    ) -> Result<Self, Error> {
+    fn new(input: &Input, advice: &Advice, goal: Goal, allowed: Allowed) -> Result<Self, Error> {
         let taken: Vec<&Finding> =
             advice.findings.iter().filter(|finding| is_taken(finding, goal, allowed)).collect();
         let is_converted = |finding: &&&Finding| matches!(finding.change, Change::Sort | Change::Type(_));
@@ -77,7 +72,18 @@ impl Applied {
     }
 
     /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
-    pub(crate) fn tried(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
+    pub(crate) fn tried(
+        input: &Input,
+        advice: &Advice,
+        goal: Goal,
+        allowed: Allowed,
+    ) -> Result<Self, Failure> {
+        let applied = Applied::new(input, advice, goal, allowed)?;
+        let _spinner = Spinner::new("measuring");
+        applied.written_once(input, advice)
+    }
+
+    fn written_once(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
         // Of an encrypted file nothing is written without saying by which keys.
         let may_be_written = input.path.as_os_str() != "-" && input.metadata.encryption().is_none();
         let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && may_be_written;
@@ -90,7 +96,7 @@ impl Applied {
         self.predicted = advice.file_bytes;
         for options in &self.attempts {
             let mut size = None;
-            let args = rewrite_args(&input.path, &folder.0.join("trial.parquet"), options)?;
+            let args = rewrite_args(&input.path, &folder.path("trial.parquet"), options)?;
             rewrite_if(&args, |temporary| {
                 size = fs::metadata(temporary).ok().map(|metadata| metadata.len());
                 Ok(false)
@@ -104,30 +110,16 @@ impl Applied {
     }
 }
 
-impl WantedArgs {
-    /// What `optimize` does of the advice, and what comes of it.
-    pub(crate) fn applied(
-        &self,
-        input: &Input,
-        advice: &Advice,
-        allowed: Allowed,
-    ) -> Result<Applied, Failure> {
-        let applied = Applied::new(input, advice, self.goal, allowed)?;
-        let _spinner = Spinner::new("measuring");
-        applied.tried(input, advice)
-    }
-}
-
 /// Whether a finding is followed: what keeps rows and types, if it is good for the goal.
-fn is_taken(finding: &Finding, goal: GoalArg, allowed: Allowed) -> bool {
+fn is_taken(finding: &Finding, goal: Goal, allowed: Allowed) -> bool {
     let saves = finding.saved_bytes() > 0;
     match &finding.change {
         Change::Columns => true,
         // Small row groups are skipped one by one: whoever filters keeps them.
-        Change::RowGroupRows(_) => goal == GoalArg::Scan || (saves && goal == GoalArg::Size),
-        Change::Pages { .. } => saves || goal == GoalArg::Filter,
-        Change::Indexes => goal == GoalArg::Filter,
-        Change::BloomFilters => finding.skipped.is_some() && goal == GoalArg::Filter,
+        Change::RowGroupRows(_) => goal == Goal::Scan || (saves && goal == Goal::Size),
+        Change::Pages { .. } => saves || goal == Goal::Filter,
+        Change::Indexes => goal == Goal::Filter,
+        Change::BloomFilters => finding.skipped.is_some() && goal == Goal::Filter,
         // Whole dictionaries are among what each column is measured with.
         Change::Dictionaries => false,
         Change::Sort => allowed.sort,
@@ -223,19 +215,17 @@ pub(crate) fn rewrite_args(input: &Path, output: &Path, options: &[String]) -> R
 }
 
 /// A directory for a file that is thrown away.
-pub(crate) struct TrialFolder(pub(crate) PathBuf);
+pub(crate) struct TrialFolder(TempDir);
 
 impl TrialFolder {
     pub(crate) fn new() -> Result<Self, Error> {
-        let path = env::temp_dir().join(format!("marquetry-trial-{}", process::id()));
-        fs::create_dir_all(&path).map_err(|error| Error::io("cannot make a temporary directory", error))?;
-        Ok(TrialFolder(path))
+        let made = tempfile::Builder::new().prefix("marquetry-trial-").tempdir();
+        made.map(TrialFolder).map_err(|error| Error::io("cannot make a temporary directory", error))
     }
-}
 
-impl Drop for TrialFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+    /// Where a file of this name is in it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 }
 

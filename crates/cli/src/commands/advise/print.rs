@@ -76,7 +76,7 @@ impl Advised<'_> {
     /// The command that does all that keeps rows and types.
     fn all_at_once(&self) -> String {
         let name = file_name::shown(&self.input.path);
-        line("optimize", [name.as_str()], "optimized.parquet", &self.wanted.options())
+        line("optimize", [name.as_str()], "optimized.parquet", &self.wanted.words())
     }
 
     fn as_json(&self, findings: &[(&Finding, Option<String>)]) -> Value {

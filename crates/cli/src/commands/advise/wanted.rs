@@ -34,7 +34,7 @@ pub(crate) struct WantedArgs {
     conditions: Vec<Predicate>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum GoalArg {
     /// Few bytes
     Size,
@@ -45,6 +45,14 @@ pub(crate) enum GoalArg {
 }
 
 impl GoalArg {
+    pub(super) fn goal(self) -> Goal {
+        match self {
+            GoalArg::Size => Goal::Size,
+            GoalArg::Scan => Goal::Scan,
+            GoalArg::Filter => Goal::Filter,
+        }
+    }
+
     /// As it is typed.
     fn name(self) -> &'static str {
         match self {
@@ -70,27 +78,18 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl WantedArgs {
-    /// What would make the file smaller or faster.
-    pub(crate) fn advice(&self, input: &Input) -> Result<Advice, Failure> {
-        let goal = match self.goal {
-            GoalArg::Size => Goal::Size,
-            GoalArg::Scan => Goal::Scan,
-            GoalArg::Filter => Goal::Filter,
+    /// What it means.
+    pub(crate) fn options(&self) -> Result<AdviseOptions, Failure> {
+        let compat = match self.compat {
+            CompatArg::Modern => Compat::Modern,
+            CompatArg::Latest => Compat::Latest,
         };
-        let compat = match (self.compat, input.compat) {
-            // A stored Arrow schema has dictionaries, which come from few encodings only.
-            (_, Compat::Maximum) => Compat::Maximum,
-            (CompatArg::Modern, _) => Compat::Modern,
-            (CompatArg::Latest, _) => Compat::Latest,
-        };
-        let options = AdviseOptions::default().with_goal(goal).with_compat(compat).with_budget(self.budget);
-        let options = options.with_queries(self.queries()?);
-        let _spinner = Spinner::new("measuring");
-        Ok(advise(&input.columns(), &options)?)
+        let options = AdviseOptions::default().with_goal(self.goal.goal()).with_compat(compat);
+        Ok(options.with_budget(self.budget).with_queries(self.queries()?))
     }
 
     /// As it is typed, but for the budget.
-    pub(super) fn options(&self) -> Vec<String> {
+    pub(super) fn words(&self) -> Vec<String> {
         let mut options = vec![format!("--for={}", self.goal.name())];
         if matches!(self.compat, CompatArg::Latest) {
             options.push("--compat=latest".to_owned());
@@ -110,4 +109,15 @@ impl WantedArgs {
         }
         Ok(queries)
     }
+}
+
+/// What would make the file smaller or faster.
+pub(crate) fn advice_of(input: &Input, options: AdviseOptions) -> Result<Advice, Error> {
+    let options = match input.compat {
+        // A stored Arrow schema has dictionaries, which come from few encodings only.
+        Compat::Maximum => options.with_compat(Compat::Maximum),
+        _ => options,
+    };
+    let _spinner = Spinner::new("measuring");
+    advise(&input.columns(), &options)
 }

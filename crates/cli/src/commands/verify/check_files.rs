@@ -1,17 +1,18 @@
 //! Checks files in several threads, and shows what is found.
 
-use super::judgement::Judgement;
 use super::places::places;
 use super::{github, sarif};
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::hyperlinks;
 use crate::output::Output;
 use crate::printable::printable;
 use marquetry::errors::Error;
-use marquetry_verify::{Finding, Report, Severity, VerifyOptions, verify};
+use marquetry_verify::{Finding, Judgement, Report, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -124,7 +125,8 @@ fn show(
 fn text(job: &Job<'_>, file: &Path, report: &Report, output: &mut Output) -> Result<(), Failure> {
     if job.files.are_several() {
         let name = file_name::shown_on_line(file);
-        output.line(format!("{name}: {}", headline(report, job.judgement)))?;
+        output.linked(&name, hyperlinks::of_file(file))?;
+        output.line(format!(": {}", headline(report, job.judgement)))?;
     } else {
         output.line(headline(report, job.judgement))?;
     }
@@ -132,7 +134,9 @@ fn text(job: &Job<'_>, file: &Path, report: &Report, output: &mut Output) -> Res
         let place = places(place);
         let severity = job.judgement.severity(rule).name();
         let message = printable(message);
-        output.line(format!("  {severity:<10} {}: {message}{place}", rule.id))?;
+        write!(output, "  {severity:<10} ")?;
+        output.linked(rule.id, hyperlinks::of_spec(rule.spec))?;
+        output.line(format!(": {message}{place}"))?;
     }
     for (rule, more) in &report.omitted {
         output.line(format!("  {:<10} {}: {more} more", job.judgement.severity(rule).name(), rule.id))?;

@@ -1,10 +1,9 @@
 //! Findings as annotations of GitHub's workflows: lines that a runner reads from the output of a step.
 
-use super::judgement::Judgement;
 use super::places::places;
 use crate::file_name;
 use crate::output::Output;
-use marquetry_verify::{Finding, Report, Severity};
+use marquetry_verify::{Finding, Judgement, Report, Severity};
 use std::io;
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
-use super::judgement::Judgement;
 use crate::failure::Failure;
 use crate::file_name;
+use crate::percent::encoded;
 use crate::remote::is_url;
 use marquetry_base::text_without_secrets;
-use marquetry_verify::{Finding, HOUSE_RULES, RULES, Report, Rule, Severity};
+use marquetry_verify::{Finding, HOUSE_RULES, Judgement, RULES, Report, Rule, Severity};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -116,7 +116,7 @@ fn level(severity: Severity) -> &'static str {
 /// what no URI may have in it.
 fn uri(file: &Path) -> String {
     if is_url(file) {
-        return encoded(&file_name::shown(file), b":/?#[]@!$&'()*+,;=%");
+        return encoded(file_name::shown(file).as_bytes(), b":/?#[]@!$&'()*+,;=%");
     }
     let text = file_name::shown(file).replace('\\', "/");
     let mut out = String::new();
@@ -124,15 +124,7 @@ fn uri(file: &Path) -> String {
         out.push_str(if text.starts_with('/') { "file://" } else { "file:///" });
     }
     // A drive letter's colon; elsewhere it would end a scheme.
-    out + &encoded(&text, if file.is_absolute() { b"/:" } else { b"/" })
-}
-
-/// The text, with percent signs for all but letters, digits, `-._~` and what is `kept`.
-fn encoded(text: &str, kept: &[u8]) -> String {
-    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte);
-    text.bytes()
-        .map(|byte| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    out + &encoded(text.as_bytes(), if file.is_absolute() { b"/:" } else { b"/" })
 }
 
 #[cfg(test)]

@@ -1,7 +1,13 @@
 //! Numbers of bytes: `65536`, `64KiB`, `1.5 GB`.
 
-/// The number of bytes that `text` says.
-pub(crate) fn bytes(text: &str) -> Result<usize, String> {
+/// The number of bytes that `text` says, at least 1; or why it says none, to be read behind what it was said for.
+///
+/// ```
+/// use marquetry_base::parse_byte_size;
+/// assert_eq!(parse_byte_size("64KiB"), Ok(65_536));
+/// assert_eq!(parse_byte_size("1.5 GB"), Ok(1_500_000_000));
+/// ```
+pub fn parse_byte_size(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim().to_lowercase());
@@ -30,7 +36,7 @@ const MOST: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]
 mod tests {
-    use super::bytes;
+    use super::parse_byte_size as bytes;
 
     #[test]
     fn with_and_without_units() {

@@ -1,59 +1,90 @@
 //! A profile: what a house wants of its files, as TOML.
 
-use crate::args::bytes;
-use crate::commands::rules::named;
-use crate::commands::verify::Judgement;
-use marquetry_verify::{HouseLimits, Level, Severity};
-use std::collections::HashMap;
+use crate::house_limits::HouseLimits;
+use crate::judgement::Judgement;
+use crate::options::VerifyOptions;
+use crate::rule::{Level, Severity};
+use crate::rules::rules_named;
+use marquetry_base::{Error, parse_byte_size};
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use toml::{Table, Value};
 
-/// What a profile says.
-pub(super) struct Profile {
-    pub(super) level: Level,
-    /// Ids of rules that are not checked.
-    pub(super) off: Vec<String>,
-    pub(super) judgement: Judgement,
-    pub(super) limits: HouseLimits,
+/// What a house wants of its files: what `.marquetry.toml` says. `marquetry lint --help` has all that can be said.
+///
+/// ```
+/// use marquetry_verify::{Severity, LintProfile, verify};
+/// let profile: LintProfile = "[severity]\nfooter = 'off'\n[limits]\ncolumns = { max = 5 }".parse()?;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// let report = verify(std::sync::Arc::new(bytes::Bytes::from(std::fs::read(path)?)), &profile.options())?;
+/// assert!(profile.judgement.fails(&report));
+/// assert_eq!(report.findings[0].rule.id, "house-columns");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LintProfile {
+    /// How deep to look. Default: [`Level::Default`].
+    pub level: Level,
+    /// Ids of rules that are not checked. Default: none.
+    pub off: Vec<String>,
+    /// How bad findings are. Default: as the rules say, and all of them make a file fail.
+    pub judgement: Judgement,
+    /// What files have to be like. Default: anything goes.
+    pub limits: HouseLimits,
 }
 
-impl Default for Profile {
+impl Default for LintProfile {
     fn default() -> Self {
-        Profile {
+        LintProfile {
             level: Level::Default,
             off: Vec::new(),
-            judgement: Judgement { severities: HashMap::new(), fails_from: Severity::Style },
+            judgement: Judgement { severities: BTreeMap::new(), fails_from: Severity::Style },
             limits: HouseLimits::default(),
         }
     }
 }
 
-impl FromStr for Profile {
-    type Err = String;
+impl FromStr for LintProfile {
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        let mut profile = Profile::default();
-        for (key, value) in &table {
-            match key.as_str() {
-                "level" => profile.level = one_of(key, value, LEVELS)?,
-                "fail" => profile.judgement.fails_from = one_of(key, value, SEVERITIES)?,
-                "severity" => profile.set_severities(subtable(key, value)?)?,
-                "limits" => profile.limits = limits(subtable(key, value)?)?,
-                _ => return Err(unknown(key, &["level", "fail", "severity", "limits"])),
-            }
-        }
-        Ok(profile)
+    /// Fails where the text is no TOML, or says what no profile says.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        parse(text).map_err(Error::argument)
     }
 }
 
-impl Profile {
+fn parse(text: &str) -> Result<LintProfile, String> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let mut profile = LintProfile::default();
+    for (key, value) in &table {
+        match key.as_str() {
+            "level" => profile.level = one_of(key, value, LEVELS)?,
+            "fail" => profile.judgement.fails_from = one_of(key, value, SEVERITIES)?,
+            "severity" => profile.set_severities(subtable(key, value)?)?,
+            "limits" => profile.limits = limits(subtable(key, value)?)?,
+            _ => return Err(unknown(key, &["level", "fail", "severity", "limits"])),
+        }
+    }
+    Ok(profile)
+}
+
+impl LintProfile {
+    /// How files are checked for this.
+    #[must_use]
+    pub fn options(&self) -> VerifyOptions {
+        VerifyOptions::default()
+            .with_level(self.level)
+            .with_ignore(self.off.clone())
+            .with_house_limits(self.limits.clone())
+    }
+
     /// What is said of a rule outweighs what is said of all whose ids begin so.
     fn set_severities(&mut self, table: &Table) -> Result<(), String> {
         let mut said: Vec<_> = table.iter().collect();
         said.sort_by_key(|(name, _)| name.len());
         for (name, value) in said {
-            let rules = named(name).map_err(|failure| failure.to_string())?;
+            let rules = rules_named(name).map_err(|error| error.message().to_owned())?;
             let is_off = value.as_str() == Some("off");
             let severity = if is_off { Severity::Style } else { one_of(name, value, SEVERITIES)? };
             for rule in rules {
@@ -131,7 +162,7 @@ fn number(key: &str, value: &Value) -> Result<u64, String> {
     let number = match value {
         Value::Integer(number) => u64::try_from(*number).ok(),
         Value::String(text) => {
-            return bytes(text).map(|bytes| bytes as u64).map_err(|why| format!("{key} {why}"));
+            return parse_byte_size(text).map(|bytes| bytes as u64).map_err(|why| format!("{key} {why}"));
         }
         _ => None,
     };
@@ -170,7 +201,7 @@ mod tests {
     #[test]
     fn a_rule_outweighs_its_family() {
         let text = "[severity]\npage-checksum = 'invalid'\npage = 'off'\n";
-        let profile: Profile = text.parse().unwrap();
+        let profile: LintProfile = text.parse().unwrap();
         assert!(profile.off.iter().any(|id| id == "page-header"), "{:?}", profile.off);
         assert!(!profile.off.iter().any(|id| id == "page-checksum"));
         assert_eq!(profile.judgement.severities["page-checksum"], Severity::Invalid);
@@ -180,7 +211,7 @@ mod tests {
     fn limits_of_all_kinds() {
         let text = "fail = 'invalid'\nlevel = 'deep'\n[limits]\nrow-group-rows = { min = 10, max = 20 }\n\
                     file-bytes = { max = '1KiB' }\ncodecs = ['zstd']\nstatistics = true\nsorted-by = ['a', 'b.c']\n";
-        let profile: Profile = text.parse().unwrap();
+        let profile: LintProfile = text.parse().unwrap();
         let limits = HouseLimits::default()
             .with_row_group_rows(Some(10), Some(20))
             .with_file_bytes(None, Some(1024))
@@ -209,7 +240,7 @@ mod tests {
             ("[limits]\nstatistics = 'yes'", "statistics"),
             ("level = ", "TOML"),
         ] {
-            let error = text.parse::<Profile>().err().unwrap_or_default();
+            let error = text.parse::<LintProfile>().unwrap_err().to_string();
             assert!(error.contains(named), "{text}: {error}");
         }
     }

@@ -1,0 +1,108 @@
+//! Who wants the work done: a person, who sees how far it is and ends it with the process, or a program that called a function, which may
+//! cancel it and is told nothing in between.
+
+use bytes::{Bytes, BytesMut};
+use marquetry::errors::{CancelToken, Result};
+use marquetry::file::Source;
+use marquetry_core::source::CoalesceOptions;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+thread_local! {
+    /// What cancels the work of this thread; none where a person wants it.
+    static PROGRAM: RefCell<Option<CancelToken>> = const { RefCell::new(None) };
+}
+
+/// Does `work` for a program, which cancels it by `cancel`.
+pub(crate) fn for_program<T>(cancel: CancelToken, work: impl FnOnce() -> T) -> T {
+    /// Puts back what was there, also where `work` panics.
+    struct Before(Option<CancelToken>);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            PROGRAM.set(self.0.take());
+        }
+    }
+
+    let _before = Before(PROGRAM.replace(Some(cancel)));
+    work()
+}
+
+/// Whether a person wants the work of this thread done.
+pub(crate) fn is_person() -> bool {
+    PROGRAM.with_borrow(Option::is_none)
+}
+
+/// What cancels the work of this thread: nothing where a person wants it.
+pub(crate) fn cancel() -> CancelToken {
+    PROGRAM.with_borrow(|token| token.clone().unwrap_or_default())
+}
+
+/// The same bytes; reading fails once the work of this thread is cancelled.
+pub(crate) fn cancellable(source: Arc<dyn Source>) -> Arc<dyn Source> {
+    match PROGRAM.with_borrow(Option::clone) {
+        Some(cancel) => Arc::new(Cancellable { source, cancel }),
+        None => source,
+    }
+}
+
+struct Cancellable {
+    source: Arc<dyn Source>,
+    cancel: CancelToken,
+}
+
+impl Source for Cancellable {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        self.cancel.check()?;
+        self.source.read_at(offset, len)
+    }
+
+    fn read_at_reusing(&self, offset: u64, len: usize, memory: BytesMut) -> Result<Bytes> {
+        self.cancel.check()?;
+        self.source.read_at_reusing(offset, len, memory)
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.cancel.check()?;
+        self.source.read_ranges(ranges)
+    }
+
+    fn available(&self, offset: u64, len: usize) -> usize {
+        self.source.available(offset, len)
+    }
+
+    fn request_cost(&self) -> Option<CoalesceOptions> {
+        self.source.request_cost()
+    }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
+        self.cancel.check()?;
+        self.source.prefetch(ranges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marquetry::errors::ErrorKind;
+
+    #[test]
+    fn a_program_cancels_what_is_read_for_it() {
+        assert!(is_person());
+        let token = CancelToken::new();
+        for_program(token.clone(), || {
+            assert!(!is_person());
+            let source = cancellable(Arc::new(Bytes::from_static(b"PAR1")));
+            assert_eq!(source.read_at(0, 4).unwrap(), &b"PAR1"[..]);
+            token.cancel();
+            assert_eq!(source.read_at(0, 4).unwrap_err().kind(), ErrorKind::Cancelled);
+            assert!(cancel().is_cancelled());
+        });
+        assert!(is_person() && !cancel().is_cancelled());
+    }
+}

@@ -1,0 +1,267 @@
+//! A file again, as is advised.
+
+use super::options::{OptimizeOptions, Optimized, OptimizedColumn};
+use crate::args::Format;
+use crate::caller;
+use crate::commands::advise::{Allowed, Applied, TRIED_BYTES, TrialFolder, advice_of, rewrite_args};
+use crate::commands::convert::{ConvertArgs, convert};
+use crate::commands::rewrite::rewrite_if;
+use crate::failure::Failure;
+use crate::file_name;
+use crate::keys;
+use crate::memory::usual_to_write;
+use crate::output::Output;
+use crate::overwrite::{refuse, refuse_existing};
+use crate::rewrite::Input;
+use crate::spinner::Spinner;
+use arrow_schema::TimeUnit;
+use clap::{Args as ClapArgs, Command, FromArgMatches};
+use marquetry::arrow::StringLayout;
+use marquetry::arrow::arrow_reader::Int96Unit;
+use marquetry::errors::{Error, ErrorKind};
+use marquetry::file::AtomicFile;
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry_inspect::{AdviceKind, DiffFile, DiffOptions, column_bytes, diff_rows};
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Writes the rows of the Parquet file `input` to `output` as is advised: what the command `optimize` does. `input` may be a URL, where
+/// the command may. The new file appears once it is whole and its rows were compared, and is never larger.
+///
+/// Fails if `input` is encrypted, if `output` is there and may not be replaced, or is `input`, and where reading or writing fails.
+///
+/// ```
+/// use marquetry_cli::{OptimizeOptions, optimize};
+/// let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// # let small = std::env::temp_dir().join(format!("marquetry-optimize-{}.parquet", std::process::id()));
+/// let done = optimize(wines, &small, &OptimizeOptions::default())?;
+/// assert!(done.size <= done.before);
+/// # std::fs::remove_file(small)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn optimize(
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    options: &OptimizeOptions,
+) -> Result<Optimized, Error> {
+    let (input, output) = (input.as_ref(), output.as_ref());
+    let work = || optimize_file(input, output, options, &mut Output::new(Format::Text, false));
+    let done = caller::for_program(options.cancel.clone(), work);
+    done.map_err(|failure| failure.into_error().in_file(file_name::shown(input)))
+}
+
+/// The same, for whoever wants it. Progress is told, and nothing else.
+pub(super) fn optimize_file(
+    input: &Path,
+    path: &Path,
+    options: &OptimizeOptions,
+    output: &mut Output,
+) -> Result<Optimized, Failure> {
+    refuse_existing(path, [input], options.overwrite)?;
+    let input = Input::open(input)?;
+    if input.metadata.encryption().is_some() {
+        let why = "is encrypted: `marquetry rewrite --encrypt-file` writes it again";
+        return Err(refuse(&input.path, why));
+    }
+    let advice = advice_of(&input, options.advise.clone())?;
+    let allowed = Allowed { sort: options.sort, types: options.types };
+    let applied = Applied::tried(&input, &advice, options.advise.goal, allowed)?;
+    let memory_limit = options.memory_limit.unwrap_or_else(usual_to_write);
+    let mut work = Work { input, path, applied, size: advice.file_bytes, options, memory_limit, output };
+    let got = work.write()?;
+    let columns = advice.columns.iter().map(|column| {
+        Ok(OptimizedColumn {
+            column: column.column.clone(),
+            before: column.bytes,
+            predicted: column.predicted,
+            got: column_bytes(&got.metadata, column.leaf)?,
+        })
+    });
+    Ok(Optimized {
+        before: advice.file_bytes,
+        predicted: work.applied.predicted,
+        size: got.size,
+        is_copy: got.is_copy,
+        columns: columns.collect::<Result<_, Error>>()?,
+        also: work.applied.kinds,
+        notes: got.notes,
+        advice,
+    })
+}
+
+/// What was written.
+struct Got {
+    metadata: Arc<ParquetMetaData>,
+    size: u64,
+    is_copy: bool,
+    notes: Vec<String>,
+}
+
+/// A file that is written again.
+struct Work<'a> {
+    input: Input,
+    path: &'a Path,
+    applied: Applied,
+    /// Bytes of the file that is read.
+    size: u64,
+    options: &'a OptimizeOptions,
+    memory_limit: usize,
+    output: &'a mut Output,
+}
+
+impl Work<'_> {
+    /// Tries one way after the other, and then a copy.
+    fn write(&mut self) -> Result<Got, Failure> {
+        if self.applied.converts && self.size <= TRIED_BYTES {
+            self.applied.predicted = self.size_by_trial()?;
+        }
+        for options in self.applied.attempts.clone() {
+            let _spinner = Spinner::new("writing");
+            let got = match self.applied.converts {
+                true => self.converted(&options)?,
+                false => self.rewritten(&options)?,
+            };
+            if let Some(got) = got {
+                return Ok(got);
+            }
+        }
+        copy(&self.input, self.path)?;
+        let (metadata, size) = (self.input.metadata.clone(), self.size);
+        Ok(Got { metadata, size, is_copy: true, notes: Vec::new() })
+    }
+
+    /// Writes the file with columns as they are stored; `None` if it gets no smaller.
+    fn rewritten(&self, options: &[String]) -> Result<Option<Got>, Failure> {
+        let rewrite = rewrite_args(&self.input.path, self.path, options)?;
+        let written = rewrite_if(&rewrite, |temporary| {
+            let is_smaller = bytes_of(temporary)? < self.size;
+            if is_smaller {
+                self.prove(temporary)?;
+            }
+            Ok(is_smaller)
+        })?;
+        Ok(written.map(|written| Got {
+            metadata: Arc::new(written.metadata),
+            size: written.size,
+            is_copy: false,
+            notes: written.log.notes(),
+        }))
+    }
+
+    /// Writes the file with rows or types that change; `None` if it gets no smaller.
+    fn converted(&mut self, options: &[String]) -> Result<Option<Got>, Failure> {
+        let mut name = OsString::from(".");
+        name.push(self.path.file_name().unwrap_or_default());
+        name.push(".converted");
+        let temporary = Removed(self.path.with_file_name(name));
+        self.convert_to(options, &temporary.0)?;
+        let size = bytes_of(&temporary.0)?;
+        if size >= self.size {
+            return Ok(None);
+        }
+        self.prove(&temporary.0)?;
+        let metadata = Input::open_plain(&temporary.0)?.metadata.clone();
+        let cannot = |error| Error::io("cannot rename the finished file", error);
+        fs::rename(&temporary.0, self.path).map_err(cannot)?;
+        Ok(Some(Got { metadata, size, is_copy: false, notes: Vec::new() }))
+    }
+
+    /// As if `convert` had been called with these options.
+    fn convert_to(&mut self, options: &[String], path: &Path) -> Result<(), Failure> {
+        let mut words: Vec<OsString> = vec!["convert".into()];
+        words.extend(options.iter().map(OsString::from));
+        words.extend(["--to=parquet", "--report=none", "--overwrite", "--"].map(OsString::from));
+        words.extend([self.input.path.clone().into(), path.into()]);
+        let matches = ConvertArgs::augment_args(Command::new("convert")).try_get_matches_from(words);
+        let parsed = matches.and_then(|matches| ConvertArgs::from_arg_matches(&matches));
+        let convert_args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+        convert(&convert_args, self.memory_limit, self.output)
+    }
+
+    /// How large a small file gets, by writing it once.
+    fn size_by_trial(&mut self) -> Result<u64, Failure> {
+        let folder = TrialFolder::new()?;
+        let path = folder.path("trial.parquet");
+        for options in self.applied.attempts.clone() {
+            self.convert_to(&options, &path)?;
+            let bytes = bytes_of(&path)?;
+            if bytes < self.size {
+                return Ok(bytes);
+            }
+        }
+        Ok(self.size)
+    }
+
+    /// Fails if the rows of both files are not the same. Values of another type were looked at one by one when they were changed.
+    fn prove(&self, after: &Path) -> Result<(), Failure> {
+        if !self.options.proof {
+            return Ok(());
+        }
+        match self.prove_with(after, Int96Unit::Nanoseconds) {
+            // INT96 beyond what nanoseconds reach.
+            Err(Failure::File(error)) if error.kind() == ErrorKind::Limit => {
+                self.prove_with(after, Int96Unit::Unit(TimeUnit::Microsecond))
+            }
+            proved => proved,
+        }
+    }
+
+    fn prove_with(&self, after: &Path, int96: Int96Unit) -> Result<(), Failure> {
+        let (before, applied) = (&self.input.path, &self.applied);
+        let options = || keys::reader_options().with_text(StringLayout::Utf8View).with_int96(int96);
+        let left = DiffFile::open(crate::remote::source(before)?, options())?;
+        let right = DiffFile::open(crate::remote::source(after)?, options())?;
+        let mut diff_options = DiffOptions::default();
+        if !applied.retyped.is_empty() {
+            let roots = left.metadata().schema().fields().iter().map(|field| field.name().clone());
+            let same: Vec<String> = roots.filter(|name| !applied.retyped.contains(name)).collect();
+            if same.is_empty() {
+                return Ok(());
+            }
+            diff_options = diff_options.with_columns(same);
+        }
+        let diff = diff_rows(&left, &right, &diff_options)?;
+        let are_same = match applied.kinds.contains(&AdviceKind::SortOrder) {
+            true => diff.removed == 0 && diff.added == 0 && diff.changed == 0,
+            false => diff.is_same(),
+        };
+        if let [first, ..] = &diff.not_compared[..] {
+            let why = format!("column {first} would get a type that cannot be compared: nothing is written");
+            return Err(refuse(before, &why));
+        }
+        match are_same {
+            true => Ok(()),
+            false => Err(refuse(before, "would not have the same rows: nothing is written")),
+        }
+    }
+}
+
+fn bytes_of(path: &Path) -> Result<u64, Error> {
+    let metadata = fs::metadata(path).map_err(|error| Error::io("cannot look at the new file", error))?;
+    Ok(metadata.len())
+}
+
+/// A file that is removed where it has not got another name.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn copy(input: &Input, path: &Path) -> Result<(), Failure> {
+    let mut file = AtomicFile::create(path)?;
+    let (mut at, end) = (0, input.source.len());
+    while at < end {
+        let bytes = input.source.read_at(at, (end - at).min(COPIED_AT_ONCE) as usize)?;
+        file.write_all(&bytes).map_err(|error| Error::io("cannot write the copy", error))?;
+        at += bytes.len() as u64;
+    }
+    Ok(file.finish()?)
+}
+
+const COPIED_AT_ONCE: u64 = 1 << 20;
