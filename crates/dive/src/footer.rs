@@ -40,6 +40,29 @@ fn read(file: &OpenedFile) -> Result<(u64, Bytes)> {
     Ok((start, file.source.read_at(start, len)?))
 }
 
+/// What the end of the file is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Footer,
+    /// What the footer was before it was encrypted: it has no place in the file.
+    Decrypted,
+    Length,
+    Magic,
+}
+
+impl Footer {
+    fn parts(&self) -> &'static [Part] {
+        match self.is_encrypted() {
+            true => &[Part::Footer, Part::Decrypted, Part::Length, Part::Magic],
+            false => &[Part::Footer, Part::Length, Part::Magic],
+        }
+    }
+
+    fn part(&self, index: usize) -> Part {
+        self.parts().get(index).copied().unwrap_or(Part::Magic)
+    }
+}
+
 impl Screen for Footer {
     fn title(&self) -> String {
         "footer".to_owned()
@@ -50,67 +73,72 @@ impl Screen for Footer {
     }
 
     fn len(&self) -> (usize, bool) {
-        (3, true)
+        (self.parts().len(), true)
     }
 
     fn row(&mut self, index: usize) -> Vec<String> {
-        let end = self.file.source.len();
-        let (at, bytes, what, value) = match (index, &self.footer) {
-            (0, Err(error)) => return vec![format!("! {}", shown(&error.to_string()))],
-            (0, Ok((start, bytes))) => {
+        let bytes_of = |bytes: &[u8]| format!("{} bytes", ShownCount(bytes.len() as u64));
+        let (bytes, what, value) = match (self.part(index), &self.footer) {
+            (Part::Footer, Err(error)) => return vec![format!("! {}", shown(&error.to_string()))],
+            (Part::Footer, Ok((_, bytes))) => {
                 let what =
                     if self.is_encrypted() { "FileCryptoMetaData, encrypted footer" } else { "FileMetaData" };
-                (*start, hex(bytes, 8), what, format!("{} bytes", ShownCount(bytes.len() as u64)))
+                (hex(bytes, 8), what, bytes_of(bytes))
             }
-            (1, _) => {
+            (Part::Decrypted, _) => {
+                let bytes = self.file.metadata().footer_bytes();
+                (hex(bytes, 8), "FileMetaData, decrypted", bytes_of(bytes))
+            }
+            (Part::Length, _) => {
                 let len = self.tail.first_chunk().map_or(0, |len| u32::from_le_bytes(*len));
-                (
-                    end.saturating_sub(TAIL),
-                    hex(self.tail.get(..4).unwrap_or_default(), 4),
-                    "length",
-                    ShownCount(len.into()).to_string(),
-                )
+                (hex(self.tail.get(..4).unwrap_or_default(), 4), "length", ShownCount(len.into()).to_string())
             }
-            _ => {
+            (Part::Magic, _) => {
                 let magic = self.tail.get(4..).unwrap_or_default();
-                (end.saturating_sub(4), hex(magic, 4), "magic", magic.escape_ascii().to_string())
+                (hex(magic, 4), "magic", magic.escape_ascii().to_string())
             }
         };
-        vec![at.to_string(), bytes, what.to_owned(), value]
+        let at = self.byte(index).map_or_else(|| "-".to_owned(), |at| at.to_string());
+        vec![at, bytes, what.to_owned(), value]
     }
 
     fn about(&mut self, index: usize) -> String {
-        match index {
-            0 if self.is_encrypted() => "What says how the footer is encrypted stands in the open; behind it are its length, a nonce, the footer, a tag. Enter shows the fields of the first. Encryption.md.",
-            0 => "A struct in Thrift's compact protocol: Enter shows its fields one by one. parquet.thrift, FileMetaData.",
-            1 => "Bytes of the footer, in four bytes, the lowest first: readers begin here, at the end. README.md, File format.",
-            _ => "PAR1 in bytes; PARE if the footer is encrypted. README.md, File format.",
+        match self.part(index) {
+            Part::Footer if self.is_encrypted() => "What says how the footer is encrypted stands in the open; behind it are its length, a nonce, the footer, a tag. Enter shows the fields of the first. Encryption.md.",
+            Part::Footer => "A struct in Thrift's compact protocol: Enter shows its fields one by one. parquet.thrift, FileMetaData.",
+            Part::Decrypted => "What the footer says, opened with the key that was given: bytes that stand nowhere in the file. Enter shows its fields one by one. parquet.thrift, FileMetaData; Encryption.md.",
+            Part::Length => "Bytes of the footer, in four bytes, the lowest first: readers begin here, at the end. README.md, File format.",
+            Part::Magic => "PAR1 in bytes; PARE if the footer is encrypted. README.md, File format.",
         }
         .to_owned()
     }
 
     fn can_enter(&self, index: usize) -> bool {
-        index > 0 || self.footer.is_ok()
+        self.part(index) != Part::Footer || self.footer.is_ok()
     }
 
     fn enter(&mut self, index: usize) -> Option<Box<dyn Screen>> {
-        let file = self.file.clone();
-        match (index, &self.footer) {
-            (0, Ok((start, bytes))) => {
+        match (self.part(index), &self.footer) {
+            (Part::Footer, Ok((start, bytes))) => {
                 let known = if self.is_encrypted() { &FILE_CRYPTO_METADATA } else { &FILE_METADATA };
                 Some(Box::new(StructFields::new(known.name, bytes.clone(), Some(*start), known)))
             }
-            (0, Err(_)) => None,
-            _ => Some(Box::new(Hex::new(file, self.byte(index)?))),
+            (Part::Footer, Err(_)) => None,
+            (Part::Decrypted, _) => {
+                let bytes = self.file.metadata().footer_bytes().clone();
+                Some(Box::new(StructFields::new(FILE_METADATA.name, bytes, None, &FILE_METADATA)))
+            }
+            _ => Some(Box::new(Hex::new(self.file.clone(), self.byte(index)?))),
         }
     }
 
     fn byte(&mut self, index: usize) -> Option<u64> {
-        match (index, &self.footer) {
-            (0, Ok((start, _))) => Some(*start),
-            (0, Err(_)) => None,
-            (1, _) => Some(self.file.source.len().saturating_sub(TAIL)),
-            _ => Some(self.file.source.len().saturating_sub(4)),
+        let end = self.file.source.len();
+        match (self.part(index), &self.footer) {
+            (Part::Footer, Ok((start, _))) => Some(*start),
+            (Part::Footer, Err(_)) | (Part::Decrypted, _) => None,
+            (Part::Length, _) => Some(end.saturating_sub(TAIL)),
+            (Part::Magic, _) => Some(end.saturating_sub(4)),
         }
     }
 }

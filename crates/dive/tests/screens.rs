@@ -5,6 +5,9 @@
 mod driven;
 
 use driven::{Driven, corpus, example};
+use marquetry_arrow::arrow_reader::ArrowReaderOptions;
+use marquetry_crypto::FileDecryptionProperties;
+use marquetry_dive::Input;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -93,5 +96,49 @@ fn files_of_others() {
         for width in [80, 300] {
             check(name, width, 24, Driven::open(&path).unwrap(), keys);
         }
+    }
+}
+
+/// With its keys an encrypted file is one as any other; its footer is shown as it stands there, and as it was.
+#[test]
+fn encrypted_with_keys() {
+    let Some(corpus) = corpus() else { return };
+    let keys = FileDecryptionProperties::builder(b"0123456789012345".to_vec())
+        .with_column_key("double_field", b"1234567890123450".to_vec())
+        .with_column_key("float_field", b"1234567890123451".to_vec())
+        .build()
+        .unwrap();
+    let name = "encrypt_columns_and_footer.parquet.encrypted";
+    let bytes = std::fs::read(corpus.join("parquet-testing/data").join(name)).unwrap();
+    let options = ArrowReaderOptions::new().with_file_decryption_properties(keys);
+    let open = || Driven::with_options(name, bytes.clone().into(), options.clone()).unwrap();
+    let keys = ["jjjjj⏎", "⏎", "⎋j", "⏎", "jj⏎", "ojj⏎", "⏎", "⏎", "⏎", "ojjj⏎"];
+    for width in [80, 300] {
+        check("encrypted_with_keys", width, 24, open(), &keys);
+    }
+}
+
+/// The mouse goes where keys go: the wheel walks, a click chooses, another one enters, one on the path leads back.
+#[test]
+fn the_mouse_does_what_keys_do() {
+    for (width, height) in [(80, 24), (300, 60)] {
+        let (mut by_keys, mut by_mouse) = (example("wines.parquet"), example("wines.parquet"));
+        let first = by_mouse.text(width, height);
+        let line = first.lines().position(|line| line.contains("row groups")).unwrap() as u16;
+        by_keys.press("j");
+        by_mouse.0.input(Input::Click(5, line));
+        assert_eq!(by_mouse.text(width, height), by_keys.text(width, height));
+        by_keys.press("⏎");
+        by_mouse.0.input(Input::Click(40, line));
+        let groups = by_keys.text(width, height);
+        assert_eq!(by_mouse.text(width, height), groups);
+        by_keys.press("⎋");
+        by_mouse.0.input(Input::Click(3, 1));
+        assert_eq!(by_mouse.text(width, height), by_keys.text(width, height));
+        by_keys.press("jjjk");
+        by_mouse.0.input(Input::Wheel(3));
+        by_mouse.0.input(Input::Wheel(-1));
+        assert_eq!(by_mouse.text(width, height), by_keys.text(width, height));
+        assert_ne!(groups, first);
     }
 }

@@ -38,8 +38,13 @@ impl Driven {
     }
 
     pub(crate) fn of_bytes(name: &str, bytes: Bytes) -> Option<Driven> {
+        Driven::with_options(name, bytes, ArrowReaderOptions::new())
+    }
+
+    /// With the keys of an encrypted file, for one.
+    pub(crate) fn with_options(name: &str, bytes: Bytes, options: ArrowReaderOptions) -> Option<Driven> {
         let source: Arc<dyn Source> = Arc::new(bytes);
-        let opened = ArrowReaderMetadata::load(source.clone(), ArrowReaderOptions::new()).ok()?;
+        let opened = ArrowReaderMetadata::load(source.clone(), options).ok()?;
         Some(Driven(Dive::new(OpenedFile::new(name, source, opened, Limits::default()))))
     }
 
