@@ -35,7 +35,7 @@ impl GeoConversion {
         edit: &mut Edit,
     ) -> Result<Self, Failure> {
         let wish = GeoWish { version: Some(version), covering: false };
-        let plan = GeoPlan::new(wish, arrow, &input.metadata.key_value_metadata())?;
+        let plan = GeoPlan::new(wish, arrow, input.metadata.key_value_metadata())?;
         let plan =
             plan.ok_or_else(|| Failure::Check("no column of geometries is there for GeoParquet".to_owned()))?;
         // A file without rows tells what the fields are stored as.
