@@ -78,6 +78,13 @@ def main() -> None:
                     what = f"{kind}, {version} to {ours_version}"
                     meta = json.loads(pq.read_metadata(ours).metadata[b"geo"])
                     assert meta["version"].startswith(ours_version), what
+                    rewritten = folder / f"{kind}-{ours_version}-rewritten.parquet"
+                    run(marquetry, "rewrite", theirs, rewritten, "--geoparquet", ours_version, "--overwrite")
+                    run(marquetry, "verify", "--deep", rewritten)
+                    of_rewrite = json.loads(pq.read_metadata(rewritten).metadata[b"geo"])
+                    assert of_rewrite["version"] == meta["version"], what
+                    if ours_version != "2.0":
+                        same(frame, geopandas.read_parquet(rewritten), f"{what}, rewritten")
                     try:
                         found = geopandas.read_parquet(ours)
                     except (ValueError, NotImplementedError) as error:

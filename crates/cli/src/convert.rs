@@ -5,6 +5,7 @@
 //! sink         writers of batches, one for each format
 //! destination  where bytes go: a file that appears once it is complete, or standard output
 //! parquet      the writer of Parquet
+//! file_columns columns of paths that become columns of FILE
 //! geoparquet   columns of geometries as a version of GeoParquet has them
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
@@ -17,6 +18,7 @@ mod change_types;
 mod compact_views;
 mod decode_dictionaries;
 mod destination;
+mod file_columns;
 mod geoparquet;
 mod lines;
 mod names;
@@ -31,6 +33,7 @@ pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
 pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::Destination;
+pub(crate) use file_columns::{FileColumns, FileWish, file_wish};
 pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, without_metadata};
 pub(crate) use lines::{formatted, write_formatted};
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};

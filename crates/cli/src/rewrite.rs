@@ -7,6 +7,7 @@
 //! column_setting  what is to be different, for which columns
 //! footer          what of the inputs' footers goes into the new one
 //! geo             what GeoParquet's metadata says of the new rows
+//! geo_version     columns of geometries as another version of GeoParquet has them
 //! reencode        what chunks that are encoded again keep
 //! shred           columns of VARIANT in another shape
 //! column_log      what was done to each column, and what was left behind
@@ -19,6 +20,7 @@ mod column_setting;
 mod edit;
 mod footer;
 mod geo;
+mod geo_version;
 mod inputs;
 mod output_file;
 mod print_report;
@@ -31,6 +33,7 @@ pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_col
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use geo::{GeoPart, merged as merged_geo, of_input as geo_of_input, renamed as renamed_geo};
+pub(crate) use geo_version::GeoConversion;
 pub(crate) use inputs::Input;
 pub(crate) use marquetry_inspect::{EncoderMemory, Reencoder};
 pub(crate) use output_file::OutputFile;

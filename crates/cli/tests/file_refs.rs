@@ -134,3 +134,60 @@ fn columns_are_made_of_paths() {
     success(&["convert", &path, &copy]);
     assert!(success(&["schema", &copy]).contains("(FILE)"));
 }
+
+#[test]
+fn columns_of_paths_become_files() {
+    let folder = Folder::new("file_refs_of_paths");
+    std::fs::create_dir_all(folder.path("images/a b")).unwrap();
+    std::fs::write(folder.path("images/one.txt"), "first").unwrap();
+    std::fs::write(folder.path("images/a b/50%?.txt"), "second").unwrap();
+    std::fs::write(folder.path("outside.txt"), "other").unwrap();
+    let list = folder.path("images/list.csv");
+    std::fs::write(&list, "id,f\n1,one.txt\n2,a b/50%?.txt\n3,\n").unwrap();
+    let (inline, beside, elsewhere) = (
+        folder.path("inline.parquet"),
+        folder.path("images/beside.parquet"),
+        folder.path("elsewhere.parquet"),
+    );
+    success(&["convert", &list, &inline, "--file", "f"]);
+    assert!(success(&["schema", &inline]).contains("(FILE)"), "{}", success(&["schema", &inline]));
+    let shown = |path: &str, allow: &[&str]| {
+        success(&[&["cat", path, "--columns", "f", "--format", "json", "--resolve"], allow].concat())
+    };
+    let expected = "{\"f\":\"first\"}\n{\"f\":\"second\"}\n{\"f\":null}\n";
+    // Bytes of text are shown in some form or other: the same for all.
+    let of_inline = shown(&inline, &[]);
+    assert_eq!(of_inline.lines().count(), expected.lines().count(), "{of_inline}");
+    success(&["convert", &list, &beside, "--file", "f=reference"]);
+    success(&["convert", &list, &elsewhere, "--file", "f=reference"]);
+    let images = folder.path("images");
+    assert_eq!(shown(&beside, &["--allow", &images]), of_inline);
+    assert_eq!(shown(&elsewhere, &["--allow", &images]), of_inline);
+    let (_, lines) = failure(&["cat", &beside, "--resolve"]);
+    assert!(lines.join(" ").contains("not allowed"), "{lines:?}");
+    success(&["verify", "--deep", &inline]);
+    // A file that changed is told by its checksum.
+    std::fs::write(folder.path("images/one.txt"), "fresh").unwrap();
+    let (_, lines) = failure(&["cat", &beside, "--resolve", "--allow", &images]);
+    assert!(lines.join(" ").contains("checksum"), "{lines:?}");
+    // What leads out of the directory, or nowhere, is not read.
+    for (row, said) in [("../outside.txt", "--file-root"), ("none.txt", "none.txt"), ("a b", "no plain file")]
+    {
+        std::fs::write(&list, format!("id,f\n1,{row}\n")).unwrap();
+        let (_, lines) = failure(&["convert", &list, &inline, "--file", "f", "--overwrite"]);
+        assert!(lines.join(" ").contains(said), "{row}: {lines:?}");
+    }
+    std::fs::write(&list, "id,f\n1,outside.txt\n").unwrap();
+    let root = folder.path("");
+    success(&["convert", &list, &inline, "--file", "f", "--file-root", &root, "--overwrite"]);
+    for (arguments, said) in [
+        (vec!["--file", "g"], "no column g"),
+        (vec!["--file", "id"], "no paths"),
+        (vec!["--file", "f", "--to", "csv"], "for Parquet"),
+        (vec!["--file", "f=other"], "inline"),
+    ] {
+        let refused = folder.path("refused.parquet");
+        let (_, lines) = failure(&[&["convert", &list, &refused], &arguments[..]].concat());
+        assert!(lines.join(" ").contains(said), "{lines:?}");
+    }
+}

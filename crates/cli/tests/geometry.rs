@@ -164,6 +164,11 @@ fn versions_of_geoparquet_become_each_other() {
         let columns = batches.map(|batch| batch.unwrap().column(0).to_data());
         columns.map(|data| format!("{data:?}")).collect::<Vec<_>>().join("")
     };
+    let values = |path: &str| {
+        let batches = marquetry::open(path).unwrap().columns(["id", "geom"]).batches().unwrap();
+        let columns = batches.flat_map(|batch| batch.unwrap().columns().to_vec());
+        columns.map(|column| column.to_data()).collect::<Vec<_>>()
+    };
     let expected = rows(&path);
     let mut from = path.clone();
     for (version, full, has_type) in
@@ -183,6 +188,40 @@ fn versions_of_geoparquet_become_each_other() {
         if has_type {
             assert_eq!(rows(&to), expected);
         }
+        // What is text shows it, whether the type says that it is a geometry or the metadata.
+        let lines = |format: &str| {
+            success(&["convert", &to, "-", "--to", format, "--columns", "id,geom", "--limit", "3"])
+        };
+        assert!(lines("csv").contains("POINT (0 0)"), "{}", lines("csv"));
+        assert!(lines("jsonl").contains(r#"{"type":"Point","coordinates":[0"#), "{}", lines("jsonl"));
+        // A rewrite says the same, and copies what needs no other statistics.
+        let rewritten = folder.path("rewritten.parquet");
+        let report = success(&[
+            "rewrite",
+            &from,
+            &rewritten,
+            "--geoparquet",
+            version,
+            "--overwrite",
+            "--format",
+            "json",
+        ]);
+        assert_eq!(geoparquet(&rewritten), (geo, schema), "{version} of {from}");
+        assert!(values(&rewritten) == values(&from), "{version} of {from}");
+        success(&["verify", "--deep", &rewritten]);
+        let has_statistics = |path: &str| {
+            let file = marquetry::open(path).unwrap();
+            file.metadata().row_groups().all(|group| {
+                let chunks = group.columns().map(|chunk| chunk.unwrap().meta_data().unwrap());
+                chunks.filter(|chunk| chunk.geospatial_statistics.is_some()).count() == 1
+            })
+        };
+        assert_eq!(has_statistics(&rewritten), has_type);
+        assert_eq!(
+            report.contains("statistics of geometries"),
+            has_type && !has_statistics(&from),
+            "{report}"
+        );
         from = to;
     }
     // What is left of the rows has a box of its own, in a file of the same version.

@@ -3,10 +3,12 @@
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
-    Destination, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total, TypeChanges, change_type,
-    formatted, geometry_column, properties, renamed, with_filled_names, with_unique_names, without_metadata,
+    Destination, FileColumns, FileWish, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total,
+    TypeChanges, change_type, file_wish, formatted, geometry_column, properties, renamed, with_filled_names,
+    with_unique_names, without_metadata,
 };
 use crate::failure::{Failure, Outcome};
+use crate::geo_labels::labelled;
 use crate::inputs::{self, Batches, Input, InputOptions};
 use crate::keys::EncryptArgs;
 use crate::loss_report::Losses;
@@ -62,6 +64,13 @@ pub(crate) struct ConvertArgs {
     /// decimal(PRECISION,SCALE), date, uuid, bool; of text that is JSON, variant; of lists of one at most, element
     #[arg(long, value_name = "COLUMN=TYPE", value_parser = change_type)]
     pub(crate) change_type: Vec<(String, NewType)>,
+    /// Parquet: make a column of paths one of FILE, with the bytes of the files (inline, unless said otherwise) or references to them,
+    /// and checksums. Paths are relative to the directory of IN, and lead to files below it
+    #[arg(long, value_name = "COLUMN[=inline|reference]", value_parser = file_wish)]
+    pub(crate) file: Vec<FileWish>,
+    /// With --file: the directory that paths are relative to, and stay in
+    #[arg(long, value_name = "DIR", requires = "file")]
+    pub(crate) file_root: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) together: TableArgs,
     #[command(flatten)]
@@ -119,7 +128,11 @@ fn convert_rows(
     let (selection, only_sorted_by) = with_sorted_columns(&args.selection, &sort_by);
     let input = inputs::open(&args.inputs, &wanted(args, &selection, target, threads))?;
     let changes = TypeChanges::new(&args.change_type, &input.schema)?;
-    let schema = named(changes.schema.clone(), target);
+    if target != Target::Parquet && !args.file.is_empty() {
+        return Err(Failure::Usage("--file is for Parquet".to_owned()));
+    }
+    let files = FileColumns::new(&args.file, &file_root(args)?, &args.output, &changes.schema)?;
+    let schema = named(shown_geometries(&files.schema, &input, target), target);
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     // They stand behind the others.
     let only_sorted_by =
@@ -152,7 +165,7 @@ fn convert_rows(
     };
     let batches = {
         let schema = schema.clone();
-        input.batches.map(move |batch| Ok(renamed(changes.apply(batch?)?, &schema)?))
+        input.batches.map(move |batch| Ok(renamed(files.apply(changes.apply(batch?)?)?, &schema)?))
     };
     let batches: Batches = match keys.is_empty() {
         true => Box::new(batches),
@@ -207,6 +220,26 @@ fn parts(
         Target::Geojson => Box::new(formatted(batches, rows::geojson::write_features, threads)),
         Target::Parquet | Target::Arrow => Box::new(batches.map(|batch| batch.map(Part::Rows))),
     }
+}
+
+/// What paths of --file are relative to.
+fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
+    let input = args.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
+    match input {
+        None => Ok(args.file_root.clone().unwrap_or_default()),
+        Some(input) if input.as_os_str() == "-" || crate::remote::is_url(input) => {
+            Err(Failure::Usage("--file: say by --file-root what paths are relative to".to_owned()))
+        }
+        Some(input) if input.is_dir() => Ok(input.clone()),
+        Some(input) => Ok(input.parent().unwrap_or(Path::new("")).to_owned()),
+    }
+}
+
+/// The schema with geometries where only the metadata of GeoParquet says so of bytes: they have a form as text.
+fn shown_geometries(schema: &SchemaRef, input: &Input, target: Target) -> SchemaRef {
+    let is_text = matches!(target, Target::Csv | Target::Jsonl);
+    let file = input.parquet.as_ref().filter(|_| is_text);
+    file.and_then(|file| labelled(schema, file.metadata())).unwrap_or_else(|| schema.clone())
 }
 
 /// The schema with the names that the output can have.
@@ -440,6 +473,7 @@ Examples:
   marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
   marquetry convert big.csv big.parquet --checkpoint-every 10s
+  marquetry convert images.csv images.parquet --file path=inline
   marquetry convert places.geojson places.parquet --geoparquet 1.1 --covering --sort-by 'hilbert(geometry)'
   marquetry convert wines.parquet wines.arrow
   marquetry convert warehouse/wines wines.parquet --union-by-name

@@ -1,6 +1,10 @@
 //! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
 
+<<<<<<< HEAD
 use crate::args::{ShredArg, shred};
+=======
+use crate::args::{GeoVersion, ShredArg, bytes, shred};
+>>>>>>> var
 use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::convert::Before;
 use crate::failure::{Failure, Outcome};
@@ -9,9 +13,9 @@ use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
-    AskedCodec, ColumnAction, ColumnLog, Edit, EncoderMemory, Footer, Input, Name, OfColumn, OutputFile,
-    Reencoder, Reshredding, codec_of, column_orders, geo_of_input, has_order_of_bounds, last_fitting,
-    of_column, print_report, print_report_of, rename, renamed_geo, report_failure,
+    AskedCodec, ColumnAction, ColumnLog, Edit, EncoderMemory, Footer, GeoConversion, Input, Name, OfColumn,
+    OutputFile, Reencoder, Reshredding, codec_of, column_orders, geo_of_input, has_order_of_bounds,
+    last_fitting, of_column, print_report, print_report_of, rename, renamed_geo, report_failure,
 };
 use crate::shred_plan::ShredPlan;
 use crate::unreferenced::unreferenced;
@@ -85,6 +89,10 @@ pub(crate) struct RewriteArgs {
     /// (auto); none puts them together again. Of one column as COLUMN=SHAPE. All other columns are copied
     #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred, conflicts_with_all = NOT_WITH_SHRED)]
     shred: Vec<ShredArg>,
+    /// Have columns of geometries as this version of GeoParquet has them, with its metadata: 1.0 and 1.1 are well-known binary in
+    /// columns of bytes, 2.0 GEOMETRY and GEOGRAPHY, whose statistics are made where they are missing. All other columns are copied
+    #[arg(long, value_enum, value_name = "VERSION", conflicts_with_all = NOT_WITH_GEOPARQUET)]
+    geoparquet: Option<GeoVersion>,
     /// Leave out all key-value metadata, the stored Arrow schema included
     #[arg(long)]
     strip_metadata: bool,
@@ -98,7 +106,7 @@ pub(crate) struct RewriteArgs {
 }
 
 /// What would change columns that --shred copies, or the metadata that it changes.
-const NOT_WITH_SHRED: [&str; 12] = [
+const NOT_WITH_SHRED: [&str; 13] = [
     "columns",
     "drop",
     "rename",
@@ -110,8 +118,12 @@ const NOT_WITH_SHRED: [&str; 12] = [
     "add_index",
     "statistics",
     "bloom",
+    "geoparquet",
     "strip_metadata",
 ];
+
+/// What would change the columns that the metadata of GeoParquet tells of, or leave it out.
+const NOT_WITH_GEOPARQUET: [&str; 4] = ["columns", "drop", "rename", "strip_metadata"];
 
 pub(crate) const REWRITE_HELP: &str = "\
 Without options, pages without a checksum get one, chunks without an offset index get one, and bytes that nothing refers
@@ -127,6 +139,9 @@ in the metadata as original.created.by. Encrypted columns are
 decrypted with --key-file, and encrypted anew with --encrypt-file: so keys are changed. A symbolic link called OUT stays: the file that
 it leads to is replaced.
 
+With --geoparquet columns of geometries have other types and other metadata, and the same values. Columns of boxes are kept;
+`marquetry convert --covering` adds them.
+
 With --shred columns of VARIANT are read, and written with other columns; other options that change columns take a second
 rewrite. Shapes, and what auto does, are told by `marquetry convert --help`.
 
@@ -139,6 +154,7 @@ Examples:
   marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user --encoding 'user.*=DELTA_BYTE_ARRAY'
   marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 --bloom user.id
   marquetry rewrite old.parquet new.parquet --shred auto
+  marquetry rewrite places.parquet new.parquet --geoparquet 2.0
   marquetry rewrite old.parquet new.parquet --shred 'event={kind: string, user: {id: bigint}}'";
 
 pub(crate) fn run(args: &RewriteArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -174,15 +190,28 @@ pub(crate) fn rewrite_if(
 ) -> Result<Option<Written>, Failure> {
     let input = [Input::open(&args.input)?];
     let encryption = args.encrypt.properties()?;
-    let edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
+    let mut edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
+    let geo = match args.geoparquet {
+        Some(version) => {
+            let arrow = crate::remote::open(&args.input)?.schema()?;
+            Some(GeoConversion::new(version.version(), &input[0], &arrow, &mut edit)?)
+        }
+        None => None,
+    };
     let mut log = ColumnLog::new(edit.leaves.len());
-    let plan = Plan::new(args, &input[0], &edit)?;
-    let footer = footer(args, &input, &edit, &mut log);
+    let mut plan = Plan::new(args, &input[0], &edit, geo)?;
+    let mut footer = footer(args, &input, &edit, &mut log);
+    if let Some(geo) = &plan.geo {
+        geo.change_footer(&mut footer);
+    }
     let settings = footer.settings(plan.orders.clone(), encryption);
     let mut file = OutputFile::create(&args.output, edit.elements.clone(), settings)?;
     match plan.row_group_rows {
         Some(rows) => plan.regroup(rows, &mut file, &mut log)?,
         None => plan.keep_groups(&mut file, &mut log)?,
+    }
+    if let Some(geo) = plan.geo.take() {
+        file.add_key_value(geo.finish(&edit.schema)?);
     }
     let counters = file.counters().clone();
     let Some((metadata, size)) = file.finish_if(is_wanted)? else { return Ok(None) };
@@ -272,6 +301,8 @@ struct Plan<'a> {
     orders: Option<Vec<ColumnOrder>>,
     /// Only if row groups are to have other sizes than they have.
     row_group_rows: Option<u64>,
+    /// Only if another version of GeoParquet is asked for.
+    geo: Option<GeoConversion>,
 }
 
 /// What is wanted of one column.
@@ -282,7 +313,12 @@ struct InputOptions {
 }
 
 impl<'a> Plan<'a> {
-    fn new(args: &'a RewriteArgs, input: &'a Input, edit: &'a Edit) -> Result<Self, Error> {
+    fn new(
+        args: &'a RewriteArgs,
+        input: &'a Input,
+        edit: &'a Edit,
+        geo: Option<GeoConversion>,
+    ) -> Result<Self, Error> {
         let schema = input.metadata.schema();
         let leaves: Vec<&Leaf> = edit.leaves.iter().map(|leaf| schema.column(*leaf)).collect();
         let patterns =
@@ -302,7 +338,7 @@ impl<'a> Plan<'a> {
         let rows = args.row_group_rows.map(|rows| rows.get() as u64);
         let row_group_rows = rows.filter(|rows| !has_groups_of(input, *rows));
         let orders = column_orders(std::slice::from_ref(input), std::slice::from_ref(&edit.leaves));
-        let mut plan = Plan { args, input, edit, columns, orders, row_group_rows };
+        let mut plan = Plan { args, input, edit, columns, orders, row_group_rows, geo };
         if plan.orders.is_none() && plan.encodes_something() {
             // What is encoded has bounds, and bounds without an order say nothing.
             plan.orders = Some(vec![ColumnOrder::TypeOrder; edit.leaves.len()]);
@@ -333,6 +369,7 @@ impl<'a> Plan<'a> {
         let has_bounds = chunk.statistics().is_some_and(|statistics| {
             statistics.min_value.is_some() || statistics.null_count == Some(chunk.num_values())
         });
+        let has_boxes = || chunk.meta_data().is_ok_and(|chunk| chunk.geospatial_statistics.is_some());
         let lacks_index = chunk.column_index_range().is_none_or(|range| range.is_empty());
         match () {
             () if wanted.encoding.is_some() => Some("another encoding"),
@@ -340,6 +377,9 @@ impl<'a> Plan<'a> {
             () if wanted.bloom && chunk.bloom_filter_offset().is_none() => Some("a bloom filter"),
             () if self.args.add_index && lacks_index => Some("a column index"),
             () if self.args.statistics && !has_bounds => Some("statistics"),
+            () if self.geo.as_ref().is_some_and(|geo| geo.needs_values(column, has_boxes())) => {
+                Some("statistics of geometries")
+            }
             () => None,
         }
     }
@@ -347,7 +387,8 @@ impl<'a> Plan<'a> {
     /// How a column is encoded again.
     fn settings(&self, column: usize, row_group: usize) -> Result<ColumnSettings, Error> {
         let wanted = &self.columns[column];
-        let leaf = self.input.metadata.schema().column(self.edit.leaves[column]);
+        // With the annotation that it has in the new file.
+        let leaf = self.edit.schema.column(column);
         let mut properties = WriterProperties::builder();
         if let Some(compression) = wanted.compression {
             properties = properties.set_compression(compression.compression);
@@ -389,7 +430,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The row groups stay.
-    fn keep_groups(&self, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
+    fn keep_groups(&mut self, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
         let mut memory = EncoderMemory::counted_by(file.counters());
         for group in self.input.metadata.row_groups() {
             let mut chunks = Vec::new();
@@ -403,6 +444,7 @@ impl<'a> Plan<'a> {
                             self.edit.leaves[column],
                             !self.args.no_verify,
                         );
+                        recoder = self.annotated(recoder, column);
                         let key_values = chunk.meta_data()?.key_value_metadata;
                         self.encode(
                             &mut recoder,
@@ -418,6 +460,9 @@ impl<'a> Plan<'a> {
                 encoded.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
                 if self.args.strip_metadata {
                     encoded.metadata.key_value_metadata = None;
+                }
+                if let Some(geo) = &mut self.geo {
+                    geo.take(column, &mut encoded);
                 }
                 memory.keep(&mut encoded.bytes)?;
                 chunks.push(encoded);
@@ -441,12 +486,14 @@ impl<'a> Plan<'a> {
     }
 
     /// All rows again, in row groups of `rows` rows.
-    fn regroup(&self, rows: u64, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
+    fn regroup(&mut self, rows: u64, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
         let metadata = &self.input.metadata;
         let groups: Vec<usize> = (0..metadata.num_row_groups()).collect();
         let verify = !self.args.no_verify;
-        let new = |leaf: &usize| Reencoder::new(&self.input.columns(), &groups, *leaf, verify);
-        let mut recoders: Vec<Reencoder> = self.edit.leaves.iter().map(new).collect();
+        let new = |(column, leaf): (usize, &usize)| {
+            self.annotated(Reencoder::new(&self.input.columns(), &groups, *leaf, verify), column)
+        };
+        let mut recoders: Vec<Reencoder> = self.edit.leaves.iter().enumerate().map(new).collect();
         let mut left = metadata.num_rows();
         let mut memory = EncoderMemory::counted_by(file.counters());
         if metadata.row_groups().any(|group| !group.sorting_columns().is_empty()) {
@@ -460,6 +507,9 @@ impl<'a> Plan<'a> {
                 let mut chunk = self.encode(recoder, (column, 0), n, None, &mut memory)?;
                 log.action(column, ColumnAction::Recoded("other row groups".to_owned()));
                 chunk.metadata.path_in_schema = self.edit.schema.column(column).path_in_schema();
+                if let Some(geo) = &mut self.geo {
+                    geo.take(column, &mut chunk);
+                }
                 memory.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
             }
@@ -467,6 +517,16 @@ impl<'a> Plan<'a> {
             memory.clear();
         }
         Ok(())
+    }
+
+    /// What encodes a column again, with the annotation that it has in the new file: statistics go by that.
+    fn annotated(&self, recoder: Reencoder, column: usize) -> Reencoder {
+        if self.geo.is_none() {
+            return recoder;
+        }
+        let leaf = self.edit.schema.column(column).clone();
+        let levels = (0..=leaf.max_def()).collect();
+        recoder.into_column(leaf, levels)
     }
 
     /// A chunk of the next `rows` rows. `(column, group)` are those that it is like.

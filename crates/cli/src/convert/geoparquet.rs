@@ -114,6 +114,16 @@ impl GeoPlan {
         &self.schema
     }
 
+    /// The names of the columns of geometries.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The columns that are written, and the metadata without what only the values tell.
+    pub(crate) fn into_schema_and_metadata(self) -> (SchemaRef, GeoParquet) {
+        (self.schema, self.metadata)
+    }
+
     /// Whether there are columns that the rows do not have yet.
     pub(crate) fn adds_columns(&self) -> bool {
         self.columns.iter().any(|column| column.is_covered)

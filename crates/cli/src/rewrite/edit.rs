@@ -3,8 +3,8 @@
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema};
 use marquetry::errors::{Error, Limits};
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry::internals::format::{SchemaElement, SortingColumn};
-use marquetry::schema::{Node, NodeKind, Schema};
+use marquetry::internals::format::{LogicalType as ThriftLogicalType, SchemaElement, SortingColumn};
+use marquetry::schema::{Leaf, Node, NodeKind, Schema};
 use marquetry_core::logical_type::LogicalType;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,6 +51,24 @@ impl Edit {
         edit.schema = Schema::from_thrift(&edit.elements, &Limits::default())?;
         check_names(edit.schema.fields(), "")?;
         Ok(edit)
+    }
+
+    /// Gives a column of the root another annotation, and says which column of the new schema it is.
+    pub(crate) fn set_logical_type(
+        &mut self,
+        name: &str,
+        logical: Option<ThriftLogicalType>,
+    ) -> Result<usize, Error> {
+        let is_it = |leaf: &Leaf| leaf.path().len() == 1 && leaf.name() == name;
+        let column = self.schema.columns().iter().position(is_it);
+        let column = column.ok_or_else(|| Error::argument(format!("no column {name}")))?;
+        let elements = self.elements.iter_mut().filter(|element| element.type_.is_some());
+        // Columns stand in the order of the schema's leaves.
+        elements.skip(column).take(1).for_each(|element| {
+            (element.logical_type, element.converted_type) = (logical.clone(), None);
+        });
+        self.schema = Schema::from_thrift(&self.elements, &Limits::default())?;
+        Ok(column)
     }
 
     /// Whether the new schema is another one.

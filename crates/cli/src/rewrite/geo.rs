@@ -134,6 +134,21 @@ impl GeoPart {
         }
     }
 
+    /// The metadata, if the new file has all rows of the old one: what these say that is known from no chunk stays.
+    pub(crate) fn metadata_of_all(&self, geo: GeoParquet, schema: &Schema) -> GeoParquet {
+        let mut out = self.metadata(geo.clone(), schema);
+        for (name, column) in geo.columns() {
+            for key in ["geometry_types", "bbox"] {
+                let is_known =
+                    out.column(name).is_some_and(|of| of.fields().get(key).is_some_and(is_something));
+                if let Some(old) = column.fields().get(key).filter(|_| !is_known) {
+                    out.column_mut(name).insert(key.to_owned(), old.clone());
+                }
+            }
+        }
+        out
+    }
+
     /// The metadata of the rows: without boxes that are not known, and kinds if there may be fewer of them.
     pub(crate) fn metadata(&self, mut geo: GeoParquet, schema: &Schema) -> GeoParquet {
         let names: Vec<String> = geo.columns().map(|(name, _)| name.to_owned()).collect();
@@ -155,6 +170,11 @@ impl GeoPart {
         }
         geo
     }
+}
+
+/// An empty list of kinds says nothing.
+fn is_something(value: &Value) -> bool {
+    value.as_array().is_none_or(|list| !list.is_empty())
 }
 
 fn types_of(said: &[GeospatialStatistics]) -> Option<Vec<String>> {
