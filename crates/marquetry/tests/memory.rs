@@ -72,10 +72,10 @@ fn columns_share_buffers() {
     const COLUMNS: usize = 500;
     let column = |i: usize| {
         // So few bits each that decompressed pages and dictionaries count.
-        Arc::new(Int64Array::from_iter_values((0..4_000).map(|row| (row * (i as i64 + 7)) % 2_000))) as ArrayRef
+        Arc::new(Int64Array::from_iter_values((0..4_000).map(|row| (row * (i as i64 + 7)) % 2_000)))
+            as ArrayRef
     };
-    let batch =
-        RecordBatch::try_from_iter((0..COLUMNS).map(|i| (format!("c{i}"), column(i)))).unwrap();
+    let batch = RecordBatch::try_from_iter((0..COLUMNS).map(|i| (format!("c{i}"), column(i)))).unwrap();
     let values = batch.get_array_memory_size();
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file = Vec::new();

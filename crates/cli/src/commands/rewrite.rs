@@ -1,10 +1,6 @@
 //! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
 
-<<<<<<< HEAD
-use crate::args::{ShredArg, shred};
-=======
-use crate::args::{GeoVersion, ShredArg, bytes, shred};
->>>>>>> var
+use crate::args::{GeoVersion, ShredArg, shred};
 use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::convert::Before;
 use crate::failure::{Failure, Outcome};
