@@ -221,7 +221,7 @@ mod tests {
             stretches(&some, &more),
             (0..3).map(|i| i * FEWEST_ROWS..(i + 1) * FEWEST_ROWS).collect::<Vec<_>>()
         );
-        assert_eq!(stretches(&file(n, 100_000), &more), [0..n as u64]);
+        assert!(stretches(&file(n, 100_000), &more).into_iter().eq(std::iter::once(0..n as u64)));
         assert!(stretches(&file(0, 10), &file(0, 10)).len() <= 1);
     }
 }
