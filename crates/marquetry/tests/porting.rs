@@ -409,7 +409,15 @@ fn columns_without_arrow() -> Result<()> {
 
 #[test]
 fn variants_are_written_and_read() {
-    use marquetry::variant::{Value, Variant, VariantColumn, Writer, is_variant, json};
+    use marquetry::variant::{
+        Value, Variant, VariantArrayBuilder, VariantColumn, Writer, is_variant, json, variant_get,
+    };
+    let mut builder = VariantArrayBuilder::new();
+    builder.append_json(r#"{"a": 5}"#).unwrap();
+    builder.append_null();
+    let made: ArrayRef = Arc::new(builder.finish().unwrap());
+    let found = variant_get(&made, &"a".parse().unwrap(), "int".parse().unwrap()).unwrap();
+    assert_eq!(found.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(5), None]);
     let mut writer = Writer::new();
     writer.write(&Value::Int32(7)).unwrap();
     let (metadata, value) = writer.finish().unwrap();
