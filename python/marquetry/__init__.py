@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+# Before all that loads the extension.
+from . import _allocator as _allocator
 from ._errors import (
     ArgumentError,
     CancelledError,

@@ -1,6 +1,7 @@
 //! The extension module of the Python package: what `marquetry/*.py` is made of.
 //!
 //! ```text
+//! allocator   what memory comes from
 //! options     options as a dictionary
 //! errors      errors become exceptions
 //! work        work without the interpreter's lock, which Ctrl-C ends
@@ -29,6 +30,7 @@
 #![deny(unsafe_code)]
 
 mod advise;
+mod allocator;
 mod append;
 #[expect(unsafe_code, reason = "pointers of the C data interface")]
 mod capsule;

@@ -53,5 +53,5 @@ pub use span::Span;
 pub use stopwatch::Stopwatch;
 pub use thread_pool::ThreadPool;
 pub use threads::{Thread, available_threads};
-pub use try_reserve::{try_reserve, try_reserve_exact};
+pub use try_reserve::{reserve_if_available, try_reserve, try_reserve_exact};
 pub use url_secrets::{text_without_secrets, url_without_secrets};

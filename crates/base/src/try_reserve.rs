@@ -24,6 +24,12 @@ pub fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     vec.try_reserve(more).map_err(|_| refused::<T>(more))
 }
 
+/// Reserves capacity for at least `more` elements, if the system gives that much. For elements that are merely expected: without it,
+/// fewer may come.
+pub fn reserve_if_available<T>(vec: &mut Vec<T>, more: usize) {
+    let _ = vec.try_reserve(more);
+}
+
 #[cold]
 fn refused<T>(more: usize) -> Error {
     Error::memory(format!("the system has no memory for {} more bytes", more.saturating_mul(size_of::<T>())))

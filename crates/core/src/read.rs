@@ -13,6 +13,7 @@ mod column;
 mod column_batch;
 mod column_chunk;
 mod damage;
+mod expected_size;
 mod offset_index_cursor;
 mod page_decoder;
 mod repair;

@@ -1,6 +1,6 @@
 //! Values of one width: INT96 and FIXED_LEN_BYTE_ARRAY.
 
-use marquetry_base::{PaddedBytes, Result, try_reserve};
+use marquetry_base::{PaddedBytes, Result, reserve_if_available, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -103,7 +103,7 @@ impl FixedLenBytes {
 
     /// Reserves memory for `n` more values at the next copy.
     pub(crate) fn reserve(&mut self, n: usize) {
-        self.room = self.bytes.len() + n * self.width;
+        self.room = self.bytes.len().saturating_add(n.saturating_mul(self.width));
     }
 
     /// Makes room for `n` more values. Fails if there is no memory for them.
@@ -124,7 +124,8 @@ impl FixedLenBytes {
     /// Copies the values that are in a page, and reserves the requested memory.
     fn settle(&mut self) {
         let stored = self.stored.take();
-        self.bytes.reserve(std::mem::take(&mut self.room).saturating_sub(self.bytes.len()));
+        let more = std::mem::take(&mut self.room).saturating_sub(self.bytes.len());
+        reserve_if_available(&mut self.bytes, more);
         self.bytes.extend_from_slice(stored.as_ref().map_or(&[], PaddedBytes::as_slice));
     }
 

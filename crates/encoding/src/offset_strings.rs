@@ -9,7 +9,7 @@
 //! cost the views, too.
 
 use crate::entry_offsets::EntryOffsets;
-use marquetry_base::{Error, MemoryBudget, MemoryReservation, Result, try_reserve};
+use marquetry_base::{Error, MemoryBudget, MemoryReservation, Result, reserve_if_available, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
@@ -99,13 +99,12 @@ impl OffsetStrings {
 
     /// Reserves memory for `n` more strings, but not for their bytes.
     pub fn reserve(&mut self, n: usize) {
-        self.offsets.reserve(n);
+        reserve_if_available(&mut self.offsets, n);
     }
 
     /// Reserves memory for `n` more bytes, if there is enough.
     pub fn reserve_bytes(&mut self, n: usize) {
-        // Without it, there may be less to append.
-        let _ = self.bytes.try_reserve(n);
+        reserve_if_available(&mut self.bytes, n);
     }
 
     /// Appends `n` empty strings.

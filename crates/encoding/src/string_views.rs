@@ -2,7 +2,7 @@
 
 use crate::arena::StringArena;
 use bytes::Bytes;
-use marquetry_base::{Error, Result, try_reserve};
+use marquetry_base::{Error, Result, reserve_if_available, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap, view_is_inline, view_len};
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -68,7 +68,7 @@ impl StringViews {
 
     /// Reserves memory for `n` more strings.
     pub fn reserve(&mut self, n: usize) {
-        self.views.reserve(n);
+        reserve_if_available(&mut self.views, n);
     }
 
     /// Appends `n` empty strings.

@@ -4,7 +4,7 @@ use crate::fixed_len_bytes::FixedLenBytes;
 use crate::offset_strings::OffsetStrings;
 use crate::shape::Shape;
 use crate::string_views::StringViews;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, reserve_if_available};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
@@ -88,8 +88,8 @@ impl Values {
     pub fn reserve(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.reserve(n),
-            Values::W32(values) => values.reserve(n),
-            Values::W64(values) => values.reserve(n),
+            Values::W32(values) => reserve_if_available(values, n),
+            Values::W64(values) => reserve_if_available(values, n),
             Values::Fixed(values) => values.reserve(n),
             Values::Bytes(views) => views.reserve(n),
             Values::Offsets(strings) => strings.reserve(n),

@@ -214,6 +214,10 @@ class ParquetDataset:
         """Reads all files into one table."""
         if isinstance(columns, str):
             raise ValueError("columns should be a list of names, not a name")
+        if columns is None and self._is_one_whole_file():
+            table = self._read_whole(use_threads)
+            if table.num_columns > 0:
+                return table
         pandas = self._pandas_metadata() if use_pandas_metadata else None
         if columns is not None:
             columns = list(columns)
@@ -238,6 +242,17 @@ class ParquetDataset:
     def read_pandas(self, **kwargs: Any) -> pa.Table:
         """Reads with the columns that pandas has its index in."""
         return self.read(use_pandas_metadata=True, **kwargs)
+
+    def _is_one_whole_file(self) -> bool:
+        """Whether the rows of a file are wanted as they are."""
+        return self._single is not None and self._whole is None and self._filters is None
+
+    def _read_whole(self, use_threads: bool) -> pa.Table:
+        """All of the only file. The table says its schema: to ask for it before takes long of wide files."""
+        assert self._first is not None
+        table = self._first._read(None, None, use_threads, False, "row_group")
+        _selected(None, table.schema)
+        return table
 
     def _needed(self, selected: list[tuple[str, list[str]]], schema: pa.Schema) -> list[str]:
         """The columns that are read: those that are wanted, and those that filters ask for."""

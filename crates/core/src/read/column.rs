@@ -1,8 +1,9 @@
 //! Reads one column over several row groups.
 
-use super::column_batch::{ColumnBatch, RESERVED_ROWS};
+use super::column_batch::ColumnBatch;
 use super::column_chunk::ColumnChunkReader;
 use super::damage::ChunkDamage;
+use super::expected_size::{ExpectedSize, LEVEL_BYTES, RESERVED_ROWS, StoredSize, usual_rows, width};
 use super::repair::repair;
 use super::target::{ReadTarget, ValueRepair};
 use crate::metadata::ParquetMetaData;
@@ -35,17 +36,8 @@ pub struct ColumnReader {
     is_split: bool,
     /// Most rows of a row group that will be read; `None` for all.
     row_limit: Option<usize>,
-    /// Sizes of the last batch, to reserve memory for the next.
-    size_hint: SizeHint,
-}
-
-/// Sizes of a batch that do not follow from its number of rows.
-#[derive(Debug, Clone, Copy, Default)]
-struct SizeHint {
-    /// Bytes of strings with offsets.
-    string_bytes: usize,
-    /// Entries of a nested column.
-    entries: usize,
+    /// Sizes of the last batch, as which the next one may be.
+    last_size: ExpectedSize,
 }
 
 /// Rows to skip, and rows to read after them.
@@ -115,7 +107,7 @@ impl ColumnReader {
             uses_page_index: false,
             is_split: false,
             row_limit: None,
-            size_hint: SizeHint::default(),
+            last_size: ExpectedSize::default(),
         }
     }
 
@@ -195,14 +187,7 @@ impl ColumnReader {
     /// Reads the rows of these runs into an empty batch.
     fn fill(&mut self, runs: &[SkipThenRead], out: &mut ColumnBatch) -> Result<()> {
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
-        out.reserve(rows.min(RESERVED_ROWS), &self.target);
-        // PERF: growing copies. The next strings take about as many bytes as the last, so a sixteenth more is reserved.
-        if let Values::Offsets(strings) = &mut out.values {
-            strings.reserve_bytes(self.size_hint.string_bytes + self.size_hint.string_bytes / 16);
-        }
-        if self.target.max_rep > 0 {
-            out.reserve_entries(self.size_hint.entries, &self.target);
-        }
+        self.reserve(rows, out);
         for run in runs {
             self.skip(run.skip)?;
             self.advance(run.read, |chunk, rows| chunk.read(rows, out))?;
@@ -210,11 +195,36 @@ impl ColumnReader {
         out.held.merge(std::mem::take(&mut self.retained));
         self.repair(out, 0)?;
         if let Values::Offsets(strings) = &out.values {
-            self.size_hint.string_bytes = strings.data_bytes(0..strings.len());
+            self.last_size.string_bytes = strings.data_bytes(0..strings.len());
         }
-        self.size_hint.entries = out.entries;
+        self.last_size.entries = out.entries;
         out.finish();
         Ok(())
+    }
+
+    /// Reserves memory for the next `rows` rows, into an empty batch.
+    fn reserve(&self, rows: usize, out: &mut ColumnBatch) {
+        let (shape, last) = (self.target.physical.shape(), self.last_size);
+        let (mut reserved, mut expected) = (usual_rows(rows, shape), last);
+        // PERF: growing copies. A batch of usual size is like the last one; what a larger one takes, the footer says.
+        if rows > RESERVED_ROWS {
+            let bytes = width(shape) + LEVEL_BYTES;
+            let open = self.chunk.iter().map(|chunk| chunk.row_group);
+            let row_groups = open.chain(self.row_groups.iter().copied());
+            let stored = StoredSize::of(&self.metadata, self.leaf, row_groups, self.source.len());
+            let size = stored.of_rows(rows, bytes);
+            reserved = reserved.max(stored.rows(rows, bytes));
+            expected.string_bytes = size.string_bytes.max(last.string_bytes);
+            expected.entries = size.entries.max(last.entries);
+        }
+        match self.target.max_rep {
+            0 => out.reserve(reserved, &self.target),
+            _ => out.reserve_entries(expected.entries.max(usual_rows(rows, shape)), &self.target),
+        }
+        // The next strings take about as many bytes as the last, so a sixteenth more is reserved.
+        if let Values::Offsets(strings) = &mut out.values {
+            strings.reserve_bytes(expected.string_bytes + expected.string_bytes / 16);
+        }
     }
 
     /// Skips the next `rows` rows, which must exist. The rest of a row group that ends with them is not read.
@@ -251,7 +261,7 @@ impl ColumnReader {
 
     /// Appends the next `rows` rows, which must exist, to `out`, which must be of this column.
     pub fn read_into(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<()> {
-        out.reserve(rows.min(RESERVED_ROWS), &self.target);
+        out.reserve(usual_rows(rows, self.target.physical.shape()), &self.target);
         let first = out.values.len();
         if self.target.max_rep > 0 {
             // Without the index only the next page's header says where the last row ends.

@@ -1,5 +1,6 @@
 //! The output of reading one column for one batch of rows.
 
+use super::expected_size::{LEVEL_BYTES, width};
 use super::target::{ReadTarget, ValueLayout, ValueRepair};
 use crate::nesting::LeafLevels;
 use crate::row_mask::compacted;
@@ -78,10 +79,10 @@ impl ColumnBatch {
         Ok(copied)
     }
 
-    /// Reserves capacity for `rows` rows, up to `RESERVED_BYTES`: a schema may claim any width.
+    /// Reserves capacity for `rows` rows.
     pub(super) fn reserve(&mut self, rows: usize, target: &ReadTarget) {
         if target.layout != ValueLayout::Indices {
-            self.values.reserve(rows.min(RESERVED_BYTES / width(target.physical.shape())));
+            self.values.reserve(rows);
         }
         if target.max_def > 0 {
             self.validity.get_or_insert_default().reserve(rows);
@@ -261,24 +262,6 @@ fn of_entries(rep: &[u8], keep: &Bitmap) -> Bitmap {
     rep.iter().map(of_entry).collect()
 }
 
-/// Bytes of a value in a batch; at least 1.
-fn width(shape: Shape) -> usize {
-    match shape {
-        Shape::Bit => 1,
-        Shape::W32 => 4,
-        Shape::W64 => 8,
-        Shape::Bytes => 16,
-        Shape::Fixed(width) => width.max(1),
-    }
-}
-
-/// Bytes of a definition and a repetition level.
-const LEVEL_BYTES: usize = 2;
-/// Rows to reserve memory for before they are decoded: a batch of usual size, and no more than it takes.
-pub(super) const RESERVED_ROWS: usize = 1 << 16;
-/// Bytes to reserve for values before they are decoded: the widest of usual values, for `RESERVED_ROWS`.
-const RESERVED_BYTES: usize = 1 << 20;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,15 +278,6 @@ mod tests {
             layout: ValueLayout::Native,
             repair: ValueRepair::None,
         }
-    }
-
-    #[test]
-    fn a_width_that_a_schema_claims_reserves_nothing() {
-        let target = target(PhysicalType::FixedLenByteArray(i32::MAX as usize));
-        let mut batch = ColumnBatch::for_target(&target, &Limits::default());
-        batch.reserve(8192, &target);
-        let Values::Fixed(values) = batch.values else { unreachable!() };
-        assert_eq!(values.into_bytes().capacity(), 0);
     }
 
     #[test]

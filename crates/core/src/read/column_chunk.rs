@@ -1,8 +1,9 @@
 //! One column chunk: its dictionary, and its data pages one after the other.
 
 use super::chunk_dictionary::ChunkDictionary;
-use super::column_batch::{ColumnBatch, RESERVED_ROWS};
+use super::column_batch::ColumnBatch;
 use super::damage::ChunkDamage;
+use super::expected_size::RESERVED_ROWS;
 use super::offset_index_cursor::{ChunkPosition, OffsetIndexCursor};
 use super::page_decoder::{DecodeScratch, PageDecoder, TrailingBytes};
 use super::target::ReadTarget;
