@@ -269,9 +269,6 @@ async fn whole_variants_of_files_of_other_shapes_are_those_of_each_file() {
         assert_eq!(rows(&ctx, &sql).await, [count], "{condition}");
     }
     assert_eq!(rows(&ctx, "select is_variant_null(v:user.id) from t where n = 9").await, ["true"; 3]);
-    // Bytes of a value are those of any value like it.
-    let sql = "select count(distinct v['value']) from t where n = 4711";
-    assert_eq!(rows(&ctx, sql).await, ["1"]);
 }
 
 #[tokio::test]
