@@ -1,5 +1,6 @@
 //! Columns of FILE as the bytes that their values refer to, within what `--allow` says.
 
+use crate::file_name;
 use crate::remote;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -29,7 +30,10 @@ pub(crate) struct ResolveArgs {
 
 /// Puts bytes in place of references.
 pub(crate) struct Resolver {
-    access: FileAccess,
+    /// What is allowed of any file.
+    allowed: FileAccess,
+    /// The file that rows are of, and what is allowed of it.
+    own: Option<(PathBuf, FileAccess)>,
     most: u64,
     /// The row that the next batch begins with.
     row: usize,
@@ -37,28 +41,18 @@ pub(crate) struct Resolver {
 
 impl ResolveArgs {
     /// `None` unless it is asked for.
-    pub(crate) fn resolver(&self, files: &[PathBuf]) -> Result<Option<Resolver>> {
+    pub(crate) fn resolver(&self) -> Result<Option<Resolver>> {
         if !self.resolve {
             return Ok(None);
         }
         let mut access = FileAccess::none();
-        // In a table of many files it is not known which one a row is of.
-        if let [file] = files
-            && !file.is_dir()
-            && !remote::is_pattern(file)
-        {
-            access = access.with_own_file(remote::source(file)?);
-            if !remote::is_url(file) {
-                access = access.with_base(file.parent().unwrap_or(Path::new("")));
-            }
-        }
         for allowed in &self.allow {
             access = match remote::is_url(Path::new(allowed)) {
                 true => access.with_urls(allowed, |url| remote::source(Path::new(url)))?,
                 false => access.with_directory(allowed)?,
             };
         }
-        Ok(Some(Resolver { access, most: self.resolve_limit as u64, row: 0 }))
+        Ok(Some(Resolver { allowed: access, own: None, most: self.resolve_limit as u64, row: 0 }))
     }
 }
 
@@ -69,28 +63,48 @@ impl Resolver {
         Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 
-    /// The batch with bytes. Fails at the first value that leads to none, with its row.
-    pub(crate) fn resolve(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+    /// The batch of this file with bytes. Fails at the first value that leads to none, with its row among all that were read.
+    pub(crate) fn resolve(&mut self, batch: &RecordBatch, file: &Path) -> Result<RecordBatch> {
+        let resolved = self.of_file(file).and_then(|access| self.bytes(batch, &access));
+        self.row += batch.num_rows();
+        resolved.map_err(|error| error.in_file(file_name::shown(file)))
+    }
+
+    /// What values of a file may lead to: ranges of itself, too, and paths are relative to its directory.
+    fn of_file(&mut self, file: &Path) -> Result<FileAccess> {
+        if let Some((of, access)) = &self.own
+            && of == file
+        {
+            return Ok(access.clone());
+        }
+        let mut access = self.allowed.clone().with_own_file(remote::source(file)?);
+        if !remote::is_url(file) {
+            access = access.with_base(file.parent().unwrap_or(Path::new("")));
+        }
+        self.own = Some((file.to_owned(), access.clone()));
+        Ok(access)
+    }
+
+    fn bytes(&self, batch: &RecordBatch, access: &FileAccess) -> Result<RecordBatch> {
         let schema = self.schema(batch.schema_ref());
         let columns =
             batch.schema_ref().fields().iter().zip(batch.columns()).map(|(field, column)| match is_file_ref(
                 field,
             ) {
-                true => self.bytes_of(column).map_err(|error| error.in_column(field.name().as_str())),
+                true => self.bytes_of(column, access).map_err(|error| error.in_column(field.name().as_str())),
                 false => Ok(column.clone()),
             });
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        self.row += batch.num_rows();
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let batch = RecordBatch::try_new_with_options(schema, columns, &options);
         batch.map_err(|error| Error::argument(error.to_string()))
     }
 
-    fn bytes_of(&self, column: &ArrayRef) -> Result<ArrayRef> {
+    fn bytes_of(&self, column: &ArrayRef, access: &FileAccess) -> Result<ArrayRef> {
         let references = FileRefColumn::try_new(column)?;
         let mut out = BinaryBuilder::new();
         for (row, reference) in references.iter().enumerate() {
-            let bytes = reference.map(|reference| self.access.open(&reference)?.read_all(self.most));
+            let bytes = reference.map(|reference| access.open(&reference)?.read_all(self.most));
             let bytes = bytes.transpose();
             out.append_option(bytes.map_err(|error| error.with_help(&format!("in row {}", self.row + row)))?);
             // Offsets have 32 bits.

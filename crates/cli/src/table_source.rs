@@ -8,7 +8,7 @@ use crate::bounded_rows::BoundedRows;
 use crate::convert::{plain_batch, plain_columns, plain_schema};
 use crate::failure::{Failure, line};
 use crate::file_name;
-use crate::geo_labels::labelled;
+use crate::geo_labels::{labelled, labelled_by_files};
 use crate::keys;
 use crate::remote;
 use crate::standard_input;
@@ -114,8 +114,10 @@ impl TableSource {
                 let options = keys::reader_options()
                     .with_text(marquetry::arrow::StringLayout::Utf8View)
                     .with_int96(Int96Unit::Auto);
+                let paths: Vec<PathBuf> = files.files().map(Path::to_owned).collect();
                 let reader = chosen(files, selection, limit, batch_rows, options).batches()?;
                 let schema = plain_schema(&reader.schema());
+                let schema = labelled_by_files(schema, paths.iter().map(PathBuf::as_path));
                 Ok(Rows::Files(Box::new(reader), schema))
             }
         }
@@ -195,6 +197,14 @@ impl Rows {
                     false => Ok(plain_batch(&batch, schema)?),
                 }))
             }
+        }
+    }
+
+    /// The file that the last batch is of; `path` is the name of a single one.
+    pub(crate) fn file<'a>(&'a self, path: &'a Path) -> &'a Path {
+        match self {
+            Rows::File(..) => path,
+            Rows::Files(reader, _) => reader.path().unwrap_or(path),
         }
     }
 

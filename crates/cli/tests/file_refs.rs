@@ -90,6 +90,55 @@ fn references_are_bytes_on_request() {
     assert!(failure(&limited).1.join("").contains("3 at most"));
 }
 
+/// A file whose second value leads to the bytes of its first, wherever these are in it.
+fn file_that_refers_to_itself(path: &str, bytes: &'static [u8], uri: &'static str) {
+    let mut offset = 4;
+    for _ in 0..20 {
+        let own = (None, Some(offset), Some(bytes.len() as i64), None, None);
+        file(path, &[(None, None, None, None, Some(bytes)), own, (Some(uri), None, None, None, None)]);
+        let stored = std::fs::read(path).unwrap();
+        let found = stored.windows(bytes.len()).position(|window| window == bytes).unwrap() as i64;
+        if std::mem::replace(&mut offset, found) == found {
+            return;
+        }
+    }
+    panic!("the bytes are never at {offset}");
+}
+
+#[test]
+fn rows_of_many_files_refer_to_their_own() {
+    let folder = Folder::new("file_refs_many");
+    for part in ["k=1", "k=2"] {
+        std::fs::create_dir_all(folder.path(part)).unwrap();
+    }
+    let (first, second) = (folder.path("k=1/first.parquet"), folder.path("k=2/second.parquet"));
+    file_that_refers_to_itself(&first, b"bytes of the first file", "note.txt");
+    file_that_refers_to_itself(&second, b"what stands in another one", "note.txt");
+    folder.write("k=1/note.txt", "beside the first");
+    folder.write("k=2/note.txt", "beside the second");
+    let root = folder.path("");
+    let alone = |path: &str| {
+        success(&["cat", path, "--columns", "id,f", "--format", "json", "--resolve", "--allow", &root])
+    };
+    let (of_first, of_second) = (alone(&first), alone(&second));
+    let lines: Vec<&str> = of_first.lines().collect();
+    assert_eq!(lines[0].replace("\"id\":0", "\"id\":1"), lines[1], "{of_first}");
+    assert_ne!(of_first, of_second);
+    let together = |files: &[&str], more: &[&str]| {
+        let given = ["--columns", "id,f", "--format", "json", "--resolve", "--allow", &root];
+        success(&[&["cat"], files, &given, more].concat())
+    };
+    assert_eq!(together(&[&first, &second], &[]), format!("{of_first}{of_second}"));
+    assert_eq!(together(&[&second, &first], &[]), format!("{of_second}{of_first}"));
+    assert_eq!(together(&[&root], &[]), format!("{of_first}{of_second}"));
+    let some = together(&[&root], &["--where", "id = 1"]);
+    assert_eq!(some, format!("{}\n{}\n", lines[1], of_second.lines().nth(1).unwrap()));
+    // What is not allowed of a file is said of that file.
+    let notes = folder.path("k=1");
+    let (_, lines) = failure(&["cat", &root, "--resolve", "--allow", &notes, "--format", "json"]);
+    assert!(lines.join(" ").contains("second.parquet") && lines.join(" ").contains("in row 5"), "{lines:?}");
+}
+
 #[test]
 fn nothing_leads_out_of_what_is_allowed() {
     let folder = Folder::new("file_refs_out");

@@ -463,6 +463,56 @@ fn bytes_that_geoparquet_calls_geometries_are_shown_as_such() {
     }
 }
 
+#[test]
+fn bytes_of_many_files_are_geometries_where_geoparquet_says_so() {
+    let folder = Folder::new("geoparquet_text_of_many");
+    let path = points(&folder, "{}");
+    for part in ["old", "mixed"] {
+        std::fs::create_dir_all(folder.path(part)).unwrap();
+    }
+    let part = |name: &str, version: &str, offset: &str| {
+        let to = folder.path(name);
+        let rows = ["--offset", offset, "--limit", "3", "--columns", "id,geom"];
+        success(&[&["convert", &path, &to, "--geoparquet", version], &rows[..]].concat());
+        to
+    };
+    let a = part("old/a.parquet", "1.0", "0");
+    let b = part("old/b.parquet", "1.1", "3");
+    let c = part("mixed/c.parquet", "2.0", "6");
+    let chosen = |offset: &str, limit: &str, format: &str| {
+        let rows = ["--offset", offset, "--limit", limit, "--columns", "id,geom", "--to", format];
+        success(&[&["convert", &path, "-"], &rows[..]].concat())
+    };
+    let (folders, mixed) = (folder.path("old"), folder.path("mixed"));
+    for format in ["csv", "jsonl"] {
+        let expected = chosen("0", "6", format);
+        assert!(
+            expected.contains(if format == "csv" { "POINT (" } else { r#""type":"Point""# }),
+            "{expected}"
+        );
+        for inputs in [&[&a, &b][..], &[&folders]] {
+            let inputs: Vec<&str> = inputs.iter().map(|input| input.as_str()).collect();
+            assert_eq!(success(&[&["convert"], &inputs[..], &["-", "--to", format]].concat()), expected);
+        }
+    }
+    let expected = chosen("0", "6", "jsonl");
+    assert_eq!(success(&["cat", &a, &b, "--format", "json"]), expected);
+    assert_eq!(success(&["cat", &folders, "--format", "json"]), expected);
+    assert!(success(&["head", &folders]).contains("POINT ("));
+    assert!(success(&["cat", &a, &b]).contains("POINT ("));
+    // Whatever says it: the type, or the metadata.
+    let expected = chosen("3", "6", "jsonl");
+    assert_eq!(success(&["cat", &b, &c, "--format", "json"]), expected);
+    let turned: String = [chosen("6", "3", "jsonl"), chosen("3", "3", "jsonl")].concat();
+    assert_eq!(success(&["cat", &c, &b, "--format", "json"]), turned);
+    assert_eq!(success(&["cat", &mixed, &b, "--format", "json", "--union-by-name"]), turned);
+    // A column that the first file does not have is one of the file that has it first.
+    let without = folder.path("without.parquet");
+    success(&["convert", &path, &without, "--columns", "id", "--limit", "1"]);
+    let shown = success(&["cat", &without, &a, "--union-by-name", "--format", "json"]);
+    assert_eq!(shown, format!("{{\"id\":0,\"geom\":null}}\n{}", chosen("0", "3", "jsonl")));
+}
+
 /// A condition cannot be asked of it: the rows that were looked at with it are lost, and that is told.
 #[test]
 fn what_is_no_geometry_is_a_loss_where_damage_is_no_error() {

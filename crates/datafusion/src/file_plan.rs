@@ -7,12 +7,13 @@ use crate::output::Output;
 use crate::predicate::Translator;
 use crate::schema::read_schema;
 use crate::variant_paths::PathColumns;
-use crate::variant_storage::is_variant_storage;
+use crate::variant_storage::{is_variant_storage, restored_batch, restored_fields, with_wholes};
 use crate::wanted::Wanted;
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use datafusion::datasource::table_schema::TableSchema;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
@@ -45,6 +46,8 @@ pub(crate) struct FilePlan {
     output_schema: SchemaRef,
     /// What the file is read as, and behind that the paths.
     read_as: SchemaRef,
+    /// What its own columns are after VARIANTs got the table's storage, if any of them gets another one.
+    restored: Option<SchemaRef>,
     paths: PathColumns,
 }
 
@@ -72,7 +75,10 @@ impl FilePlan {
                 (stored, footer.with_options(options).map_err(named)?)
             }
         };
-        let read_as = footer.schema().clone();
+        let as_in_table = restored_fields(footer.schema().fields(), table.file_schema().fields());
+        let is_restored = as_in_table != *footer.schema().fields();
+        let read_as = Arc::new(Schema::new_with_metadata(as_in_table, footer.schema().metadata().clone()));
+        let restored = is_restored.then(|| read_as.clone());
         let of_table = with_fields(table.file_schema(), virtual_columns);
         let mut paths = PathColumns::behind(&of_table);
         let mut replace = |expr| paths.replace(expr, table.file_schema(), footer.metadata());
@@ -106,9 +112,14 @@ impl FilePlan {
         }
         let is_all_ours = filters.iter().all(|filter| filter.is_ours) && residual.is_empty();
         let read = || projection.iter().map(|projected| &projected.expr).chain(&residual);
-        let mut columns = needed_paths(read(), &stored);
+        let mut columns = match is_restored {
+            true => {
+                needed_paths(read(), &Schema::new(with_wholes(stored.fields(), table.file_schema().fields())))
+            }
+            false => needed_paths(read(), &stored),
+        };
         paths.add_needed(read(), &mut columns);
-        check_variants(&columns, table.file_schema(), &stored).map_err(named)?;
+        check_variants(&columns, table.file_schema(), &read_as).map_err(named)?;
         Ok(FilePlan {
             columns,
             path: path.clone(),
@@ -121,6 +132,7 @@ impl FilePlan {
             projection,
             output_schema: wanted.output_schema,
             read_as,
+            restored,
             paths,
             footer,
         })
@@ -164,9 +176,21 @@ impl FilePlan {
         Ok(kept.map_err(|error| of_file(error, &self.path))? == RowGroupMatch::None)
     }
 
-    /// What becomes of batches that are read as `schema`.
+    /// A batch that was read, with the table's storage of VARIANT.
+    pub(crate) fn restored(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        match &self.restored {
+            Some(restored) => {
+                let in_file = |error: DataFusionError| error.context(format!("in {}", self.path));
+                restored_batch(batch, restored).map_err(in_file)
+            }
+            None => Ok(batch),
+        }
+    }
+
+    /// What becomes of [restored](Self::restored) batches that are read as `schema`.
     pub(crate) fn output(&self, schema: &SchemaRef) -> Result<Output> {
-        Output::new(schema, self.residual.as_ref(), &self.projection, &self.output_schema)
+        let schema = self.restored(RecordBatch::new_empty(schema.clone()))?.schema();
+        Output::new(&schema, self.residual.as_ref(), &self.projection, &self.output_schema)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::sink::MarquetrySink;
 use crate::source::MarquetrySource;
 use crate::statistics::statistics;
 use crate::store_file::StoreFile;
+use crate::variant_storage::unshredded_where_they_differ;
 use arrow_schema::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -103,9 +104,11 @@ impl FileFormat for MarquetryFormat {
         let footers: Vec<_> = footers.collect();
         let footers: Vec<ArrowReaderMetadata> = stream::iter(footers).buffered(at_once).try_collect().await?;
         let global = &self.options.parquet.global;
-        let schemas = footers.iter().map(|footer| match global.skip_metadata {
-            true => without_metadata(footer.schema()),
-            false => Schema::clone(footer.schema()),
+        let schemas: Vec<SchemaRef> = footers.iter().map(|footer| footer.schema().clone()).collect();
+        let schemas = unshredded_where_they_differ(&schemas);
+        let schemas = schemas.iter().map(|schema| match global.skip_metadata {
+            true => without_metadata(schema),
+            false => Schema::clone(schema),
         });
         Ok(Arc::new(table_schema(&Schema::try_merge(schemas)?, global)))
     }

@@ -46,7 +46,8 @@
 //! A path is a column: where it is shredded only its typed columns are read, and conditions on it rule out row groups and pages by
 //! these, and are asked while a file is read. Three nothings are kept apart: of a row that is NULL, and where the path leads nowhere,
 //! `v:user.id` is NULL; a variant that is null is not, and `is_variant_null` says so. Files of one table may be shredded in several
-//! ways where paths are read; a whole VARIANT has one type in all of them, or is read by a [`DatasetTable`].
+//! ways: the table has the VARIANT with nothing shredded then, or as its declaration says, and what is read of each file as a whole is put
+//! together again.
 //!
 //! ```
 //! use datafusion::prelude::SessionContext;

@@ -80,7 +80,7 @@ impl Scan {
             match open.stream.next().await {
                 Some(batch) => {
                     let batch = batch.map_err(|error| of_file(error, &self.plan.path))?;
-                    if let Some(batch) = open.output.batch(batch)? {
+                    if let Some(batch) = open.output.batch(self.plan.restored(batch)?)? {
                         self.left = self.left.saturating_sub(batch.num_rows());
                         return Ok(Some(batch));
                     }

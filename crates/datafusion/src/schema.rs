@@ -1,6 +1,7 @@
 //! Which schema a table has, and which one its files are read as.
 
 use crate::column_kind::{is_binary, is_text};
+use crate::variant_storage::is_restored;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ pub(crate) fn without_metadata(schema: &Schema) -> Schema {
 }
 
 /// The schema to read a file as, for a table: where only the layout of byte strings differs, that of the table, so that nothing has
-/// to be converted; everything else as the file has it. `None` if that is the file's own.
+/// to be converted; everything else as the file has it, VARIANT of other storage too. `None` if that is the file's own.
 pub(crate) fn read_schema(file: &Schema, table: &Schema) -> Option<SchemaRef> {
     let fields = read_fields(file.fields(), table.fields());
     let is_own = fields.iter().zip(file.fields()).all(|(read, own)| read == own);
@@ -43,25 +44,30 @@ pub(crate) fn read_schema(file: &Schema, table: &Schema) -> Option<SchemaRef> {
 
 fn read_fields(file: &Fields, table: &Fields) -> Fields {
     let read = |field: &FieldRef| match table.find(field.name()) {
-        Some((_, wanted)) => with_type(field, read_type(field.data_type(), wanted.data_type())),
+        Some((_, wanted)) => read_field(field, wanted),
         None => field.clone(),
     };
     file.iter().map(read).collect()
 }
 
+fn read_field(file: &FieldRef, table: &FieldRef) -> FieldRef {
+    match is_restored(file, table.data_type()) {
+        true => file.clone(),
+        false => with_type(file, read_type(file.data_type(), table.data_type())),
+    }
+}
+
 fn read_type(file: &DataType, table: &DataType) -> DataType {
-    let read_item =
-        |file: &FieldRef, table: &FieldRef| with_type(file, read_type(file.data_type(), table.data_type()));
     match (file, table) {
         (file, table) if is_text(file) && is_text(table) => table.clone(),
         (file, table) if is_binary(file) && (is_binary(table) || is_text(table)) => table.clone(),
         (DataType::Struct(file), DataType::Struct(table)) => DataType::Struct(read_fields(file, table)),
-        (DataType::List(file), DataType::List(table)) => DataType::List(read_item(file, table)),
+        (DataType::List(file), DataType::List(table)) => DataType::List(read_field(file, table)),
         (DataType::LargeList(file), DataType::LargeList(table)) => {
-            DataType::LargeList(read_item(file, table))
+            DataType::LargeList(read_field(file, table))
         }
         (DataType::Map(file, sorted), DataType::Map(table, _)) => {
-            DataType::Map(read_item(file, table), *sorted)
+            DataType::Map(read_field(file, table), *sorted)
         }
         (file, _) => file.clone(),
     }

@@ -1,11 +1,250 @@
-//! Which columns are VARIANT to DataFusion: by their fields, since a table's schema may have no metadata to tell it.
+//! VARIANT as DataFusion has it: which columns it is, and files that shred it otherwise than a table.
+//!
+//! A table has one type for a column, and files may each shred a VARIANT in their own way. Where they do, the table has it with nothing
+//! shredded, and what is read of a file is put together again.
 
 use crate::column_kind::is_binary;
-use arrow_schema::DataType;
+use crate::error::of;
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, GenericListArray, MapArray, OffsetSizeTrait, RecordBatch,
+    RecordBatchOptions, StructArray, new_null_array,
+};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use datafusion::arrow::compute::{cast, nullif};
+use datafusion::common::exec_err;
+use datafusion::error::Result;
+use marquetry_arrow::variant::{VariantCast, VariantColumn, is_variant, variant_get_field};
+use marquetry_variant::Path;
+use std::sync::Arc;
 
 /// Whether a type is that of a VARIANT: a struct with `metadata`, and `value` or `typed_value`.
 pub(crate) fn is_variant_storage(data_type: &DataType) -> bool {
-    let DataType::Struct(fields) = data_type else { return false };
-    let has_bytes = |name: &str| fields.find(name).is_some_and(|(_, field)| is_binary(field.data_type()));
-    has_bytes("metadata") && (has_bytes("value") || fields.find("typed_value").is_some())
+    has_bytes(data_type, "metadata") && (has_bytes(data_type, "value") || has_field(data_type, "typed_value"))
+}
+
+fn has_bytes(data_type: &DataType, name: &str) -> bool {
+    field_of(data_type, name).is_some_and(|field| is_binary(field.data_type()))
+}
+
+fn has_field(data_type: &DataType, name: &str) -> bool {
+    field_of(data_type, name).is_some()
+}
+
+fn field_of<'a>(data_type: &'a DataType, name: &str) -> Option<&'a FieldRef> {
+    let DataType::Struct(fields) = data_type else { return None };
+    fields.find(name).map(|(_, field)| field)
+}
+
+/// Whether a file has a VARIANT that the table has in other storage, which has a place for any value.
+pub(crate) fn is_restored(file: &Field, table: &DataType) -> bool {
+    let stored = file.data_type();
+    is_variant(file)
+        && has_bytes(table, "metadata")
+        && has_bytes(table, "value")
+        && stored != table
+        && (is_shredded(stored) || is_shredded(table) || may_be_null(stored, table))
+}
+
+fn is_shredded(data_type: &DataType) -> bool {
+    has_field(data_type, "typed_value")
+}
+
+/// Whether a part of what is stored may be null, which must not be in the table.
+fn may_be_null(stored: &DataType, table: &DataType) -> bool {
+    let nullable = |data_type, name| field_of(data_type, name).is_some_and(|field| field.is_nullable());
+    ["metadata", "value"].iter().any(|name| nullable(stored, name) && !nullable(table, name))
+}
+
+/// The schemas of files, with nothing shredded in those of their VARIANTs that are not shredded alike.
+pub(crate) fn unshredded_where_they_differ(schemas: &[SchemaRef]) -> Vec<SchemaRef> {
+    let (Some(first), true) = (schemas.first(), schemas.iter().any(|schema| has_variants(schema.fields())))
+    else {
+        return schemas.to_vec();
+    };
+    if schemas.iter().all(|schema| schema.fields() == first.fields()) {
+        return schemas.to_vec();
+    }
+    let unshredded = |schema: &SchemaRef| {
+        let fields =
+            schemas.iter().fold(schema.fields().clone(), |fields, other| match Arc::ptr_eq(schema, other) {
+                true => fields,
+                false => unlike(&fields, other.fields()),
+            });
+        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    };
+    schemas.iter().map(unshredded).collect()
+}
+
+fn has_variants(fields: &Fields) -> bool {
+    fields.iter().any(|field| is_variant(field) || children(field.data_type()).is_some_and(has_variants))
+}
+
+/// The fields right below a type.
+fn children(data_type: &DataType) -> Option<&Fields> {
+    match data_type {
+        DataType::Struct(fields) => Some(fields),
+        DataType::List(element) | DataType::LargeList(element) | DataType::Map(element, _) => {
+            children(element.data_type())
+        }
+        _ => None,
+    }
+}
+
+/// The fields, with nothing shredded in VARIANTs that `other` has in other storage.
+fn unlike(fields: &Fields, other: &Fields) -> Fields {
+    let field = |field: &FieldRef| match other.find(field.name()) {
+        Some((_, other)) => with_type(field, unlike_type(field, other)),
+        None => field.clone(),
+    };
+    fields.iter().map(field).collect()
+}
+
+fn unlike_type(field: &Field, other: &Field) -> DataType {
+    let (one, another) = (field.data_type(), other.data_type());
+    let is_alike = one == another || !is_shredded(one) && !is_shredded(another);
+    if is_variant(field) && is_variant(other) && !is_alike {
+        return variant_get_field("", &Path::default(), VariantCast::Variant).data_type().clone();
+    }
+    below(one, another, &|field, other| unlike_type(field, other))
+}
+
+/// The fields of a file as they are after its VARIANTs have the storage that they have in the table.
+pub(crate) fn restored_fields(file: &Fields, table: &Fields) -> Fields {
+    fields_as(file, table, &|_, table| table.clone())
+}
+
+/// The fields of a file, with [`DataType::Null`] for VARIANTs that get the storage that they have in the table: they are read as a whole.
+pub(crate) fn with_wholes(file: &Fields, table: &Fields) -> Fields {
+    fields_as(file, table, &|_, _| DataType::Null)
+}
+
+fn fields_as(file: &Fields, table: &Fields, restored: &dyn Fn(&Field, &DataType) -> DataType) -> Fields {
+    let field = |field: &FieldRef| match table.find(field.name()) {
+        Some((_, table)) => with_type(field, type_as(field, table, restored)),
+        None => field.clone(),
+    };
+    file.iter().map(field).collect()
+}
+
+fn type_as(file: &Field, table: &Field, restored: &dyn Fn(&Field, &DataType) -> DataType) -> DataType {
+    match is_restored(file, table.data_type()) {
+        true => restored(file, table.data_type()),
+        false => below(file.data_type(), table.data_type(), &|file, table| type_as(file, table, restored)),
+    }
+}
+
+/// A type, with the types of the fields below it changed where `other` has them too.
+fn below(of: &DataType, other: &DataType, changed: &dyn Fn(&Field, &Field) -> DataType) -> DataType {
+    let item = |field: &FieldRef, other: &FieldRef| with_type(field, changed(field, other));
+    match (of, other) {
+        (DataType::Struct(fields), DataType::Struct(others)) => {
+            let field = |field: &FieldRef| match others.find(field.name()) {
+                Some((_, other)) => item(field, other),
+                None => field.clone(),
+            };
+            DataType::Struct(fields.iter().map(field).collect())
+        }
+        (DataType::List(element), DataType::List(other)) => DataType::List(item(element, other)),
+        (DataType::LargeList(element), DataType::LargeList(other)) => {
+            DataType::LargeList(item(element, other))
+        }
+        (DataType::Map(entries, sorted), DataType::Map(other, _)) => {
+            DataType::Map(item(entries, other), *sorted)
+        }
+        (of, _) => of.clone(),
+    }
+}
+
+fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
+    match *field.data_type() == data_type {
+        true => field.clone(),
+        false => Arc::new(Field::clone(field).with_data_type(data_type)),
+    }
+}
+
+/// A batch of a file, or of some of its columns, with its VARIANTs in the storage that they have in `restored`, the
+/// [fields](restored_fields) of the whole file.
+pub(crate) fn restored_batch(batch: RecordBatch, restored: &Schema) -> Result<RecordBatch> {
+    let (schema, columns, rows) = batch.into_parts();
+    let (fields, columns) = restored_columns(schema.fields(), &columns, restored.fields())?;
+    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+}
+
+fn restored_columns(
+    fields: &Fields,
+    columns: &[ArrayRef],
+    wanted: &Fields,
+) -> Result<(Fields, Vec<ArrayRef>)> {
+    let column = |(field, column): (&FieldRef, &ArrayRef)| {
+        let column = match wanted.find(field.name()) {
+            Some((_, wanted)) => restored_array(field, column, wanted.data_type())?,
+            None => column.clone(),
+        };
+        Ok((with_type(field, column.data_type().clone()), column))
+    };
+    let made = fields.iter().zip(columns).map(column).collect::<Result<Vec<_>>>()?;
+    let (fields, columns): (Vec<FieldRef>, Vec<ArrayRef>) = made.into_iter().unzip();
+    Ok((fields.into(), columns))
+}
+
+fn restored_array(field: &Field, array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
+    if is_restored(field, wanted) {
+        return stored_as(array, wanted);
+    }
+    match (array.data_type(), wanted) {
+        (stored, wanted) if stored == wanted => Ok(array.clone()),
+        (DataType::Struct(fields), DataType::Struct(wanted)) => {
+            let array = array.as_struct();
+            let (fields, columns) = restored_columns(fields, array.columns(), wanted)?;
+            let nulls = array.nulls().cloned();
+            Ok(Arc::new(StructArray::try_new_with_length(fields, columns, nulls, array.len())?))
+        }
+        (DataType::List(element), DataType::List(wanted)) => restored_list::<i32>(array, element, wanted),
+        (DataType::LargeList(element), DataType::LargeList(wanted)) => {
+            restored_list::<i64>(array, element, wanted)
+        }
+        (DataType::Map(entries, sorted), DataType::Map(wanted, _)) => {
+            let array = array.as_map();
+            let pairs: ArrayRef = Arc::new(array.entries().clone());
+            let pairs = restored_array(entries, &pairs, wanted.data_type())?;
+            let (offsets, nulls) = (array.offsets().clone(), array.nulls().cloned());
+            let entries = with_type(entries, pairs.data_type().clone());
+            let pairs = pairs.as_struct().clone();
+            Ok(Arc::new(MapArray::try_new(entries, offsets, pairs, nulls, *sorted)?))
+        }
+        _ => Ok(array.clone()),
+    }
+}
+
+fn restored_list<O: OffsetSizeTrait>(
+    array: &ArrayRef,
+    element: &FieldRef,
+    wanted: &Field,
+) -> Result<ArrayRef> {
+    let array = array.as_list::<O>();
+    let values = restored_array(element, array.values(), wanted.data_type())?;
+    let element = with_type(element, values.data_type().clone());
+    let (offsets, nulls) = (array.offsets().clone(), array.nulls().cloned());
+    Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, values, nulls)?))
+}
+
+/// The values of a VARIANT, however it is shredded, in other storage; nothing of them is shredded there.
+///
+/// SPEC: a place may have any value in `value`, whatever the type of `typed_value` is.
+fn stored_as(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
+    let DataType::Struct(fields) = wanted else { return exec_err!("a VARIANT is not stored as {wanted}") };
+    let whole = VariantColumn::try_new(array).and_then(|column| column.unshredded()).map_err(of)?;
+    let nulls = whole.nulls().cloned();
+    // QUIRK: DataFusion takes a field out of a struct without looking whether the struct is null.
+    let is_null = nulls.as_ref().map(|nulls| BooleanArray::new(!nulls.inner(), None));
+    let column = |field: &FieldRef| match (whole.column_by_name(field.name()), &is_null) {
+        (Some(column), None) => Ok(cast(column, field.data_type())?),
+        (Some(column), Some(is_null)) => Ok(nullif(&cast(column, field.data_type())?, is_null)?),
+        (None, _) => Ok(new_null_array(field.data_type(), whole.len())),
+    };
+    let columns = fields.iter().map(column).collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), columns, nulls, whole.len())?))
 }

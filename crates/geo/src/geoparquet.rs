@@ -346,6 +346,12 @@ impl<'a> GeoColumn<'a> {
         if self.fields.get("crs").is_some_and(|crs| !crs.is_object() && !crs.is_null()) {
             out.push("`crs` is neither PROJJSON nor null".to_owned());
         }
+        // All that PROJJSON describes has a name.
+        if let Some(Value::Object(crs)) = self.fields.get("crs")
+            && !crs.get("name").is_some_and(Value::is_string)
+        {
+            out.push("`crs` has no `name`, and so is no PROJJSON".to_owned());
+        }
         if self.fields.get("epoch").is_some_and(|epoch| !epoch.is_number()) {
             out.push("`epoch` is no number".to_owned());
         }
@@ -356,7 +362,9 @@ impl<'a> GeoColumn<'a> {
                 let group = paths[0][0].clone();
                 paths.iter().zip(names).all(|(path, name)| path[0] == group && path[1] == name)
             });
-            if covering.get("bbox").is_some() && !is_right {
+            if covering.get("bbox").is_none() {
+                out.push("`covering` has no `bbox`".to_owned());
+            } else if !is_right {
                 out.push("`covering` does not name xmin, ymin, xmax and ymax of one group".to_owned());
             }
         }

@@ -126,13 +126,16 @@ impl Kind {
         }
     }
 
-    /// The kind of all members, where there is one only.
-    pub(crate) fn member(self) -> Option<Kind> {
+    /// The kind of members that have no name in text: all of them where there is one kind only, and SPEC: a line string in a curve.
+    pub(crate) fn unnamed_member(self) -> Option<Kind> {
         match self {
             Kind::MultiPoint => Some(Kind::Point),
             Kind::MultiLineString => Some(Kind::LineString),
             Kind::MultiPolygon | Kind::PolyhedralSurface => Some(Kind::Polygon),
             Kind::Tin => Some(Kind::Triangle),
+            Kind::CompoundCurve | Kind::CurvePolygon | Kind::MultiCurve => Some(Kind::LineString),
+            // SPEC: a polygon of a multi-surface has no name either.
+            Kind::MultiSurface => Some(Kind::Polygon),
             _ => None,
         }
     }

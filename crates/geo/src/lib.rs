@@ -34,4 +34,4 @@ pub use bbox::BBox;
 pub use geoparquet::GeoParquet;
 pub use kind::{Dimensions, Kind, code_name, code_of_name, dimensions_of_code, iso_code};
 pub use marquetry_base::{Error, Result};
-pub use summary::{Extent, Shape, positions};
+pub use summary::{Extent, Longitudes, Shape, positions};

@@ -96,3 +96,59 @@ impl Extent {
         Ok((extent, shape))
     }
 }
+
+/// Where longitudes are: their range, or the one across the antimeridian where that is narrower.
+///
+/// ```
+/// let mut at = marquetry_geo::Longitudes::default();
+/// [175.0, 179.5, -178.0].into_iter().for_each(|x| at.add(x));
+/// assert_eq!(at.narrowest(), Some((175.0, -178.0)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Longitudes {
+    /// Of those that are negative: a box across the antimeridian ends at the greatest of them.
+    west: (f64, f64),
+    /// Of the others: it begins at the least.
+    east: (f64, f64),
+}
+
+impl Default for Longitudes {
+    fn default() -> Self {
+        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+        Longitudes { west: nothing, east: nothing }
+    }
+}
+
+impl Longitudes {
+    /// Takes a longitude, from -180 to 180. NaN is skipped.
+    #[inline]
+    pub fn add(&mut self, x: f64) {
+        let range = if x < 0.0 { &mut self.west } else { &mut self.east };
+        // Comparing with NaN is false.
+        if x < range.0 {
+            range.0 = x;
+        }
+        if x > range.1 {
+            range.1 = x;
+        }
+    }
+
+    /// Takes all that another one has taken.
+    pub fn merge(&mut self, other: &Longitudes) {
+        for (ours, theirs) in [(&mut self.west, other.west), (&mut self.east, other.east)] {
+            *ours = (ours.0.min(theirs.0), ours.1.max(theirs.1));
+        }
+    }
+
+    /// The narrowest range of all that were taken; `None` if there were none. Where the first is greater it goes across the antimeridian:
+    /// it has what is at least the one, or at most the other. Then the first is not negative, and the second is.
+    pub fn narrowest(&self) -> Option<(f64, f64)> {
+        let (west, east) = (self.west, self.east);
+        let plain = (west.0.min(east.0), west.1.max(east.1));
+        let has_both = west.0 <= west.1 && east.0 <= east.1;
+        match has_both && 360.0 - east.0 + west.1 < plain.1 - plain.0 {
+            true => Some((east.0, west.1)),
+            false => (plain.0 <= plain.1).then_some(plain),
+        }
+    }
+}

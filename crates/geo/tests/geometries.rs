@@ -1,6 +1,6 @@
 //! Geometries in well-known binary, as text and as GeoJSON.
 
-use marquetry_geo::{BBox, Extent, geojson, wkb, wkt};
+use marquetry_geo::{BBox, Dimensions, Extent, Kind, geojson, wkb, wkt};
 use proptest::prelude::*;
 
 const TEXTS: [&str; 22] = [
@@ -39,6 +39,18 @@ fn text_is_itself() {
         ("POINT (1 2 3)", "POINT Z (1 2 3)"),
         ("MULTIPOINT (1 2, 3 4)", "MULTIPOINT ((1 2), (3 4))"),
         ("LINESTRING (1e300 1e-7, .5 -0)", "LINESTRING (1e+300 1e-7, 0.5 -0)"),
+        // Each has the dimensions behind its own name.
+        (
+            "GEOMETRYCOLLECTION Z (POINT EMPTY, POINT Z EMPTY)",
+            "GEOMETRYCOLLECTION Z (POINT EMPTY, POINT Z EMPTY)",
+        ),
+        (
+            "GEOMETRYCOLLECTION (POINT (1 2), POINT (1 2 3))",
+            "GEOMETRYCOLLECTION (POINT (1 2), POINT Z (1 2 3))",
+        ),
+        ("MULTIPOINT Z ((1 2 3), POINT M (1 2 4), EMPTY)", "MULTIPOINT Z ((1 2 3), POINT M (1 2 4), EMPTY)"),
+        ("MULTISURFACE (((0 0, 1 0, 1 1, 0 0)))", "MULTISURFACE (((0 0, 1 0, 1 1, 0 0)))"),
+        ("MULTISURFACE (POLYGON EMPTY)", "MULTISURFACE (EMPTY)"),
     ] {
         assert_eq!(wkt::to_string(&wkt::parse(text).unwrap()).unwrap(), same);
     }
@@ -51,6 +63,10 @@ fn text_is_itself() {
         "CIRCLE (1 2)",
         "SRID=1",
         "MULTIPOINT (LINESTRING (1 2))",
+        "GEOMETRYCOLLECTION ((1 2))",
+        "GEOMETRYCOLLECTION (EMPTY)",
+        "MULTIPOINT Z ((1 2))",
+        "LINESTRING (1 2, 3 4 5)",
     ] {
         assert!(wkt::parse(text).is_err(), "{text}");
     }
@@ -128,6 +144,145 @@ fn damage_is_an_error_or_another_geometry() {
                 );
             }
         }
+    }
+}
+
+/// Bytes of a random geometry, of any kinds and dimensions at each place, in either order of bytes.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+
+    fn number(&mut self) -> f64 {
+        match self.below(8) {
+            0 => f64::NAN,
+            1 => [f64::INFINITY, f64::NEG_INFINITY, -0.0, f64::MIN_POSITIVE][self.below(4) as usize],
+            2 => f64::from_bits(self.below(u64::MAX)),
+            _ => self.below(1000) as f64 / 8.0 - 50.0,
+        }
+    }
+
+    fn geometry(&mut self, kinds: &[Kind], depth: usize, out: &mut Vec<u8>) {
+        let kind = kinds[self.below(kinds.len() as u64) as usize];
+        let code = kind as u32 + 1000 * self.below(4) as u32;
+        let width = [2, 3, 3, 4][code as usize / 1000];
+        let is_little = self.below(2) == 0;
+        let u32s = |out: &mut Vec<u8>, n: u32| {
+            out.extend(if is_little { n.to_le_bytes() } else { n.to_be_bytes() });
+        };
+        out.push(u8::from(is_little));
+        u32s(out, code);
+        let position = |random: &mut Self, out: &mut Vec<u8>, is_empty: bool| {
+            for _ in 0..width {
+                let number = if is_empty { f64::NAN } else { random.number() };
+                out.extend(if is_little { number.to_le_bytes() } else { number.to_be_bytes() });
+            }
+        };
+        let members = members_of(kind);
+        match kind {
+            Kind::Point => {
+                let is_empty = self.below(3) == 0;
+                position(self, out, is_empty);
+            }
+            Kind::LineString | Kind::CircularString => {
+                let n = self.below(4) as u32;
+                u32s(out, n);
+                (0..n).for_each(|_| position(self, out, false));
+            }
+            Kind::Polygon | Kind::Triangle => {
+                let rings = self.below(3) as u32;
+                u32s(out, rings);
+                for _ in 0..rings {
+                    let n = self.below(4) as u32;
+                    u32s(out, n);
+                    (0..n).for_each(|_| position(self, out, false));
+                }
+            }
+            _ => {
+                let n = if depth == 0 { 0 } else { self.below(4) as u32 };
+                u32s(out, n);
+                (0..n).for_each(|_| self.geometry(&members, depth - 1, out));
+            }
+        }
+    }
+}
+
+fn members_of(kind: Kind) -> Vec<Kind> {
+    use Kind::*;
+    match kind {
+        MultiPoint => vec![Point],
+        MultiLineString => vec![LineString],
+        MultiPolygon | PolyhedralSurface => vec![Polygon],
+        Tin => vec![Triangle],
+        CompoundCurve => vec![LineString, CircularString],
+        CurvePolygon | MultiCurve => vec![LineString, CircularString, CompoundCurve],
+        MultiSurface => vec![Polygon, CurvePolygon],
+        _ => Kind::ALL.to_vec(),
+    }
+}
+
+/// All that a walk tells, with one NaN for all.
+#[derive(Default, Debug, PartialEq)]
+struct Told(Vec<String>);
+
+impl wkb::Visitor for Told {
+    fn begin(&mut self, kind: Kind, dimensions: Dimensions, parts: u32) {
+        self.0.push(format!("{kind:?} {dimensions:?} {parts}"));
+    }
+
+    fn ring(&mut self, positions: u32) {
+        self.0.push(format!("ring {positions}"));
+    }
+
+    fn position(&mut self, position: [f64; 4]) {
+        self.0
+            .push(format!("{:?}", position.map(|number| if number.is_nan() { 1 } else { number.to_bits() })));
+    }
+
+    fn end(&mut self) {
+        self.0.push("end".to_owned());
+    }
+}
+
+fn told(wkb: &[u8]) -> Told {
+    let mut told = Told::default();
+    wkb::walk(wkb, &mut told).unwrap();
+    told
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 20_000 }))]
+
+    #[test]
+    fn any_geometry_is_itself_as_text(seed in 1u64..) {
+        let mut wkb = Vec::new();
+        Random(seed).geometry(&Kind::ALL, 4, &mut wkb);
+        let text = wkt::to_string(&wkb).unwrap();
+        let back = wkt::parse(&text);
+        prop_assert!(back.is_ok(), "{text}: {back:?}");
+        let back = back.unwrap();
+        prop_assert_eq!(told(&back), told(&wkb), "{}", text);
+        prop_assert_eq!(wkt::to_string(&back).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_height_in_any_position_is_kept() {
+    for (json, text) in [
+        (r#"{"type":"LineString","coordinates":[[1,2],[3,4,5]]}"#, "LINESTRING Z (1 2 NaN, 3 4 5)"),
+        (r#"{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}"#, "MULTIPOINT ((1 2), (3 4))"),
+        (
+            r#"{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]],[[[0,0],[1,0],[1,1,9],[0,0]]]]}"#,
+            "MULTIPOLYGON Z (((0 0 NaN, 1 0 NaN, 1 1 NaN, 0 0 NaN)), ((0 0 NaN, 1 0 NaN, 1 1 9, 0 0 NaN)))",
+        ),
+        (r#"{"type":"Point","coordinates":[]}"#, "POINT EMPTY"),
+    ] {
+        assert_eq!(wkt::to_string(&geojson::parse(json).unwrap()).unwrap(), text);
     }
 }
 

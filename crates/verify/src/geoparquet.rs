@@ -1,6 +1,7 @@
 //! Checks the metadata of GeoParquet: by its own rules, against the schema, and against the geometries.
 
 use crate::context::VerifyContext;
+use crate::covering_boxes;
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{ErrorLocation, Result};
@@ -78,8 +79,12 @@ pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
             findings.add(&COLUMNS, place, || wrong.to_owned());
             continue;
         }
-        if let Some(wrong) = wrong_covering(file, leaf, &of) {
-            findings.add(&COVERING, place.clone(), || wrong);
+        match (wrong_covering(file, leaf, &of), of.covering()) {
+            (Some(wrong), _) => findings.add(&COVERING, place.clone(), || wrong),
+            (None, Some(covering)) if file.level == Level::Deep => {
+                covering_boxes::check(file, number, &covering, &place, findings);
+            }
+            _ => {}
         }
         if file.level == Level::Deep
             && let Ok(bounds) = bounds(file, number, of.edges() != "planar")

@@ -38,6 +38,7 @@ mod bloom;
 mod chunk;
 mod chunk_walk;
 mod context;
+mod covering_boxes;
 mod display;
 mod encryption;
 mod file_parts;

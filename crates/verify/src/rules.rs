@@ -2,13 +2,13 @@
 
 use crate::rule::{Rule, UNCHECKED};
 use crate::{
-    bloom, chunk, encryption, file_refs, footer, geoparquet, house, index, nesting, page, schema, sorting,
-    statistics, unreferenced, values, variant, variant_values,
+    bloom, chunk, covering_boxes, encryption, file_refs, footer, geoparquet, house, index, nesting, page,
+    schema, sorting, statistics, unreferenced, values, variant, variant_values,
 };
 use marquetry_base::{Error, Result};
 
 /// The families of rules, from the file down to its values.
-const FAMILIES: [&[Rule]; 17] = [
+const FAMILIES: [&[Rule]; 18] = [
     &[UNCHECKED],
     footer::RULES,
     encryption::RULES,
@@ -18,6 +18,7 @@ const FAMILIES: [&[Rule]; 17] = [
     variant_values::RULES,
     file_refs::RULES,
     geoparquet::RULES,
+    covering_boxes::RULES,
     chunk::RULES,
     unreferenced::RULES,
     page::RULES,

@@ -13,12 +13,23 @@ pub(crate) fn read_slots(
     row_group: usize,
     root: &NestedField,
     field: &NestedField,
-    mut look: impl FnMut(&BTreeMap<usize, ColumnBatch>) -> Result<bool>,
+    look: impl FnMut(&BTreeMap<usize, ColumnBatch>) -> Result<bool>,
 ) -> Result<()> {
     let mut leaves = Vec::new();
     leaves_of(field, &mut leaves);
-    let mut readers: BTreeMap<usize, ColumnReader> =
-        leaves.into_iter().map(|leaf| (leaf, reader(file, row_group, root, leaf))).collect();
+    let leaves: Vec<_> = leaves.into_iter().map(|leaf| (root, leaf)).collect();
+    read_leaves(file, row_group, &leaves, look)
+}
+
+/// The same of leaves with their roots, which are not repeated or all below one field.
+pub(crate) fn read_leaves(
+    file: &VerifyContext,
+    row_group: usize,
+    leaves: &[(&NestedField, usize)],
+    mut look: impl FnMut(&BTreeMap<usize, ColumnBatch>) -> Result<bool>,
+) -> Result<()> {
+    let readers = leaves.iter().map(|(root, leaf)| (*leaf, reader(file, row_group, root, *leaf)));
+    let mut readers: BTreeMap<usize, ColumnReader> = readers.collect();
     let mut left = usize::try_from(file.metadata.row_group(row_group).num_rows()).unwrap_or(usize::MAX);
     while left > 0 {
         file.limits.cancel.check()?;

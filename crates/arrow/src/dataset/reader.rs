@@ -10,6 +10,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use marquetry_base::{Error, Result};
 use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use marquetry_core::source::Source;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Reads files as one table, batch by batch; each batch has rows of one file. One file is open at a time.
@@ -86,6 +87,12 @@ impl DatasetReader {
     /// The file that is open: that of the last batch or error.
     pub fn file(&self) -> Option<&str> {
         self.open.as_ref().map(|open| &*open.name)
+    }
+
+    /// Its path, as [`Dataset::files`] has it.
+    pub fn path(&self) -> Option<&Path> {
+        let file = self.dataset.choice.files.get(self.next.checked_sub(1)?)?;
+        self.open.as_ref().map(|_| file.path.as_path())
     }
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {

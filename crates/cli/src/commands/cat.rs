@@ -56,7 +56,7 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
         (true, [file]) => TableSource::open_unfinished(file)?,
         (true, _) => return Err(Error::argument("--unfinished is for one file").into()),
     };
-    let mut resolver = args.resolve.resolver(&args.tables.files)?;
+    let mut resolver = args.resolve.resolver()?;
     let mut rows = table.plain_rows(&args.selection, args.limit, BLOCK)?;
     let schema = match &resolver {
         Some(resolver) => resolver.schema(&rows.schema()),
@@ -68,7 +68,7 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
         let batch = batch.map_err(|error| losses.before(&rows.losses(path), error))?;
         is_empty = false;
         let batch = match &mut resolver {
-            Some(resolver) => resolver.resolve(&batch)?,
+            Some(resolver) => resolver.resolve(&batch, rows.file(path))?,
             None => batch,
         };
         if !output.is_json() {
@@ -109,7 +109,8 @@ end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte,
 With --resolve columns of FILE have the bytes that their values refer to. Nothing is opened but the file itself, files below the
 directories that --allow names, whatever symbolic links lead there, and URLs that begin as it says, without steps upwards. Relative
 URIs are relative to the directory of the file. A value that leads to no bytes, to too many, or to others than its checksum
-says, is an error with its row.
+says, is an error with its row. Of several files each row's values lead to ranges of the file that the row is of, and relative URIs
+to its directory.
 
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded

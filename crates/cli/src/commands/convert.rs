@@ -8,7 +8,7 @@ use crate::convert::{
     with_unique_names, without_metadata,
 };
 use crate::failure::{Failure, Outcome};
-use crate::geo_labels::labelled;
+use crate::geo_labels::{labelled, labelled_by_files};
 use crate::inputs::{self, Batches, Input, InputOptions};
 use crate::keys::EncryptArgs;
 use crate::loss_report::Losses;
@@ -238,8 +238,13 @@ fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
 /// The schema with geometries where only the metadata of GeoParquet says so of bytes: they have a form as text.
 fn shown_geometries(schema: &SchemaRef, input: &Input, target: Target) -> SchemaRef {
     let is_text = matches!(target, Target::Csv | Target::Jsonl);
-    let file = input.parquet.as_ref().filter(|_| is_text);
-    file.and_then(|file| labelled(schema, file.metadata())).unwrap_or_else(|| schema.clone())
+    if !is_text {
+        return schema.clone();
+    }
+    match &input.parquet {
+        Some(file) => labelled(schema, file.metadata()).unwrap_or_else(|| schema.clone()),
+        None => labelled_by_files(schema.clone(), input.files.iter().map(PathBuf::as_path)),
+    }
 }
 
 /// The schema with the names that the output can have.

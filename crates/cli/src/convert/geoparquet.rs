@@ -12,7 +12,7 @@ use marquetry_core::logical_type::LogicalType;
 use marquetry_core::statistics::GeoBounds;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::geoparquet::{self, Crs, Version};
-use marquetry_geo::{Extent, GeoParquet, code_name};
+use marquetry_geo::{Extent, GeoParquet, Longitudes, code_name, positions};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ struct GeoOutput {
     bounds: GeoBounds,
     /// Whether a column with the boxes is added.
     is_covered: bool,
+    /// Whether edges are curves around a globe.
+    is_globe: bool,
 }
 
 impl GeoPlan {
@@ -103,7 +105,7 @@ impl GeoPlan {
             meaning.write(metadata.column_mut(&name), version, covering.as_deref());
             let bounds = GeoBounds::of(Some(&meaning.logical()));
             let bounds = bounds.ok_or_else(|| failed("it is no column of geometries".to_owned()))?;
-            columns.push(GeoOutput { name, at, bounds, is_covered });
+            columns.push(GeoOutput { name, at, bounds, is_covered, is_globe: meaning.edges != "planar" });
         }
         let schema = without_metadata(&Schema::new_with_metadata(fields, schema.metadata().clone()));
         Ok(Some(GeoPlan { version, is_asked: wish.version.is_some(), schema, columns, metadata }))
@@ -136,7 +138,10 @@ impl GeoPlan {
             let array = batch.column(column.at).clone();
             (0..array.len()).filter_map(|row| value(&array, row)).for_each(|wkb| column.bounds.add(wkb));
             if column.is_covered {
-                arrays.push(covering(&array).map_err(|error| error.in_column(column.name.as_str()))?);
+                arrays.push(
+                    covering(&array, column.is_globe)
+                        .map_err(|error| error.in_column(column.name.as_str()))?,
+                );
             }
         }
         Ok(RecordBatch::try_new(self.schema.clone(), arrays)?)
@@ -393,21 +398,36 @@ fn covering_fields() -> Fields {
 }
 
 /// The box of each geometry, rounded outward. An empty one has NaNs.
-fn covering(geometries: &ArrayRef) -> Result<ArrayRef, Error> {
+///
+/// On a globe the box of points goes across the antimeridian where it is narrower so. Nowhere else: in the plane a geometry has all that
+/// is between its positions, and where curved edges run is not known here.
+fn covering(geometries: &ArrayRef, is_globe: bool) -> Result<ArrayRef, Error> {
     let mut numbers: [Float32Builder; 4] =
         std::array::from_fn(|_| Float32Builder::with_capacity(geometries.len()));
     for row in 0..geometries.len() {
-        let ranges = match value(geometries, row) {
-            Some(wkb) => Extent::of(wkb)?.0.ranges(),
-            None => [None; 4],
+        let rounded = match value(geometries, row) {
+            Some(wkb) => bbox(wkb, is_globe)?,
+            None => [f32::NAN; 4],
         };
-        let [x, y, ..] = ranges.map(|range| range.unwrap_or((f64::NAN, f64::NAN)));
-        let rounded = [down(x.0), down(y.0), up(x.1), up(y.1)];
         numbers.iter_mut().zip(rounded).for_each(|(builder, number)| builder.append_value(number));
     }
     let columns = numbers.into_iter().map(|mut builder| Arc::new(builder.finish()) as ArrayRef).collect();
     let made = StructArray::try_new(covering_fields(), columns, geometries.logical_nulls());
     made.map(|boxes| Arc::new(boxes) as ArrayRef).map_err(Error::from)
+}
+
+fn bbox(wkb: &[u8], is_globe: bool) -> Result<[f32; 4], Error> {
+    let (mut extent, mut longitudes) = (Extent::default(), Longitudes::default());
+    let shape = positions(wkb, |position| {
+        extent.add(position);
+        longitudes.add(position[0]);
+    })?;
+    let [x, y, ..] = extent.ranges();
+    let is_of_points = !shape.has_edges && !shape.has_arcs;
+    let is_canonical = x.is_some_and(|(min, max)| min >= -180.0 && max <= 180.0);
+    let x = if is_globe && is_of_points && is_canonical { longitudes.narrowest() } else { x };
+    let [x, y] = [x, y].map(|range| range.unwrap_or((f64::NAN, f64::NAN)));
+    Ok([down(x.0), down(y.0), up(x.1), up(y.1)])
 }
 
 /// The greatest float that is not above.

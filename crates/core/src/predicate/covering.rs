@@ -66,7 +66,10 @@ impl File<'_> {
                     Predicate::BboxIntersects { column: column.clone(), bbox: *bbox, are_edges_curved };
                 // Where edges run, and so which boxes they have, is not known of curves.
                 let is_known = !(are_edges_curved || is_geography) || of.is_of_points();
-                match self.covered(&of, bbox).filter(|_| may_be_stronger && is_known) {
+                match self
+                    .covered(&of, bbox, are_edges_curved || is_geography)
+                    .filter(|_| may_be_stronger && is_known)
+                {
                     Some(covered) => covered.and(exact),
                     None => exact,
                 }
@@ -84,7 +87,10 @@ impl File<'_> {
     }
 
     /// What is true of the box of each geometry in `asked`; `None` if no columns have these.
-    fn covered(&self, of: &GeoColumn<'_>, asked: &BBox) -> Option<Predicate> {
+    ///
+    /// Boxes that go [across the antimeridian](may_wrap) hold on both of its sides. On a globe what they have is known; in the plane a
+    /// geometry has something in common with all that is between its positions, and such a box says nothing of that.
+    fn covered(&self, of: &GeoColumn<'_>, asked: &BBox, is_globe: bool) -> Option<Predicate> {
         let covering = of.covering()?;
         let column = |names: &[String]| {
             let is_it = |path: &[std::sync::Arc<str>]| {
@@ -98,12 +104,17 @@ impl File<'_> {
         let (ymin, ymax) = (column(&covering.ymin)?, column(&covering.ymax)?);
         let (x, y) = (asked.x(), asked.y());
         let (is_right, is_left) = (xmax.clone().ge(exactly(x.0)), xmin.clone().le(exactly(x.1)));
-        let mut in_x = match x.0 <= x.1 {
-            true => vec![is_right.and(is_left)],
-            false => vec![is_right, is_left],
+        let is_asked_across = x.0 > x.1;
+        let mut in_x = match is_asked_across {
+            false => vec![is_right.clone().and(is_left.clone())],
+            true => vec![is_right.clone(), is_left.clone()],
         };
-        if may_wrap(of) {
-            in_x.push(xmin.gt(0).and(xmax.lt(0)));
+        if may_wrap(of, is_globe) {
+            let is_across = xmin.ge(0).and(xmax.le(0));
+            in_x.push(match is_globe && !is_asked_across {
+                true => is_across.and(is_right.or(is_left)),
+                false => is_across,
+            });
         }
         let in_x = if in_x.len() == 1 { in_x.swap_remove(0) } else { Predicate::Or(in_x) };
         Some(Predicate::And(vec![ymax.ge(exactly(y.0)), ymin.le(exactly(y.1)), in_x]))
@@ -113,15 +124,16 @@ impl File<'_> {
 /// Whether the box of a single geometry may go across the antimeridian: as such it is taken that begins east of the meridian of Greenwich and
 /// ends west of it. A box that goes around more than half of the globe, and has its ends on the same side, is told from none.
 ///
-/// The box of all geometries would have to go across it, too, or all around the globe.
-fn may_wrap(of: &GeoColumn<'_>) -> bool {
+/// In the plane the box of all geometries would have to go across it, too, or all around the globe. On a globe that is the box of all
+/// points, which may be narrower than theirs are together.
+fn may_wrap(of: &GeoColumn<'_>, is_globe: bool) -> bool {
     let is_single =
         of.geometry_types().is_some_and(|types| types.iter().all(|name| name.starts_with("Point")));
     let is_across = of.bbox().is_none_or(|bbox| {
         let (xmin, xmax) = (bbox[0], bbox[bbox.len() / 2]);
         xmin > xmax || xmin <= -180.0 && xmax >= 180.0
     });
-    !is_single && is_across
+    !is_single && (is_globe || is_across)
 }
 
 /// PERF: a number of all its digits is rounded once, to the type of the column.

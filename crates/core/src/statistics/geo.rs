@@ -5,7 +5,7 @@
 use crate::logical_type::LogicalType;
 use marquetry_encoding::Values;
 use marquetry_format::{BoundingBox, GeospatialStatistics};
-use marquetry_geo::{Extent, positions};
+use marquetry_geo::{Extent, Longitudes, positions};
 use std::collections::BTreeSet;
 
 /// Extent and kinds of the geometries seen so far.
@@ -18,8 +18,8 @@ pub struct GeoBounds {
     /// Whether the coordinates bound the values.
     is_bounded: bool,
     extent: Extent,
-    /// Of the positions west of longitude 0 alone, and of the others: a box across the antimeridian has its ends there.
-    halves: [Extent; 2],
+    /// Of GEOGRAPHY.
+    longitudes: Longitudes,
     /// ISO codes.
     types: BTreeSet<i32>,
 }
@@ -37,7 +37,7 @@ impl GeoBounds {
             is_valid: true,
             is_bounded: true,
             extent: Extent::default(),
-            halves: [Extent::default(); 2],
+            longitudes: Longitudes::default(),
             types: BTreeSet::new(),
         })
     }
@@ -65,9 +65,7 @@ impl GeoBounds {
         self.is_valid &= other.is_valid;
         self.is_bounded &= other.is_bounded;
         self.extent.merge(&other.extent);
-        for (ours, theirs) in self.halves.iter_mut().zip(&other.halves) {
-            ours.merge(theirs);
-        }
+        self.longitudes.merge(&other.longitudes);
         self.types.extend(&other.types);
     }
 
@@ -104,22 +102,17 @@ impl GeoBounds {
     ///
     /// SPEC: "xmin may be greater than xmax": then an x matches that is at least the one, or at most the other.
     fn narrowest(&self, x: (f64, f64)) -> (f64, f64) {
-        let [west, east] = self.halves.map(|half| half.ranges()[0]);
-        match (west, east) {
-            (Some(west), Some(east)) if self.is_geography && 360.0 - east.0 + west.1 < x.1 - x.0 => {
-                (east.0, west.1)
-            }
-            _ => x,
-        }
+        let narrowest = if self.is_geography { self.longitudes.narrowest() } else { None };
+        narrowest.unwrap_or(x)
     }
 
     /// Takes one value.
     pub fn add(&mut self, wkb: &[u8]) {
-        let (extent, halves, is_geography) = (&mut self.extent, &mut self.halves, self.is_geography);
+        let (extent, longitudes, is_geography) = (&mut self.extent, &mut self.longitudes, self.is_geography);
         let shape = positions(wkb, |position| {
             extent.add(position);
             if is_geography {
-                halves[usize::from(position[0] >= 0.0)].add(position);
+                longitudes.add(position[0]);
             }
         });
         match shape {

@@ -216,17 +216,133 @@ async fn files_of_other_shapes_are_one_table() {
         rows(&ctx, "select count(variant_to_json(v:user)), count(v:user) from t").await,
         ["29940 | 29940"]
     );
-    // As a whole it has one type in all files, and DataFusion has no way from one shape to another.
-    let error = error(&ctx, "select count(variant_to_json(v)) from t").await;
-    assert!(error.contains("Cannot cast"), "{error}");
-    // A table that says that nothing is shredded is not read as if it were so.
+    // A table that says that nothing is shredded is read so.
     let file = folder.path().join("a.parquet");
     let create =
         "create external table w (v struct<metadata bytea, value bytea>, n int) stored as parquet location";
     run(&ctx, &format!("{create} '{}'", file.display())).await;
-    let error = crate::tables::error(&ctx, "select variant_to_json(v) from w").await;
-    assert!(error.contains("shredded"), "{error}");
+    let sql = "select n, variant_to_json(v) from w order by n";
+    let alone = format!("select n, variant_to_json(v) from '{}' order by n", file.display());
+    assert_eq!(rows(&ctx, sql).await, rows(&ctx, &alone).await);
     assert_eq!(rows(&ctx, "select v:user.id::bigint from w where n = 5").await, ["5"]);
+}
+
+/// The names of files, and how each of them shreds.
+const SHAPES: [(&str, &str); 3] =
+    [("a", "variant"), ("b", SHAPE), ("c", "{user: {id: text}, kind: text, tags: text}")];
+
+#[tokio::test]
+async fn whole_variants_of_files_of_other_shapes_are_those_of_each_file() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let mut alone = Vec::new();
+    for (name, shape) in SHAPES {
+        let file = folder.path().join(format!("{name}.parquet"));
+        write(&file, &[variants(shape)], 1000);
+        create(&ctx, name, &file).await;
+        alone.push(rows(&ctx, &format!("select n, variant_to_json(v) from {name}")).await);
+    }
+    create(&ctx, "t", folder.path()).await;
+    let mut expected = alone.concat();
+    expected.sort();
+    let sorted = async |sql: &str| {
+        let mut found = rows(&ctx, sql).await;
+        found.sort();
+        found
+    };
+    assert_eq!(sorted("select n, variant_to_json(v) from t").await, expected);
+    // With a path beside the whole, with parts of the storage alone, and with conditions on either.
+    let sql =
+        "select variant_to_json(v), v:kind::text, v:user.id::bigint from t where v:user.id::bigint = 4711";
+    let json = alone[0].iter().find_map(|row| row.strip_prefix("4711 | ")).unwrap();
+    let row = format!("{json} | k0 | 4711");
+    assert_eq!(rows(&ctx, sql).await, [row.as_str(), &row, &row]);
+    let sql = "select count(*), count(v), count(v['metadata']), count(v['value']) from t";
+    assert_eq!(rows(&ctx, sql).await, ["30000 | 29970 | 29970 | 29970"]);
+    for (condition, count) in [
+        ("v is null", "30"),
+        ("variant_to_json(v) like '%guest 1007%'", "3"),
+        ("v['value'] is null", "30"),
+        ("v['value'] is not null and v:user.name::text = 'u00005'", "3"),
+    ] {
+        let sql = format!("select count(*) from t where {condition}");
+        assert_eq!(rows(&ctx, &sql).await, [count], "{condition}");
+    }
+    assert_eq!(rows(&ctx, "select is_variant_null(v:user.id) from t where n = 9").await, ["true"; 3]);
+}
+
+#[tokio::test]
+async fn a_table_may_declare_any_storage() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    for (name, shape) in SHAPES {
+        write(&folder.path().join(format!("{name}.parquet")), &[variants(shape)], 1000);
+    }
+    let location = folder.path().display();
+    let expected = {
+        create(&ctx, "t", folder.path()).await;
+        rows(&ctx, "select n, variant_to_json(v) from t order by 1, 2").await
+    };
+    for storage in [
+        "metadata bytea, value bytea",
+        "value bytea, metadata bytea",
+        "metadata bytea, value bytea, typed_value struct<price struct<value bytea, typed_value decimal(9, 1)>>",
+    ] {
+        let sql = format!(
+            "create external table d (v struct<{storage}>, n int) stored as parquet location '{location}'"
+        );
+        run(&ctx, &sql).await;
+        let sql = "select n, variant_to_json(v) from d order by 1, 2";
+        assert_eq!(rows(&ctx, sql).await, expected, "{storage}");
+        let sql = "select v:price::decimal(9, 1) from d where n = 17 and v:kind::text = 'k3'";
+        assert_eq!(rows(&ctx, sql).await, ["17.5"; 3], "{storage}");
+        run(&ctx, "drop table d").await;
+    }
+    // There is no place for values of other types.
+    let sql = "create external table d (v struct<metadata bytea, typed_value bigint>, n int) stored as parquet location";
+    run(&ctx, &format!("{sql} '{location}'")).await;
+    error(&ctx, "select variant_to_json(v) from d").await;
+}
+
+#[tokio::test]
+async fn variants_in_structs_and_lists_are_put_together_too() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let mut expected = Vec::new();
+    for (name, shape) in SHAPES {
+        let batch = variants(shape).slice(0, 1000);
+        let (v, n) = (batch.column(0).clone(), batch.column(1).clone());
+        let field = batch.schema().fields()[0].clone();
+        let offsets = datafusion::arrow::buffer::OffsetBuffer::from_lengths(std::iter::repeat_n(2, 500));
+        let list: ArrayRef = Arc::new(arrow_array::ListArray::new(field.clone(), offsets, v.clone(), None));
+        let half: ArrayRef = ints(0..500);
+        let of_struct = StructArray::from(vec![
+            (Arc::new(Field::new("n", arrow_schema::DataType::Int32, true)), n.slice(0, 500)),
+            (field, v.slice(0, 500)),
+        ]);
+        let batch = batch_of(&[("s", Arc::new(of_struct)), ("l", list), ("id", half)]);
+        let file = folder.path().join(format!("{name}.parquet"));
+        write(&file, &[batch], 100);
+        create(&ctx, name, &file).await;
+        let sql = "select id, variant_to_json(s['v']), s['n'] from";
+        expected.extend(rows(&ctx, &format!("{sql} {name}")).await);
+    }
+    create(&ctx, "t", folder.path()).await;
+    let sql = "select id, variant_to_json(s['v']), s['n'] from t";
+    let mut found = rows(&ctx, sql).await;
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    let sql = "select distinct variant_to_json(l[1]), variant_to_json(l[2]) from t where id = 100";
+    assert_eq!(rows(&ctx, sql).await.len(), 1);
+    assert_eq!(rows(&ctx, "select s['n'] from t where id = 100").await, ["100"; 3]);
+}
+
+fn batch_of(columns: &[(&str, ArrayRef)]) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(
+        columns.iter().map(|(name, column)| (*name, column.clone(), true)),
+    )
+    .unwrap()
 }
 
 #[tokio::test]

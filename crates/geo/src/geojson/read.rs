@@ -37,9 +37,9 @@ fn geometry(value: &Value, depth: usize, out: &mut Writer) -> Result<()> {
             return Err(Error::unsupported(format!("geometries nested deeper than {DEPTH}")));
         };
         let members = list(value.get("geometries"), "`geometries`")?;
-        let has_z = members.first().is_some_and(|member| {
-            member.get("coordinates").is_some_and(|coordinates| dimensions_of(coordinates).z)
-        });
+        let has_z = members
+            .iter()
+            .any(|member| member.get("coordinates").is_some_and(|coordinates| dimensions_of(coordinates).z));
         out.header(kind, Dimensions { z: has_z, m: false });
         let count = out.count();
         members.iter().try_for_each(|member| geometry(member, depth, out))?;
@@ -60,7 +60,7 @@ fn body(kind: Kind, dimensions: Dimensions, value: &Value, out: &mut Writer) -> 
         return Ok(());
     }
     let count = out.count();
-    match (kind.body(), kind.member()) {
+    match (kind.body(), kind.unnamed_member()) {
         (Body::Rings, _) => {
             for ring in parts {
                 let positions = list(Some(ring), "a ring")?;
@@ -75,13 +75,16 @@ fn body(kind: Kind, dimensions: Dimensions, value: &Value, out: &mut Writer) -> 
     out.set_count(count, parts.len())
 }
 
-/// What the first position has.
+/// What any of the positions has: one without z among others has NaN there.
 fn dimensions_of(coordinates: &Value) -> Dimensions {
-    let mut value = coordinates;
-    while let Some(first @ Value::Array(_)) = value.get(0) {
-        value = first;
+    fn has_z(value: &Value, depth: usize) -> bool {
+        let Value::Array(parts) = value else { return false };
+        match parts.first() {
+            Some(Value::Array(_)) => depth > 0 && parts.iter().any(|part| has_z(part, depth - 1)),
+            _ => parts.len() > 2,
+        }
     }
-    Dimensions { z: value.as_array().is_some_and(|numbers| numbers.len() > 2), m: false }
+    Dimensions { z: has_z(coordinates, MOST_LISTS), m: false }
 }
 
 fn position(value: &Value, dimensions: Dimensions, out: &mut Writer) -> Result<()> {
@@ -104,3 +107,6 @@ fn list<'a>(value: Option<&'a Value>, what: &str) -> Result<&'a Vec<Value>> {
 fn wrong(message: &str) -> Error {
     Error::argument(format!("GeoJSON: {message}"))
 }
+
+/// Lists in lists, of a multi-polygon.
+const MOST_LISTS: usize = 3;

@@ -4,6 +4,8 @@
 //! geometry  := ("SRID=" number ";")? name ("Z" | "M" | "ZM")? body          also POINTZ, and any case
 //! body      := "EMPTY" | "(" position ("," position)* ")" | "(" ring ("," ring)* ")" | "(" member ("," member)* ")"
 //! member    := body | geometry                                            a multi-point may leave its parentheses out
+//!
+//! Each geometry has the dimensions behind its own name; a member without a name has those of what holds it.
 //! ```
 
 use crate::kind::{Body, Dimensions, Kind};
@@ -82,9 +84,10 @@ impl<'a> Parser<'a> {
     /// A geometry with its name, or a member of a kind that is known without one. `within` are the dimensions of what holds it.
     fn geometry(&mut self, holder: Option<Kind>, within: Option<Dimensions>, depth: usize) -> Result<()> {
         let word = self.peek_word();
-        let unnamed = holder.and_then(|holder| holder.member().or(Some(Kind::LineString)));
+        let unnamed = holder.and_then(Kind::unnamed_member);
         let (kind, said) = match (word, unnamed) {
             (word, Some(kind)) if word.is_empty() || word.eq_ignore_ascii_case("EMPTY") => (kind, within),
+            // What has a name has its own dimensions behind it.
             _ => self.name()?,
         };
         if holder.is_some_and(|holder| !holder.holds(kind)) {
@@ -92,7 +95,7 @@ impl<'a> Parser<'a> {
         }
         let dimensions = match said {
             Some(dimensions) => dimensions,
-            None => self.look_ahead().or(within).unwrap_or_default(),
+            None => self.look_ahead().unwrap_or_default(),
         };
         self.out.header(kind, dimensions);
         match kind.body() {

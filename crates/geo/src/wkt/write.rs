@@ -80,15 +80,14 @@ impl Text<'_> {
 
 impl Visitor for Text<'_> {
     fn begin(&mut self, kind: Kind, dimensions: Dimensions, parts: u32) {
-        let holder = self.open.last().map(|open| open.kind);
+        let holder = self.open.last().copied();
         if holder.is_some() {
             self.separate();
         }
-        // Members whose kind is known have no name.
-        let is_named = holder.is_none_or(|holder| match holder.member() {
-            Some(member) => member != kind,
-            // SPEC: a line string in a curve has none either.
-            None => kind != Kind::LineString || holder == Kind::GeometryCollection,
+        // Members whose kind is known have no name, unless their dimensions are others than those of what holds them.
+        let is_named = holder.is_none_or(|holder| match holder.kind.unnamed_member() {
+            Some(member) => member != kind || holder.dimensions != dimensions,
+            None => true,
         });
         if is_named {
             self.push(&kind.name().to_ascii_uppercase());

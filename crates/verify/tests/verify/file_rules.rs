@@ -282,7 +282,7 @@ fn shredded_object(rest: &[&[u8]]) -> Bytes {
 }
 
 /// Byte strings of a column in no list.
-fn optional_strings(values: &[Option<&[u8]>], max_def: u8) -> Column {
+pub(crate) fn optional_strings(values: &[Option<&[u8]>], max_def: u8) -> Column {
     let mut views = StringViews::new();
     values.iter().flatten().for_each(|value| views.push(value));
     Column {

@@ -1,8 +1,8 @@
 //! Files that break one rule of indexes, statistics, bloom filters, values or sorting.
 
-use crate::chunk::file::footer;
+use crate::chunk::file::{footer, group, leaf, root};
 use crate::chunk::{Column, Layout, Page};
-use crate::file_rules::{Case, dictionaries, two_files};
+use crate::file_rules::{Case, dictionaries, optional_strings, two_files};
 use crate::make::{Make, column_index};
 use bytes::Bytes;
 use marquetry_core::checkpoint;
@@ -10,7 +10,7 @@ use marquetry_core::statistics::BloomFilter;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, GeospatialStatistics, KeyValue, LogicalType,
-    OffsetIndex, SchemaElement, SizeStatistics, SortingColumn, Statistics,
+    OffsetIndex, Repetition, SchemaElement, SizeStatistics, SortingColumn, Statistics,
 };
 
 fn with_column_index(edit: impl FnOnce(&mut ColumnIndex)) -> Bytes {
@@ -197,6 +197,16 @@ pub(crate) fn geoparquet() -> Vec<(&'static str, Bytes)> {
         ("geoparquet-column", with(Make::ints(), "1.1.0", r#""geometry_types": []"#)),
         ("geoparquet-column", with(plain(), "2.0.0", known)),
         ("geoparquet-covering", with(plain(), "1.1.0", covering)),
+        ("geoparquet-boxes", covered("planar", &[(Some(multipoint()), Some([5.0, -10.0, 9.0, 10.0]))])),
+        ("geoparquet-boxes", covered("planar", &[(Some(multipoint()), Some([-180.0, -10.0, 180.0, 4.0]))])),
+        ("geoparquet-boxes", covered("planar", &[(Some(multipoint()), Some([f32::NAN; 4]))])),
+        ("geoparquet-boxes", covered("planar", &[(Some(point(0.0, 0.0)), None)])),
+        ("geoparquet-boxes", covered("planar", &[(None, Some([0.0; 4]))])),
+        // It goes across the antimeridian, and the point is where it does not.
+        (
+            "geoparquet-boxes",
+            covered("spherical", &[(Some(point(0.0, 0.0)), Some([170.0, -1.0, -170.0, 1.0]))]),
+        ),
         ("geoparquet-values", with(plain(), "1.1.0", r#""geometry_types": ["Polygon"]"#)),
         ("geoparquet-values", with(plain(), "1.1.0", r#""geometry_types": [], "bbox": [0, 0, 2, 5]"#)),
         (
@@ -212,6 +222,65 @@ fn with_geo(make: Make, json: String) -> Bytes {
         let pair = KeyValue::new("geo", json);
         made.file.metadata.key_value_metadata = Some(vec![pair]);
     })
+}
+
+/// Geometries beside boxes.
+type Covered = (Option<Vec<u8>>, Option<[f32; 4]>);
+
+/// A column of geometries, and one of boxes, of FLOAT.
+fn covered(edges: &str, rows: &[Covered]) -> Bytes {
+    let names = ["xmin", "ymin", "xmax", "ymax"];
+    let mut make = Make::ints();
+    make.schema = vec![
+        root(2),
+        leaf("x", Repetition::OPTIONAL, PhysicalType::ByteArray),
+        group("b", Repetition::OPTIONAL, 4),
+    ];
+    make.schema.extend(names.map(|name| leaf(name, Repetition::REQUIRED, PhysicalType::Float)));
+    let geometries: Vec<Option<&[u8]>> = rows.iter().map(|(wkb, _)| wkb.as_deref()).collect();
+    make.columns = vec![(optional_strings(&geometries, 1), vec!["x".into()])];
+    for (at, name) in names.iter().enumerate() {
+        let bits: Vec<Option<u64>> =
+            rows.iter().map(|(_, bbox)| bbox.map(|bbox| u64::from(bbox[at].to_bits()))).collect();
+        let column = Column::flat(PhysicalType::Float, &bits, true);
+        make.columns.push((column, vec!["b".into(), (*name).to_owned()]));
+    }
+    make.rows = rows.len();
+    let paths = names.map(|name| format!(r#""{name}": ["b", "{name}"]"#)).join(", ");
+    let json = format!(
+        r#"{{"version": "1.1.0", "primary_column": "x", "columns": {{"x": {{"encoding": "WKB", "geometry_types": [],
+            "edges": "{edges}", "covering": {{"bbox": {{{paths}}}}}}}}}}}"#
+    );
+    with_geo(make, json)
+}
+
+/// Points at 170 -5 and -170 5.
+fn multipoint() -> Vec<u8> {
+    let mut bytes = vec![
+        1, // little-endian
+        4, 0, 0, 0, // multi-point
+        2, 0, 0, 0, // of two
+    ];
+    bytes.extend(point(170.0, -5.0));
+    bytes.extend(point(-170.0, 5.0));
+    bytes
+}
+
+/// Boxes around geometries, rounded outward or to the nearest, across the antimeridian, and of empty geometries.
+#[test]
+fn boxes_that_are_right() {
+    let near = point(0.1, -0.1);
+    let nearest = [0.1f32, -0.1, 0.1, -0.1];
+    let empty = point(f64::NAN, f64::NAN);
+    for (edges, rows) in [
+        ("planar", vec![(Some(multipoint()), Some([-170.0, -5.0, 170.0, 5.0])), (None, None)]),
+        ("planar", vec![(Some(near), Some(nearest)), (Some(empty.clone()), Some([f32::NAN; 4]))]),
+        ("planar", vec![(Some(empty), None)]),
+        ("spherical", vec![(Some(multipoint()), Some([170.0, -5.0, -170.0, 5.0]))]),
+    ] {
+        let report = crate::report(&covered(edges, &rows), marquetry_verify::Level::Deep);
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+    }
 }
 
 /// Good metadata breaks nothing.
