@@ -167,9 +167,9 @@ fn encrypted_files_are_optimized_as_they_are_encrypted() {
             }
         }
     }
-    let left =
+    let mut left =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert!(!left.into_iter().any(|name| name.starts_with('.')));
+    assert!(!left.any(|name| name.starts_with('.')));
 }
 
 #[test]
