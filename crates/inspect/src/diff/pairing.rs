@@ -166,6 +166,7 @@ fn pair(mut left: Side, mut right: Side, samples: usize, state: &State) -> Resul
 
 /// Passes over the rows of both batches, up to the end of one of them.
 fn pass(left: &mut Side, right: &mut Side, waiting: &mut Waiting, samples: usize) {
+    let mut searches = SEARCHES;
     while left.left() > 0 && right.left() > 0 {
         let (lefts, rights) = (left.rest().1, right.rest().1);
         let same = lefts.iter().zip(rights).take_while(|(left, right)| left == right).count();
@@ -175,27 +176,48 @@ fn pass(left: &mut Side, right: &mut Side, waiting: &mut Waiting, samples: usize
         if lefts.is_empty() || rights.is_empty() {
             return;
         }
-        let (more_left, more_right) = drift(lefts, rights);
+        let (more_left, more_right) = drift(lefts, rights, &mut searches);
         waiting.add(left, more_left, Which::Left, samples);
         waiting.add(right, more_right, Which::Right, samples);
     }
 }
 
-/// How many rows of each go by until both go on alike. Where they do not soon, that is one of each.
-fn drift(lefts: &[u64], rights: &[u64]) -> (usize, usize) {
-    let go_on = |lefts: &[u64], rights: &[u64]| {
+/// How many rows of each go by until both go on alike: few of them, or after a search as many as it takes. Where they do not in these
+/// batches, as many of each as both have.
+fn drift(lefts: &[u64], rights: &[u64], searches: &mut usize) -> (usize, usize) {
+    let go_on = |left: usize, right: usize| {
+        let (lefts, rights) =
+            (lefts.get(left..).unwrap_or_default(), rights.get(right..).unwrap_or_default());
         let n = lefts.len().min(rights.len()).min(ALIKE);
         n > 0 && lefts[..n] == rights[..n]
     };
+    if go_on(1, 1) {
+        return (1, 1);
+    }
     for more in 1..FURTHEST {
-        if rights.len() > more && go_on(lefts, &rights[more..]) {
+        if go_on(0, more) {
             return (0, more);
         }
-        if lefts.len() > more && go_on(&lefts[more..], rights) {
+        if go_on(more, 0) {
             return (more, 0);
         }
     }
-    (1, 1)
+    if *searches > 0 {
+        *searches -= 1;
+        // The first place of each.
+        let places = lefts.iter().enumerate().rev().map(|(place, hash)| (*hash, place));
+        let places: HashMap<u64, usize, BuildHasherDefault<KeyHasher>> = places.collect();
+        let found = rights.iter().enumerate().find_map(|(right, hash)| {
+            let left = *places.get(hash)?;
+            go_on(left, right).then_some((left, right))
+        });
+        if let Some(found) = found {
+            return found;
+        }
+        *searches = 0;
+    }
+    let n = lefts.len().min(rights.len());
+    (n, n)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -314,6 +336,54 @@ const MOST_WAITING: usize = 1 << 19;
 const PARTS_OF_A_THREAD: usize = 4;
 /// A reader has so many rows at least, as far as the file has.
 const FEWEST_ROWS: u64 = 1 << 18;
-/// How far rows are looked for that go on alike, and how many of them must.
-const FURTHEST: usize = 64;
+/// How far rows are looked for that go on alike, before they are searched for in whole batches; how many of them must, and how often a
+/// batch is searched.
+const FURTHEST: usize = 16;
 const ALIKE: usize = 4;
+const SEARCHES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_go_on_alike_after_what_one_file_has_more() {
+        let rows: Vec<u64> = (0..1_000).collect();
+        let drift = |lefts: &[u64], rights: &[u64]| drift(lefts, rights, &mut { SEARCHES });
+        assert_eq!(drift(&rows[1..], &rows), (0, 1));
+        assert_eq!(drift(&rows, &rows[3..]), (3, 0));
+        // A row became another.
+        assert_eq!(drift(&rows, &[&[7_000], &rows[1..]].concat()), (1, 1));
+        // Far away, with other rows in between.
+        assert_eq!(drift(&rows, &rows[700..]), (700, 0));
+        assert_eq!(drift(&rows[10..], &[&[7_000; 90], &rows[40..]].concat()), (30, 90));
+        // Nowhere, or too often.
+        let others: Vec<u64> = (5_000..5_900).collect();
+        assert_eq!(drift(&rows, &others), (900, 900));
+        assert_eq!(super::drift(&rows, &rows[700..], &mut 0), (300, 300));
+    }
+
+    #[test]
+    fn parts_begin_at_about_the_same_row() {
+        let starts = |end: u64, step: u64| (0..end).step_by(step as usize).chain([end]).collect::<Vec<_>>();
+        let covers = |parts: &[(Range<u64>, Range<u64>)], left: u64, right: u64| {
+            assert!(
+                parts.windows(2).all(|two| two[0].0.end == two[1].0.start && two[0].1.end == two[1].1.start)
+            );
+            assert_eq!((parts[0].0.start, parts[0].1.start), (0, 0));
+            let last = parts.last().unwrap();
+            assert_eq!((last.0.end, last.1.end), (left, right));
+        };
+        let parts_of = |left: u64, right: u64, steps: (u64, u64)| {
+            let parts = parts(&starts(left, steps.0), &starts(right, steps.1), 8);
+            covers(&parts, left, right);
+            parts.len()
+        };
+        assert_eq!(parts_of(8 << 20, (8 << 20) + 1, (1 << 20, 1 << 20)), 8);
+        assert_eq!(parts_of(8 << 20, 8 << 20, (1 << 20, 8 << 20)), 1);
+        assert_eq!(parts_of(8 << 20, 4 << 20, (1 << 20, 1 << 20)), 1);
+        assert!(parts_of(8 << 20, 8 << 20, (1 << 20, 100_000)) > 1);
+        assert_eq!(parts_of(0, 5, (10, 10)), 1);
+        assert_eq!(parts_of(5, 0, (10, 10)), 1);
+    }
+}
