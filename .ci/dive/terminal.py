@@ -9,6 +9,7 @@ import http.server
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
 import struct
@@ -20,6 +21,8 @@ import threading
 import time
 
 FILE = "examples/wines.parquet"
+# Where the cursor is led to; other sequences; a character.
+SHOWN = re.compile(r"\x1b\[(\d+;\d+)H|\x1b[\[\]][^A-Za-z\a]*[A-Za-z\a]|([^\x00-\x1f])")
 
 
 class Terminal:
@@ -47,6 +50,27 @@ class Terminal:
             if text in self.shown:
                 return
         sys.exit(f"{text!r} was not shown: {self.shown!r}")
+
+    def screen(self):
+        """The lines that are seen: what was written, where the cursor was led to."""
+        cells = [[" "] * 80 for _ in range(24)]
+        row = column = 0
+        for place, text in SHOWN.findall(self.shown.decode("utf-8", "replace")):
+            if place:
+                row, column = (int(number) - 1 for number in place.split(";"))
+            elif text:
+                if row < 24 and column < 80:
+                    cells[row][column] = text
+                column += 1
+        return "\n".join("".join(line).rstrip() for line in cells)
+
+    def wait_to_see(self, *texts):
+        for _ in range(100):
+            self.read(0.1)
+            screen = self.screen()
+            if all(text in screen for text in texts):
+                return screen
+        sys.exit(f"{texts} are not seen:\n{screen}")
 
     def press(self, keys):
         os.write(self.master, keys)
@@ -78,19 +102,16 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def slow_server(marquetry):
-    """A file on a web server that takes half a second for each request. It is so large that its rows do not come with its footer."""
-    with tempfile.TemporaryDirectory() as folder:
-        large = str(pathlib.Path(folder, "large.parquet"))
-        subprocess.run([marquetry, "convert", *[FILE] * 1000, large, "--report=none", "--compression=uncompressed"], check=True)
-        content = pathlib.Path(large).read_bytes()
+def server(content, seconds):
+    """A file on a web server that takes so long for each request; and the ranges that it was asked for."""
+    ranges = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_HEAD(self):
             self.answer(b"")
 
         def do_GET(self):
-            time.sleep(0.5)
+            time.sleep(seconds)
             self.answer(content)
 
         def answer(self, body):
@@ -98,6 +119,8 @@ def slow_server(marquetry):
             first, _, last = wanted.partition("-")
             start = int(first) if first else max(0, len(content) - int(last or len(content)))
             end = min(int(last) + 1, len(content)) if first and last else len(content)
+            if body:
+                ranges.append(range(start, end))
             self.send_response(206 if wanted else 200)
             if wanted:
                 self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
@@ -109,10 +132,64 @@ def slow_server(marquetry):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/wines.parquet"
-    server.shutdown()
+    serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{serving.server_port}/wines.parquet", ranges
+    serving.shutdown()
+
+
+def large_file(marquetry):
+    """So large that its rows do not come with its footer."""
+    with tempfile.TemporaryDirectory() as folder:
+        large = str(pathlib.Path(folder, "large.parquet"))
+        subprocess.run([marquetry, "convert", *[FILE] * 1000, large, "--report=none", "--compression=uncompressed"], check=True)
+        return pathlib.Path(large).read_bytes()
+
+
+def over_http(marquetry, content):
+    """From the first screen to a page, its bytes and its values, over a URL: of the file no more is read than what is seen."""
+    footer = len(content) - 8 - struct.unpack("<I", content[-8:-4])[0]
+    with server(content, 0) as (url, ranges):
+        terminal = Terminal([marquetry, "dive", url])
+
+        def asked_for():
+            """What the server was asked for since the last time."""
+            asked, ranges[:] = list(ranges), []
+            return asked
+
+        terminal.wait_to_see("row groups", "200,000", "written by")
+        terminal.press(b"\r")
+        terminal.wait_to_see("repetition", "BYTE_ARRAY (STRING)")
+        terminal.press(b"\x1b")
+        terminal.wait_to_see("written by")
+        terminal.press(b"j\r")
+        terminal.wait_to_see("first byte")
+        terminal.press(b"\r")
+        terminal.wait_to_see("country", "rating")
+        # The chunk's facts are in the footer.
+        terminal.press(b"j\r")
+        terminal.wait_to_see("dictionary page at")
+        asked = asked_for()
+        assert 1 <= len(asked) <= 2, f"the footer takes {asked}"
+        assert sum(map(len, asked)) <= len(content) - footer + (64 << 10), f"a footer of {len(content) - footer} bytes: {asked}"
+        terminal.press(b"\r")
+        terminal.wait_to_see("DICTIONARY_PAGE", "DATA_PAGE")
+        terminal.press(b"j\r")
+        terminal.wait_to_see("bit width")
+        terminal.press(b"x")
+        terminal.wait_to_see("hexadecimal", "ance....Austria")
+        terminal.press(b"\x1b")
+        terminal.wait_to_see("bit width")
+        terminal.press(b"\x1b")
+        terminal.wait_to_see("DICTIONARY_PAGE")
+        terminal.press(b"kv")
+        terminal.wait_to_see("Austria")
+        asked = asked_for()
+        # Ten headers of pages, a page, the bytes around it, and the page of the dictionary.
+        assert asked and len(asked) <= 16, f"pages take {asked}"
+        assert sum(map(len, asked)) < len(content) // 4, f"of {len(content)} bytes: {asked}"
+        terminal.press(b"q")
+        terminal.end("over http", 0)
 
 
 def pages(marquetry):
@@ -193,8 +270,11 @@ def main():
 
     pages(marquetry)
 
+    content = large_file(marquetry)
+    over_http(marquetry, content)
+
     # A server that takes its time: something moves meanwhile, and the screen is whole afterwards.
-    with slow_server(marquetry) as url:
+    with server(content, 0.5) as (url, _):
         terminal = Terminal([marquetry, "dive", url])
         terminal.wait_for(b"groups")
         terminal.shown = b""

@@ -8,10 +8,10 @@ from html import escape
 from typing import Any, Literal, NamedTuple, Sequence
 
 from . import _marquetry
-from ._errors import UnsupportedError
+from ._errors import ArgumentError, UnsupportedError
 from ._filters import predicate
 from ._inspect import files_of
-from ._marquetry import FileDecryptionProperties
+from ._marquetry import FileDecryptionProperties, FileEncryptionProperties
 
 
 class BytesChange(NamedTuple):
@@ -223,6 +223,9 @@ def optimize(
     proof: bool = True,
     overwrite: bool = False,
     memory_limit: int | None = None,
+    decryption: FileDecryptionProperties | None = None,
+    encryption: FileEncryptionProperties | None = None,
+    decrypt: bool = False,
 ) -> Optimized:
     """Writes the rows of a file again as :func:`advise` finds them better, as the command ``marquetry optimize`` does.
 
@@ -233,6 +236,9 @@ def optimize(
     ``target`` appears once it is whole and all its rows were compared with those of ``source``, unless ``proof`` is False. Where it would
     not be smaller it is a copy. ``memory_limit`` is what sorting and writing may hold, in bytes.
 
+    ``decryption`` has the keys of an encrypted file. The new file is encrypted as it is, the same columns with the same keys: only
+    ``encryption`` and ``decrypt`` have it otherwise, and it may be larger then.
+
     >>> import marquetry
     >>> done = marquetry.optimize(WINES, FOLDER + "/small.parquet", where="price > 100", sort=True)
     >>> done.got <= done.before
@@ -242,6 +248,9 @@ def optimize(
         raise FileExistsError(f"{os.fspath(target)} is there already; overwrite=True replaces it")
     options = _wanted(for_, budget, where, queries, compat)
     options |= {"sort": sort, "types": types, "proof": proof, "overwrite": overwrite, "memory_limit": memory_limit}
+    options |= {"decryption": decryption, "encryption": encryption, "decrypt": decrypt}
+    if encryption is not None and decrypt:
+        raise ArgumentError("either encryption or decrypt")
     try:
         write_again = _marquetry.optimize
     except AttributeError:

@@ -1,6 +1,7 @@
 //! A file again, as is advised.
 
 use crate::advise::{facts, wanted};
+use crate::encryption::{Decryption, Encryption};
 use crate::options::Options;
 use crate::work::run;
 use marquetry::errors::CancelToken;
@@ -27,6 +28,9 @@ pub(crate) fn optimize<'py>(
         .with_proof(options.take("proof")?.unwrap_or(true))
         .with_overwrite(options.take("overwrite")?.unwrap_or(false))
         .with_memory_limit(options.take("memory_limit")?)
+        .with_decryption(options.take::<Py<Decryption>>("decryption")?.map(|keys| keys.get().properties()))
+        .with_encryption(options.take::<Py<Encryption>>("encryption")?.map(|keys| keys.get().properties()))
+        .with_decrypt(options.take("decrypt")?.unwrap_or(false))
         .with_cancel(cancel.clone());
     options.finish()?;
     let done = run(py, &cancel, move || write_again(source, target, &wanted))?;

@@ -728,3 +728,63 @@ def test_an_encrypted_file_is_recovered_up_to_its_last_footer(tmp_path: pathlib.
     with pytest.raises(marquetry.Error):
         marquetry.recover(damaged, saved, decryption=keys.create_decryption_properties(OTHER))
     assert saved.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("plaintext_footer", "complete_columns"), itertools.product((False, True), repeat=2))
+def test_optimized_files_are_encrypted_as_they_were(
+    tmp_path: pathlib.Path, algorithm: str, plaintext_footer: bool, complete_columns: bool
+) -> None:
+    file, small = tmp_path / "file.parquet", tmp_path / "small.parquet"
+    table = pa.concat_tables([TABLE] * 4)
+    encryption = keys.create_encryption_properties(
+        FOOTER, column_keys={"name": COLUMN, "place.tags": OTHER}, plaintext_footer=plaintext_footer, encryption_algorithm=algorithm,
+        complete_columns=complete_columns, aad_prefix=b"table 7", store_aad_prefix=False,
+    )  # fmt: skip
+    decryption = keys.create_decryption_properties(FOOTER, column_keys={"name": COLUMN, "place.tags": OTHER}, aad_prefix=b"table 7")
+    with marquetry.create(file, table.schema, encryption=encryption, compression="none", row_group_rows=500) as writer:
+        writer.write(table)
+    advice = marquetry.advise(file, decryption=decryption, budget=60)
+    for types in (False, True):
+        done = marquetry.optimize(file, small, decryption=decryption, types=types, budget=60, overwrite=True)
+        assert not done.copied and done.got < done.before and abs(done.predicted - done.got) < 0.1 * done.got
+        assert types or advice.predicted <= done.before
+        read = ours.read_table(small, decryption_properties=decryption)
+        assert read.cast(table.schema).equals(table)
+        assert marquetry.open(small, decryption=decryption).encryption == marquetry.open(file, decryption=decryption).encryption
+        own = theirs.ParquetFile(small, decryption_properties=their_keys.create_decryption_properties(
+            FOOTER, column_keys={"name": COLUMN, "place.tags.list.element": OTHER}, aad_prefix=b"table 7"
+        )).read()  # fmt: skip
+        assert own.cast(table.schema).equals(table)
+        # What was in the open is, and nothing else.
+        for column, is_open in (("id", plaintext_footer and not complete_columns), ("name", False), ("place", False)):
+            try:
+                marquetry.open(small).read([column])
+                assert is_open, column
+            except marquetry.EncryptedError:
+                assert not is_open, column
+    with pytest.raises(marquetry.EncryptedError):
+        marquetry.optimize(file, tmp_path / "never.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file.parquet", "small.parquet"]
+
+
+def test_optimized_files_are_encrypted_otherwise_on_request(tmp_path: pathlib.Path) -> None:
+    file, small = tmp_path / "file.parquet", tmp_path / "small.parquet"
+    encryption, decryption = keys.create_encryption_properties(FOOTER), keys.create_decryption_properties(FOOTER)
+    marquetry.write(TABLE, file, encryption=encryption)
+    marquetry.optimize(file, small, decryption=decryption, encryption=keys.create_encryption_properties(OTHER))
+    assert ours.read_table(small, decryption_properties=keys.create_decryption_properties(OTHER)).equals(TABLE)
+    marquetry.optimize(file, small, decryption=decryption, decrypt=True, overwrite=True)
+    assert theirs.read_table(small).equals(TABLE)
+    marquetry.optimize(small, small.with_suffix(".again"), encryption=encryption)
+    assert ours.read_table(small.with_suffix(".again"), decryption_properties=decryption).equals(TABLE)
+    with pytest.raises(marquetry.ArgumentError):
+        marquetry.optimize(file, small, decryption=decryption, encryption=encryption, decrypt=True)
+
+
+def test_optimized_files_keep_their_dialect(tmp_path: pathlib.Path) -> None:
+    file, small = tmp_path / "file.parquet", tmp_path / "small.parquet"
+    marquetry.write(TABLE, file, encryption=keys.create_encryption_properties(FOOTER, dialect="duckdb"), compression="none")
+    decryption = keys.create_decryption_properties(FOOTER, dialect="duckdb")
+    assert not marquetry.optimize(file, small, decryption=decryption, budget=60).copied
+    assert ours.read_table(small, decryption_properties=decryption).equals(TABLE)

@@ -4,20 +4,30 @@
 use bytes::{Bytes, BytesMut};
 use marquetry::errors::{CancelToken, Result};
 use marquetry::file::Source;
+use marquetry::file::encryption::FileDecryptionProperties;
 use marquetry_core::source::CoalesceOptions;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 thread_local! {
-    /// What cancels the work of this thread; none where a person wants it.
-    static PROGRAM: RefCell<Option<CancelToken>> = const { RefCell::new(None) };
+    /// The program that wants the work of this thread; none where a person does.
+    static PROGRAM: RefCell<Option<Program>> = const { RefCell::new(None) };
 }
 
-/// Does `work` for a program, which cancels it by `cancel`.
-pub(crate) fn for_program<T>(cancel: CancelToken, work: impl FnOnce() -> T) -> T {
+/// What a program gives with its work.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Program {
+    /// What cancels it.
+    pub(crate) cancel: CancelToken,
+    /// The keys of the files that are read.
+    pub(crate) keys: Option<Arc<FileDecryptionProperties>>,
+}
+
+/// Does `work` for a program.
+pub(crate) fn for_program<T>(program: Program, work: impl FnOnce() -> T) -> T {
     /// Puts back what was there, also where `work` panics.
-    struct Before(Option<CancelToken>);
+    struct Before(Option<Program>);
 
     impl Drop for Before {
         fn drop(&mut self) {
@@ -25,7 +35,7 @@ pub(crate) fn for_program<T>(cancel: CancelToken, work: impl FnOnce() -> T) -> T
         }
     }
 
-    let _before = Before(PROGRAM.replace(Some(cancel)));
+    let _before = Before(PROGRAM.replace(Some(program)));
     work()
 }
 
@@ -36,13 +46,18 @@ pub(crate) fn is_person() -> bool {
 
 /// What cancels the work of this thread: nothing where a person wants it.
 pub(crate) fn cancel() -> CancelToken {
-    PROGRAM.with_borrow(|token| token.clone().unwrap_or_default())
+    PROGRAM.with_borrow(Option::clone).unwrap_or_default().cancel
+}
+
+/// The keys that a program gave, if one wants the work of this thread done.
+pub(crate) fn keys() -> Option<Option<Arc<FileDecryptionProperties>>> {
+    PROGRAM.with_borrow(|program| program.as_ref().map(|program| program.keys.clone()))
 }
 
 /// The same bytes; reading fails once the work of this thread is cancelled.
 pub(crate) fn cancellable(source: Arc<dyn Source>) -> Arc<dyn Source> {
     match PROGRAM.with_borrow(Option::clone) {
-        Some(cancel) => Arc::new(Cancellable { source, cancel }),
+        Some(program) => Arc::new(Cancellable { source, cancel: program.cancel }),
         None => source,
     }
 }
@@ -95,7 +110,8 @@ mod tests {
     fn a_program_cancels_what_is_read_for_it() {
         assert!(is_person());
         let token = CancelToken::new();
-        for_program(token.clone(), || {
+        let program = Program { cancel: token.clone(), keys: None };
+        for_program(program, || {
             assert!(!is_person());
             let source = cancellable(Arc::new(Bytes::from_static(b"PAR1")));
             assert_eq!(source.read_at(0, 4).unwrap(), &b"PAR1"[..]);

@@ -6,7 +6,7 @@ mod key_text;
 #[cfg_attr(not(feature = "encryption"), path = "keys/kms_off.rs")]
 mod kms;
 
-pub(crate) use encrypt::EncryptArgs;
+pub(crate) use encrypt::{EncryptArgs, encrypted_like};
 
 use crate::caller;
 use crate::failure::{Failure, line};
@@ -65,15 +65,20 @@ pub(crate) fn rotate(path: &Path) -> Option<Result<usize>> {
 }
 
 /// The keys that were given.
-pub(crate) fn given() -> Option<&'static Arc<FileDecryptionProperties>> {
-    KEYS.get()
+pub(crate) fn given() -> Option<Arc<FileDecryptionProperties>> {
+    caller::keys().unwrap_or_else(|| KEYS.get().cloned())
 }
 
 /// Options of reading, with the keys that were given.
 pub(crate) fn reader_options() -> ArrowReaderOptions {
+    reader_options_with(given())
+}
+
+/// Options of reading, with these keys.
+pub(crate) fn reader_options_with(keys: Option<Arc<FileDecryptionProperties>>) -> ArrowReaderOptions {
     let options = ArrowReaderOptions::new().with_limits(Limits::default().with_cancel(caller::cancel()));
-    match given() {
-        Some(keys) => options.with_file_decryption_properties(keys.clone()),
+    match keys {
+        Some(keys) => options.with_file_decryption_properties(keys),
         None => options,
     }
 }

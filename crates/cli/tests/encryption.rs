@@ -93,26 +93,109 @@ fn files_are_encrypted_read_and_decrypted() {
     assert_eq!((parts.len(), rows.sum::<u32>()), (2, 400));
 }
 
-/// Advice is given; written again it is by `rewrite`, which says by which keys.
+/// A table of which much can be saved: row groups of few rows, text that is dates, uncompressed.
+fn careless(dir: &TempDir) -> String {
+    let row =
+        |i: u64| format!("{i},2024-01-{:02},{},name {}\n", i % 7 + 10, i * 7919 % 1000, i * 104_729 % 65_536);
+    let rows: String = (0..8_000).map(row).collect();
+    let (csv, path) = (at(dir, "careless.csv"), at(dir, "careless.parquet"));
+    fs::write(&csv, format!("id,day,number,name\n{rows}")).unwrap();
+    let options = ["--compression", "uncompressed", "--row-group-rows", "2000", "--schema", "day string"];
+    success(&[&["convert", &csv, &path], &options[..]].concat());
+    path
+}
+
+/// How a file is encrypted, as `meta` tells it of each column chunk without its keys, or with some.
+fn protection(path: &str, keys: &[&str]) -> Vec<(String, String)> {
+    let meta = success(&[&["meta", path, "--format", "json"], keys].concat());
+    let meta: serde_json::Value = serde_json::from_str(&meta).unwrap();
+    let groups = meta["row_groups"].as_array().unwrap();
+    let columns = groups.iter().flat_map(|group| group["columns"].as_array().unwrap());
+    let mut told: Vec<(String, String)> = columns
+        .map(|it| (it["column"].as_str().unwrap().to_owned(), format!("{} {}", it["encrypted"], it["key"])))
+        .collect();
+    told.sort();
+    told.dedup();
+    told.push(("footer".to_owned(), meta["encryption"].to_string()));
+    told
+}
+
 #[test]
-fn optimize_leaves_encrypted_files_alone() {
+fn encrypted_files_are_optimized_as_they_are_encrypted() {
     let dir = folder();
-    let [file, out, read, write] =
-        ["wines-enc.parquet", "out.parquet", "read.json", "write.json"].map(|name| at(&dir, name));
-    success(&["convert", WINES, &file, "--encrypt-file", &write]);
-    let advice = success(&["advise", &file, "--key-file", &read, "--budget", "60s"]);
-    assert!(advice.contains("price"), "{advice}");
-    for more in [&[][..], &["--sort"], &["--types"]] {
-        let (code, errors) = failure(&[&["optimize", &file, &out, "--key-file", &read], more].concat());
-        assert!(
-            code == 2 && errors.join(" ").contains("is encrypted: `marquetry rewrite"),
-            "{code} {errors:?}"
-        );
-        assert!(!Path::new(&out).exists());
+    let plain = careless(&dir);
+    let [file, out, read, footer] =
+        ["enc.parquet", "out.parquet", "read.json", "footer.json"].map(|name| at(&dir, name));
+    let rows = success(&["cat", &plain, "--format", "json"]);
+    for written in ["write.json", "signed.json"] {
+        success(&["rewrite", &plain, &file, "--overwrite", "--encrypt-file", &at(&dir, written)]);
+        let before = protection(&file, &["--key-file", &footer]);
+        assert!(before.iter().any(|(column, told)| column == "name" && told.contains("kn")), "{before:?}");
+        let advice = success(&["advise", &file, "--key-file", &read, "--budget", "60s", "--format", "json"]);
+        let advice: serde_json::Value = serde_json::from_str(&advice).unwrap();
+        for more in [&[][..], &["--sort"], &["--types"], &["--for", "filter", "--where", "number = 3"]] {
+            let optimize = ["optimize", &file, &out, "--overwrite", "--key-file", &read, "--budget", "60s"];
+            let told = success(&[&optimize[..], &["--format", "json"], more].concat());
+            let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+            let size = fs::metadata(&out).unwrap().len();
+            assert!(size < fs::metadata(&file).unwrap().len() && told["size"] == size, "{told}");
+            let predicted = told["predicted"].as_f64().unwrap();
+            assert!((predicted - size as f64).abs() < 0.1 * size as f64, "{written} {more:?}: {told}");
+            if more.is_empty() {
+                // Positions of pages have other numbers of bytes, as nonces do not repeat.
+                assert!(advice["predicted"].as_u64().unwrap().abs_diff(size) < 16, "{advice} {told}");
+            }
+            assert_eq!(protection(&out, &["--key-file", &footer]), before, "{written} {more:?}");
+            let bytes = fs::read(&out).unwrap();
+            assert!(!bytes.windows(8).any(|it| it == b"name 104"), "{written} {more:?}: a name in the open");
+            let after = success(&["cat", &out, "--format", "json", "--key-file", &read]);
+            match more {
+                ["--sort"] => assert_eq!(after.lines().count(), rows.lines().count()),
+                _ => assert!(after == rows, "{written} {more:?}"),
+            }
+            // Where a key is missing nothing is read, and nothing is written.
+            for keys in [&[][..], &["--key-file", &footer], &["--key-file", &at(&dir, "wrong.json")]] {
+                let never = at(&dir, "never.parquet");
+                let (code, errors) = failure(&[&["optimize", &file, &never], keys, more].concat());
+                assert!(matches!(code, 1 | 2) && errors.len() == 1, "{keys:?}: {code} {errors:?}");
+                let said = errors.join(" ");
+                assert!(
+                    ["no key was given", "a wrong key", "does not fit"].iter().any(|why| said.contains(why)),
+                    "{keys:?}: {said}"
+                );
+                assert!(!Path::new(&never).exists());
+            }
+        }
     }
-    let (code, errors) = failure(&["optimize", &file, &out]);
-    assert!(matches!(code, 1 | 2) && errors.len() == 1, "{code} {errors:?}");
-    assert!(!Path::new(&out).exists());
+    let mut left =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!left.any(|name| name.starts_with('.')));
+}
+
+#[test]
+fn optimized_files_are_encrypted_otherwise_on_request() {
+    let dir = folder();
+    let plain = careless(&dir);
+    let [file, out, read, footer, write] =
+        ["enc.parquet", "out.parquet", "read.json", "footer.json", "write.json"].map(|name| at(&dir, name));
+    let rows = success(&["cat", &plain, "--format", "json"]);
+    success(&["rewrite", &plain, &file, "--encrypt-file", &write]);
+    // In the open, and under one key; without time, too, where a copy would be as the file is.
+    for budget in ["60s", "0"] {
+        let optimize = ["optimize", &file, &out, "--overwrite", "--key-file", &read, "--budget", budget];
+        success(&[&optimize[..], &["--decrypt"]].concat());
+        assert_eq!(success(&["cat", &out, "--format", "json"]), rows);
+        success(&[&optimize[..], &["--encrypt-file", &footer]].concat());
+        assert!(failure(&["cat", &out]).0 != 0);
+        assert_eq!(success(&["cat", &out, "--format", "json", "--key-file", &footer]), rows);
+        // What is in the open is encrypted.
+        success(&["optimize", &plain, &out, "--overwrite", "--budget", budget, "--encrypt-file", &write]);
+        assert!(failure(&["cat", &out]).0 != 0);
+        assert_eq!(success(&["cat", &out, "--format", "json", "--key-file", &read]), rows);
+    }
+    // A copy has the same bytes, and so the same keys.
+    success(&["optimize", &file, &out, "--overwrite", "--key-file", &read, "--budget", "0"]);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&file).unwrap());
 }
 
 /// What was encrypted is not written in the open by chance.

@@ -13,6 +13,7 @@ pub mod copy;
 mod dictionary_writer;
 mod encoded_chunk;
 mod encoding_selection;
+mod encrypted_alike;
 mod file;
 mod file_encryptor;
 mod file_indexes;
@@ -37,6 +38,7 @@ pub use chunk_bytes::ChunkBytes;
 pub use column::ColumnWriter;
 pub use encoded_chunk::EncodedChunk;
 pub use encoding_selection::{Candidate, EncodingDecision};
+pub use encrypted_alike::encrypted_alike;
 pub use file::FileWriter;
 pub use file_settings::FileSettings;
 pub use properties::{

@@ -33,6 +33,11 @@ impl EncryptionKey {
         self.secret == *secret
     }
 
+    /// The key itself.
+    pub fn secret(&self) -> &SecretKey {
+        &self.secret
+    }
+
     /// The key, for decryption.
     pub fn cipher(&self) -> &ModuleCipher {
         &self.cipher

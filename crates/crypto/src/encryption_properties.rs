@@ -1,6 +1,6 @@
 //! What a writer of an encrypted file decides: which columns are encrypted, and with which keys.
 
-use crate::decryption_properties::{EncryptionDialect, is_at_or_below};
+use crate::decryption_properties::{EncryptionDialect, FileDecryptionProperties, is_at_or_below};
 use crate::encryption_key::EncryptionKey;
 use crate::random;
 use crate::secret_key::SecretKey;
@@ -41,6 +41,7 @@ pub struct FileEncryptionProperties {
     footer_key: Arc<EncryptionKey>,
     footer_key_metadata: Option<Vec<u8>>,
     columns: Vec<ColumnKey>,
+    open_columns: Vec<String>,
     has_complete_columns: bool,
     has_plaintext_footer: bool,
     aad_prefix: Option<Vec<u8>>,
@@ -74,6 +75,7 @@ impl FileEncryptionProperties {
             footer_key: Zeroizing::new(footer_key),
             footer_key_metadata: None,
             columns: Vec::new(),
+            open_columns: Vec::new(),
             has_complete_columns: false,
             has_plaintext_footer: false,
             aad_prefix: None,
@@ -97,20 +99,49 @@ impl FileEncryptionProperties {
     pub fn column(&self, path: &str) -> ColumnEncryption<'_> {
         match self.columns.iter().find(|column| is_at_or_below(path, &column.name)) {
             Some(column) => ColumnEncryption::ColumnKey(&column.key, column.metadata.as_deref()),
+            None if self.open_columns.iter().any(|open| is_at_or_below(path, open)) => {
+                ColumnEncryption::Plain
+            }
             None if self.columns.is_empty() || self.has_complete_columns => ColumnEncryption::FooterKey,
             None => ColumnEncryption::Plain,
         }
     }
 
-    /// Fails if a column that has a key is none of those of these dotted paths.
+    /// Fails if a column that has a key, or stays in the open, is none of those of these dotted paths.
     pub fn check_columns<'a>(&self, paths: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
-        let missing = |column: &&ColumnKey| !paths.clone().any(|path| is_at_or_below(path, &column.name));
-        match self.columns.iter().find(missing) {
-            Some(column) => {
-                Err(Error::argument(format!("a key for column {}, which there is not", column.name)))
-            }
+        let is_missing = |name: &str| !paths.clone().any(|path| is_at_or_below(path, name));
+        if let Some(column) = self.columns.iter().find(|column| is_missing(&column.name)) {
+            return Err(Error::argument(format!("a key for column {}, which there is not", column.name)));
+        }
+        match self.open_columns.iter().find(|name| is_missing(name)) {
+            Some(name) => Err(Error::argument(format!("column {name} in the open, which there is not"))),
             None => Ok(()),
         }
+    }
+
+    /// What reads the files that are written so.
+    ///
+    /// ```
+    /// use marquetry_crypto::FileEncryptionProperties;
+    /// # #[cfg(feature = "encryption")] {
+    /// let encryption = FileEncryptionProperties::builder(b"0123456789012345".to_vec()).build()?;
+    /// assert!(encryption.decryption()?.footer_key(None)?.is_some());
+    /// # }
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    ///
+    /// Fails never, for the keys have a right length.
+    pub fn decryption(&self) -> Result<Arc<FileDecryptionProperties>> {
+        let builder = FileDecryptionProperties::builder(self.footer_key.secret().expose().to_vec());
+        let builder = self.columns.iter().fold(builder, |builder, column| {
+            builder.with_column_key(&column.name, column.key.secret().expose().to_vec())
+        });
+        match &self.aad_prefix {
+            Some(prefix) => builder.with_aad_prefix(prefix.clone()),
+            None => builder,
+        }
+        .with_dialect(self.dialect)
+        .build()
     }
 
     /// Whether the footer is signed, and not encrypted.
@@ -153,6 +184,7 @@ pub struct EncryptionPropertiesBuilder {
     footer_key: Zeroizing<Vec<u8>>,
     footer_key_metadata: Option<Vec<u8>>,
     columns: Vec<NamedKey>,
+    open_columns: Vec<String>,
     has_complete_columns: bool,
     has_plaintext_footer: bool,
     aad_prefix: Option<Vec<u8>>,
@@ -202,6 +234,13 @@ impl EncryptionPropertiesBuilder {
     #[must_use]
     pub fn with_complete_columns(mut self, complete: bool) -> Self {
         self.has_complete_columns = complete;
+        self
+    }
+
+    /// A column, by its dotted path, that is not encrypted, whatever is said of all; of a group, all columns in it. Default none.
+    #[must_use]
+    pub fn with_open_column(mut self, column: &str) -> Self {
+        self.open_columns.push(column.to_owned());
         self
     }
 
@@ -257,6 +296,7 @@ impl EncryptionPropertiesBuilder {
             footer_key,
             footer_key_metadata: self.footer_key_metadata,
             columns,
+            open_columns: self.open_columns,
             has_complete_columns: self.has_complete_columns,
             has_plaintext_footer: self.has_plaintext_footer,
             aad_prefix: self.aad_prefix,
@@ -273,10 +313,17 @@ impl EncryptionPropertiesBuilder {
                 return Err(Error::argument(format!("two keys for column {name}")));
             }
         }
+        for name in &self.open_columns {
+            let is_within = |key: &&NamedKey| is_at_or_below(name, &key.0) || is_at_or_below(&key.0, name);
+            if let Some((column, ..)) = self.columns.iter().find(is_within) {
+                return Err(Error::argument(format!("a key for column {column}, and {name} in the open")));
+            }
+        }
         if self.aad_prefix.as_ref().is_some_and(Vec::is_empty) {
             return Err(Error::argument("an empty AAD prefix"));
         }
-        let is_plain = !self.columns.is_empty() || self.has_plaintext_footer || self.aad_prefix.is_some();
+        let are_some = !self.columns.is_empty() || !self.open_columns.is_empty();
+        let is_plain = are_some || self.has_plaintext_footer || self.aad_prefix.is_some();
         if self.dialect == EncryptionDialect::DuckDb && (is_plain || self.cipher != ParquetCipher::AesGcmV1) {
             return Err(Error::unsupported(
                 "DuckDB reads encrypted files of AES_GCM_V1 with an encrypted footer, everything under the footer key, and no AAD \

@@ -6,6 +6,7 @@
 //! candidates     encodings and codecs that a column may get
 //! measure        stretches of rows encoded with each
 //! time_left      parts of the budget
+//! sampled_columns  which columns are tried together
 //! sample         rows of the file, and files made of them
 //! finding        one thing to do
 //! row_groups     row groups and pages of other sizes
@@ -14,6 +15,7 @@
 //! sort_order     orders of rows, tried
 //! value_form     whether all values have the form of another type
 //! new_type       the types that they could have
+//! looked_at      what was found, and what there was no time for
 //! wide_types     columns that could have one
 //! nesting        lists of one, shapes of VARIANT
 //! small_files    many small files
@@ -27,6 +29,7 @@ mod bloom_filters;
 mod candidates;
 mod finding;
 mod findings;
+mod looked_at;
 mod measure;
 mod missing_parts;
 mod nesting;
@@ -36,6 +39,7 @@ mod query;
 mod row_groups;
 mod run;
 mod sample;
+mod sampled_columns;
 mod small_files;
 mod sort_order;
 mod time_left;

@@ -7,6 +7,8 @@
 //! row_sink    what takes the hashes of rows
 //! row_log     the hashes of all rows, in memory or in a temporary file
 //! parted_log  the same in parts by keys
+//! side        a file in the reading
+//! pairing     rows of both files that take each other out as they are read
 //! side_by_side  rows compared place by place as they are read
 //! key_order   whether keys ascend or descend
 //! in_place    what became of rows at places at which they differ
@@ -22,12 +24,14 @@ mod key_order;
 mod keyed;
 mod multiset;
 mod options;
+mod pairing;
 mod parted_log;
 mod row_hash;
 mod row_log;
 mod row_sink;
 mod rows_diff;
 mod run;
+mod side;
 mod side_by_side;
 
 pub use diff_file::DiffFile;

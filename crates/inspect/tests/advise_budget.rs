@@ -90,7 +90,10 @@ fn of_many_columns_those_with_most_to_gain_come_first() {
         assert!(is_first, "{budget:?}: {} {}", measured(true), measured(false));
         let saving = advice.columns.iter().filter(|it| it.predicted < it.bytes);
         assert!(saving.clone().all(|it| it.choice.is_some() && it.measured > 0.0));
-        let told = advice.not_measured.iter().find(|told| told.contains("of 400 columns with"));
+        let told = advice
+            .not_measured
+            .iter()
+            .find(|told| told.contains("of 400 columns with") && !told.starts_with("types"));
         assert_eq!(told.is_some(), measured(true) + measured(false) < 400, "{:?}", advice.not_measured);
         if budget.is_zero() {
             assert_eq!(told.unwrap(), "400 of 400 columns with 100.0 % of the bytes: more time would do it");

@@ -10,6 +10,7 @@ use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_core::write::{Compression, KeyValue, WriterProperties};
 use marquetry_inspect::{Aspect, DiffFile, DiffOptions, diff_footers, diff_rows};
 use proptest::prelude::*;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How a table is stored.
@@ -254,6 +255,99 @@ fn places_in_many_row_groups() {
     let error = diff_rows(&left, &left, &DiffOptions::default().with_key(["id"])).unwrap_err();
     assert!(error.to_string().contains("rows 299999 and 300000 of the left file"), "{error}");
     assert!(diff_rows(&left, &left, &DiffOptions::default()).unwrap().is_same());
+}
+
+/// How often each row is there, of the left file and less those of the right one; and rows whose key is in both, with other values.
+fn reference(left: &[(i64, i64)], right: &[(i64, i64)], by_key: bool) -> (u64, u64, u64) {
+    let mut excess: HashMap<(i64, i64), i64> = HashMap::new();
+    left.iter().for_each(|row| *excess.entry(*row).or_default() += 1);
+    right.iter().for_each(|row| *excess.entry(*row).or_default() -= 1);
+    let sum = |sign: i64| excess.values().map(|excess| (excess * sign).max(0) as u64).sum::<u64>();
+    let ids =
+        |sign: i64| excess.iter().filter(move |(_, excess)| **excess * sign > 0).map(|((id, _), _)| *id);
+    let others: HashSet<i64> = ids(-1).collect();
+    let changed = if by_key { ids(1).filter(|id| others.contains(id)).count() as u64 } else { 0 };
+    (sum(1) - changed, sum(-1) - changed, changed)
+}
+
+/// Rows with numbers and a value each, in a file of small row groups.
+fn of_rows(rows: &[(i64, i64)], rows_per_group: usize) -> DiffFile {
+    let column = |of: &dyn Fn(&(i64, i64)) -> i64| {
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(of))) as ArrayRef
+    };
+    let columns = [("id", column(&|row| row.0)), ("value", column(&|row| row.1))];
+    let layout = Layout { rows_per_group, has_dictionaries: false, is_compressed: false };
+    written(&RecordBatch::try_from_iter(columns).unwrap(), layout, &[])
+}
+
+/// Rows that one file has more make the others come later there: in other row groups, and other threads.
+#[test]
+fn rows_put_in_and_left_out() {
+    let n = 600_000;
+    let rows: Vec<(i64, i64)> = (0..n).map(|i| (i * 3, i % 1000)).collect();
+    let without = |gone: &dyn Fn(usize) -> bool| {
+        let kept = rows.iter().enumerate().filter(|(i, _)| !gone(*i));
+        kept.map(|(_, row)| *row).collect::<Vec<_>>()
+    };
+    let mut more = rows.clone();
+    more.insert(0, (-5, 0));
+    more.insert(350_001, (1_050_000 - 1, 5));
+    more.push((n * 3, 1));
+    let mut changed = without(&|i| i == 400_000 || (500_000..500_070).contains(&i));
+    changed[5].1 = -1;
+    changed[450_000].1 = -2;
+    let scattered = without(&|i| i % 1_001 == 7);
+    let block = without(&|i| (300_000..370_000).contains(&i));
+    let left = of_rows(&rows, 100_000);
+    for (others, layouts) in [
+        (without(&|i| i == 299_999), [(100_000, 3), (1 << 20, 1)]),
+        (more, [(100_000, 3), (77_777, 2)]),
+        (changed, [(100_000, 2), (77_777, 3)]),
+        (scattered, [(100_000, 3), (50_000, 2)]),
+        (block, [(100_000, 2), (77_777, 3)]),
+    ] {
+        let known: HashSet<i64> = others.iter().map(|row| row.0).collect();
+        let gone = rows.iter().enumerate().filter(|(_, row)| !known.contains(&row.0));
+        let gone: Vec<u64> = gone.map(|(i, _)| i as u64).take(5).collect();
+        for (by_key, (rows_per_group, threads)) in [false, true].into_iter().zip(layouts) {
+            let right = of_rows(&others, rows_per_group);
+            let key: &[&str] = if by_key { &["id"] } else { &[] };
+            let options = DiffOptions::default().with_key(key.iter().copied());
+            let options = options.with_threads(threads).with_samples(5);
+            let (removed, added, changed) = reference(&rows, &others, by_key);
+            let diff = diff_rows(&left, &right, &options).unwrap();
+            assert_eq!((diff.removed, diff.added, diff.changed), (removed, added, changed), "{by_key}");
+            assert_eq!(diff.rows, (rows.len() as u64, others.len() as u64));
+            let turned = diff_rows(&right, &left, &options).unwrap();
+            assert_eq!((turned.added, turned.removed, turned.changed), (removed, added, changed), "{by_key}");
+            if by_key || reference(&rows, &others, true).2 == 0 {
+                assert_eq!((&diff.removed_rows, &turned.added_rows), (&gone, &gone));
+            }
+        }
+    }
+}
+
+/// Many rows that are the same; as many rows in both files, all in other places; and keys that are there twice.
+#[test]
+fn rows_put_in_among_others_that_are_alike() {
+    let n = 1_100_000;
+    let alike: Vec<(i64, i64)> = vec![(1, 1); 700_000];
+    let right = of_rows(&alike[30..], 100_000);
+    let diff = diff_rows(&of_rows(&alike, 100_000), &right, &DiffOptions::default()).unwrap();
+    assert_eq!((diff.removed, diff.added, diff.removed_rows.len()), (30, 0, 20));
+    let rows: Vec<(i64, i64)> = (0..n).map(|i| (i * 3, i % 1000)).collect();
+    let left = of_rows(&rows, 100_000);
+    let moved: Vec<(i64, i64)> = rows[1..].iter().copied().chain([(n * 3, 0)]).collect();
+    for key in [&[][..], &["id"]] {
+        let options = DiffOptions::default().with_key(key.iter().copied());
+        let diff = diff_rows(&left, &of_rows(&moved, 77_777), &options).unwrap();
+        assert_eq!((diff.removed, diff.added, diff.changed), (1, 1, 0));
+        assert_eq!((diff.removed_rows, diff.added_rows), (vec![0], vec![n as u64 - 1]));
+    }
+    let twice: Vec<(i64, i64)> = rows[6..].iter().copied().chain([rows[7]]).collect();
+    let error =
+        diff_rows(&left, &of_rows(&twice, 100_000), &DiffOptions::default().with_key(["id"])).unwrap_err();
+    assert!(error.to_string().contains("of the right file"), "{error}");
 }
 
 #[test]

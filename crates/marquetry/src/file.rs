@@ -36,6 +36,7 @@ pub mod encryption {
     pub use marquetry_core::io::{
         key_material_path, read_key_material, rotate_key_material, write_key_material,
     };
+    pub use marquetry_core::write::encrypted_alike;
     pub use marquetry_crypto::{
         ColumnEncryption, DecryptionPropertiesBuilder, EncryptionDialect, EncryptionKey,
         EncryptionPropertiesBuilder, FileDecryptionProperties, FileEncryptionProperties, KeyRetriever,

@@ -5,12 +5,13 @@ mod command;
 mod print;
 mod wanted;
 
-pub(crate) use applied::{Allowed, Applied, TRIED_BYTES, TrialFolder, rewrite_args};
+pub(crate) use applied::{Allowed, Applied, TRIED_BYTES, TrialFolder, may_be_tried, rewrite_args};
 pub(crate) use wanted::{WantedArgs, advice_of};
 
 use super::heading::title;
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
+use crate::keys::encrypted_like;
 use crate::output::Output;
 use crate::rewrite::Input;
 use clap::Args as ClapArgs;
@@ -95,7 +96,9 @@ impl WantedArgs {
         let options = self.options()?;
         let goal = options.goal;
         let advice = advice_of(input, options)?;
-        let applied = Applied::tried(input, &advice, goal, Allowed::default())?;
+        // Where a key is missing nothing is written for a trial.
+        let encryption = encrypted_like(&input.metadata).unwrap_or_default();
+        let applied = Applied::tried(input, &advice, goal, Allowed::default(), encryption)?;
         Ok((advice, applied))
     }
 }
@@ -145,7 +148,8 @@ thread:
   type          int64 that is int32, text that is a date, number, UUID or boolean: all values are looked at while there is time
   variant       text that is JSON                           shredding   VARIANT that has one shape
   list-of-one   lists of at most one element                small-files of a directory, which are better one
-What brings most for the goal comes first. `certain` is what all rows were looked at for, or the footer tells; else the share of the
+Of more than 1,000 columns those with most bytes, and some that are spread over the others, are tried as a table; types and lists of
+all, while there is time. What brings most for the goal comes first. `certain` is what all rows were looked at for, or the footer tells; else the share of the
 rows is told. Each has the command that does it, but for what only the writer of the rows can do; `marquetry optimize` does all that
 keeps rows and types, and proves it. Types are changed by `marquetry convert --change-type`, rows sorted by `--sort-by`.
 

@@ -24,7 +24,7 @@ impl EditArgs {
     /// The file, locked, and ready to be changed; with the keys that were given, if it is encrypted.
     pub(super) fn open(self, path: &Path) -> Result<FileEdit, Error> {
         match (keys::given(), self.copy) {
-            (Some(keys), _) => FileEdit::open_encrypted(path, &Limits::default(), keys, self.copy),
+            (Some(keys), _) => FileEdit::open_encrypted(path, &Limits::default(), &keys, self.copy),
             (None, true) => FileEdit::open_copy(path, &Limits::default()),
             (None, false) => FileEdit::open(path, &Limits::default()),
         }

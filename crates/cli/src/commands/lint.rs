@@ -62,8 +62,7 @@ pub(crate) fn run(args: &LintArgs, output: &mut Output, outcome: &mut Outcome) -
         Some(path) => read(&path)?,
         None => LintProfile::default(),
     };
-    let options =
-        profile.options().with_findings_per_rule(args.most).with_decryption(crate::keys::given().cloned());
+    let options = profile.options().with_findings_per_rule(args.most).with_decryption(crate::keys::given());
     let job = Job { files: &args.files, threads: args.threads, options, judgement: &profile.judgement };
     check_files(&job, output, outcome)
 }

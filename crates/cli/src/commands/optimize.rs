@@ -9,6 +9,7 @@ pub use run::optimize;
 use super::advise::WantedArgs;
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
+use crate::keys::EncryptArgs;
 use crate::output::Output;
 use crate::printable::printable;
 use crate::rewrite::report_failure;
@@ -41,6 +42,8 @@ pub(crate) struct OptimizeArgs {
     types: bool,
     #[command(flatten)]
     wanted: WantedArgs,
+    #[command(flatten)]
+    encrypt: EncryptArgs,
 }
 
 /// `memory_limit` is what sorting and writing may hold, in bytes.
@@ -57,6 +60,8 @@ pub(crate) fn run(
             .with_types(args.types)
             .with_proof(!args.no_proof)
             .with_overwrite(args.overwrite)
+            .with_encryption(args.encrypt.asked()?)
+            .with_decrypt(args.encrypt.decrypt)
             .with_memory_limit(Some(memory_limit));
         let done = optimize_file(&args.input, &args.output, &options, output)?;
         print(args, &done, output)
@@ -101,6 +106,9 @@ are copied, and gain what rewrite adds (checksums, offset indexes). With --sort 
 narrower types: each value is looked at, and would come back as it was. Both write columns by their Arrow types: INT96 becomes a
 TIMESTAMP, ENUM text.
 
+An encrypted file is read with --key-file, and written as it is: the same columns, with the same keys. Only --encrypt-file and
+--decrypt have OUT otherwise, which may be larger then.
+
 OUT appears once it is whole and its rows were compared with those of IN. It is never larger: where it would be, filters and indexes
 are left out, and then OUT is a copy of IN, byte for byte. The budget is for measuring; writing and comparing take what they take. Files
 of up to 4 MiB are written twice, the first time to predict how large their footer and indexes get.
@@ -112,4 +120,5 @@ Examples:
   marquetry optimize big.parquet small.parquet
   marquetry optimize big.parquet fast.parquet --for scan --budget 60s
   marquetry optimize big.parquet sorted.parquet --sort --for filter --where \"country = 'DE'\"
-  marquetry optimize big.parquet narrow.parquet --types";
+  marquetry optimize big.parquet narrow.parquet --types
+  marquetry optimize salaries.parquet small.parquet --key-file keys.json";

@@ -106,7 +106,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     let report_file = args.report.as_deref().map(create).transpose()?;
     if let Some(keys) = keys::given() {
         let source = crate::remote::source(&args.input)?;
-        let Some(found) = recover_encrypted(source, keys, &Limits::default())? else {
+        let Some(found) = recover_encrypted(source, &keys, &Limits::default())? else {
             return Err(Failure::Check(NO_FOOTER.to_owned()));
         };
         let report = found.report();

@@ -132,7 +132,7 @@ pub(super) fn reported(
         reported = reported.with_skipped_rows(skipped);
     }
     if let Some(level) = level {
-        let options = VerifyOptions::default().with_level(level).with_decryption(keys::given().cloned());
+        let options = VerifyOptions::default().with_level(level).with_decryption(keys::given());
         reported = reported.with_findings(verify(source, &options)?.findings);
     }
     Ok(reported)

@@ -96,7 +96,7 @@ pub(crate) struct RewriteArgs {
     #[arg(long)]
     no_verify: bool,
     #[command(flatten)]
-    encrypt: EncryptArgs,
+    pub(crate) encrypt: EncryptArgs,
     #[command(flatten)]
     metrics: MetricsArgs,
 }

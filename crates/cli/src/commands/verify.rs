@@ -92,6 +92,6 @@ impl VerifyArgs {
             .with_rules((!self.rule.is_empty()).then(|| ids(asked)))
             .with_ignore(ids(ignored))
             .with_findings_per_rule(self.most)
-            .with_decryption(crate::keys::given().cloned()))
+            .with_decryption(crate::keys::given()))
     }
 }

@@ -1,13 +1,14 @@
 //! How what is written is encrypted.
 
 use super::key_text::{self, bytes, wrong};
-use super::kms::KmsSettings;
+use super::kms::{self, KmsSettings};
 use crate::failure::Failure;
 use clap::Args as ClapArgs;
-use marquetry::errors::Result;
+use marquetry::errors::{Error, Result};
 use marquetry::file::encryption::{
-    EncryptionDialect, EncryptionPropertiesBuilder, FileEncryptionProperties, ParquetCipher,
+    EncryptionDialect, EncryptionPropertiesBuilder, FileEncryptionProperties, ParquetCipher, encrypted_alike,
 };
+use marquetry::file::metadata::ParquetMetaData;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,15 +31,17 @@ pub(crate) struct EncryptArgs {
     /// Write what was encrypted in the open
     #[arg(long)]
     pub(crate) decrypt: bool,
+    /// What one of our own commands has decided.
+    #[arg(skip)]
+    pub(crate) decided: Option<Arc<FileEncryptionProperties>>,
 }
 
 impl EncryptArgs {
     /// How the output is encrypted; `None` if it is not. What was encrypted, as it is where there are keys, is not written in the
     /// open unless that is asked for.
     pub(crate) fn properties(&self) -> Result<Option<Arc<FileEncryptionProperties>>, Failure> {
-        self.encrypt_file.iter().for_each(|path| super::warn_of_readers(path));
-        match key_text::object(self.encrypt_file.as_deref(), self.encrypt_env.as_deref())? {
-            Some(members) => Ok(Some(parse(members)?)),
+        match self.asked()? {
+            Some(asked) => Ok(Some(asked)),
             None if self.decrypt || super::given().is_none() => Ok(None),
             None => Err(Failure::Usage(
                 "the input is encrypted: say how the output is to be, with --encrypt-file or --encrypt-env, or --decrypt to write it \
@@ -46,6 +49,35 @@ impl EncryptArgs {
                     .to_owned(),
             )),
         }
+    }
+
+    /// How the output is to be encrypted, if that is said.
+    pub(crate) fn asked(&self) -> Result<Option<Arc<FileEncryptionProperties>>, Failure> {
+        if self.decided.is_some() {
+            return Ok(self.decided.clone());
+        }
+        self.encrypt_file.iter().for_each(|path| super::warn_of_readers(path));
+        let members = key_text::object(self.encrypt_file.as_deref(), self.encrypt_env.as_deref())?;
+        Ok(members.map(parse).transpose()?)
+    }
+
+    /// How our own command writes: encrypted so, or in the open.
+    pub(crate) fn decided(encryption: Option<Arc<FileEncryptionProperties>>) -> Self {
+        EncryptArgs { decrypt: true, decided: encryption, ..EncryptArgs::default() }
+    }
+}
+
+/// How a new file is encrypted like the one that `metadata` is the footer of; `None` if that is not encrypted.
+///
+/// Fails if keys are missing, and if what tells of them is not in the file.
+pub(crate) fn encrypted_like(metadata: &ParquetMetaData) -> Result<Option<Arc<FileEncryptionProperties>>> {
+    let Some(encryption) = encrypted_alike(metadata)? else { return Ok(None) };
+    match encryption.footer_key_metadata().is_some_and(kms::is_outside) {
+        true => Err(Error::unsupported(
+            "what tells of its keys is in a file beside it, which a new file has not: say how that is to be, with --encrypt-file or \
+             --encrypt-env",
+        )),
+        false => Ok(Some(encryption)),
     }
 }
 

@@ -7,7 +7,7 @@ use marquetry::errors::{Error, ErrorKind, Result};
 use marquetry::file::AtomicFile;
 use marquetry::file::encryption::{
     EncryptionPropertiesBuilder, KeyManagement, KeyProperties, KeyRetriever, KmsClient, KmsKeyRetriever,
-    LocalKms, MasterKeys, rotate_key_material,
+    LocalKms, MasterKeys, MaterialOrigin, rotate_key_material,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -86,6 +86,11 @@ impl KmsSettings {
     pub(super) fn rotate(&self, path: &Path) -> Result<usize> {
         rotate_key_material(path, &KeyManagement::new(self.client.clone()))
     }
+}
+
+/// Whether what tells of a key, of which a file has these metadata, is outside of the file.
+pub(super) fn is_outside(key_metadata: &[u8]) -> bool {
+    MaterialOrigin::of(key_metadata).is_ok_and(|origin| origin.is_outside)
 }
 
 /// Master keys that were given.

@@ -26,3 +26,8 @@ impl KmsSettings {
         match *self {}
     }
 }
+
+/// Whether what tells of a key is outside of the file.
+pub(super) fn is_outside(_: &[u8]) -> bool {
+    false
+}

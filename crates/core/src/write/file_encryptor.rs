@@ -20,19 +20,19 @@ use std::sync::Arc;
 /// Encrypts the modules of one file.
 #[derive(Debug)]
 pub(super) struct FileEncryptor {
-    footer_key: Arc<EncryptionKey>,
-    footer_key_metadata: Option<Vec<u8>>,
+    pub(super) footer_key: Arc<EncryptionKey>,
+    pub(super) footer_key_metadata: Option<Vec<u8>>,
     /// How each column of the schema is encrypted.
-    columns: Vec<ColumnKey>,
-    has_plain_footer: bool,
-    algorithm: EncryptionAlgorithm,
-    dialect: EncryptionDialect,
+    pub(super) columns: Vec<ColumnKey>,
+    pub(super) has_plain_footer: bool,
+    pub(super) algorithm: EncryptionAlgorithm,
+    pub(super) dialect: EncryptionDialect,
     aad: FileAad,
 }
 
 /// How a column is encrypted.
-#[derive(Debug)]
-enum ColumnKey {
+#[derive(Debug, PartialEq)]
+pub(super) enum ColumnKey {
     Plain,
     Footer,
     Own(Arc<EncryptionKey>, Option<Vec<u8>>),

@@ -1,6 +1,7 @@
 //! Bloom filters that are worth their bytes.
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::looked_at::LookedAt;
 use super::query::{AskedColumn, skipped_share};
 use super::sample::Sample;
 use super::sort_order::point_queries;
@@ -18,19 +19,20 @@ pub(super) fn bloom_filters(
     sample: &Sample,
     asked: &BTreeMap<String, AskedColumn>,
     time: TimeLeft,
-) -> Result<Vec<Finding>> {
+) -> Result<LookedAt> {
     let schema = input.metadata.schema();
-    let mut found = Vec::new();
+    let mut looked = LookedAt::default();
     for leaf in 0..schema.num_columns() {
         let name = schema.column(leaf).dotted();
-        if time.is_over() || !asked.get(&**name).is_some_and(|asked| asked.is_equal) {
+        if !asked.get(&**name).is_some_and(|asked| asked.is_equal) {
             continue;
         }
-        if let Some(finding) = bloom_filter(input, sample, leaf, time)? {
-            found.push(finding);
+        match time.is_over() {
+            true => looked.left.push(leaf),
+            false => looked.findings.extend(bloom_filter(input, sample, leaf, time)?),
         }
     }
-    Ok(found)
+    Ok(looked)
 }
 
 fn bloom_filter(

@@ -3,6 +3,7 @@
 use super::advice::{Advice, ColumnAdvice};
 use super::bloom_filters::bloom_filters;
 use super::finding::{AdviceKind, BeforeAfter, Change, Confidence, Finding};
+use super::looked_at::{LookedAt, told};
 use super::measure::column_bytes;
 use super::missing_parts::{lost_dictionaries, missing_indexes};
 use super::nesting::{lists_of_one, shreddings};
@@ -10,6 +11,7 @@ use super::options::{AdviseOptions, Goal};
 use super::query::{AskedColumn, asked_columns};
 use super::row_groups::{pages, row_groups};
 use super::sample::{SAMPLE_ROWS, Sample, like, sample_bytes};
+use super::sampled_columns::{Lots, SampledColumns};
 use super::sort_order::sort_order;
 use super::time_left::TimeLeft;
 use super::wide_types::wide_types;
@@ -20,23 +22,31 @@ use std::collections::BTreeMap;
 
 /// Adds what is found to `advice`, of which the columns are known. What fails, and what there is no time for, is told there, too.
 pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft, advice: &mut Advice) {
-    let columns = input.metadata.schema().num_columns();
-    if input.metadata.num_rows() == 0 || columns == 0 {
+    if input.metadata.num_rows() == 0 || input.metadata.schema().num_columns() == 0 {
         return;
     }
-    let sample = match () {
-        () if columns > MOST_COLUMNS => Err(format!(
-            "{columns} columns are too many to be tried as a table: only encodings and codecs are measured"
-        )),
-        () if time.is_over() => Err("no time was left for anything but encodings and codecs".to_owned()),
-        () => Sample::read(input, SAMPLE_ROWS, sample_bytes(options.budget), time.share(0.3))
+    let asked = asked(options);
+    let lots = Lots::of(input, &asked, advice);
+    let mut found =
+        Found { findings: Vec::from_iter(of_columns(advice)), advice, time, left: BTreeMap::new() };
+    // Of very many columns more is tried than these.
+    let part = if lots.first.share < 1.0 { 4 } else { 1 };
+    let most_bytes = sample_bytes(options.budget) / part;
+    let sample = match time.is_over() {
+        true => Err("no time was left for anything but encodings and codecs".to_owned()),
+        false => Sample::read(input, &lots.first, (SAMPLE_ROWS, most_bytes), time.share(0.3))
             .map_err(|error| format!("rows: {error}")),
     };
-    let mut found = Found { findings: Vec::from_iter(of_columns(advice)), advice, time };
     match sample {
-        Ok(sample) => of_sample(input, options, &sample, &mut found),
+        Ok(sample) => {
+            of_sample(input, options, &sample, &asked, &mut found);
+            for lot in &lots.others {
+                of_lot(input, lot, most_bytes, &mut found);
+            }
+        }
         Err(told) => found.advice.not_measured.push(told),
     }
+    found.tell_left(input, &lots);
     let mut findings = found.findings;
     let size = input.source.len().max(1) as f64;
     findings.sort_by(|a, b| worth(b, options.goal, size).total_cmp(&worth(a, options.goal, size)));
@@ -44,27 +54,51 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
 }
 
 /// What takes rows.
-fn of_sample(input: &ColumnSource, options: &AdviseOptions, sample: &Sample, found: &mut Found<'_>) {
-    let time = found.time;
-    let asked = asked(options);
-    if let Some(finding) = found.findings.first_mut() {
-        // Without a figure of its time it is told, too.
-        if let Ok(Some((before, after))) = decode_seconds(input, sample, found.advice) {
-            finding.decode = Some(BeforeAfter::new(before, after));
-        }
+fn of_sample(
+    input: &ColumnSource,
+    options: &AdviseOptions,
+    sample: &Sample,
+    asked: &BTreeMap<String, AskedColumn>,
+    found: &mut Found<'_>,
+) {
+    let (time, is_part) = (found.time, sample.columns.share < 1.0);
+    if !is_part {
+        found.time_columns(input, sample);
     }
-    found.add("indexes", || Ok(Vec::from_iter(missing_indexes(input, sample, &options.queries, time)?)));
-    found.add("row groups", || Ok(Vec::from_iter(row_groups(input, sample)?)));
-    found.add("pages", || Ok(Vec::from_iter(pages(input, sample, largest(input))?)));
+    found.add("indexes", || Ok(missing_indexes(input, sample, &options.queries, time)?.into()));
+    found.add("row groups", || Ok(row_groups(input, sample)?.into()));
+    found.add("pages", || Ok(pages(input, sample, largest(input))?.into()));
     found.add("lists", || lists_of_one(input, sample, time.share(0.3)));
     found.add("VARIANT", || shreddings(input, sample));
-    found.add("bloom filters", || bloom_filters(input, sample, &asked, time.share(0.3)));
-    let lost = || lost_dictionaries(input, options.window_rows, time.share(0.2));
-    found.add("dictionaries", || Ok(Vec::from_iter(lost()?)));
-    found.add("types", || wide_types(input, sample, time.share(0.5)));
+    found.add("bloom filters", || bloom_filters(input, sample, asked, time.share(0.3)));
+    found.add("dictionaries", || lost_dictionaries(input, options.window_rows, time.share(0.2)));
+    // Of very many columns those that are left have a part of the time, too.
+    let (of_types, of_order) = if is_part { (0.3, 0.4) } else { (0.5, 1.0) };
+    found.add(TYPES, || wide_types(input, sample, time.share(of_types)));
     found.add("sort order", || {
-        Ok(Vec::from_iter(sort_order(input, sample, &options.queries, &asked, time.share(1.0))?))
+        Ok(sort_order(input, sample, &options.queries, asked, time.share(of_order))?.into())
     });
+    if is_part && !time.is_over() {
+        found.time_columns(input, sample);
+    }
+}
+
+/// Whether some more of very many columns may have other types.
+fn of_lot(input: &ColumnSource, lot: &SampledColumns, most_bytes: u64, found: &mut Found<'_>) {
+    let time = found.time;
+    if time.is_over() {
+        let schema = input.metadata.schema();
+        let leaves = lot.roots.iter().flat_map(|root| schema.columns_of(*root));
+        return found.left.entry(TYPES).or_default().extend(leaves);
+    }
+    match Sample::read(input, lot, (LOT_ROWS, most_bytes), time) {
+        Ok(sample) => {
+            found.add("lists", || lists_of_one(input, &sample, time));
+            found.add("VARIANT", || shreddings(input, &sample));
+            found.add(TYPES, || wide_types(input, &sample, time));
+        }
+        Err(error) => found.advice.not_measured.push(format!("rows: {error}")),
+    }
 }
 
 /// What was found so far.
@@ -72,16 +106,48 @@ struct Found<'a> {
     advice: &'a mut Advice,
     findings: Vec<Finding>,
     time: TimeLeft,
+    /// What there was no time for, and of which columns.
+    left: BTreeMap<&'static str, Vec<usize>>,
 }
 
 impl Found<'_> {
-    fn add(&mut self, what: &str, look: impl FnOnce() -> Result<Vec<Finding>, Error>) {
+    /// Measures how long columns take to be decoded with what is advised of them. Without a figure of its time it is told, too.
+    fn time_columns(&mut self, input: &ColumnSource, sample: &Sample) {
+        if let Some(finding) = self.findings.iter_mut().find(|finding| finding.change == Change::Columns)
+            && let Ok(Some((before, after))) = decode_seconds(input, sample, self.advice)
+        {
+            finding.decode = Some(BeforeAfter::new(before, after));
+        }
+    }
+
+    fn add(&mut self, what: &'static str, look: impl FnOnce() -> Result<LookedAt, Error>) {
         if self.time.is_over() {
-            return self.advice.not_measured.push(format!("{what}: no time was left"));
+            let told = format!("{what}: no time was left");
+            if !self.advice.not_measured.contains(&told) {
+                self.advice.not_measured.push(told);
+            }
+            return;
         }
         match look() {
-            Ok(findings) => self.findings.extend(findings),
+            Ok(looked) => {
+                self.findings.extend(looked.findings);
+                self.left.entry(what).or_default().extend(looked.left);
+            }
             Err(error) => self.advice.not_measured.push(format!("{what}: {error}")),
+        }
+    }
+
+    /// Tells of all columns that were not looked at.
+    fn tell_left(&mut self, input: &ColumnSource, lots: &Lots) {
+        for (what, left) in self.left.iter().filter(|(_, left)| !left.is_empty()) {
+            self.advice.not_measured.push(told(what, left, &input.metadata));
+        }
+        let schema = input.metadata.schema();
+        for root in &lots.too_wide {
+            let (name, columns) = (schema.fields()[*root].name(), schema.columns_of(*root).len());
+            self.advice.not_measured.push(format!(
+                "{name}: the {columns} columns below it are too many to be tried as a table: only encodings and codecs are measured"
+            ));
         }
     }
 }
@@ -123,19 +189,22 @@ fn of_columns(advice: &Advice) -> Option<Finding> {
 fn decode_seconds(input: &ColumnSource, sample: &Sample, advice: &Advice) -> Result<Option<(f64, f64)>> {
     let before = sample.write(like(&input.metadata)?.build())?;
     let schema = before.metadata.schema();
-    if schema.num_columns() != advice.columns.len() {
+    let roots = sample.columns.roots.iter();
+    let leaves: Vec<usize> = roots.flat_map(|root| input.metadata.schema().columns_of(*root)).collect();
+    if schema.num_columns() != leaves.len() {
         return Ok(None);
     }
     let mut properties = like(&input.metadata)?;
     for (column, choice) in advice.columns.iter().filter_map(|column| Some((column, column.choice?))) {
-        let path = schema.column(column.leaf).path();
+        let Ok(written) = leaves.binary_search(&column.leaf) else { continue };
+        let path = schema.column(written).path();
         let path = || ColumnPath::new(path.iter().map(|name| name.to_string()).collect());
         properties = properties
             .set_column_compression(path(), choice.compression)
             .set_column_encoding(path(), choice.encoding);
     }
     let after = sample.write(properties.build())?;
-    Ok(Some((sample.scaled(before.decode_seconds()?), sample.scaled(after.decode_seconds()?))))
+    Ok(Some((sample.in_file(before.decode_seconds()?), sample.in_file(after.decode_seconds()?))))
 }
 
 /// The column with the most bytes.
@@ -160,5 +229,7 @@ fn worth(finding: &Finding, goal: Goal, size: f64) -> f64 {
     bytes * of_bytes + decode * of_decode + skipped * of_skipped
 }
 
-/// Tables of more columns are not tried as a whole: each reader and writer of them would take a large part of the budget.
-const MOST_COLUMNS: usize = 1_000;
+/// What of columns that are not among the first is looked for.
+const TYPES: &str = "types";
+/// Rows of a sample of theirs.
+const LOT_ROWS: u64 = 1 << 14;

@@ -2,6 +2,7 @@
 
 use super::candidates::Choice;
 use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::looked_at::LookedAt;
 use super::measure::{encoded_bytes, stored_bytes, windows};
 use super::query::{Query, skipped_share};
 use super::sample::{Sample, like};
@@ -43,7 +44,7 @@ pub(super) fn missing_indexes(
     let (none, all) = (write(EnabledStatistics::None)?, write(EnabledStatistics::Page)?);
     let missing = without_bounds.max(without_index) as f64 / chunks as f64;
     // Indexes of a sample have as many bytes for each page as those of the file.
-    let costs = sample.scaled(all.bytes().saturating_sub(none.bytes()) as f64) * missing;
+    let costs = sample.in_file(all.bytes().saturating_sub(none.bytes()) as f64) * missing;
     let before = skipped_share(&*input.source, &input.metadata, queries, time)?;
     let after = skipped_share(&*all.source, &all.metadata, queries, time)?;
     let skips = match before.zip(after) {
@@ -81,21 +82,32 @@ fn lacks_index(chunk: ColumnChunk<'_>) -> bool {
         || chunk.offset_index_range().is_none_or(|range| range.is_empty())
 }
 
-/// Columns whose dictionary the writer gave up in the middle of a chunk, though a larger one has fewer bytes.
-pub(super) fn lost_dictionaries(
-    input: &ColumnSource,
-    window_rows: u64,
-    time: TimeLeft,
-) -> Result<Option<Finding>> {
-    let mut lost: Vec<LostDictionary> = Vec::new();
+/// Columns whose dictionary the writer gave up in the middle of a chunk, though a larger one has fewer bytes: the largest first.
+pub(super) fn lost_dictionaries(input: &ColumnSource, window_rows: u64, time: TimeLeft) -> Result<LookedAt> {
+    let mut mixed = Vec::new();
     for leaf in 0..input.metadata.schema().num_columns() {
-        if time.is_over() {
-            break;
+        let groups = mixed_groups(input, leaf)?;
+        let stored = groups.iter().map(|group| stored_bytes(&input.metadata, *group, leaf));
+        let stored = stored.sum::<Result<u64>>()?;
+        if !groups.is_empty() {
+            mixed.push((stored, leaf, groups));
         }
-        lost.extend(lost_dictionary(input, leaf, window_rows, time)?);
     }
+    mixed.sort_by_key(|(stored, ..)| std::cmp::Reverse(*stored));
+    let (mut lost, mut left) = (Vec::new(), Vec::new());
+    for (stored, leaf, groups) in mixed {
+        match time.is_over() {
+            true => left.push(leaf),
+            false => lost.extend(lost_dictionary(input, leaf, (stored, &groups), window_rows, time)?),
+        }
+    }
+    Ok(LookedAt { findings: Vec::from_iter(dictionaries(lost)), left })
+}
+
+/// What whole dictionaries bring together.
+fn dictionaries(mut lost: Vec<LostDictionary>) -> Option<Finding> {
     if lost.is_empty() {
-        return Ok(None);
+        return None;
     }
     lost.sort_by_key(|it| std::cmp::Reverse(it.before.saturating_sub(it.after)));
     let (before, after) = lost
@@ -113,7 +125,7 @@ pub(super) fn lost_dictionaries(
     let least = lost.iter().map(|it| it.looked_at).fold(1.0, f64::min);
     let confidence = if least >= 1.0 { Confidence::Certain } else { Confidence::Sample(least) };
     let finding = Finding::new(AdviceKind::Dictionary, what, confidence, Change::Dictionaries);
-    Ok(Some(finding.of_columns(lost.iter().map(|it| &it.column)).with_bytes(before, after)))
+    Some(finding.of_columns(lost.iter().map(|it| &it.column)).with_bytes(before, after))
 }
 
 /// A column whose dictionary was given up.
@@ -126,18 +138,24 @@ struct LostDictionary {
     looked_at: f64,
 }
 
-fn lost_dictionary(
-    input: &ColumnSource,
-    leaf: usize,
-    window_rows: u64,
-    time: TimeLeft,
-) -> Result<Option<LostDictionary>> {
+/// Row groups in which a column has a part of a dictionary.
+fn mixed_groups(input: &ColumnSource, leaf: usize) -> Result<Vec<usize>> {
     let mut mixed = Vec::new();
     for group in input.metadata.row_groups() {
         if is_mixed(group.column(leaf)?) {
             mixed.push(group.index());
         }
     }
+    Ok(mixed)
+}
+
+fn lost_dictionary(
+    input: &ColumnSource,
+    leaf: usize,
+    (before, mixed): (u64, &[usize]),
+    window_rows: u64,
+    time: TimeLeft,
+) -> Result<Option<LostDictionary>> {
     let Some(&middle) = mixed.get(mixed.len() / 2) else { return Ok(None) };
     let group = input.metadata.row_group(middle);
     let compression = match group.column(leaf)?.codec()? {
@@ -156,10 +174,6 @@ fn lost_dictionary(
     let ratio = measured.bytes as f64 / stored.max(1) as f64;
     if ratio > 1.0 - LEAST_SAVING {
         return Ok(None);
-    }
-    let mut before = 0u64;
-    for group in &mixed {
-        before = before.saturating_add(stored_bytes(&input.metadata, *group, leaf)?);
     }
     Ok(Some(LostDictionary {
         column: input.metadata.schema().column(leaf).dotted().to_string(),

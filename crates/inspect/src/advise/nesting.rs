@@ -1,6 +1,7 @@
 //! Lists that are none, and VARIANT that could be shredded.
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::looked_at::LookedAt;
 use super::measure::column_bytes;
 use super::new_type::NewType;
 use super::sample::{MeasuredFile, Sample, like};
@@ -13,14 +14,16 @@ use marquetry_base::Result;
 use std::sync::Arc;
 
 /// Lists of which none has more than one element: the footer counts as many entries as there are rows.
-pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<Vec<Finding>> {
-    let mut found = Vec::new();
-    for (root, field) in sample.batch.schema().fields().iter().enumerate() {
+pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<LookedAt> {
+    let mut looked = LookedAt::default();
+    for ((at, field), root) in sample.batch.schema().fields().iter().enumerate().zip(&sample.columns.roots) {
+        let root = *root;
         if !matches!(field.data_type(), DataType::List(_)) {
             continue;
         }
         if time.is_over() {
-            break;
+            looked.left.extend(input.metadata.schema().columns_of(root));
+            continue;
         }
         let leaves = input.metadata.schema().columns_of(root);
         let schema = input.metadata.schema();
@@ -29,17 +32,17 @@ pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft
         {
             continue;
         }
-        let Ok(elements) = NewType::Element.convert(sample.batch.column(root)) else { continue };
+        let Ok(elements) = NewType::Element.convert(sample.batch.column(at)) else { continue };
         if elements.null_count() == elements.len() {
             continue;
         }
         // Where lists are null, and others empty, only whoever writes them knows what that means.
-        let change = match NewType::Element.convert_exactly(sample.batch.column(root)) {
+        let change = match NewType::Element.convert_exactly(sample.batch.column(at)) {
             Ok(_) => Change::Type(NewType::Element),
             Err(_) => Change::ByTheWriter,
         };
         let (listed, flat) = (
-            MeasuredFile::of_column(input, field.clone(), sample.batch.column(root).clone())?,
+            MeasuredFile::of_column(input, field.clone(), sample.batch.column(at).clone())?,
             MeasuredFile::of_column(input, Arc::new(NewType::Element.field(field)), elements)?,
         );
         let stored = leaves.clone().try_fold(0u64, |sum, leaf| {
@@ -53,14 +56,14 @@ pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft
             (ratio - 1.0) * 100.0,
             after / before.max(f64::MIN_POSITIVE) * 100.0
         );
-        found.push(
+        looked.findings.push(
             Finding::new(AdviceKind::ListOfOne, what, Confidence::Certain, change)
                 .of_columns([field.name()])
                 .with_bytes(stored, (stored as f64 * ratio) as u64)
                 .with_decode(sample.scaled(before), sample.scaled(after)),
         );
     }
-    Ok(found)
+    Ok(looked)
 }
 
 fn has_one_entry_a_row(input: &ColumnSource, leaf: usize) -> Result<bool> {
@@ -73,11 +76,11 @@ fn has_one_entry_a_row(input: &ColumnSource, leaf: usize) -> Result<bool> {
 }
 
 /// Columns of VARIANT that have fewer bytes, or can be skipped by, in the shape that most of their values have.
-pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<Vec<Finding>> {
+pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<LookedAt> {
     let properties = like(&input.metadata)?.build();
     let inferred =
         infer_shreddings(std::slice::from_ref(&sample.batch), &[], &Default::default(), Some(&properties))?;
-    let mut found = Vec::new();
+    let mut looked = LookedAt::default();
     for column in inferred.iter().filter(|column| column.pays()) {
         let schema = input.metadata.schema();
         let prefix = format!("{}.", column.column);
@@ -100,9 +103,10 @@ pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<Vec<Fi
         );
         let confidence = Confidence::of(sample.rows().min(INFERRED_ROWS), sample.of);
         let finding = Finding::new(AdviceKind::Shredding, what, confidence, Change::Shred);
-        found.push(finding.of_columns([&column.column]).with_bytes(stored, (stored as f64 * ratio) as u64));
+        let after = (stored as f64 * ratio) as u64;
+        looked.findings.push(finding.of_columns([&column.column]).with_bytes(stored, after));
     }
-    Ok(found)
+    Ok(looked)
 }
 
 /// Rows that a shape is inferred from.

@@ -17,7 +17,7 @@ pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option
     let row_bytes = (size / rows).max(1);
     let wanted = (GROUP_BYTES / row_bytes).clamp(FEWEST_ROWS, MOST_ROWS);
     let each = rows.div_ceil(groups);
-    let confidence = Confidence::of(sample.rows(), rows);
+    let confidence = sample.confidence();
     if groups > 1 && each < FEWEST_ROWS && size / groups < GROUP_BYTES / 8 {
         // Some of them are enough to tell.
         let sample = sample.first(each.saturating_mul(MOST_GROUPS));
@@ -40,7 +40,7 @@ pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option
         return Ok(Some(
             Finding::new(AdviceKind::RowGroups, what, confidence, Change::RowGroupRows(wanted))
                 .with_bytes(size, (size as f64 * ratio) as u64)
-                .with_decode(sample.scaled(before), sample.scaled(after)),
+                .with_decode(sample.in_file(before), sample.in_file(after)),
         ));
     }
     let largest = input.metadata.row_groups().map(|group| group.num_rows()).max().unwrap_or(0);
@@ -114,11 +114,11 @@ pub(super) fn pages(input: &ColumnSource, sample: &Sample, leaf: usize) -> Resul
         ),
     };
     let change = Change::Pages { bytes: PAGE_BYTES, rows: PAGE_ROWS };
-    let confidence = Confidence::of(sample.rows(), sample.of);
+    let confidence = sample.confidence();
     Ok(Some(
         Finding::new(AdviceKind::Pages, what, confidence, change)
             .with_bytes(size, (size as f64 * ratio) as u64)
-            .with_decode(sample.scaled(now.decode_seconds()?), sample.scaled(then.decode_seconds()?)),
+            .with_decode(sample.in_file(now.decode_seconds()?), sample.in_file(then.decode_seconds()?)),
     ))
 }
 

@@ -8,6 +8,7 @@ use super::options::{AdviseOptions, Goal};
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use marquetry_base::{Error, Result, SharedExecutor, Stopwatch, available_threads, parallel_map};
+use marquetry_codec::Codec;
 use marquetry_format::Encoding;
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -19,8 +20,11 @@ use std::time::Duration;
 /// All candidates are tried on the first rows of a row group in the middle; the best three go on to whole row groups, spread evenly
 /// over the file, as many as the budget allows. Large columns come first. Of so many columns that there is no time for this, one
 /// candidate is tried on few rows of each first, those with most to gain by their footer before the others; those that this says would
-/// save most have the rest of the time. A choice must save 3 % of the column, and more than its error, or the column is left as it is. Memory: one column of one row group at a time, up to 512 MiB, and the rest in a temporary
-/// file.
+/// save most have the rest of the time. A choice must save 3 % of the column, and more than its error, or the column is left as it is. Memory:
+/// one column of one row group at a time, up to 512 MiB, and the rest in a temporary file.
+///
+/// Of more than 1,000 columns those with most bytes, those that queries ask for, and some that are spread evenly over the others are tried as a
+/// table; other types and lists of one are looked for in all, in lots, those with most bytes first.
 ///
 /// Fails where reading a column fails. Of encrypted columns the bytes are those without encryption.
 ///
@@ -169,9 +173,29 @@ fn measure(
     options: &AdviseOptions,
     time: TimeLeft,
 ) -> Result<()> {
+    with_groups(input, column, |column, groups, (middle, codec)| {
+        try_all(input, column, options, time, groups, (middle, codec))
+    })
+}
+
+/// A row group with rows: its number, its rows, and the bytes of the column.
+type Group = (usize, u64, u64);
+
+/// Does something with the row groups in which a column has bytes, and the middle one and its codec; nothing if there are none. What
+/// fails tells of the column.
+fn with_groups(
+    input: &ColumnSource,
+    column: &mut ColumnAdvice,
+    work: impl FnOnce(&mut ColumnAdvice, &[Group], (Group, Codec)) -> Result<()>,
+) -> Result<()> {
     let leaf = column.leaf;
-    try_all(input, column, options, time)
-        .map_err(|error| error.in_column(input.metadata.schema().column(leaf).dotted().clone()))
+    let done = || {
+        let groups = worth_measuring(input, leaf)?;
+        let Some(&middle) = groups.get(groups.len() / 2) else { return Ok(()) };
+        let codec = input.metadata.row_group(middle.0).column(leaf)?.codec()?;
+        work(column, &groups, (middle, codec))
+    };
+    done().map_err(|error: Error| error.in_column(input.metadata.schema().column(leaf).dotted().clone()))
 }
 
 fn try_all(
@@ -179,10 +203,9 @@ fn try_all(
     column: &mut ColumnAdvice,
     options: &AdviseOptions,
     time: TimeLeft,
+    groups: &[Group],
+    (middle, codec): (Group, Codec),
 ) -> Result<()> {
-    let groups = worth_measuring(input, column.leaf)?;
-    let Some(&middle) = groups.get(groups.len() / 2) else { return Ok(()) };
-    let codec = input.metadata.row_group(middle.0).column(column.leaf)?.codec()?;
     let choices = candidates(input.metadata.schema().column(column.leaf).physical(), codec, options);
     let (looked, mut tried) = first_look(input, column.leaf, middle, choices, (time, FIRST_LOOK))?;
     let (mut rows, mut is_whole) = (0, true);
@@ -208,18 +231,12 @@ fn try_all(
         }
         rows += measured.rows.min(group_rows);
     }
-    decide(column, &tried, if rows == 0 { looked } else { rows }, &groups, is_whole && rows > 0);
+    decide(column, &tried, if rows == 0 { looked } else { rows }, groups, is_whole && rows > 0);
     Ok(())
 }
 
 /// Gives a column the best of what was tried on `rows` of its rows, if it saves enough.
-fn decide(
-    column: &mut ColumnAdvice,
-    tried: &[Tried],
-    rows: u64,
-    groups: &[(usize, u64, u64)],
-    is_whole: bool,
-) {
+fn decide(column: &mut ColumnAdvice, tried: &[Tried], rows: u64, groups: &[Group], is_whole: bool) {
     let total = groups.iter().map(|(_, rows, _)| *rows).fold(0, u64::saturating_add);
     let Some(best) = tried.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { return };
     column.measured = rows as f64 / total as f64;
@@ -266,18 +283,15 @@ fn screen(
     options: &AdviseOptions,
     time: TimeLeft,
 ) -> Result<()> {
-    let groups = worth_measuring(input, column.leaf)?;
-    let Some(&middle) = groups.get(groups.len() / 2) else { return Ok(()) };
-    let codec = input.metadata.row_group(middle.0).column(column.leaf)?.codec()?;
-    let looked =
-        first_look(input, column.leaf, middle, vec![likely(codec, options.goal)], (time, SCREENED_ROWS));
-    let (rows, tried) = looked
-        .map_err(|error| error.in_column(input.metadata.schema().column(column.leaf).dotted().clone()))?;
-    // Of fewer rows dictionaries and headers are too large a part.
-    if rows >= SCREENED_ROWS.min(middle.1) {
-        decide(column, &tried, rows, &groups, true);
-    }
-    Ok(())
+    with_groups(input, column, |column, groups, (middle, codec)| {
+        let choices = vec![likely(codec, options.goal)];
+        let (rows, tried) = first_look(input, column.leaf, middle, choices, (time, SCREENED_ROWS))?;
+        // Of fewer rows dictionaries and headers are too large a part.
+        if rows >= SCREENED_ROWS.min(middle.1) {
+            decide(column, &tried, rows, groups, true);
+        }
+        Ok(())
+    })
 }
 
 /// Bytes that a column may save, by what its footer says: what other files of such codecs and encodings save.
@@ -298,7 +312,7 @@ fn expected_gain(input: &ColumnSource, column: &ColumnAdvice, goal: Goal) -> Res
 fn first_look(
     input: &ColumnSource,
     leaf: usize,
-    (row_group, group_rows, stored): (usize, u64, u64),
+    (row_group, group_rows, stored): Group,
     choices: Vec<Choice>,
     (time, most): (TimeLeft, u64),
 ) -> Result<(u64, Vec<Tried>)> {
@@ -365,7 +379,7 @@ fn compare(
 }
 
 /// Row groups with rows, their rows and the bytes of the column.
-fn worth_measuring(input: &ColumnSource, leaf: usize) -> Result<Vec<(usize, u64, u64)>> {
+fn worth_measuring(input: &ColumnSource, leaf: usize) -> Result<Vec<Group>> {
     let groups = input.metadata.row_groups().map(|group| (group.index(), group.num_rows()));
     let sized = groups.map(|(group, rows)| Ok((group, rows, stored_bytes(&input.metadata, group, leaf)?)));
     let mut sized = sized.collect::<Result<Vec<_>>>()?;

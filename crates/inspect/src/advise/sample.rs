@@ -1,5 +1,8 @@
 //! Rows of a file, and files made of them.
 
+use super::finding::Confidence;
+use super::measure::column_bytes;
+use super::sampled_columns::SampledColumns;
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
@@ -21,10 +24,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows of a file: all, or stretches of it that are spread evenly, in the order of the file.
+/// Rows of a file: all, or stretches of it that are spread evenly, in the order of the file; of all columns, or of some.
 pub(super) struct Sample {
     /// Byte strings are views: values that repeat are there once.
     pub(super) batch: RecordBatch,
+    /// Which columns of the table it has.
+    pub(super) columns: SampledColumns,
     /// Rows of the file.
     pub(super) of: u64,
     /// Rows that are read at once, so that they have few bytes.
@@ -82,8 +87,13 @@ impl Sample {
     /// Few rows are looked at first: a dictionary makes rows of any size of few bytes in the file.
     ///
     /// Fails if a row has more bytes than that.
-    pub(super) fn read(input: &ColumnSource, most: u64, most_bytes: u64, time: TimeLeft) -> Result<Self> {
-        let read = |int96| Sample::read_in(input, most, most_bytes, time, int96);
+    pub(super) fn read(
+        input: &ColumnSource,
+        columns: &SampledColumns,
+        (most, most_bytes): (u64, u64),
+        time: TimeLeft,
+    ) -> Result<Self> {
+        let read = |int96| Sample::read_in(input, columns, (most, most_bytes), time, int96);
         match read(Int96Unit::Nanoseconds) {
             // INT96 beyond what nanoseconds reach.
             Err(error) if error.kind() == ErrorKind::Limit => read(Int96Unit::Unit(TimeUnit::Microsecond)),
@@ -93,13 +103,13 @@ impl Sample {
 
     fn read_in(
         input: &ColumnSource,
-        most: u64,
-        most_bytes: u64,
+        columns: &SampledColumns,
+        (most, most_bytes): (u64, u64),
         time: TimeLeft,
         int96: Int96Unit,
     ) -> Result<Self> {
         let arrow = arrow_metadata(input, int96)?;
-        let mask = ProjectionMask::all();
+        let mask = ProjectionMask::roots(input.metadata.schema(), columns.roots.iter().copied());
         let rows = input.metadata.num_rows();
         let look = stretches(rows.min(FIRST_LOOK), FIRST_LOOK);
         let (mut looked_at, mut bytes) = (0, 0u64);
@@ -136,23 +146,49 @@ impl Sample {
         }
         let schema = schema.unwrap_or_else(|| arrow.schema().clone());
         let batch = concat_batches(&schema, &batches).map_err(wrong)?;
-        Ok(Sample { batch, of: rows, batch_rows, arrow })
+        Ok(Sample { batch, columns: columns.clone(), of: rows, batch_rows, arrow })
     }
 
     /// Its first rows, as a sample of the file.
     pub(super) fn first(&self, rows: u64) -> Self {
         let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(self.batch.num_rows());
-        let (batch, arrow) = (self.batch.slice(0, rows), self.arrow.clone());
-        Sample { batch, of: self.of, batch_rows: self.batch_rows, arrow }
+        let (batch, columns, arrow) = (self.batch.slice(0, rows), self.columns.clone(), self.arrow.clone());
+        Sample { batch, columns, of: self.of, batch_rows: self.batch_rows, arrow }
     }
 
     pub(super) fn rows(&self) -> u64 {
         self.batch.num_rows() as u64
     }
 
-    /// What `bytes` of the sample are in the whole file, of which the same part has `stored`.
+    /// What a figure of its rows is of all rows.
     pub(super) fn scaled(&self, value: f64) -> f64 {
         value * self.of as f64 / self.rows().max(1) as f64
+    }
+
+    /// What a figure of its rows and columns is of the whole file.
+    pub(super) fn in_file(&self, value: f64) -> f64 {
+        self.scaled(value) / self.columns.share
+    }
+
+    /// How sure is what all of it tells.
+    pub(super) fn confidence(&self) -> Confidence {
+        match Confidence::of(self.rows(), self.of) {
+            Confidence::Certain if self.columns.share >= 1.0 => Confidence::Certain,
+            of_rows => Confidence::Sample(of_rows.share() * self.columns.share),
+        }
+    }
+
+    /// The bytes of a file that the sample was written as: each column counts for those that it stands for.
+    pub(super) fn weighed(&self, file: &MeasuredFile) -> Result<u64> {
+        let Some(weights) = &self.columns.weights else { return Ok(file.bytes()) };
+        let schema = file.metadata.schema();
+        let mut bytes = 0.0;
+        for (root, weight) in weights.iter().enumerate() {
+            for leaf in schema.columns_of(root) {
+                bytes += column_bytes(&file.metadata, leaf)? as f64 * weight;
+            }
+        }
+        Ok(bytes as u64)
     }
 
     /// The sample as a file.

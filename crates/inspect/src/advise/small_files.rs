@@ -2,6 +2,7 @@
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::sample::{MeasuredFile, Sample, like, sample_bytes};
+use super::sampled_columns::SampledColumns;
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use arrow_array::RecordBatch;
@@ -34,7 +35,9 @@ pub fn advise_merging(files: &[(String, ColumnSource)], budget: Duration) -> Res
             break;
         }
         let place = |error: Error| error.in_file(name.clone());
-        let sample = Sample::read(file, ROWS_OF_EACH, sample_bytes(budget) / 8, time).map_err(place)?;
+        let columns = SampledColumns::all(file.metadata.schema());
+        let sample =
+            Sample::read(file, &columns, (ROWS_OF_EACH, sample_bytes(budget) / 8), time).map_err(place)?;
         let first: Option<&RecordBatch> = batches.first();
         if first.is_some_and(|first| first.schema().fields() != sample.batch.schema().fields()) {
             return Ok(None);

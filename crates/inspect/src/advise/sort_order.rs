@@ -1,6 +1,6 @@
 //! Orders of rows, tried on a sample.
 
-use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::finding::{AdviceKind, Change, Finding};
 use super::query::{AskedColumn, Query, skipped_share};
 use super::sample::{MeasuredFile, Sample, like, wrong};
 use super::time_left::TimeLeft;
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
         let mut search =
             Search { input, sample, queries, time, group_rows, page_rows, bytes: 0, decode: 0.0 };
         let file = search.write(&sample.batch)?;
-        (search.bytes, search.decode) = (file.bytes(), file.decode_seconds()?);
+        (search.bytes, search.decode) = (sample.weighed(&file)?, file.decode_seconds()?);
         Ok(search)
     }
 
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
             true => None,
             false => skipped_share(&*file.source, &file.metadata, self.queries, self.time)?,
         };
-        Ok(Tried { keys, bytes: file.bytes(), skipped, file })
+        Ok(Tried { keys, bytes: self.sample.weighed(&file)?, skipped, file })
     }
 
     fn is_better(&self, tried: &Tried, than: &Tried) -> bool {
@@ -187,11 +187,11 @@ impl<'a> Search<'a> {
             None => String::new(),
         };
         let what = format!("sort by {}: {:+.1} % bytes{skips}", names.join(", "), (ratio - 1.0) * 100.0);
-        let confidence = Confidence::of(self.sample.rows(), self.sample.of);
+        let confidence = self.sample.confidence();
         let mut finding = Finding::new(AdviceKind::SortOrder, what, confidence, Change::Sort)
             .of_columns(names)
             .with_bytes(file, (file as f64 * ratio) as u64)
-            .with_decode(self.sample.scaled(self.decode), self.sample.scaled(best.file.decode_seconds()?));
+            .with_decode(self.sample.in_file(self.decode), self.sample.in_file(best.file.decode_seconds()?));
         if let Some((before, after)) = before.zip(after) {
             finding = finding.with_skipped(before, after);
         }

@@ -1,6 +1,7 @@
 //! Types that are wider than their values.
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
+use super::looked_at::LookedAt;
 use super::new_type::NewType;
 use super::sample::{MeasuredFile, Sample, like, rows_reader, wrong};
 use super::time_left::TimeLeft;
@@ -11,18 +12,29 @@ use arrow_schema::{DataType, FieldRef, Schema};
 use marquetry_arrow::arrow_reader::ProjectionMask;
 use marquetry_arrow::infer_shredding::infer_shreddings;
 use marquetry_base::Result;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Columns of the table that could have another type. Their values are all read, as far as there is time.
-pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<Vec<Finding>> {
-    let mut found = Vec::new();
+/// Columns of the table that could have another type, the largest first. Their values are all read, as far as there is time.
+pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<LookedAt> {
+    let mut looked = LookedAt::default();
     let schema = sample.batch.schema();
-    for (root, field) in schema.fields().iter().enumerate() {
-        if time.is_over() {
-            break;
+    let mut sized = Vec::new();
+    for (at, root) in sample.columns.roots.iter().copied().enumerate() {
+        if ValueForm::of(schema.field(at).data_type()).is_some() {
+            let column = input.metadata.schema().columns_of(root).start;
+            sized.push((super::measure::column_bytes(&input.metadata, column)?, at, root, column));
         }
+    }
+    sized.sort_by_key(|(stored, ..)| Reverse(*stored));
+    for (stored, at, root, column) in sized {
+        if time.is_over() {
+            looked.left.push(column);
+            continue;
+        }
+        let field = &schema.fields()[at];
         let Some(mut form) = ValueForm::of(field.data_type()) else { continue };
-        let array = sample.batch.column(root);
+        let array = sample.batch.column(at);
         if !form.add(array) || form.wanted().is_none() {
             continue;
         }
@@ -30,15 +42,13 @@ pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) 
         // Another value may have another form.
         let Some(wanted) = form.wanted() else { continue };
         let confidence = Confidence::of(read.max(sample.rows()), input.metadata.num_rows());
-        let column = input.metadata.schema().columns_of(root).start;
-        let stored = super::measure::column_bytes(&input.metadata, column)?;
         let finding = match wanted {
             Wanted::Type(new) => narrower(input, field, array, new, confidence, stored)?,
             Wanted::Json => variant(input, field, array, confidence, stored)?,
         };
-        found.extend(finding);
+        looked.findings.extend(finding);
     }
-    Ok(found)
+    Ok(looked)
 }
 
 /// Shows all values of a column to a form, as long as it has time, and a type fits. Returns how many rows were read.

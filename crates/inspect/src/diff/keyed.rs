@@ -69,7 +69,7 @@ struct Rows {
 
 /// Keys are hashes already. They are spread once more, as those of a part have the same highest bits.
 #[derive(Default)]
-struct KeyHasher(u64);
+pub(crate) struct KeyHasher(u64);
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {

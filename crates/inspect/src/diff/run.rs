@@ -3,12 +3,13 @@
 use super::diff_file::{DiffFile, column_hashes};
 use super::in_place::Places;
 use super::options::DiffOptions;
+use super::pairing::Unpaired;
 use super::parted_log::PartedLog;
 use super::row_hash::are_comparable;
 use super::row_log::RowLog;
 use super::row_sink::RowSink;
 use super::rows_diff::RowsDiff;
-use super::{keyed, multiset, side_by_side};
+use super::{keyed, multiset, pairing, side_by_side};
 use crate::columns::columns;
 use arrow_array::RecordBatchReader;
 use marquetry_base::{Error, Result, available_threads, parallel_map};
@@ -25,7 +26,8 @@ use std::collections::{BTreeMap, HashMap};
 /// million places differ, a row that another one took the place of counts as changed. With a [key](DiffOptions::key) rows belong
 /// together by it.
 ///
-/// Files that have equally many rows are compared side by side first, and nothing of their rows is kept.
+/// Files that have equally many rows are compared side by side first, and nothing of their rows is kept. Where rows were put in or left out,
+/// both files are read in turn, and little of their rows is kept while few differ: half a million.
 ///
 /// Rows are compared by hashes of 64 bits: that a difference is not seen has a probability of 2^-64 for each. Memory: some 100 MB,
 /// whatever the files have; more goes to [`DiffOptions::spill_store`].
@@ -78,6 +80,12 @@ fn by_values(
         let changed = found.changed.into_iter().take(MOST_LOOKED_AT).map(|place| (place, place));
         return Ok(changed.collect());
     }
+    if let Some(found) = pairing::compare(left, right, &diff.columns, options)?
+        // Where all rows are in both files, their order is told by a log of it.
+        && (found.removed > 0 || found.added > 0)
+    {
+        return Ok(paired(found, (num_rows(left), num_rows(right)), samples, diff));
+    }
     let [left, right] =
         &scan(left, right, &diff.columns, options, || RowLog::new(options.spill_store.clone()))?;
     diff.rows = (left.len(), right.len());
@@ -102,6 +110,13 @@ fn by_key(
         diff.changed = places.len() as u64;
         return Ok(places.into_iter().take(MOST_LOOKED_AT).map(|(place, ..)| (place, place)).collect());
     }
+    if let Some(found) = pairing::compare(left, right, &diff.columns, options)?
+        && (found.removed > 0 || found.added > 0)
+    {
+        let changed = paired(found, (num_rows(left), num_rows(right)), options.samples, diff);
+        diff.changed = changed.len() as u64;
+        return Ok(changed.into_iter().take(MOST_LOOKED_AT).collect());
+    }
     let most = num_rows(left).max(num_rows(right));
     let new_log = || PartedLog::new(options.spill_store.clone(), most);
     let [left, right] = &scan(left, right, &diff.columns, options, new_log)?;
@@ -114,6 +129,15 @@ fn by_key(
         diff.is_reordered = diff.first_moved.is_some();
     }
     Ok(found.changed_rows)
+}
+
+/// Takes what was found by pairing rows; returns those that changed.
+fn paired(found: Unpaired, rows: (u64, u64), samples: usize, diff: &mut RowsDiff) -> Vec<(u64, u64)> {
+    diff.rows = rows;
+    (diff.removed, diff.added) = (found.removed, found.added);
+    diff.removed_rows = found.removed_rows.into_iter().take(samples).collect();
+    diff.added_rows = found.added_rows.into_iter().take(samples).collect();
+    found.changed_rows
 }
 
 fn num_rows(file: &DiffFile) -> u64 {

@@ -4,8 +4,7 @@
 use super::diff_file::DiffFile;
 use super::key_order::KeyOrder;
 use super::options::DiffOptions;
-use arrow_array::RecordBatchReader;
-use marquetry_arrow::arrow_reader::ParquetRecordBatchReader;
+use super::side::Side;
 use marquetry_base::{Error, Result, available_threads, parallel_map};
 use marquetry_core::metadata::ParquetMetaData;
 use std::collections::BTreeSet;
@@ -43,17 +42,14 @@ pub(crate) fn compare(
     let compared = parallel_map(&*executor, stretches, &mut workers, move |rows, ()| {
         let side = |file: &DiffFile| {
             let reader = file.rows(&names, rows.clone(), each, &options.executor)?;
-            Ok::<_, Error>(Side::new(reader, &options.key))
+            Ok::<_, Error>(Side::new(reader, &options.key, rows.start))
         };
         let (mut left, right) = (side(&left)?, side(&right)?);
         // Where keys are the same, the order of one side is that of the other.
-        if !options.key.is_empty() {
-            left.order = KeyOrder::new(&left.reader.schema(), &options.key)?;
-            if left.order.is_none() {
-                return Ok(None);
-            }
+        if !options.key.is_empty() && !left.watch_order()? {
+            return Ok(None);
         }
-        compare_stretch(left, right, rows.start, &shared)
+        compare_stretch(left, right, &shared)
     });
     let compared: Option<Vec<Stretch>> = compared.into_iter().collect::<Result<_>>()?;
     let Some(compared) = compared.filter(|_| !found.is_over()) else { return Ok(None) };
@@ -113,8 +109,8 @@ struct Stretch {
 }
 
 /// `None` if it is over before the end.
-fn compare_stretch(mut left: Side, mut right: Side, first: u64, found: &Found) -> Result<Option<Stretch>> {
-    let (mut places, mut start) = (Vec::new(), first);
+fn compare_stretch(mut left: Side, mut right: Side, found: &Found) -> Result<Option<Stretch>> {
+    let mut places = Vec::new();
     loop {
         let has_rows = left.fill()? & right.fill()?;
         if !left.is_in_order() {
@@ -127,6 +123,7 @@ fn compare_stretch(mut left: Side, mut right: Side, first: u64, found: &Found) -
             return Ok(Some(Stretch { places, order: left.order }));
         }
         let n = left.left().min(right.left());
+        let start = left.next();
         let (lefts, rights) = (left.take(n), right.take(n));
         if lefts.0 != rights.0 {
             found.has_no_order.store(true, Ordering::Relaxed);
@@ -140,53 +137,6 @@ fn compare_stretch(mut left: Side, mut right: Side, first: u64, found: &Found) -
             );
             found.places.fetch_add(places.len() - before, Ordering::Relaxed);
         }
-        start += n as u64;
-    }
-}
-
-/// A file in the reading: the hashes of a batch, of which some may have been compared.
-struct Side {
-    reader: ParquetRecordBatchReader,
-    key: Vec<String>,
-    order: Option<KeyOrder>,
-    keys: Vec<u64>,
-    rows: Vec<u64>,
-    at: usize,
-}
-
-impl Side {
-    /// What has no order yet.
-    fn new(reader: ParquetRecordBatchReader, key: &[String]) -> Self {
-        Side { reader, key: key.to_vec(), order: None, keys: Vec::new(), rows: Vec::new(), at: 0 }
-    }
-
-    /// Reads the next batch if there are no rows left; whether there are any.
-    fn fill(&mut self) -> Result<bool> {
-        while self.left() == 0 {
-            let Some(batch) = self.reader.next_batch() else { return Ok(false) };
-            let batch = batch?;
-            (self.keys, self.rows) = DiffFile::hashes(&batch, &self.key);
-            self.at = 0;
-            if let Some(order) = &mut self.order {
-                order.add(&batch)?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn is_in_order(&self) -> bool {
-        self.order.as_ref().is_none_or(KeyOrder::holds)
-    }
-
-    fn left(&self) -> usize {
-        self.rows.len() - self.at
-    }
-
-    /// The hashes of the next rows: of their keys, if there are any, and of all values.
-    fn take(&mut self, n: usize) -> (&[u64], &[u64]) {
-        let taken = self.at..self.at + n;
-        self.at += n;
-        (self.keys.get(taken.clone()).unwrap_or_default(), &self.rows[taken])
     }
 }
 

@@ -3,15 +3,18 @@
 use super::command::{column_options, convert_options, like, rewrite_options};
 use crate::commands::rewrite::{RewriteArgs, rewrite_if};
 use crate::failure::Failure;
+use crate::keys::EncryptArgs;
 use crate::rewrite::Input;
 use crate::spinner::Spinner;
 use crate::unreferenced::unreferenced;
 use clap::{Args as ClapArgs, Command, FromArgMatches};
 use marquetry::errors::Error;
+use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry_inspect::{Advice, AdviceKind, Change, Finding, Goal, NewType};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// What is done to a file.
@@ -71,21 +74,26 @@ impl Applied {
         Ok(Applied { attempts, converts, retyped, kinds, predicted })
     }
 
-    /// The same; a small file is written once to see how large it gets: of those, footers and indexes are a large part.
+    /// The same; a small file is written once to see how large it gets, encrypted so: of those, footers and indexes are a large part.
     pub(crate) fn tried(
         input: &Input,
         advice: &Advice,
         goal: Goal,
         allowed: Allowed,
+        encryption: Option<Arc<FileEncryptionProperties>>,
     ) -> Result<Self, Failure> {
         let applied = Applied::new(input, advice, goal, allowed)?;
         let _spinner = Spinner::new("measuring");
-        applied.written_once(input, advice)
+        applied.written_once(input, advice, encryption)
     }
 
-    fn written_once(mut self, input: &Input, advice: &Advice) -> Result<Self, Failure> {
-        // Of an encrypted file nothing is written without saying by which keys.
-        let may_be_written = input.path.as_os_str() != "-" && input.metadata.encryption().is_none();
+    fn written_once(
+        mut self,
+        input: &Input,
+        advice: &Advice,
+        encryption: Option<Arc<FileEncryptionProperties>>,
+    ) -> Result<Self, Failure> {
+        let may_be_written = input.path.as_os_str() != "-" && may_be_tried(input, encryption.as_ref());
         let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && may_be_written;
         // What there was no time to measure is not written for a trial.
         let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
@@ -96,7 +104,7 @@ impl Applied {
         self.predicted = advice.file_bytes;
         for options in &self.attempts {
             let mut size = None;
-            let args = rewrite_args(&input.path, &folder.path("trial.parquet"), options)?;
+            let args = rewrite_args(&input.path, &folder.path("trial.parquet"), options, encryption.clone())?;
             rewrite_if(&args, |temporary| {
                 size = fs::metadata(temporary).ok().map(|metadata| metadata.len());
                 Ok(false)
@@ -108,6 +116,11 @@ impl Applied {
         }
         Ok(self)
     }
+}
+
+/// Whether a file may be written for a trial: what was encrypted is written in the open nowhere but where that is asked for.
+pub(crate) fn may_be_tried(input: &Input, encryption: Option<&Arc<FileEncryptionProperties>>) -> bool {
+    encryption.is_some() || input.metadata.encryption().is_none()
 }
 
 /// Whether a finding is followed: what keeps rows and types, if it is good for the goal.
@@ -204,14 +217,21 @@ fn predicted(input: &Input, advice: &Advice, taken: &[&Finding]) -> u64 {
     bytes.max(0.0) as u64
 }
 
-/// As if `rewrite` had been called with these options.
-pub(crate) fn rewrite_args(input: &Path, output: &Path, options: &[String]) -> Result<RewriteArgs, Failure> {
+/// As if `rewrite` had been called with these options, for a file that is encrypted so.
+pub(crate) fn rewrite_args(
+    input: &Path,
+    output: &Path,
+    options: &[String],
+    encryption: Option<Arc<FileEncryptionProperties>>,
+) -> Result<RewriteArgs, Failure> {
     let mut words: Vec<OsString> = vec!["rewrite".into()];
     words.extend(options.iter().map(OsString::from));
     words.extend(["--overwrite".into(), "--".into(), input.into(), output.into()]);
     let matches = RewriteArgs::augment_args(Command::new("rewrite")).try_get_matches_from(words);
     let parsed = matches.and_then(|matches| RewriteArgs::from_arg_matches(&matches));
-    parsed.map_err(|error| Failure::Usage(error.to_string()))
+    let mut args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+    args.encrypt = EncryptArgs::decided(encryption);
+    Ok(args)
 }
 
 /// A directory for a file that is thrown away.

@@ -1,7 +1,9 @@
 //! How a file is optimized, and what came of it.
 
 use marquetry::errors::CancelToken;
+use marquetry::file::encryption::{FileDecryptionProperties, FileEncryptionProperties};
 use marquetry_inspect::{Advice, AdviceKind, AdviseOptions};
+use std::sync::Arc;
 
 /// How [`optimize`](super::optimize) writes a file again.
 ///
@@ -28,6 +30,12 @@ pub struct OptimizeOptions {
     pub memory_limit: Option<usize>,
     /// Ends the work early, which fails then; nothing is left of the new file.
     pub cancel: CancelToken,
+    /// The keys of an encrypted file that is read. Default: none.
+    pub decryption: Option<Arc<FileDecryptionProperties>>,
+    /// How the new file is encrypted. Default: as the one that is read, the same columns with the same keys.
+    pub encryption: Option<Arc<FileEncryptionProperties>>,
+    /// Write what was encrypted in the open, unless [`encryption`](Self::encryption) says how it is encrypted. Default: no.
+    pub decrypt: bool,
 }
 
 impl Default for OptimizeOptions {
@@ -40,6 +48,9 @@ impl Default for OptimizeOptions {
             overwrite: false,
             memory_limit: None,
             cancel: CancelToken::default(),
+            decryption: None,
+            encryption: None,
+            decrypt: false,
         }
     }
 }
@@ -91,6 +102,27 @@ impl OptimizeOptions {
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Sets [`decryption`](Self::decryption).
+    #[must_use]
+    pub fn with_decryption(mut self, keys: Option<Arc<FileDecryptionProperties>>) -> Self {
+        self.decryption = keys;
+        self
+    }
+
+    /// Sets [`encryption`](Self::encryption).
+    #[must_use]
+    pub fn with_encryption(mut self, encryption: Option<Arc<FileEncryptionProperties>>) -> Self {
+        self.encryption = encryption;
+        self
+    }
+
+    /// Sets [`decrypt`](Self::decrypt).
+    #[must_use]
+    pub fn with_decrypt(mut self, decrypt: bool) -> Self {
+        self.decrypt = decrypt;
         self
     }
 }

@@ -2,13 +2,15 @@
 
 use super::options::{OptimizeOptions, Optimized, OptimizedColumn};
 use crate::args::Format;
-use crate::caller;
-use crate::commands::advise::{Allowed, Applied, TRIED_BYTES, TrialFolder, advice_of, rewrite_args};
+use crate::caller::{self, Program};
+use crate::commands::advise::{
+    Allowed, Applied, TRIED_BYTES, TrialFolder, advice_of, may_be_tried, rewrite_args,
+};
 use crate::commands::convert::{ConvertArgs, convert};
 use crate::commands::rewrite::rewrite_if;
 use crate::failure::Failure;
 use crate::file_name;
-use crate::keys;
+use crate::keys::{self, EncryptArgs, encrypted_like};
 use crate::memory::usual_to_write;
 use crate::output::Output;
 use crate::overwrite::{refuse, refuse_existing};
@@ -17,9 +19,10 @@ use crate::spinner::Spinner;
 use arrow_schema::TimeUnit;
 use clap::{Args as ClapArgs, Command, FromArgMatches};
 use marquetry::arrow::StringLayout;
-use marquetry::arrow::arrow_reader::Int96Unit;
+use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96Unit};
 use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::AtomicFile;
+use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry_inspect::{AdviceKind, DiffFile, DiffOptions, column_bytes, diff_rows};
 use std::ffi::OsString;
@@ -31,7 +34,9 @@ use std::sync::Arc;
 /// Writes the rows of the Parquet file `input` to `output` as is advised: what the command `optimize` does. `input` may be a URL, where
 /// the command may. The new file appears once it is whole and its rows were compared, and is never larger.
 ///
-/// Fails if `input` is encrypted, if `output` is there and may not be replaced, or is `input`, and where reading or writing fails.
+/// Of an encrypted file the same columns are encrypted with the same keys, unless the options say otherwise.
+///
+/// Fails if a key of `input` is missing, if `output` is there and may not be replaced, or is `input`, and where reading or writing fails.
 ///
 /// ```
 /// use marquetry_cli::{OptimizeOptions, optimize};
@@ -49,7 +54,8 @@ pub fn optimize(
 ) -> Result<Optimized, Error> {
     let (input, output) = (input.as_ref(), output.as_ref());
     let work = || optimize_file(input, output, options, &mut Output::new(Format::Text, false));
-    let done = caller::for_program(options.cancel.clone(), work);
+    let program = Program { cancel: options.cancel.clone(), keys: options.decryption.clone() };
+    let done = caller::for_program(program, work);
     done.map_err(|failure| failure.into_error().in_file(file_name::shown(input)))
 }
 
@@ -62,15 +68,14 @@ pub(super) fn optimize_file(
 ) -> Result<Optimized, Failure> {
     refuse_existing(path, [input], options.overwrite)?;
     let input = Input::open(input)?;
-    if input.metadata.encryption().is_some() {
-        let why = "is encrypted: `marquetry rewrite --encrypt-file` writes it again";
-        return Err(refuse(&input.path, why));
-    }
+    let encryption = Encryption::of(&input, options)?;
     let advice = advice_of(&input, options.advise.clone())?;
     let allowed = Allowed { sort: options.sort, types: options.types };
-    let applied = Applied::tried(&input, &advice, options.advise.goal, allowed)?;
+    let properties = encryption.properties.clone();
+    let applied = Applied::tried(&input, &advice, options.advise.goal, allowed, properties)?;
     let memory_limit = options.memory_limit.unwrap_or_else(usual_to_write);
-    let mut work = Work { input, path, applied, size: advice.file_bytes, options, memory_limit, output };
+    let size = advice.file_bytes;
+    let mut work = Work { input, path, applied, size, encryption, options, memory_limit, output };
     let got = work.write()?;
     let columns = advice.columns.iter().map(|column| {
         Ok(OptimizedColumn {
@@ -92,6 +97,32 @@ pub(super) fn optimize_file(
     })
 }
 
+/// How the new file is encrypted.
+struct Encryption {
+    properties: Option<Arc<FileEncryptionProperties>>,
+    /// Whether it was asked for something else than the file that is read has.
+    is_other: bool,
+}
+
+impl Encryption {
+    fn of(input: &Input, options: &OptimizeOptions) -> Result<Self, Error> {
+        Ok(match (&options.encryption, options.decrypt) {
+            (Some(asked), _) => Encryption { properties: Some(asked.clone()), is_other: true },
+            (None, true) => Encryption { properties: None, is_other: input.metadata.encryption().is_some() },
+            (None, false) => Encryption { properties: encrypted_like(&input.metadata)?, is_other: false },
+        })
+    }
+
+    /// What reads the new file: the keys that were given, unless it has others.
+    fn reader_options(&self) -> Result<ArrowReaderOptions, Error> {
+        Ok(match &self.properties {
+            Some(others) if self.is_other => keys::reader_options_with(Some(others.decryption()?)),
+            Some(_) => keys::reader_options(),
+            None => keys::reader_options_with(None),
+        })
+    }
+}
+
 /// What was written.
 struct Got {
     metadata: Arc<ParquetMetaData>,
@@ -107,6 +138,7 @@ struct Work<'a> {
     applied: Applied,
     /// Bytes of the file that is read.
     size: u64,
+    encryption: Encryption,
     options: &'a OptimizeOptions,
     memory_limit: usize,
     output: &'a mut Output,
@@ -115,7 +147,8 @@ struct Work<'a> {
 impl Work<'_> {
     /// Tries one way after the other, and then a copy.
     fn write(&mut self) -> Result<Got, Failure> {
-        if self.applied.converts && self.size <= TRIED_BYTES {
+        let may_be_tried = may_be_tried(&self.input, self.encryption.properties.as_ref());
+        if self.applied.converts && self.size <= TRIED_BYTES && may_be_tried {
             self.applied.predicted = self.size_by_trial()?;
         }
         for options in self.applied.attempts.clone() {
@@ -128,20 +161,27 @@ impl Work<'_> {
                 return Ok(got);
             }
         }
+        (self.applied.kinds, self.applied.retyped) = (Vec::new(), Vec::new());
+        if self.encryption.is_other {
+            let _spinner = Spinner::new("writing");
+            let written = self.rewritten(&[])?;
+            return written.ok_or_else(|| refuse(self.path, "is not written"));
+        }
         copy(&self.input, self.path)?;
         let (metadata, size) = (self.input.metadata.clone(), self.size);
         Ok(Got { metadata, size, is_copy: true, notes: Vec::new() })
     }
 
-    /// Writes the file with columns as they are stored; `None` if it gets no smaller.
+    /// Writes the file with columns as they are stored; `None` if it gets no smaller, and something was to change.
     fn rewritten(&self, options: &[String]) -> Result<Option<Got>, Failure> {
-        let rewrite = rewrite_args(&self.input.path, self.path, options)?;
+        let encryption = self.encryption.properties.clone();
+        let rewrite = rewrite_args(&self.input.path, self.path, options, encryption)?;
         let written = rewrite_if(&rewrite, |temporary| {
-            let is_smaller = bytes_of(temporary)? < self.size;
-            if is_smaller {
+            let is_wanted = options.is_empty() || bytes_of(temporary)? < self.size;
+            if is_wanted {
                 self.prove(temporary)?;
             }
-            Ok(is_smaller)
+            Ok(is_wanted)
         })?;
         Ok(written.map(|written| Got {
             metadata: Arc::new(written.metadata),
@@ -163,7 +203,8 @@ impl Work<'_> {
             return Ok(None);
         }
         self.prove(&temporary.0)?;
-        let metadata = Input::open_plain(&temporary.0)?.metadata.clone();
+        let opened = crate::remote::open_with_options(&temporary.0, self.encryption.reader_options()?)?;
+        let metadata = opened.metadata().clone();
         let cannot = |error| Error::io("cannot rename the finished file", error);
         fs::rename(&temporary.0, self.path).map_err(cannot)?;
         Ok(Some(Got { metadata, size, is_copy: false, notes: Vec::new() }))
@@ -177,7 +218,8 @@ impl Work<'_> {
         words.extend([self.input.path.clone().into(), path.into()]);
         let matches = ConvertArgs::augment_args(Command::new("convert")).try_get_matches_from(words);
         let parsed = matches.and_then(|matches| ConvertArgs::from_arg_matches(&matches));
-        let convert_args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut convert_args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
+        convert_args.encrypt = EncryptArgs::decided(self.encryption.properties.clone());
         convert(&convert_args, self.memory_limit, self.output)
     }
 
@@ -211,9 +253,9 @@ impl Work<'_> {
 
     fn prove_with(&self, after: &Path, int96: Int96Unit) -> Result<(), Failure> {
         let (before, applied) = (&self.input.path, &self.applied);
-        let options = || keys::reader_options().with_text(StringLayout::Utf8View).with_int96(int96);
-        let left = DiffFile::open(crate::remote::source(before)?, options())?;
-        let right = DiffFile::open(crate::remote::source(after)?, options())?;
+        let with = |options: ArrowReaderOptions| options.with_text(StringLayout::Utf8View).with_int96(int96);
+        let left = DiffFile::open(crate::remote::source(before)?, with(keys::reader_options()))?;
+        let right = DiffFile::open(crate::remote::source(after)?, with(self.encryption.reader_options()?))?;
         let mut diff_options = DiffOptions::default();
         if !applied.retyped.is_empty() {
             let roots = left.metadata().schema().fields().iter().map(|field| field.name().clone());

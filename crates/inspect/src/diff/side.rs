@@ -1,0 +1,74 @@
+//! A file in the reading: the hashes of a batch, of which some may have been compared.
+
+use super::diff_file::DiffFile;
+use super::key_order::KeyOrder;
+use arrow_array::RecordBatchReader;
+use marquetry_arrow::arrow_reader::ParquetRecordBatchReader;
+use marquetry_base::Result;
+
+pub(crate) struct Side {
+    reader: ParquetRecordBatchReader,
+    key: Vec<String>,
+    /// Whether keys ascend or descend, where that is watched.
+    pub(crate) order: Option<KeyOrder>,
+    keys: Vec<u64>,
+    rows: Vec<u64>,
+    at: usize,
+    /// The number of the first row of the batch.
+    first: u64,
+}
+
+impl Side {
+    /// From row `first` on.
+    pub(crate) fn new(reader: ParquetRecordBatchReader, key: &[String], first: u64) -> Self {
+        let (keys, rows) = (Vec::new(), Vec::new());
+        Side { reader, key: key.to_vec(), order: None, keys, rows, at: 0, first }
+    }
+
+    /// Watches the order of keys, if they have any; whether that is so.
+    pub(crate) fn watch_order(&mut self) -> Result<bool> {
+        self.order = KeyOrder::new(&self.reader.schema(), &self.key)?;
+        Ok(self.order.is_some())
+    }
+
+    /// Reads the next batch if there are no rows left; whether there are any.
+    pub(crate) fn fill(&mut self) -> Result<bool> {
+        while self.left() == 0 {
+            self.first += self.rows.len() as u64;
+            (self.at, self.rows) = (0, Vec::new());
+            let Some(batch) = self.reader.next_batch() else { return Ok(false) };
+            let batch = batch?;
+            (self.keys, self.rows) = DiffFile::hashes(&batch, &self.key);
+            if let Some(order) = &mut self.order {
+                order.add(&batch)?;
+            }
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.order.as_ref().is_none_or(KeyOrder::holds)
+    }
+
+    /// Rows of the batch that are left.
+    pub(crate) fn left(&self) -> usize {
+        self.rows.len() - self.at
+    }
+
+    /// The number of the next row.
+    pub(crate) fn next(&self) -> u64 {
+        self.first + self.at as u64
+    }
+
+    /// The hashes of the rows that are left: of their keys, if there are any, and of all values.
+    pub(crate) fn rest(&self) -> (&[u64], &[u64]) {
+        (self.keys.get(self.at..).unwrap_or_default(), &self.rows[self.at..])
+    }
+
+    /// The same of the next rows, which are passed over.
+    pub(crate) fn take(&mut self, n: usize) -> (&[u64], &[u64]) {
+        let taken = self.at..self.at + n;
+        self.at += n;
+        (self.keys.get(taken.clone()).unwrap_or_default(), &self.rows[taken])
+    }
+}
