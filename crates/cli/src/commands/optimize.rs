@@ -107,7 +107,8 @@ narrower types: each value is looked at, and would come back as it was. Both wri
 TIMESTAMP, ENUM text.
 
 An encrypted file is read with --key-file, and written as it is: the same columns, with the same keys. Only --encrypt-file and
---decrypt have OUT otherwise, which may be larger then.
+--decrypt have OUT otherwise, which may be larger then. Rows that --sort has no memory for are meanwhile in temporary files that have
+no name (in TMPDIR), and are not encrypted there.
 
 OUT appears once it is whole and its rows were compared with those of IN. It is never larger: where it would be, filters and indexes
 are left out, and then OUT is a copy of IN, byte for byte. The budget is for measuring; writing and comparing take what they take. Files
