@@ -211,7 +211,7 @@ impl ColumnReader {
             let bytes = width(shape) + LEVEL_BYTES;
             let open = self.chunk.iter().map(|chunk| chunk.row_group);
             let row_groups = open.chain(self.row_groups.iter().copied());
-            let stored = StoredSize::of(&self.metadata, self.leaf, row_groups, self.source.len());
+            let stored = StoredSize::of(&self.metadata, self.leaf, row_groups, rows, self.source.len());
             let size = stored.of_rows(rows, bytes);
             reserved = reserved.max(stored.rows(rows, bytes));
             expected.string_bytes = size.string_bytes.max(last.string_bytes);

@@ -25,15 +25,19 @@ pub(super) struct StoredSize {
 }
 
 impl StoredSize {
-    /// Of column `leaf` of these row groups of a file of `file_bytes` bytes.
+    /// Of column `leaf` of the first of these row groups that have `rows` rows, of a file of `file_bytes` bytes.
     pub(super) fn of(
         metadata: &ParquetMetaData,
         leaf: usize,
         row_groups: impl Iterator<Item = usize>,
+        rows: usize,
         file_bytes: u64,
     ) -> Self {
         let mut size = StoredSize::default();
         for row_group in row_groups {
+            if size.rows >= rows as u64 {
+                break;
+            }
             let row_group = metadata.row_group(row_group);
             let Ok(chunk) = row_group.column(leaf) else { continue };
             let of = |number: i64| u64::try_from(number).unwrap_or(0);
