@@ -1,7 +1,7 @@
 //! Which schema a table has, and which one its files are read as.
 
 use crate::column_kind::{is_binary, is_text};
-use crate::variant_storage::is_restored;
+use crate::variant_storage::{below, is_restored, with_type};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
 use std::collections::HashMap;
@@ -44,38 +44,17 @@ pub(crate) fn read_schema(file: &Schema, table: &Schema) -> Option<SchemaRef> {
 
 fn read_fields(file: &Fields, table: &Fields) -> Fields {
     let read = |field: &FieldRef| match table.find(field.name()) {
-        Some((_, wanted)) => read_field(field, wanted),
+        Some((_, wanted)) => with_type(field, read_type(field, wanted)),
         None => field.clone(),
     };
     file.iter().map(read).collect()
 }
 
-fn read_field(file: &FieldRef, table: &FieldRef) -> FieldRef {
-    match is_restored(file, table.data_type()) {
-        true => file.clone(),
-        false => with_type(file, read_type(file.data_type(), table.data_type())),
-    }
-}
-
-fn read_type(file: &DataType, table: &DataType) -> DataType {
-    match (file, table) {
-        (file, table) if is_text(file) && is_text(table) => table.clone(),
-        (file, table) if is_binary(file) && (is_binary(table) || is_text(table)) => table.clone(),
-        (DataType::Struct(file), DataType::Struct(table)) => DataType::Struct(read_fields(file, table)),
-        (DataType::List(file), DataType::List(table)) => DataType::List(read_field(file, table)),
-        (DataType::LargeList(file), DataType::LargeList(table)) => {
-            DataType::LargeList(read_field(file, table))
-        }
-        (DataType::Map(file, sorted), DataType::Map(table, _)) => {
-            DataType::Map(read_field(file, table), *sorted)
-        }
-        (file, _) => file.clone(),
-    }
-}
-
-fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
-    match *field.data_type() == data_type {
-        true => field.clone(),
-        false => Arc::new(Field::clone(field).with_data_type(data_type)),
+fn read_type(file: &Field, table: &Field) -> DataType {
+    match (file.data_type(), table.data_type()) {
+        (stored, wanted) if is_restored(file, wanted) => stored.clone(),
+        (stored, wanted) if is_text(stored) && is_text(wanted) => wanted.clone(),
+        (stored, wanted) if is_binary(stored) && (is_binary(wanted) || is_text(wanted)) => wanted.clone(),
+        (stored, wanted) => below(stored, wanted, &read_type),
     }
 }

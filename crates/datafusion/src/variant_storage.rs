@@ -135,7 +135,11 @@ fn type_as(file: &Field, table: &Field, restored: &dyn Fn(&Field, &DataType) -> 
 }
 
 /// A type, with the types of the fields below it changed where `other` has them too.
-fn below(of: &DataType, other: &DataType, changed: &dyn Fn(&Field, &Field) -> DataType) -> DataType {
+pub(crate) fn below(
+    of: &DataType,
+    other: &DataType,
+    changed: &dyn Fn(&Field, &Field) -> DataType,
+) -> DataType {
     let item = |field: &FieldRef, other: &FieldRef| with_type(field, changed(field, other));
     match (of, other) {
         (DataType::Struct(fields), DataType::Struct(others)) => {
@@ -156,7 +160,8 @@ fn below(of: &DataType, other: &DataType, changed: &dyn Fn(&Field, &Field) -> Da
     }
 }
 
-fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
+/// The field, with this type.
+pub(crate) fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
     match *field.data_type() == data_type {
         true => field.clone(),
         false => Arc::new(Field::clone(field).with_data_type(data_type)),
