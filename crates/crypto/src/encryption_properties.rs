@@ -130,7 +130,7 @@ impl FileEncryptionProperties {
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
     ///
-    /// Fails never, for the keys have a right length.
+    /// An error is not expected: keys that encrypt have a length with which they decrypt.
     pub fn decryption(&self) -> Result<Arc<FileDecryptionProperties>> {
         let builder = FileDecryptionProperties::builder(self.footer_key.secret().expose().to_vec());
         let builder = self.columns.iter().fold(builder, |builder, column| {
