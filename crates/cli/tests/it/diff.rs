@@ -1,0 +1,70 @@
+//! `diff`: what two files differ in, and the exit code that says so.
+
+use crate::command::{Folder, everything, success, wines};
+use serde_json::{Value, json};
+
+fn diff(arguments: &[&str]) -> (Option<i32>, Value) {
+    let (code, text) = everything(&[&["diff", "--format", "json"], arguments].concat());
+    (code, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
+}
+
+#[test]
+fn the_same_rows_stored_otherwise() {
+    let folder = Folder::new("diff-layout");
+    let (base, other) = (folder.path("base.parquet"), folder.path("other.parquet"));
+    success(&["convert", &wines(), &base]);
+    success(&["convert", &base, &other, "--compression", "snappy", "--row-group-rows", "70"]);
+    let (code, same) = diff(&["--rows", &base, &other]);
+    assert_eq!((code, &same["same"], &same["rows"]["left"]), (Some(0), &true.into(), &200.into()), "{same}");
+    assert_eq!(same["differences"], json!([]));
+    let (code, layout) = diff(&[&base, &other]);
+    assert_eq!(code, Some(1));
+    let is_there = |fact: &str| layout["differences"].as_array().unwrap().iter().any(|it| it["fact"] == fact);
+    assert!(is_there("row groups") && is_there("codecs"), "{layout}");
+    assert!(layout["rows"].is_null());
+    assert_eq!(everything(&["diff", &wines(), &wines()]), (Some(0), String::new()));
+    assert_eq!(everything(&["diff", "--rows", &wines(), &wines()]), (Some(0), String::new()));
+}
+
+#[test]
+fn rows_by_place_and_by_key() {
+    let folder = Folder::new("diff-rows");
+    let file = |name: &str, rows: &str| {
+        let (csv, parquet) =
+            (folder.write(&format!("{name}.csv"), rows), folder.path(&format!("{name}.parquet")));
+        success(&["convert", &csv, &parquet]);
+        parquet
+    };
+    let left = file("left", "id,name,price\n1,a,10\n2,b,20\n3,c,30\n");
+    let changed = file("changed", "id,name,price\n1,a,10\n2,b,25\n3,c,30\n");
+    let (code, found) = diff(&["--rows", &left, &changed]);
+    assert_eq!(code, Some(1));
+    let rows = &found["rows"];
+    assert_eq!((&rows["changed"], &rows["removed"], &rows["added"]), (&1.into(), &0.into(), &0.into()));
+    assert_eq!(rows["changed_columns"], json!([{"column": "price", "rows": 1}]));
+    let cell = json!({"column": "price", "left": 20, "right": 25});
+    assert_eq!(rows["changed_rows"], json!([{"left_row": 1, "right_row": 1, "cells": [cell]}]));
+
+    let edited = file("edited", "id,name,price\n4,d,40\n3,c,33\n1,a,10\n");
+    let (code, text) = everything(&["diff", "--key", "id", &left, &edited]);
+    assert_eq!(code, Some(1));
+    let expected = "rows: 3 and 3\n  1 removed\n  1 added\n  1 changed\n  changed by column: price 1\n\
+                    - 1: {\"id\":2,\"name\":\"b\",\"price\":20}\n+ 0: {\"id\":4,\"name\":\"d\",\"price\":40}\n~ 2 -> 1: price: 30 -> 33\n";
+    assert_eq!(text, expected);
+    let (code, text) = everything(&["diff", "--columns", "name", &left, &changed]);
+    assert_eq!((code, &*text), (Some(0), ""));
+}
+
+#[test]
+fn what_cannot_be_compared_is_neither_the_same_nor_different() {
+    let folder = Folder::new("diff-bad");
+    let bad = folder.write("bad.parquet", "PAR1 is not enough PAR1");
+    for arguments in [
+        &[&*wines(), &*bad][..],
+        &["--rows", &wines(), "absent.parquet"],
+        &["--key", "country", &wines(), &wines()],
+    ] {
+        let (code, text) = everything(&[&["diff"], arguments].concat());
+        assert_eq!(code, Some(2), "{text}");
+    }
+}
