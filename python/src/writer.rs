@@ -6,6 +6,7 @@ use crate::options::Options;
 use crate::properties::properties;
 use crate::sink::{Sink, Target};
 use crate::work::run;
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry::arrow::ArrowWriter;
 use marquetry::errors::{CancelToken, Error, Result};
@@ -52,8 +53,8 @@ impl Writer {
         Ok(Writer { schema, name, cancel, writer: Mutex::new(Some(writer)) })
     }
 
-    /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` row groups have so many
-    /// rows, and the last one of this call ends with it.
+    /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` they are of a table that is
+    /// in memory: row groups have so many rows, and the last one of this call ends with it.
     #[pyo3(signature = (data, row_group_rows=None, progress=None))]
     fn write(
         &self,
@@ -62,25 +63,20 @@ impl Writer {
         row_group_rows: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let batches = import_batches(data)?;
+        let batches = import_batches(data)?.map(|batch| batch.map_err(Error::from));
         self.with_writer(py, move |writer| {
+            if let Some(rows) = row_group_rows {
+                return write_table(writer, batches, rows.max(1));
+            }
             let mut rows = 0;
             for batch in batches {
-                let batch = batch.map_err(Error::from)?;
-                match row_group_rows {
-                    None => writer.write(&batch)?,
-                    Some(most) => write_in_groups(writer, &batch, most.max(1))?,
-                }
+                let batch = batch?;
+                writer.write(&batch)?;
                 rows += batch.num_rows();
                 if let Some(progress) = &progress {
                     let call = Python::attach(|py| progress.call1(py, (rows,)).map(drop));
                     call.map_err(crate::errors::from_python)?;
                 }
-            }
-            match (row_group_rows, writer.in_progress_rows()) {
-                (Some(_), 0) if rows == 0 => append_empty(writer)?,
-                (Some(_), 1..) => writer.flush()?,
-                _ => (),
             }
             Ok(())
         })
@@ -172,23 +168,29 @@ impl Drop for Begun {
     }
 }
 
-fn write_in_groups(
+/// Row groups of `most` rows; one without rows for a table that has none.
+fn write_table(
     writer: &mut ArrowWriter<Sink>,
-    batch: &arrow_array::RecordBatch,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
     most: usize,
 ) -> Result<()> {
-    let mut at = 0;
-    while at < batch.num_rows() {
-        let n = (most - writer.in_progress_rows().min(most)).min(batch.num_rows() - at);
-        if n > 0 {
-            writer.write(&batch.slice(at, n))?;
-            at += n;
-        }
-        if writer.in_progress_rows() >= most {
-            writer.flush()?;
+    let (mut group, mut rows, mut is_empty) = (Vec::new(), 0, true);
+    for batch in batches {
+        let mut rest = batch?;
+        while rest.num_rows() > 0 {
+            let n = (most - rows).min(rest.num_rows());
+            let is_whole = n == rest.num_rows();
+            group.push(if is_whole { rest.clone() } else { rest.slice(0, n) });
+            rest = rest.slice(n, rest.num_rows() - n);
+            rows += n;
+            is_empty = false;
+            if rows == most {
+                writer.write_table(&std::mem::take(&mut group))?;
+                rows = 0;
+            }
         }
     }
-    Ok(())
+    if is_empty { append_empty(writer) } else { writer.write_table(&group) }
 }
 
 /// A row group without rows: what is written is a row group of its own.

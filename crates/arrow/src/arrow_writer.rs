@@ -18,6 +18,7 @@ mod progress;
 mod row_group;
 mod serialized;
 mod slice_size;
+mod table;
 
 pub use column_chunk::ArrowColumnChunk;
 pub use column_writer::{ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves};
@@ -240,8 +241,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         let mut from = 0;
         while from < batch.num_rows() {
             let room = most - self.in_progress_rows();
-            let of_a_pass = (self.pass_bytes() / bytes_per_row.max(1)).clamp(1, PASS_ROWS);
-            let n = (batch.num_rows() - from).min(room).min(of_a_pass);
+            let n = (batch.num_rows() - from).min(room).min(self.pass_rows(bytes_per_row));
             self.pending.batches.push((batch.clone(), from..from + n));
             self.pending.rows += n;
             self.pending.bytes += n * bytes_per_row;
@@ -501,6 +501,11 @@ impl<W: Write + Send> ArrowWriter<W> {
         let done = work(self);
         self.failed = done.is_err();
         done
+    }
+
+    /// How many rows of this size a pass takes at most.
+    fn pass_rows(&self, bytes_per_row: usize) -> usize {
+        (self.pass_bytes() / bytes_per_row.max(1)).clamp(1, PASS_ROWS)
     }
 
     /// Bytes that may wait.

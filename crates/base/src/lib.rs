@@ -43,7 +43,7 @@ pub use limits::Limits;
 pub use memory_budget::{MemoryBudget, MemoryReservation};
 pub use memory_pool::MemoryPool;
 pub use padded_bytes::{PADDING, PaddedBytes};
-pub use parallel_map::parallel_map;
+pub use parallel_map::{parallel_map, parallel_map_each};
 pub use printable::{Printable, steers_terminal};
 pub use quoted::{quote_name, unquote};
 pub use shared_executor::SharedExecutor;

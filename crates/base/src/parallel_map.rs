@@ -2,6 +2,7 @@
 
 use crate::executor::Executor;
 use std::any::Any;
+use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -34,46 +35,76 @@ where
     S: Send + 'static,
     R: Send + 'static,
 {
+    let mut results = Vec::with_capacity(items.len());
+    parallel_map_each(executor, items, states, |_| 0, work, |result| results.push(result));
+    results
+}
+
+/// As [`parallel_map`], for items of which some are much more work: `weight` says how much, by any measure. The caller gives each
+/// result to `take` as soon as it and all before it are there, in the order of the items.
+///
+/// Threads of the executor begin with the heaviest items. The caller begins with the first, so that results come early, unless the
+/// heaviest is more than one worker's share of what is left.
+///
+/// ```
+/// use marquetry_base::{ThreadPool, parallel_map_each};
+/// let mut text = String::new();
+/// let words = vec!["a", "list", "of", "words"];
+/// let weight = |word: &&str| word.len() as u64;
+/// parallel_map_each(&ThreadPool::new("upper"), words, &mut vec![(); 2], weight, |word, ()| word.to_uppercase(), |word| {
+///     text += &word;
+/// });
+/// assert_eq!(text, "ALISTOFWORDS");
+/// ```
+///
+/// # Panics
+/// As `work` or `take` did; other items are not begun if `work` panics.
+pub fn parallel_map_each<T, S, R>(
+    executor: &dyn Executor,
+    items: Vec<T>,
+    states: &mut Vec<S>,
+    weight: impl Fn(&T) -> u64,
+    work: impl Fn(T, &mut S) -> R + Send + Sync + 'static,
+    mut take: impl FnMut(R),
+) where
+    T: Send + 'static,
+    S: Send + 'static,
+    R: Send + 'static,
+{
     if let [state] = states.as_mut_slice() {
-        return items.into_iter().map(|item| work(item, state)).collect();
+        return items.into_iter().for_each(|item| take(work(item, state)));
     }
-    let helpers = states.len().min(items.len()).saturating_sub(1);
+    let workers = states.len().min(items.len());
     let state = State {
         results: items.iter().map(|_| None).collect(),
-        items: items.into_iter().enumerate(),
+        items: Items::new(items, weight),
         states: std::mem::take(states),
         running: 0,
         panic: None,
     };
-    let shared = Arc::new(Shared { state: Mutex::new(state), ended: Condvar::new(), work });
-    for _ in 0..helpers {
+    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), work });
+    for _ in 1..workers {
         let shared = shared.clone();
         executor.spawn(Box::new(move || shared.help()));
     }
-    shared.help();
-    let mut state = shared.state();
-    while state.running > 0 {
-        state = shared.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
-    }
+    let mut state = shared.lead(workers, &mut take);
     *states = std::mem::take(&mut state.states);
-    let (results, panic) = (std::mem::take(&mut state.results), state.panic.take());
+    let panic = state.panic.take();
     drop(state);
     if let Some(panic) = panic {
         resume_unwind(panic);
     }
-    results.into_iter().flatten().collect()
 }
 
 struct Shared<T, S, R, W> {
     state: Mutex<State<T, S, R>>,
-    /// Signalled when no worker is left.
-    ended: Condvar,
+    /// Signalled when there is a result more, or a worker less.
+    changed: Condvar,
     work: W,
 }
 
 struct State<T, S, R> {
-    /// Those that were not begun, and their numbers.
-    items: std::iter::Enumerate<std::vec::IntoIter<T>>,
+    items: Items<T>,
     results: Vec<Option<R>>,
     /// The states that no worker has.
     states: Vec<S>,
@@ -86,29 +117,115 @@ impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works until no item is left.
+    /// Works until no item is left, the heaviest first.
     fn help(&self) {
         let mut state = self.state();
         // Who comes late finds no states, or no items.
         let Some(mut own) = state.states.pop() else { return };
         state.running += 1;
-        while let Some((i, item)) = state.items.next() {
+        while let Some((i, item)) = state.items.begin_heaviest() {
             drop(state);
-            let done = catch_unwind(AssertUnwindSafe(|| (self.work)(item, &mut own)));
-            state = self.state();
-            match done {
-                Ok(result) => state.results[i] = Some(result),
-                Err(panic) => {
-                    state.panic.get_or_insert(panic);
-                    state.items = Vec::new().into_iter().enumerate();
-                }
-            }
+            state = self.finish(i, item, &mut own);
+            self.changed.notify_all();
         }
         state.states.push(own);
         state.running -= 1;
-        if state.running == 0 {
-            self.ended.notify_all();
+        self.changed.notify_all();
+    }
+
+    /// Works as one of several and takes results, until all are taken and no worker is left.
+    fn lead(&self, workers: usize, take: &mut impl FnMut(R)) -> MutexGuard<'_, State<T, S, R>> {
+        let mut state = self.state();
+        let Some(mut own) = state.states.pop() else { return state };
+        let mut taken = 0;
+        loop {
+            if let Some(result) = state.results.get_mut(taken).and_then(Option::take) {
+                drop(state);
+                take(result);
+                taken += 1;
+                state = self.state();
+            } else if let Some((i, item)) = state.items.begin_first(workers) {
+                drop(state);
+                state = self.finish(i, item, &mut own);
+            } else if state.running > 0 {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                state.states.push(own);
+                return state;
+            }
         }
+    }
+
+    /// Does the work of an item, and notes its result.
+    fn finish(&self, i: usize, item: T, own: &mut S) -> MutexGuard<'_, State<T, S, R>> {
+        let done = catch_unwind(AssertUnwindSafe(|| (self.work)(item, own)));
+        let mut state = self.state();
+        match done {
+            Ok(result) => state.results[i] = Some(result),
+            Err(panic) => {
+                state.panic.get_or_insert(panic);
+                state.items = Items::new(Vec::new(), |_| 0);
+            }
+        }
+        state
+    }
+}
+
+/// Items that were not begun.
+struct Items<T> {
+    items: Vec<Option<T>>,
+    weights: Vec<u64>,
+    /// All before it were begun.
+    first: usize,
+    /// The numbers of the items, the heaviest first; all before `next_heaviest` were begun.
+    by_weight: Vec<usize>,
+    next_heaviest: usize,
+    /// The weight of all that were not begun.
+    left: u64,
+}
+
+impl<T> Items<T> {
+    fn new(items: Vec<T>, weight: impl Fn(&T) -> u64) -> Self {
+        let weights: Vec<u64> = items.iter().map(weight).collect();
+        let mut by_weight: Vec<usize> = (0..items.len()).collect();
+        by_weight.sort_by_key(|&i| Reverse(weights[i]));
+        Items {
+            items: items.into_iter().map(Some).collect(),
+            left: weights.iter().copied().fold(0, u64::saturating_add),
+            weights,
+            first: 0,
+            by_weight,
+            next_heaviest: 0,
+        }
+    }
+
+    fn begin_heaviest(&mut self) -> Option<(usize, T)> {
+        let i = self.heaviest()?;
+        self.begin(i)
+    }
+
+    /// The first, unless one of so many workers had better begin with the heaviest, so as not to be the last one at work.
+    fn begin_first(&mut self, workers: usize) -> Option<(usize, T)> {
+        let heaviest = self.heaviest()?;
+        if self.weights[heaviest] > self.left / workers.max(1) as u64 {
+            return self.begin(heaviest);
+        }
+        while self.items[self.first].is_none() {
+            self.first += 1;
+        }
+        self.begin(self.first)
+    }
+
+    fn heaviest(&mut self) -> Option<usize> {
+        while self.items[*self.by_weight.get(self.next_heaviest)?].is_none() {
+            self.next_heaviest += 1;
+        }
+        Some(self.by_weight[self.next_heaviest])
+    }
+
+    fn begin(&mut self, i: usize) -> Option<(usize, T)> {
+        self.left = self.left.saturating_sub(self.weights[i]);
+        self.items[i].take().map(|item| (i, item))
     }
 }
 
@@ -143,6 +260,38 @@ mod tests {
             assert_eq!(squares(&dropping, workers), expected, "nobody helps");
             assert_eq!(squares(&late, workers), expected, "help comes too late");
         }
+    }
+
+    #[test]
+    fn results_are_taken_in_order_whatever_is_begun_first() {
+        let weights = [3, 9, 1, 1, 40, 2, 9];
+        for workers in [1, 2, 3, 9] {
+            let mut taken = Vec::new();
+            let items: Vec<(usize, u64)> = weights.into_iter().enumerate().collect();
+            let work = |(i, weight), (): &mut ()| {
+                std::thread::sleep(std::time::Duration::from_micros(100 * weight));
+                i
+            };
+            let pool = ThreadPool::new("test");
+            parallel_map_each(&pool, items, &mut vec![(); workers], |item| item.1, work, |i| taken.push(i));
+            assert_eq!(taken, [0, 1, 2, 3, 4, 5, 6], "{workers}");
+        }
+    }
+
+    #[test]
+    fn the_heaviest_are_begun_first_by_helpers_and_by_the_caller_when_it_has_to() {
+        let mut items = Items::new(vec![1, 50, 1, 50, 2, 30], |weight| *weight);
+        assert_eq!(items.begin_heaviest(), Some((1, 50)));
+        // 84 are left: 50 are more than half of it, 30 of 34 as well; then the first.
+        assert_eq!(items.begin_first(2), Some((3, 50)));
+        assert_eq!(items.begin_first(2), Some((5, 30)));
+        let mut even = Items::new(vec![5, 7, 6, 5, 8], |weight| *weight);
+        assert_eq!((even.begin_first(2), even.begin_heaviest()), (Some((0, 5)), Some((4, 8))));
+        assert_eq!((even.begin_first(3), even.begin_first(1)), (Some((1, 7)), Some((2, 6))));
+        assert_eq!(
+            (even.begin_first(2), even.begin_first(2), even.begin_heaviest()),
+            (Some((3, 5)), None, None)
+        );
     }
 
     #[test]

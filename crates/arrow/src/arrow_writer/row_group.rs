@@ -1,9 +1,11 @@
 //! The row group that is being filled: a column writer for each leaf, and the threads that feed them.
 
+use super::held_memory::HeldMemory;
+use super::slice_size::array_bytes;
 use crate::shred::Shredder;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
-use marquetry_base::{Executor, Result, Stopwatch, parallel_map};
+use marquetry_base::{Executor, MemoryBudget, Result, Stopwatch, parallel_map_each};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     ColumnSettings, ColumnWriter, EncodedChunk, EncodingDecision, Spill, SpillStore, Workspace,
@@ -13,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A chunk, and how its encoding was chosen.
-type FinishedColumn = Box<(EncodedChunk, EncodingDecision)>;
+pub(super) type FinishedColumn = Box<(EncodedChunk, EncodingDecision)>;
 
 /// A row group that is being filled.
 pub(super) struct OpenRowGroup {
@@ -97,11 +99,55 @@ impl OpenRowGroup {
             (root, written)
         };
         let roots = std::mem::take(&mut self.roots);
-        let (roots, written): (Vec<_>, Vec<_>) =
-            for_each(&*self.executor, roots, workspaces, weight, write).into_iter().unzip();
-        self.roots = roots;
         // Of several errors that of the first field counts, whoever found it.
-        written.into_iter().collect()
+        let mut outcome = Ok(());
+        parallel_map_each(&*self.executor, roots, workspaces, weight, write, |(root, written)| {
+            self.roots.push(root);
+            outcome = std::mem::replace(&mut outcome, Ok(())).and(written);
+        });
+        outcome
+    }
+
+    /// Encodes a row group of all of these rows, which is the only use of it meanwhile: one field after the other, so that memory has
+    /// what the workers are at, and chunks whose turn has not come. `take` gets the chunks in the order of the leaves.
+    pub(super) fn write_whole(
+        &mut self,
+        batches: Vec<(RecordBatch, Range<usize>)>,
+        workspaces: &mut Vec<Workspace>,
+        mut take: impl FnMut(FinishedColumn) -> Result<()>,
+    ) -> Result<()> {
+        self.begin()?;
+        let field_bytes = |root: &Root| {
+            let arrays = batches.iter().map(|(batch, _)| batch.column(root.index));
+            arrays.map(|array| array_bytes(array) as u64).fold(0, u64::saturating_add)
+        };
+        let weights: Vec<u64> = self.roots.iter().map(field_bytes).collect();
+        let roots: Vec<_> = std::mem::take(&mut self.roots).into_iter().zip(weights).collect();
+        let write = move |(mut root, _): (Root, u64), workspace: &mut Workspace| {
+            let mut memory = HeldMemory::new(workspace.counters(), &MemoryBudget::default());
+            let chunks = root.write(&batches, workspace).and_then(|()| {
+                memory.set(root.writers.iter().map(ColumnWriter::memory_size).sum())?;
+                let chunks = root.close(workspace)?;
+                memory.set(chunks.iter().map(|chunk| chunk.0.bytes.held()).sum())?;
+                Ok((chunks, memory))
+            });
+            (root, chunks)
+        };
+        let mut outcome = Ok(());
+        parallel_map_each(
+            &*self.executor,
+            roots,
+            workspaces,
+            |(_, weight)| *weight,
+            write,
+            |(root, chunks)| {
+                self.roots.push(root);
+                if outcome.is_ok() {
+                    outcome = chunks.and_then(|(chunks, _memory)| chunks.into_iter().try_for_each(&mut take));
+                }
+            },
+        );
+        outcome
     }
 
     /// Writes pages to a temporary file, those of the largest columns first, until at most `target` bytes are left in
@@ -138,14 +184,9 @@ impl OpenRowGroup {
         for root in &mut self.roots {
             closing.extend(std::mem::take(&mut root.writers).into_iter().map(Box::new));
         }
-        let close = |writer: Box<ColumnWriter>, workspace: &mut Workspace| {
-            let start = Stopwatch::start();
-            let closed = writer.close(workspace).map(Box::new);
-            workspace.counters().encoded(start);
-            closed
-        };
-        let chunks =
-            for_each(&*self.executor, closing, workspaces, |writer| writer.memory_size() as u64, close);
+        let weight = |writer: &Box<ColumnWriter>| writer.memory_size() as u64;
+        let mut chunks = Vec::with_capacity(closing.len());
+        parallel_map_each(&*self.executor, closing, workspaces, weight, close, |chunk| chunks.push(chunk));
         let chunks = chunks.into_iter().collect::<Result<_>>()?;
         // The chunks hold on to the temporary file as long as they need it.
         self.spill = None;
@@ -153,7 +194,19 @@ impl OpenRowGroup {
     }
 }
 
+fn close(writer: Box<ColumnWriter>, workspace: &mut Workspace) -> Result<FinishedColumn> {
+    let start = Stopwatch::start();
+    let closed = writer.close(workspace).map(Box::new);
+    workspace.counters().encoded(start);
+    closed
+}
+
 impl Root {
+    fn close(&mut self, workspace: &mut Workspace) -> Result<Vec<FinishedColumn>> {
+        let writers = std::mem::take(&mut self.writers).into_iter();
+        writers.map(|writer| close(Box::new(writer), workspace)).collect()
+    }
+
     fn write(&mut self, batches: &[(RecordBatch, Range<usize>)], workspace: &mut Workspace) -> Result<()> {
         let start = Stopwatch::start();
         let mut leaves = Vec::new();
@@ -170,24 +223,6 @@ impl Root {
         workspace.counters().encoded(start);
         Ok(())
     }
-}
-
-/// Does `work` for each of `items`, by as many workers as there are workspaces, and gives the results in their order.
-///
-/// PERF: the heaviest go first: a long text as the last column would be left to one worker while the others wait.
-fn for_each<T: Send + 'static, R: Send + 'static>(
-    executor: &dyn Executor,
-    items: Vec<T>,
-    workspaces: &mut Vec<Workspace>,
-    weight: impl Fn(&T) -> u64,
-    work: impl Fn(T, &mut Workspace) -> R + Send + Sync + 'static,
-) -> Vec<R> {
-    let mut items: Vec<_> = items.into_iter().enumerate().collect();
-    items.sort_by_cached_key(|(_, item)| Reverse(weight(item)));
-    let work = move |(i, item), workspace: &mut Workspace| (i, work(item, workspace));
-    let mut results = parallel_map(executor, items, workspaces, work);
-    results.sort_by_key(|(i, _)| *i);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Rows that are shredded at a time. PERF: a block of 64-bit values stays in the second-level cache until it is encoded.

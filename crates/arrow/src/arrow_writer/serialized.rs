@@ -117,6 +117,21 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         Ok(())
     }
 
+    /// Writes the chunk of the next column of a row group of so many rows, which [`finish_row_group`](Self::finish_row_group) ends.
+    pub(super) fn write_column(&mut self, rows: u64, chunk: EncodedChunk) -> Result<()> {
+        self.failed = true;
+        self.file.append_column(rows, chunk)?;
+        self.failed = false;
+        Ok(())
+    }
+
+    pub(super) fn finish_row_group(&mut self, sorting: Option<Vec<SortingColumn>>) -> Result<()> {
+        self.failed = true;
+        self.file.finish_row_group(sorting)?;
+        self.failed = false;
+        Ok(())
+    }
+
     /// Whether a checkpoint is due, if `filling` bytes of a row group could be ended for it.
     pub(super) fn is_checkpoint_due(&self, filling: u64) -> bool {
         self.file.is_checkpoint_due(filling)

@@ -11,7 +11,8 @@ pub(super) fn batch_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|array| array_bytes(array)).fold(0, usize::saturating_add)
 }
 
-fn array_bytes(array: &dyn Array) -> usize {
+/// Bytes of all rows of `array`, as [`batch_bytes`] counts them.
+pub(super) fn array_bytes(array: &dyn Array) -> usize {
     let validity = array.nulls().map_or(0, |nulls| nulls.len().div_ceil(8));
     validity.saturating_add(values_bytes(array))
 }

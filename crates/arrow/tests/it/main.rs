@@ -12,3 +12,4 @@ mod sliced_batches;
 mod stored_values;
 mod value_repair;
 mod variant_paths;
+mod write_table;

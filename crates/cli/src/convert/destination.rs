@@ -115,13 +115,6 @@ impl Durable for Destination<'_> {
             To::Stdout(_) | To::Special(_) | To::Store(_) => self.flush(),
         }
     }
-
-    fn sync_soon(&mut self) -> io::Result<()> {
-        match &mut self.to {
-            To::File(file) => file.sync_soon(),
-            To::Stdout(_) | To::Special(_) | To::Store(_) => Ok(()),
-        }
-    }
 }
 
 const BUFFER: usize = 256 << 10;

@@ -107,6 +107,15 @@ impl AtomicFile {
         temporary.discard();
     }
 
+    /// Begins to bring the hidden file to the disk, if there is much of it that is not there. PERF: else all of it is left for
+    /// [`finish`](Self::finish), while nothing is encoded any more.
+    fn begin_sync(&mut self) -> io::Result<()> {
+        match self.sync.is_worth_it() {
+            true => self.file.flush().and_then(|()| self.sync.begin(self.file.get_ref())),
+            false => Ok(()),
+        }
+    }
+
     /// Keeps in mind that something is missing from the file, and names the file in the error.
     fn watched<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         outcome.map_err(|error| match error.kind() {
@@ -123,12 +132,14 @@ impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let outcome = self.file.write(bytes);
         self.sync.written(*outcome.as_ref().unwrap_or(&0));
+        let outcome = outcome.and_then(|n| self.begin_sync().map(|()| n));
         self.watched(outcome)
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.file.write_all(bytes);
         self.sync.written(bytes.len());
+        let outcome = outcome.and_then(|()| self.begin_sync());
         self.watched(outcome)
     }
 
@@ -149,15 +160,6 @@ impl Durable for AtomicFile {
             self.watched(outcome)?;
         }
         Ok(())
-    }
-
-    /// Begins to bring the hidden file to the disk, if there is much of it that is not there.
-    fn sync_soon(&mut self) -> io::Result<()> {
-        if !self.sync.is_worth_it() {
-            return Ok(());
-        }
-        let outcome = self.file.flush().and_then(|()| self.sync.begin(self.file.get_ref()));
-        self.watched(outcome)
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 
 /// A sync that runs on a thread of its own, at most one at a time.
 ///
-/// The disk is busy while rows are encoded, so that a checkpoint finds most of the file there already. Whoever wants to
+/// The disk is busy while rows are encoded, so that a checkpoint, or the end, finds most of the file there already. Whoever wants to
 /// know that bytes are safe joins, and syncs again: only that tells.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundSync {

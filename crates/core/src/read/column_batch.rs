@@ -87,6 +87,9 @@ impl ColumnBatch {
         if target.max_def > 0 {
             self.validity.get_or_insert_default().reserve(rows);
         }
+        if target.keep_levels {
+            self.def.reserve(rows);
+        }
     }
 
     /// Reserves capacity for `entries` entries of a nested column.
@@ -238,7 +241,9 @@ impl ColumnBatch {
 
     /// The levels, from which the fields above are assembled.
     pub fn slots(&self) -> LeafLevels<'_> {
-        LeafLevels { def: &self.def, rep: &self.rep, len: self.entries }
+        // PERF: where each entry is a value, no level has to be looked at to say that nothing above them is null.
+        let def = if self.rep.is_empty() && self.validity.is_none() { &[] } else { self.def.as_slice() };
+        LeafLevels { def, rep: &self.rep, len: self.entries }
     }
 }
 

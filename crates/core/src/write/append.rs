@@ -10,9 +10,10 @@
 //! know nothing of this find no footer at all.
 
 use super::checkpoint::{Durable, Schedule};
-use super::file::{FileWriter, Indexes, tree_of};
+use super::file::{FileWriter, tree_of};
 use super::file_encryptor::FileEncryptor;
 use super::file_settings::FileSettings;
+use super::partial_row_group::Indexes;
 use crate::checkpoint::{APPEND_MAGIC, marker};
 use crate::metadata::ParquetMetaData;
 use marquetry_base::{Error, Result};
@@ -47,6 +48,7 @@ impl<W: Durable> FileWriter<W> {
             encryptor,
             indexes: thrift.row_groups.iter().map(no_new_indexes).collect(),
             row_groups: thrift.row_groups,
+            partial: None,
             sync: W::sync,
             sync_soon: W::sync_soon,
             take: |cancel, sink, bytes| bytes.copy_unless(cancel, sink),

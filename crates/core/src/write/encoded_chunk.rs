@@ -60,22 +60,34 @@ impl EncodedChunk {
 /// Fails if these chunks are not one for each column of `schema`, in order, each of `num_rows` rows: readers would refuse the
 /// file.
 pub(super) fn check_chunks(schema: &Schema, num_rows: u64, chunks: &[EncodedChunk]) -> Result<()> {
-    if i64::try_from(num_rows).is_err() {
-        return Err(Error::argument(format!(
-            "a row group of {num_rows} rows: the format counts up to 2^63 - 1"
-        )));
-    }
+    check_rows(num_rows)?;
     if chunks.len() != schema.num_columns() {
         let (given, columns) = (chunks.len(), schema.num_columns());
         return Err(Error::argument(format!("{given} column chunks for a schema of {columns} columns")));
     }
     for (leaf, chunk) in schema.columns().iter().zip(chunks) {
-        check_chunk(leaf, num_rows, chunk).map_err(|error| error.in_column(leaf.dotted().clone()))?;
+        check_chunk(leaf, num_rows, chunk)?;
     }
     Ok(())
 }
 
-fn check_chunk(leaf: &Leaf, num_rows: u64, chunk: &EncodedChunk) -> Result<()> {
+/// Fails if the format cannot count so many rows.
+pub(super) fn check_rows(num_rows: u64) -> Result<()> {
+    match i64::try_from(num_rows) {
+        Err(_) => {
+            let message = format!("a row group of {num_rows} rows: the format counts up to 2^63 - 1");
+            Err(Error::argument(message))
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Fails if the chunk is none of this column and of `num_rows` rows.
+pub(super) fn check_chunk(leaf: &Leaf, num_rows: u64, chunk: &EncodedChunk) -> Result<()> {
+    check_in_column(leaf, num_rows, chunk).map_err(|error| error.in_column(leaf.dotted().clone()))
+}
+
+fn check_in_column(leaf: &Leaf, num_rows: u64, chunk: &EncodedChunk) -> Result<()> {
     let meta = &chunk.metadata;
     if meta.path_in_schema != leaf.path_in_schema() {
         return Err(Error::argument(format!("the chunk is one of column {}", dotted(&meta.path_in_schema))));

@@ -16,13 +16,12 @@ use super::byte_queue::ByteQueue;
 use super::checkpoint::{CheckpointCost, Durable, Schedule};
 use super::chunk_bytes::{ChunkBytes, unwritten};
 use super::chunk_encryptor::ChunkEncryptor;
-use super::encoded_chunk::{EncodedChunk, check_chunks};
 use super::file_encryptor::FileEncryptor;
 use super::file_settings::FileSettings;
+use super::partial_row_group::{Indexes, PartialRowGroup};
 use crate::checkpoint::frame;
 use crate::metadata::ParquetMetaData;
 use crate::metrics::WriteCounters;
-use crate::page::plain_pages_are_believed;
 use crate::schema::Schema;
 use bytes::Bytes;
 use marquetry_base::{CancelToken, Error, ErrorKind, Limits, Result, Stopwatch};
@@ -49,6 +48,8 @@ pub struct FileWriter<W> {
     pub(super) row_groups: Vec<format::RowGroup>,
     /// The indexes of each chunk of each row group; they go before the footer.
     pub(super) indexes: Vec<Vec<Indexes>>,
+    /// The row group that has only some of its chunks.
+    pub(super) partial: Option<PartialRowGroup>,
     pub(super) schedule: Schedule,
     /// Makes what was written safe.
     pub(super) sync: fn(&mut W) -> io::Result<()>,
@@ -63,13 +64,6 @@ pub struct FileWriter<W> {
     pub(super) failed: bool,
     pub(super) is_finished: bool,
     pub(super) counters: Arc<WriteCounters>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Indexes {
-    pub(super) column: Option<format::ColumnIndex>,
-    pub(super) offset: Option<format::OffsetIndex>,
-    pub(super) bloom_filter: Option<Vec<u8>>,
 }
 
 impl FileWriter<ByteQueue> {
@@ -122,6 +116,7 @@ impl<W: Write> FileWriter<W> {
             settings,
             row_groups: Vec::new(),
             indexes: Vec::new(),
+            partial: None,
             sync,
             sync_soon,
             take: |cancel, sink, bytes| bytes.copy_unless(cancel, sink),
@@ -185,101 +180,6 @@ impl<W: Write> FileWriter<W> {
         self.settings.key_values.push(pair);
     }
 
-    /// Appends a row group of `num_rows` rows: one chunk for each column, in the order of the schema's leaves.
-    ///
-    /// Fails, before the first byte is written, if there is not one chunk for each column, or one is of another column, of
-    /// another physical type, or of another number of rows.
-    pub fn write_row_group(
-        &mut self,
-        num_rows: u64,
-        chunks: Vec<EncodedChunk>,
-        sorting_columns: Option<Vec<format::SortingColumn>>,
-    ) -> Result<()> {
-        self.check()?;
-        if self.grows && !plain_pages_are_believed(self.settings.created_by.as_deref()) {
-            return Err(Error::unsupported(
-                "by the name of its writer, readers take all V2 pages of this file to be compressed: nothing is added to \
-                 it; rewrite it first",
-            ));
-        }
-        let ordinal = self.row_groups.len();
-        check_chunks(&self.tree, num_rows, &chunks).map_err(|error| error.in_row_group(ordinal))?;
-        if let Some(encryptor) = &self.encryptor {
-            encryptor.check_ordinals(ordinal, &chunks)?;
-        }
-        self.guarded(|writer| writer.append_row_group(num_rows, chunks, sorting_columns))
-    }
-
-    fn append_row_group(
-        &mut self,
-        num_rows: u64,
-        chunks: Vec<EncodedChunk>,
-        sorting_columns: Option<Vec<format::SortingColumn>>,
-    ) -> Result<()> {
-        let (ordinal, start) = (self.row_groups.len(), self.position);
-        // Exactly: there may be very many row groups of few columns.
-        let (mut columns, mut indexes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
-        for (number, mut chunk) in chunks.into_iter().enumerate() {
-            let offset = self.position;
-            self.append_pages(&mut chunk, ordinal, number).map_err(|error| {
-                error.in_row_group(ordinal).in_column(self.tree.column(number).dotted().clone())
-            })?;
-            columns.push(placed(chunk.metadata, offset));
-            indexes.push(Indexes {
-                column: chunk.column_index,
-                offset: chunk.offset_index.map(|index| placed_pages(index, offset)),
-                bloom_filter: chunk.bloom_filter,
-            });
-        }
-        if !self.settings.filters_at_end {
-            self.write_bloom_filters(ordinal, &mut columns, &mut indexes)?;
-        }
-        let total = |size: fn(&format::ColumnMetaData) -> i64| {
-            columns.iter().filter_map(|column| column.meta_data.as_ref()).map(size).sum::<i64>()
-        };
-        let row_group = format::RowGroup {
-            total_byte_size: total(|meta| meta.total_uncompressed_size),
-            num_rows: num_rows as i64,
-            sorting_columns: sorting_columns.filter(|columns| !columns.is_empty()),
-            file_offset: Some(start as i64),
-            total_compressed_size: Some(total(|meta| meta.total_compressed_size)),
-            ordinal: i16::try_from(ordinal).ok(),
-            columns,
-        };
-        self.row_groups.push(row_group);
-        self.indexes.push(indexes);
-        self.counters.row_group(num_rows);
-        match self.schedule.every.is_some() {
-            true => (self.sync_soon)(&mut self.sink).map_err(unwritten),
-            false => Ok(()),
-        }
-    }
-
-    /// Writes the pages of a chunk, encrypted if its column is.
-    fn append_pages(&mut self, chunk: &mut EncodedChunk, row_group: usize, column: usize) -> Result<()> {
-        let bytes = std::mem::take(&mut chunk.bytes);
-        let (cancel, sink, take) = (&self.settings.cancel, &mut self.sink, self.take);
-        let position = &mut self.position;
-        let counters = &self.counters;
-        let mut append = |bytes: ChunkBytes| -> Result<()> {
-            let (len, begun) = (bytes.len(), Stopwatch::start());
-            take(cancel, sink, bytes)?;
-            *position += len;
-            counters.written(len, begun);
-            Ok(())
-        };
-        match self.encryptor.as_ref().and_then(|all| all.chunk(row_group, column)) {
-            None => append(bytes),
-            Some(encryptor) => {
-                encryptor.pages(bytes, &mut chunk.metadata, chunk.offset_index.as_mut(), |page| {
-                    let mut bytes = ChunkBytes::new();
-                    bytes.push(page);
-                    append(bytes)
-                })
-            }
-        }
-    }
-
     /// Whether [`FileSettings::checkpoint_every`] asks for a checkpoint behind the last row group. `filling` are the
     /// bytes of one that could be ended for it.
     pub fn is_checkpoint_due(&self, filling: u64) -> bool {
@@ -300,7 +200,7 @@ impl<W: Write> FileWriter<W> {
     /// The footer of an encrypted file is encrypted, or signed, anew for each. Who can cut such a file can cut it here: what is left is
     /// a whole file, and its keys fit.
     pub fn write_checkpoint(&mut self) -> Result<()> {
-        self.check()?;
+        self.check_between_row_groups()?;
         let start = Stopwatch::start();
         let thrift = self.take_thrift();
         let footer = self.stored_footer(&thrift);
@@ -337,7 +237,7 @@ impl<W: Write> FileWriter<W> {
     /// The same; `is_wanted` is asked last of all, before the eight bytes that make the footer one. When it fails, they are not
     /// written. Where a file grows, nothing fails once they are safe.
     pub(crate) fn finish_if(&mut self, is_wanted: impl FnOnce() -> Result<()>) -> Result<ParquetMetaData> {
-        self.check()?;
+        self.check_between_row_groups()?;
         // Until all of it is written.
         self.failed = true;
         self.write_indexes()?;
@@ -420,7 +320,7 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Does something after which, if it fails or panics, the file cannot be finished.
-    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let failed = std::mem::replace(&mut self.failed, true);
         let done = work(self);
         self.failed = failed || done.is_err();
@@ -432,6 +332,15 @@ impl<W: Write> FileWriter<W> {
             (true, _) => Err(Error::new(ErrorKind::Io, "writing failed before; the file cannot be finished")),
             (false, true) => Err(Error::argument("the file is finished")),
             (false, false) => Ok(()),
+        }
+    }
+
+    /// The same, between two row groups.
+    pub(super) fn check_between_row_groups(&self) -> Result<()> {
+        self.check()?;
+        match &self.partial {
+            Some(partial) => Err(partial.unfinished(self.row_groups.len())),
+            None => Ok(()),
         }
     }
 }
@@ -449,31 +358,6 @@ fn bytes_of(thrift: &format::FileMetaData) -> Vec<u8> {
     let mut footer = format::Writer::new();
     thrift.write(&mut footer);
     footer.finish()
-}
-
-/// The chunk's metadata with offsets that count from the file's first byte.
-fn placed(mut meta: format::ColumnMetaData, offset: u64) -> format::ColumnChunk {
-    let offset = offset as i64;
-    meta.data_page_offset += offset;
-    meta.dictionary_page_offset = meta.dictionary_page_offset.map(|at| at + offset);
-    meta.index_page_offset = meta.index_page_offset.map(|at| at + offset);
-    format::ColumnChunk {
-        file_path: None,
-        // SPEC: ColumnChunk.file_offset: deprecated, 0.
-        file_offset: 0,
-        meta_data: Some(meta),
-        offset_index_offset: None,
-        offset_index_length: None,
-        column_index_offset: None,
-        column_index_length: None,
-        crypto_metadata: None,
-        encrypted_column_metadata: None,
-    }
-}
-
-fn placed_pages(mut index: format::OffsetIndex, offset: u64) -> format::OffsetIndex {
-    index.page_locations.iter_mut().for_each(|page| page.offset += offset as i64);
-    index
 }
 
 #[cold]

@@ -1,6 +1,7 @@
 //! The indexes of a file that is written: bloom filters, column indexes, offset indexes.
 
-use super::file::{FileWriter, Indexes, too_long};
+use super::file::{FileWriter, too_long};
+use super::partial_row_group::Indexes;
 use marquetry_base::Result;
 use marquetry_crypto::ModuleType;
 use marquetry_format as format;

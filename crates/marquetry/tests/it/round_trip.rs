@@ -150,4 +150,29 @@ proptest! {
         prop_assert_eq!(&one, &with(2));
         prop_assert_eq!(&one, &with(5));
     }
+
+    #[test]
+    fn a_table_at_once_has_the_bytes_of_its_batches(seed: u64) {
+        let random = &mut Random(seed);
+        let schema = Arc::new(arrays::schema(random, 4, 2));
+        let sizes = random.pick(&[vec![60usize, 0, 200], vec![1], vec![0], vec![9_000, 500]]);
+        let batches: Vec<_> = sizes.iter().map(|&rows| arrays::batch(random, &schema, rows)).collect();
+        let properties = properties(random, &schema);
+        let with = |threads, at_once: bool| {
+            let properties = properties.clone().into_builder().set_threads(threads).build();
+            let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties)).unwrap();
+            match at_once {
+                true => writer.write_table(&batches).unwrap(),
+                false => batches.iter().for_each(|batch| writer.write(batch).unwrap()),
+            }
+            writer.flush().unwrap();
+            // A row group behind it, which begins with nothing that is left of it.
+            writer.write(&batches[0]).unwrap();
+            writer.into_inner().unwrap()
+        };
+        let batch_by_batch = with(1, false);
+        prop_assert!(batch_by_batch == with(1, true));
+        prop_assert!(batch_by_batch == with(2, true));
+        prop_assert!(batch_by_batch == with(7, true));
+    }
 }

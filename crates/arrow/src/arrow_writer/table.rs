@@ -1,0 +1,97 @@
+//! Tables that are in memory already: whole row groups, written column after column.
+
+use super::ArrowWriter;
+use super::batch_schema::check_batch;
+use super::slice_size::batch_bytes;
+use arrow_array::RecordBatch;
+use marquetry_base::{Error, Result, Span};
+use marquetry_core::write::CheckpointEvery;
+use std::io::Write;
+use std::ops::Range;
+
+impl<W: Write + Send> ArrowWriter<W> {
+    /// Ends the row group, if it has rows, and appends row groups of all rows of `batches`, each with as many rows as the properties
+    /// say. The file is, byte for byte, what [`write`](Self::write) of each batch and [`flush`](Self::flush) make, but less memory is
+    /// needed: all rows of a row group are there, so that a column's chunk is in the file before the next columns begin. `write` has
+    /// to hold the chunks of all columns until the row group ends.
+    ///
+    /// Row groups that end by their bytes, checkpoints by bytes, and memory limits need all columns at a time: with them it does what
+    /// `write` does. After an error the writer is of no further use.
+    ///
+    /// ```
+    /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// use marquetry_arrow::arrow_writer::ArrowWriter;
+    /// use std::sync::Arc;
+    ///
+    /// let batch = RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef)])?;
+    /// let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+    /// writer.write_table(&[batch.clone(), batch])?;
+    /// let metadata = writer.close()?;
+    /// assert_eq!((metadata.num_rows(), metadata.num_row_groups()), (6, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_table(&mut self, batches: &[RecordBatch]) -> Result<()> {
+        self.flush()?;
+        if self.needs_all_columns() {
+            batches.iter().try_for_each(|batch| self.write(batch))?;
+            return self.flush();
+        }
+        let shredded;
+        let batches = match &self.shredder {
+            Some(shredder) => {
+                shredded = batches.iter().map(|batch| shredder.shred(batch)).collect::<Result<Vec<_>>>()?;
+                &shredded
+            }
+            None => batches,
+        };
+        batches.iter().try_for_each(|batch| check_batch(&self.arrow_schema, batch))?;
+        self.guarded(|writer| {
+            let most = writer.properties.max_row_group_row_count().unwrap_or(usize::MAX);
+            let (mut parts, mut rows) = (Vec::new(), 0);
+            for batch in batches {
+                let pass_rows = writer.pass_rows(batch_bytes(batch) / batch.num_rows().max(1));
+                let mut from = 0;
+                while from < batch.num_rows() {
+                    let end = (from + most - rows).min(batch.num_rows());
+                    // As passes of `write` would take them, so that pages end where they end there.
+                    let passes = (from..end).step_by(pass_rows);
+                    parts.extend(passes.map(|start| (batch.clone(), start..(start + pass_rows).min(end))));
+                    rows += end - from;
+                    from = end;
+                    if rows == most {
+                        writer.write_columns(std::mem::take(&mut parts), std::mem::take(&mut rows))?;
+                    }
+                }
+            }
+            if rows > 0 { writer.write_columns(parts, rows) } else { Ok(()) }
+        })
+    }
+
+    /// Whether it takes all columns of some rows to know where the row group ends, or what is to leave memory.
+    fn needs_all_columns(&self) -> bool {
+        self.properties.is_memory_bounded()
+            || self.properties.max_row_group_bytes().is_some()
+            || matches!(self.properties.checkpoint_every(), Some(CheckpointEvery::Bytes(_)))
+            || self.schema.num_columns() == 0
+    }
+
+    /// A row group of these rows.
+    fn write_columns(&mut self, parts: Vec<(RecordBatch, Range<usize>)>, rows: usize) -> Result<()> {
+        let index = self.file.flushed_row_groups().len();
+        let placed = |error: Error| error.in_row_group(index);
+        let mut column = 0;
+        let ArrowWriter { file, open, workspaces, choices, .. } = self;
+        let encode = || {
+            open.write_whole(parts, workspaces, |finished| {
+                let (chunk, choice) = *finished;
+                choices[column] = choice;
+                column += 1;
+                file.write_column(rows as u64, chunk)
+            })
+        };
+        Span::encode(rows).in_scope(encode).map_err(placed)?;
+        self.file.finish_row_group(self.properties.sorting_columns().cloned())?;
+        self.note_memory()?;
+        self.checkpoint_if_due()
+    }
+}
