@@ -191,9 +191,7 @@ impl PageDecoder {
             let validity = out.validity.get_or_insert_default();
             let first = validity.len();
             if target.keep_levels {
-                let first = out.def.len();
-                self.def.decode(block, &mut out.def)?;
-                validity.push_ge(&out.def[first..], target.max_def);
+                self.def.decode_with_is_max(block, &mut out.def, validity)?;
             } else {
                 self.def.decode_is_max(block, &mut scratch.levels, validity)?;
             }
