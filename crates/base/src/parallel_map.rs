@@ -77,7 +77,8 @@ pub fn parallel_map_each<T, S, R>(
     let workers = states.len().min(items.len());
     let state = State {
         results: items.iter().map(|_| None).collect(),
-        items: Items::new(items, weight),
+        schedule: Schedule::new(items.iter().map(weight).collect()),
+        items: items.into_iter().map(Some).collect(),
         states: std::mem::take(states),
         running: 0,
         panic: None,
@@ -104,7 +105,9 @@ struct Shared<T, S, R, W> {
 }
 
 struct State<T, S, R> {
-    items: Items<T>,
+    schedule: Schedule,
+    /// Those that were not begun.
+    items: Vec<Option<T>>,
     results: Vec<Option<R>>,
     /// The states that no worker has.
     states: Vec<S>,
@@ -123,9 +126,8 @@ impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
         // Who comes late finds no states, or no items.
         let Some(mut own) = state.states.pop() else { return };
         state.running += 1;
-        while let Some((i, item)) = state.items.begin_heaviest() {
-            drop(state);
-            state = self.finish(i, item, &mut own);
+        while let Some(i) = state.schedule.begin_heaviest() {
+            state = self.do_item(i, state, &mut own);
             self.changed.notify_all();
         }
         state.states.push(own);
@@ -144,9 +146,8 @@ impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
                 take(result);
                 taken += 1;
                 state = self.state();
-            } else if let Some((i, item)) = state.items.begin_first(workers) {
-                drop(state);
-                state = self.finish(i, item, &mut own);
+            } else if let Some(i) = state.schedule.begin_first(workers) {
+                state = self.do_item(i, state, &mut own);
             } else if state.running > 0 {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             } else {
@@ -156,41 +157,47 @@ impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
         }
     }
 
-    /// Does the work of an item, and notes its result.
-    fn finish(&self, i: usize, item: T, own: &mut S) -> MutexGuard<'_, State<T, S, R>> {
+    /// Does the work of an item, and notes its result. Others have the state meanwhile.
+    fn do_item<'a>(
+        &'a self,
+        i: usize,
+        mut state: MutexGuard<'a, State<T, S, R>>,
+        own: &mut S,
+    ) -> MutexGuard<'a, State<T, S, R>> {
+        let Some(item) = state.items[i].take() else { return state };
+        drop(state);
         let done = catch_unwind(AssertUnwindSafe(|| (self.work)(item, own)));
         let mut state = self.state();
         match done {
             Ok(result) => state.results[i] = Some(result),
             Err(panic) => {
                 state.panic.get_or_insert(panic);
-                state.items = Items::new(Vec::new(), |_| 0);
+                state.schedule.end();
             }
         }
         state
     }
 }
 
-/// Items that were not begun.
-struct Items<T> {
-    items: Vec<Option<T>>,
+/// Which items were not begun, by their numbers.
+struct Schedule {
     weights: Vec<u64>,
+    is_begun: Vec<bool>,
     /// All before it were begun.
     first: usize,
-    /// The numbers of the items, the heaviest first; all before `next_heaviest` were begun.
+    /// The heaviest first; all before `next_heaviest` were begun.
     by_weight: Vec<usize>,
     next_heaviest: usize,
     /// The weight of all that were not begun.
     left: u64,
 }
 
-impl<T> Items<T> {
-    fn new(items: Vec<T>, weight: impl Fn(&T) -> u64) -> Self {
-        let weights: Vec<u64> = items.iter().map(weight).collect();
-        let mut by_weight: Vec<usize> = (0..items.len()).collect();
+impl Schedule {
+    fn new(weights: Vec<u64>) -> Self {
+        let mut by_weight: Vec<usize> = (0..weights.len()).collect();
         by_weight.sort_by_key(|&i| Reverse(weights[i]));
-        Items {
-            items: items.into_iter().map(Some).collect(),
+        Schedule {
+            is_begun: vec![false; weights.len()],
             left: weights.iter().copied().fold(0, u64::saturating_add),
             weights,
             first: 0,
@@ -199,33 +206,39 @@ impl<T> Items<T> {
         }
     }
 
-    fn begin_heaviest(&mut self) -> Option<(usize, T)> {
+    fn begin_heaviest(&mut self) -> Option<usize> {
         let i = self.heaviest()?;
         self.begin(i)
     }
 
     /// The first, unless one of so many workers had better begin with the heaviest, so as not to be the last one at work.
-    fn begin_first(&mut self, workers: usize) -> Option<(usize, T)> {
+    fn begin_first(&mut self, workers: usize) -> Option<usize> {
         let heaviest = self.heaviest()?;
         if self.weights[heaviest] > self.left / workers.max(1) as u64 {
             return self.begin(heaviest);
         }
-        while self.items[self.first].is_none() {
+        while self.is_begun[self.first] {
             self.first += 1;
         }
         self.begin(self.first)
     }
 
     fn heaviest(&mut self) -> Option<usize> {
-        while self.items[*self.by_weight.get(self.next_heaviest)?].is_none() {
+        while self.is_begun[*self.by_weight.get(self.next_heaviest)?] {
             self.next_heaviest += 1;
         }
         Some(self.by_weight[self.next_heaviest])
     }
 
-    fn begin(&mut self, i: usize) -> Option<(usize, T)> {
+    fn begin(&mut self, i: usize) -> Option<usize> {
         self.left = self.left.saturating_sub(self.weights[i]);
-        self.items[i].take().map(|item| (i, item))
+        self.is_begun[i] = true;
+        Some(i)
+    }
+
+    /// Nothing more is begun.
+    fn end(&mut self) {
+        *self = Schedule::new(Vec::new());
     }
 }
 
@@ -280,18 +293,15 @@ mod tests {
 
     #[test]
     fn the_heaviest_are_begun_first_by_helpers_and_by_the_caller_when_it_has_to() {
-        let mut items = Items::new(vec![1, 50, 1, 50, 2, 30], |weight| *weight);
-        assert_eq!(items.begin_heaviest(), Some((1, 50)));
+        let mut schedule = Schedule::new(vec![1, 50, 1, 50, 2, 30]);
+        assert_eq!(schedule.begin_heaviest(), Some(1));
         // 84 are left: 50 are more than half of it, 30 of 34 as well; then the first.
-        assert_eq!(items.begin_first(2), Some((3, 50)));
-        assert_eq!(items.begin_first(2), Some((5, 30)));
-        let mut even = Items::new(vec![5, 7, 6, 5, 8], |weight| *weight);
-        assert_eq!((even.begin_first(2), even.begin_heaviest()), (Some((0, 5)), Some((4, 8))));
-        assert_eq!((even.begin_first(3), even.begin_first(1)), (Some((1, 7)), Some((2, 6))));
-        assert_eq!(
-            (even.begin_first(2), even.begin_first(2), even.begin_heaviest()),
-            (Some((3, 5)), None, None)
-        );
+        assert_eq!(schedule.begin_first(2), Some(3));
+        assert_eq!(schedule.begin_first(2), Some(5));
+        let mut even = Schedule::new(vec![5, 7, 6, 5, 8]);
+        assert_eq!((even.begin_first(2), even.begin_heaviest()), (Some(0), Some(4)));
+        assert_eq!((even.begin_first(3), even.begin_first(1)), (Some(1), Some(2)));
+        assert_eq!((even.begin_first(2), even.begin_first(2), even.begin_heaviest()), (Some(3), None, None));
     }
 
     #[test]

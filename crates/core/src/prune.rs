@@ -64,7 +64,8 @@ pub struct PruneOptions {
     pub dictionaries: bool,
     /// Column and offset indexes. Default: on.
     pub page_index: bool,
-    /// Dictionary pages that take more bytes in the file are not read. Default 1 MiB.
+    /// Dictionary pages that take more bytes in the file are not read, nor those over 64 KiB that are more than half of their chunk.
+    /// Default 1 MiB.
     pub dictionary_bytes: u64,
     /// What reading may cost.
     pub limits: Arc<Limits>,

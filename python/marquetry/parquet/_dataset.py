@@ -10,7 +10,7 @@ from typing import Any, Iterator, Sequence
 
 import pyarrow as pa
 
-from ._filters import filters_to_expression, pushed
+from ._filters import filters_to_expression, names_of, pushed
 from ._partitioned import write_to_dataset
 from ._reading import ParquetFile, index_columns
 from ._source import is_path, resolve
@@ -177,7 +177,7 @@ class ParquetDataset:
         """At least what is needed of the schema to read these columns."""
         if self._whole is not None or self._first is None or columns is None:
             return self.schema
-        filtered = () if self._filters is None else _names(self._expression)
+        filtered = () if self._filters is None else names_of(self._filters, self._expression)
         paths = [*columns, *(column.split(".")[0] for column in columns), *filtered]
         return self._first._schema_of(list(dict.fromkeys(paths)))
 
@@ -258,7 +258,7 @@ class ParquetDataset:
         """The columns that are read: those that are wanted, and those that filters ask for."""
         needed = dict.fromkeys(path[0] for _, path in selected)
         if self._filters is not None:
-            needed.update(dict.fromkeys(name for name in _names(self._expression) if name in schema.names))
+            needed.update(dict.fromkeys(name for name in names_of(self._filters, self._expression) if name in schema.names))
         return list(needed)
 
     def _parts(self) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -279,11 +279,11 @@ class ParquetDataset:
         of_file = file._schema_of(schema.names)
         plain = pa.schema([field for field in of_file if field.name not in is_partition])
         there = set(plain.names)
-        ask = None if self._filters is None else pushed(self._filters, plain)
+        ask, is_exact = pushed(self._filters, plain)
         table = file._read(None, [name for name in schema.names if name in there], use_threads, False, "row_group", ask)
         if not table.schema.equals(schema):
             table = _conformed(table, schema, {name: keys[name] for name in is_partition & keys.keys()})
-        return table if self._expression is None else table.filter(self._expression)
+        return table if is_exact else table.filter(self._expression)
 
     def _pandas_metadata(self) -> dict[bytes, bytes] | None:
         metadata = dict(self.schema.metadata or {})
@@ -323,12 +323,6 @@ def _with_partitions(schema: pa.Schema, partitions: pa.Schema) -> pa.Schema:
         else:
             schema = schema.append(field)
     return schema
-
-
-def _names(expression: Any) -> set[str]:
-    from .._filters import Program
-
-    return Program(expression).names()
 
 
 def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any]) -> pa.Table:

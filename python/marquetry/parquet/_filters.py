@@ -79,24 +79,43 @@ def _any(conditions: Iterable[Any]) -> Any:
     return out
 
 
-def pushed(filters: Any, schema: Any) -> str | None:
-    """A predicate that is true of all rows that ``filters`` want, and maybe of others: what our reader may leave out.
+def pushed(filters: Any, schema: Any) -> tuple[str | None, bool]:
+    """A predicate that is true of all rows that ``filters`` want, and maybe of others: what our reader may leave out; and whether it
+    is true of no others.
 
     Whatever is not surely the same to both is not asked of our reader; the rows that it gives are filtered by pyarrow.
     """
     import pyarrow.compute as pc
 
     if filters is None:
-        return None
+        return None, True
     if isinstance(filters, pc.Expression):
-        return _pushed_expression(filters, schema)
-    ors = []
+        return _pushed_expression(filters, schema), False
+    ors, is_exact = [], True
     for conjunction in disjunction(filters):
-        ands = [text for text in (_pushed(schema, *condition) for condition in conjunction) if text is not None]
+        found = [_pushed(schema, *condition) for condition in conjunction]
+        ands = [text for text in found if text is not None]
         if not ands:
-            return None
+            return None, False
+        is_exact = is_exact and len(ands) == len(found) and all(_is_exact(value) for _, _, value in conjunction)
         ors.append(" and ".join(ands))
-    return " or ".join(f"({text})" for text in ors)
+    return " or ".join(f"({text})" for text in ors), is_exact
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether each comparison with this value, and values of its own type, is the same to pyarrow and to us."""
+    return isinstance(value, (bool, int, str, bytes))
+
+
+def names_of(filters: Any, expression: Any) -> set[str]:
+    """The columns that ``filters`` ask for, of which ``expression`` was made."""
+    import pyarrow.compute as pc
+
+    from .._filters import Program
+
+    if isinstance(filters, pc.Expression):
+        return Program(expression).names()
+    return {name for conjunction in disjunction(filters) for name, _, _ in conjunction}
 
 
 def _pushed(schema: Any, name: str, operator: str, value: Any) -> str | None:

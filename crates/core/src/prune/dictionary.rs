@@ -14,7 +14,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Run<'_> {
-    /// What the dictionary says of a condition of rows; `None` if it does not have all values of the chunk, or is too large.
+    /// What the dictionary says of a condition of rows; `None` if it does not have all values of the chunk, or is too large: also if
+    /// most of the chunk is dictionary, for then reading the column costs little more.
     pub(super) fn ask_dictionary(
         &self,
         condition: &Condition,
@@ -25,18 +26,19 @@ impl Run<'_> {
         Ok(outcomes.map(|outcomes| extent().verdict_of(condition, outcomes)))
     }
 
-    /// The outcomes of a condition among the values of a chunk; `None` if its dictionary does not have all of them, or is too
-    /// large.
+    /// The outcomes of a condition among the values of a chunk; `None` as for [`ask_dictionary`](Self::ask_dictionary).
     pub(super) fn dictionary_outcomes(
         &self,
         condition: &Condition,
         chunk: ColumnChunk<'_>,
     ) -> Result<Option<Outcomes>> {
         let Some(place) = place(chunk).filter(|_| condition.test != Test::IsNull) else { return Ok(None) };
-        if place.end - place.start > self.options.dictionary_bytes {
+        let len = place.end - place.start;
+        let stored = u64::try_from(chunk.compressed_size()).unwrap_or(0);
+        if len > self.options.dictionary_bytes || (len > CHEAP_BYTES && len > stored / 2) {
             return Ok(None);
         }
-        let bytes = self.source.read_at(place.start, (place.end - place.start) as usize)?;
+        let bytes = self.source.read_at(place.start, len as usize)?;
         let part = Part { start: place.start, bytes };
         let options = PageOptions {
             limits: self.options.limits.clone(),
@@ -53,6 +55,9 @@ impl Run<'_> {
         Ok(Some(Outcomes { pass: ones > 0, fail: ones < passing.len() }))
     }
 }
+
+/// A dictionary of so few bytes is read in any case.
+const CHEAP_BYTES: u64 = 64 << 10;
 
 /// Where the dictionary page is, if the footer says so, and that all data pages are indices into it.
 fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
