@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Parser, ValueEnum};
+use marquetry_base::parse_byte_size;
 use std::path::PathBuf;
 
 /// Ask Parquet files in SQL.
@@ -25,7 +26,7 @@ pub struct CommandLine {
     #[arg(long = "table", short = 't', value_name = "NAME=LOCATION", value_parser = named)]
     pub(crate) tables: Vec<(String, String)>,
     /// Memory for sorts, joins and groups, such as 2GiB; what needs more goes to --spill-dir. No bound if not given
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
     /// Where what does not fit in memory goes. The system's folder of temporary files if not given
     #[arg(long, value_name = "DIR")]
@@ -110,23 +111,6 @@ fn address(text: &str) -> Result<String, String> {
     }
 }
 
-/// A number of bytes, with a unit or without.
-fn bytes(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit: usize = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        other => return Err(format!("{other} is none of kb, mb, gb, kib, mib, gib")),
-    };
-    let number: usize = digits.parse().map_err(|_| format!("{digits:?} is no number"))?;
-    number.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(|| "no memory of this size".to_owned())
-}
-
 const AFTER_HELP: &str = "\
 Files are tables by their names, patterns, directories and URLs too:
   marquetry-sql \"select country, count(*) from 'wines.parquet' group by country\"
@@ -162,16 +146,6 @@ mod tests {
         }
         for wrong in ["localhost", ":1", "a:", "a:0", "a:70000", "http://a:1", "::1:1", "[x]:1", "u@a:1"] {
             assert!(address(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn bytes_have_units() {
-        assert_eq!(bytes("12"), Ok(12));
-        assert_eq!(bytes("2GiB"), Ok(2 << 30));
-        assert_eq!(bytes("3mb"), Ok(3_000_000));
-        for wrong in ["", "x", "1tb", "-1", "0", "99999999999999999999", "99999999999gib"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
 }
