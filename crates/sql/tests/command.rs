@@ -125,7 +125,7 @@ fn who_is_at_fault_is_the_exit_code() {
         (vec!["select * from 'missing.parquet'"], 2, "missing.parquet"),
         (vec!["select 1", "--format", "parquet"], 2, "--output"),
         (vec!["-f", "missing.sql"], 1, "missing.sql"),
-        (vec!["select 1", "--memory-limit", "much"], 2, "begins with no number"),
+        (vec!["select 1", "--memory-limit", "much"], 2, "is no unit"),
     ] {
         let (found, message) = failure(&arguments);
         assert_eq!(found, code, "{arguments:?}: {message}");
