@@ -1,7 +1,7 @@
 //! Writing takes a bounded amount of memory, however large a row group is, and however large one of its columns.
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use marquetry::arrow::ArrowWriter;
 use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::basic::Compression;
@@ -47,6 +47,36 @@ fn a_gigabyte_in_one_row_group_takes_a_fraction_of_it() {
         let read = read.unwrap();
         assert_eq!(read.columns(), batch(i, ROWS).columns(), "batch {i}");
     }
+}
+
+/// Columns that do not compress, of a table that is in memory: their chunks are in the file before the next ones begin.
+#[test]
+fn a_table_at_once_takes_less_memory_than_its_chunks() {
+    const ROWS: usize = 1 << 20;
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 4
+    };
+    let texts: StringArray = (0..ROWS).map(|_| Some(format!("{:015x}", next()))).collect();
+    let mut numbers = || Arc::new(Int64Array::from_iter_values((0..ROWS).map(|_| next() as i64))) as ArrayRef;
+    let columns: [(&str, ArrayRef); 4] =
+        [("a", numbers()), ("b", numbers()), ("text", Arc::new(texts)), ("c", numbers())];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let mut writer = ArrowWriter::try_new(std::io::sink(), batch.schema(), Some(properties)).unwrap();
+    writer.write_table(&[batch]).unwrap();
+    let metadata = writer.close().unwrap();
+    let peak = MEMORY.peak_usage() - before;
+    let group = metadata.row_group(0);
+    let sizes: Vec<_> = (0..4).map(|i| group.column(i).unwrap().compressed_size() as usize).collect();
+    let (largest, all) = (sizes[2], sizes.iter().sum::<usize>());
+    assert!(
+        peak < largest + largest / 2 && largest * 2 < all,
+        "{peak} bytes of memory for chunks of {sizes:?}"
+    );
 }
 
 /// Rows of about a thousand bytes.

@@ -184,9 +184,16 @@ impl OpenRowGroup {
         for root in &mut self.roots {
             closing.extend(std::mem::take(&mut root.writers).into_iter().map(Box::new));
         }
-        let weight = |writer: &Box<ColumnWriter>| writer.memory_size() as u64;
         let mut chunks = Vec::with_capacity(closing.len());
-        parallel_map_each(&*self.executor, closing, workspaces, weight, close, |chunk| chunks.push(chunk));
+        let executor = &*self.executor;
+        parallel_map_each(
+            executor,
+            closing,
+            workspaces,
+            |writer| writer.memory_size() as u64,
+            close,
+            |chunk| chunks.push(chunk),
+        );
         let chunks = chunks.into_iter().collect::<Result<_>>()?;
         // The chunks hold on to the temporary file as long as they need it.
         self.spill = None;

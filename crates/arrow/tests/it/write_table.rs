@@ -87,7 +87,7 @@ fn a_sink_that_fails_is_an_error_and_ends_the_writer() {
         assert_eq!(error.kind(), ErrorKind::Io);
         // Two columns of 400,000 bytes fit.
         assert_eq!((error.place().row_group, error.place().column.as_deref()), (Some(0), Some("c2")));
-        assert_eq!(writer.write_table(&[batch.clone()]).unwrap_err().kind(), ErrorKind::Argument);
+        assert_eq!(writer.write_table(std::slice::from_ref(&batch)).unwrap_err().kind(), ErrorKind::Argument);
         assert!(writer.finish().is_err());
     }
 }
