@@ -8,7 +8,7 @@ use arrow_schema::Schema as ArrowSchema;
 use marquetry_base::{Executor, MemoryBudget, Result, Stopwatch, parallel_map_each};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    ColumnSettings, ColumnWriter, EncodedChunk, EncodingDecision, Spill, SpillStore, Workspace,
+    ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, EncodingDecision, Spill, SpillStore, Workspace,
 };
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,6 +16,18 @@ use std::sync::Arc;
 
 /// A chunk, and how its encoding was chosen.
 pub(super) type FinishedColumn = Box<(EncodedChunk, EncodingDecision)>;
+
+/// Where the chunks of a row group go, in the order of the leaves.
+pub(super) trait ColumnSink {
+    /// Whether a chunk may come in parts.
+    fn takes_parts(&self) -> bool;
+
+    /// Takes the next pages of the next chunk.
+    fn part(&mut self, pages: ChunkBytes) -> Result<()>;
+
+    /// Takes the next chunk, or the rest of it.
+    fn chunk(&mut self, chunk: FinishedColumn) -> Result<()>;
+}
 
 /// A row group that is being filled.
 pub(super) struct OpenRowGroup {
@@ -109,14 +121,20 @@ impl OpenRowGroup {
     }
 
     /// Encodes a row group of all of these rows, which is the only use of it meanwhile: one field after the other, so that memory has
-    /// what the workers are at, and chunks whose turn has not come. `take` gets the chunks in the order of the leaves.
+    /// what the workers are at, and chunks whose turn has not come. A single worker gives the first column of each field to `sink` page by page.
     pub(super) fn write_whole(
         &mut self,
         batches: Vec<(RecordBatch, Range<usize>)>,
         workspaces: &mut Vec<Workspace>,
-        mut take: impl FnMut(FinishedColumn) -> Result<()>,
+        sink: &mut dyn ColumnSink,
     ) -> Result<()> {
         self.begin()?;
+        if let ([workspace], true) = (workspaces.as_mut_slice(), sink.takes_parts()) {
+            return self.roots.iter_mut().try_for_each(|root| {
+                let chunks = root.write_whole(&batches, workspace, Some(sink))?.0;
+                chunks.into_iter().try_for_each(|chunk| sink.chunk(chunk))
+            });
+        }
         let field_bytes = |root: &Root| {
             let arrays = batches.iter().map(|(batch, _)| batch.column(root.index));
             arrays.map(|array| array_bytes(array) as u64).fold(0, u64::saturating_add)
@@ -124,13 +142,7 @@ impl OpenRowGroup {
         let weights: Vec<u64> = self.roots.iter().map(field_bytes).collect();
         let roots: Vec<_> = std::mem::take(&mut self.roots).into_iter().zip(weights).collect();
         let write = move |(mut root, _): (Root, u64), workspace: &mut Workspace| {
-            let mut memory = HeldMemory::new(workspace.counters(), &MemoryBudget::default());
-            let chunks = root.write(&batches, workspace).and_then(|()| {
-                memory.set(root.writers.iter().map(ColumnWriter::memory_size).sum())?;
-                let chunks = root.close(workspace)?;
-                memory.set(chunks.iter().map(|chunk| chunk.0.bytes.held()).sum())?;
-                Ok((chunks, memory))
-            });
+            let chunks = root.write_whole(&batches, workspace, None);
             (root, chunks)
         };
         let mut outcome = Ok(());
@@ -143,7 +155,9 @@ impl OpenRowGroup {
             |(root, chunks)| {
                 self.roots.push(root);
                 if outcome.is_ok() {
-                    outcome = chunks.and_then(|(chunks, _memory)| chunks.into_iter().try_for_each(&mut take));
+                    outcome = chunks.and_then(|(chunks, _memory)| {
+                        chunks.into_iter().try_for_each(|chunk| sink.chunk(chunk))
+                    });
                 }
             },
         );
@@ -209,9 +223,26 @@ fn close(writer: Box<ColumnWriter>, workspace: &mut Workspace) -> Result<Finishe
 }
 
 impl Root {
-    fn close(&mut self, workspace: &mut Workspace) -> Result<Vec<FinishedColumn>> {
+    /// Writes all rows there will be. With a sink, the first column's pages go there as they are finished. The chunks, and the memory
+    /// that they take.
+    fn write_whole(
+        &mut self,
+        batches: &[(RecordBatch, Range<usize>)],
+        workspace: &mut Workspace,
+        mut sink: Option<&mut dyn ColumnSink>,
+    ) -> Result<(Vec<FinishedColumn>, HeldMemory)> {
+        let mut memory = HeldMemory::new(workspace.counters(), &MemoryBudget::default());
+        for rows in batches {
+            self.write(std::slice::from_ref(rows), workspace)?;
+            memory.set(self.writers.iter().map(ColumnWriter::memory_size).sum())?;
+            if let (Some(sink), Some(first)) = (&mut sink, self.writers.first_mut()) {
+                sink.part(first.take_pages())?;
+            }
+        }
         let writers = std::mem::take(&mut self.writers).into_iter();
-        writers.map(|writer| close(Box::new(writer), workspace)).collect()
+        let chunks = writers.map(|writer| close(Box::new(writer), workspace)).collect::<Result<Vec<_>>>()?;
+        memory.set(chunks.iter().map(|chunk| chunk.0.bytes.held()).sum())?;
+        Ok((chunks, memory))
     }
 
     fn write(&mut self, batches: &[(RecordBatch, Range<usize>)], workspace: &mut Workspace) -> Result<()> {

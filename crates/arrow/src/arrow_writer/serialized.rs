@@ -9,7 +9,7 @@ use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use marquetry_core::write::copy::copy_row_group;
 use marquetry_core::write::{
-    CheckpointCost, EncodedChunk, EncodingDecision, FileWriter, KeyValue, SortingColumn,
+    CheckpointCost, ChunkBytes, EncodedChunk, EncodingDecision, FileWriter, KeyValue, SortingColumn,
 };
 use marquetry_format::{ColumnOrder, RowGroup};
 use std::io::Write;
@@ -121,6 +121,19 @@ impl<W: Write + Send> SerializedFileWriter<W> {
     pub(super) fn write_column(&mut self, rows: u64, chunk: EncodedChunk) -> Result<()> {
         self.failed = true;
         self.file.append_column(rows, chunk)?;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Whether a chunk may come in parts.
+    pub(super) fn takes_parts(&self) -> bool {
+        self.file.takes_parts()
+    }
+
+    /// Writes pages of the next column.
+    pub(super) fn write_part(&mut self, rows: u64, bytes: ChunkBytes) -> Result<()> {
+        self.failed = true;
+        self.file.append_part(rows, bytes)?;
         self.failed = false;
         Ok(())
     }

@@ -2,18 +2,20 @@
 
 use super::ArrowWriter;
 use super::batch_schema::check_batch;
+use super::row_group::{ColumnSink, FinishedColumn};
+use super::serialized::SerializedFileWriter;
 use super::slice_size::batch_bytes;
 use arrow_array::RecordBatch;
-use marquetry_base::{Error, Result, Span};
-use marquetry_core::write::CheckpointEvery;
+use marquetry_base::{Result, Span};
+use marquetry_core::write::{CheckpointEvery, ChunkBytes, EncodingDecision};
 use std::io::Write;
 use std::ops::Range;
 
 impl<W: Write + Send> ArrowWriter<W> {
     /// Ends the row group, if it has rows, and appends row groups of all rows of `batches`, each with as many rows as the properties
     /// say. The file is, byte for byte, what [`write`](Self::write) of each batch and [`flush`](Self::flush) make, but less memory is
-    /// needed: all rows of a row group are there, so that a column's chunk is in the file before the next columns begin. `write` has
-    /// to hold the chunks of all columns until the row group ends.
+    /// needed: all rows of a row group are there, so that a column's chunk is in the file before the next columns begin, on one thread
+    /// page by page unless it has a dictionary. `write` has to hold the chunks of all columns until the row group ends.
     ///
     /// Row groups that end by their bytes, checkpoints by bytes, and memory limits need all columns at a time: with them it does what
     /// `write` does. After an error the writer is of no further use.
@@ -78,20 +80,38 @@ impl<W: Write + Send> ArrowWriter<W> {
     /// A row group of these rows.
     fn write_columns(&mut self, parts: Vec<(RecordBatch, Range<usize>)>, rows: usize) -> Result<()> {
         let index = self.file.flushed_row_groups().len();
-        let placed = |error: Error| error.in_row_group(index);
-        let mut column = 0;
         let ArrowWriter { file, open, workspaces, choices, .. } = self;
-        let encode = || {
-            open.write_whole(parts, workspaces, |finished| {
-                let (chunk, choice) = *finished;
-                choices[column] = choice;
-                column += 1;
-                file.write_column(rows as u64, chunk)
-            })
-        };
-        Span::encode(rows).in_scope(encode).map_err(placed)?;
+        let mut columns = Columns { file, choices: choices.iter_mut(), rows: rows as u64 };
+        let encode = || open.write_whole(parts, workspaces, &mut columns);
+        Span::encode(rows).in_scope(encode).map_err(|error| error.in_row_group(index))?;
         self.file.finish_row_group(self.properties.sorting_columns().cloned())?;
         self.note_memory()?;
         self.checkpoint_if_due()
+    }
+}
+
+/// The columns of a row group on their way into the file.
+struct Columns<'a, W: Write + Send> {
+    file: &'a mut SerializedFileWriter<W>,
+    /// Of the columns that are not there yet.
+    choices: std::slice::IterMut<'a, EncodingDecision>,
+    rows: u64,
+}
+
+impl<W: Write + Send> ColumnSink for Columns<'_, W> {
+    fn takes_parts(&self) -> bool {
+        self.file.takes_parts()
+    }
+
+    fn part(&mut self, pages: ChunkBytes) -> Result<()> {
+        self.file.write_part(self.rows, pages)
+    }
+
+    fn chunk(&mut self, chunk: FinishedColumn) -> Result<()> {
+        let (chunk, choice) = *chunk;
+        if let Some(place) = self.choices.next() {
+            *place = choice;
+        }
+        self.file.write_column(self.rows, chunk)
     }
 }

@@ -5,6 +5,7 @@
 //!          └───────────────► encoding
 //! ```
 
+use super::chunk_bytes::ChunkBytes;
 use super::dictionary_writer::DictionaryWriter;
 use super::encoded_chunk::EncodedChunk;
 use super::encoding_selection::{
@@ -367,6 +368,15 @@ impl ColumnWriter {
         Ok(())
     }
 
+    /// Takes the finished pages away, for [`FileWriter::append_part`](super::FileWriter::append_part): what the [chunk](Self::close) will have
+    /// comes behind them. No bytes as long as there is a dictionary, or may be one: it comes first in the chunk, but is finished last.
+    pub fn take_pages(&mut self) -> ChunkBytes {
+        match &self.state {
+            State::Encoding { before: None, .. } => self.pages.take_pages(),
+            _ => ChunkBytes::new(),
+        }
+    }
+
     /// The finished chunk, and how its encoding was chosen.
     pub fn close(self, workspace: &mut Workspace) -> Result<(EncodedChunk, EncodingDecision)> {
         let column = self.leaf.dotted().clone();
@@ -415,6 +425,7 @@ impl ColumnWriter {
         metadata.geospatial_statistics = geospatial_statistics;
         let chunk = EncodedChunk {
             bytes: finished.bytes,
+            taken: finished.taken,
             metadata,
             column_index: finished.column_index,
             offset_index: finished.offset_index,

@@ -281,8 +281,14 @@ impl Origin<'_> {
         let mut bytes = ChunkBytes::new();
         bytes.push_from(self.source.clone(), range.clone());
         let offset_index = indexes.offset.map(|index| moved(index, range.start));
-        let chunk =
-            EncodedChunk { bytes, metadata, column_index: indexes.column, offset_index, bloom_filter: None };
+        let chunk = EncodedChunk {
+            bytes,
+            taken: 0,
+            metadata,
+            column_index: indexes.column,
+            offset_index,
+            bloom_filter: None,
+        };
         let copied = CopiedChunk { chunk, pages_kept: None, pages_sealed: 0, pages_recompressed: 0, notes };
         self.with_the_rest(copied, settings)
     }
@@ -320,8 +326,14 @@ impl Origin<'_> {
         let column_index = indexes.column.filter(|index| {
             index.null_pages.len() == pages.data_pages() && (had_index || offset_index.is_some())
         });
-        let chunk =
-            EncodedChunk { bytes: pages.bytes, metadata, column_index, offset_index, bloom_filter: None };
+        let chunk = EncodedChunk {
+            bytes: pages.bytes,
+            taken: 0,
+            metadata,
+            column_index,
+            offset_index,
+            bloom_filter: None,
+        };
         let copied = CopiedChunk {
             chunk,
             pages_kept: Some(pages.kept),

@@ -17,8 +17,10 @@ use marquetry_format as format;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EncodedChunk {
-    /// Its pages.
+    /// Its pages, or the rest of them.
     pub bytes: ChunkBytes,
+    /// Bytes of pages that come before these, and were [taken](super::ColumnWriter::take_pages) before.
+    pub taken: u64,
     /// What the footer says of it.
     pub metadata: format::ColumnMetaData,
     /// The bounds of its pages.
@@ -32,7 +34,7 @@ pub struct EncodedChunk {
 impl EncodedChunk {
     /// A chunk of these pages, without indexes and filter.
     pub fn new(bytes: ChunkBytes, metadata: format::ColumnMetaData) -> Self {
-        EncodedChunk { bytes, metadata, column_index: None, offset_index: None, bloom_filter: None }
+        EncodedChunk { bytes, taken: 0, metadata, column_index: None, offset_index: None, bloom_filter: None }
     }
 
     /// Sets [`column_index`](Self::column_index).
@@ -66,7 +68,7 @@ pub(super) fn check_chunks(schema: &Schema, num_rows: u64, chunks: &[EncodedChun
         return Err(Error::argument(format!("{given} column chunks for a schema of {columns} columns")));
     }
     for (leaf, chunk) in schema.columns().iter().zip(chunks) {
-        check_chunk(leaf, num_rows, chunk)?;
+        check_chunk(leaf, num_rows, 0, chunk)?;
     }
     Ok(())
 }
@@ -82,13 +84,17 @@ pub(super) fn check_rows(num_rows: u64) -> Result<()> {
     }
 }
 
-/// Fails if the chunk is none of this column and of `num_rows` rows.
-pub(super) fn check_chunk(leaf: &Leaf, num_rows: u64, chunk: &EncodedChunk) -> Result<()> {
-    check_in_column(leaf, num_rows, chunk).map_err(|error| error.in_column(leaf.dotted().clone()))
+/// Fails if the chunk is none of this column and of `num_rows` rows, or others than the first `taken` bytes are missing from it.
+pub(super) fn check_chunk(leaf: &Leaf, num_rows: u64, taken: u64, chunk: &EncodedChunk) -> Result<()> {
+    check_in_column(leaf, num_rows, taken, chunk).map_err(|error| error.in_column(leaf.dotted().clone()))
 }
 
-fn check_in_column(leaf: &Leaf, num_rows: u64, chunk: &EncodedChunk) -> Result<()> {
+fn check_in_column(leaf: &Leaf, num_rows: u64, taken: u64, chunk: &EncodedChunk) -> Result<()> {
     let meta = &chunk.metadata;
+    if chunk.taken != taken {
+        let message = format!("{} bytes of pages were taken, {taken} were appended before", chunk.taken);
+        return Err(Error::argument(message));
+    }
     if meta.path_in_schema != leaf.path_in_schema() {
         return Err(Error::argument(format!("the chunk is one of column {}", dotted(&meta.path_in_schema))));
     }

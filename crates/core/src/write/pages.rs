@@ -30,6 +30,8 @@ pub(super) struct Pages {
     /// The dictionary page: written last, when the dictionary is complete, but first in the file.
     dictionary_page: Option<ChunkBytes>,
     data_pages: ChunkBytes,
+    /// Bytes of pages that were taken away: those before `data_pages`.
+    taken: u64,
     column_index: Option<ColumnIndexBuilder>,
     offset_index: format::OffsetIndex,
     byte_array_sizes: Vec<i64>,
@@ -66,6 +68,7 @@ type EncodeInto<'a> = dyn FnMut(Option<&mut Vec<u8>>, &mut Vec<u8>) -> Result<()
 /// What a chunk has come to.
 pub(super) struct FinishedPages {
     pub(super) bytes: ChunkBytes,
+    pub(super) taken: u64,
     pub(super) metadata: format::ColumnMetaData,
     pub(super) column_index: Option<format::ColumnIndex>,
     pub(super) offset_index: Option<format::OffsetIndex>,
@@ -83,6 +86,7 @@ impl Pages {
             shape: leaf.physical().shape(),
             dictionary_page: None,
             data_pages: ChunkBytes::new(),
+            taken: 0,
             column_index,
             offset_index: format::OffsetIndex::default(),
             byte_array_sizes: Vec::new(),
@@ -108,14 +112,20 @@ impl Pages {
 
     /// Bytes of the data pages.
     pub(super) fn len(&self) -> u64 {
-        self.data_pages.len()
+        self.taken + self.data_pages.len()
+    }
+
+    /// The data pages so far. No dictionary may come before them.
+    pub(super) fn take_pages(&mut self) -> ChunkBytes {
+        self.taken += self.data_pages.len();
+        take(&mut self.data_pages)
     }
 
     /// How many bytes are stored for a byte before compression.
     pub(super) fn ratio(&self) -> f64 {
         match self.chunk.uncompressed {
             0 => 1.0,
-            uncompressed => self.data_pages.len() as f64 / uncompressed as f64,
+            uncompressed => self.len() as f64 / uncompressed as f64,
         }
     }
 
@@ -212,7 +222,7 @@ impl Pages {
         let header = self.finish_header(header, [&head, tail], settings)?;
         self.offset_index.page_locations.push(format::PageLocation {
             // The dictionary page comes before it.
-            offset: self.data_pages.len() as i64,
+            offset: self.len() as i64,
             compressed_page_size: page_size(header.len() + head.len() + tail.len())?,
             first_row_index: self.chunk.counts.rows() as i64,
         });
@@ -335,7 +345,7 @@ impl Pages {
             codec: format::CompressionCodec(settings.codec.code()),
             num_values: totals.counts.entries() as i64,
             total_uncompressed_size: totals.uncompressed as i64,
-            total_compressed_size: bytes.len() as i64,
+            total_compressed_size: (self.taken + bytes.len()) as i64,
             key_value_metadata: Some(settings.key_values.clone()).filter(|pairs| !pairs.is_empty()),
             data_page_offset: dictionary_len as i64,
             index_page_offset: None,
@@ -359,7 +369,7 @@ impl Pages {
             geospatial_statistics: None,
         };
         let column_index = self.column_index.and_then(ColumnIndexBuilder::finish);
-        FinishedPages { bytes, metadata, column_index, offset_index: Some(offset_index) }
+        FinishedPages { bytes, taken: self.taken, metadata, column_index, offset_index: Some(offset_index) }
     }
 }
 

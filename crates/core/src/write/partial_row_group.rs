@@ -9,6 +9,8 @@ pub(super) struct PartialRowGroup {
     pub(super) num_rows: u64,
     /// The file's position where it begins.
     pub(super) start: u64,
+    /// Where the next chunk begins and how many bytes of it are there, if it came in parts.
+    pub(super) part: Option<(u64, u64)>,
     pub(super) columns: Vec<format::ColumnChunk>,
     pub(super) indexes: Vec<Indexes>,
 }

@@ -6,8 +6,9 @@ use super::chunk_bytes::{ChunkBytes, unwritten};
 use super::encoded_chunk::{EncodedChunk, check_chunk, check_chunks, check_rows};
 use super::file::FileWriter;
 use super::partial_row_group::{Indexes, PartialRowGroup};
+use crate::metrics::WriteCounters;
 use crate::page::plain_pages_are_believed;
-use marquetry_base::{Error, Result, Stopwatch};
+use marquetry_base::{CancelToken, Error, Result, Stopwatch};
 use marquetry_format as format;
 use std::io::Write;
 
@@ -44,29 +45,18 @@ impl<W: Write> FileWriter<W> {
     /// type, or of another number of rows.
     ///
     /// ```
-    /// use marquetry_core::nesting::ShreddedColumn;
+    /// use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
     /// use marquetry_core::schema::Schema;
     /// use marquetry_core::write::{ColumnSettings, ColumnWriter, FileSettings, FileWriter, Workspace};
-    /// use marquetry_format::{FieldRepetitionType, SchemaElement, Type};
-    /// # use marquetry_base::Limits;
-    /// # use marquetry_encoding::Values;
+    /// use marquetry_encoding::Values;
     ///
-    /// let number = |name: &str| SchemaElement {
-    ///     type_: Some(Type::INT32),
-    ///     repetition_type: Some(FieldRepetitionType::REQUIRED),
-    ///     name: name.into(),
-    ///     ..SchemaElement::default()
-    /// };
-    /// let root = SchemaElement { name: "root".into(), num_children: Some(2), ..SchemaElement::default() };
-    /// let elements = vec![root, number("a"), number("b")];
-    /// let schema = Schema::from_thrift(&elements, &Limits::default())?;
-    ///
-    /// let mut file = FileWriter::new(Vec::new(), elements, FileSettings::default())?;
+    /// let schema = Schema::parse("message points { required int32 x; required int32 y; }")?;
+    /// let mut file = FileWriter::new(Vec::new(), schema.to_thrift(), FileSettings::default())?;
     /// let mut workspace = Workspace::new();
     /// for leaf in schema.columns() {
     ///     let mut column = ColumnWriter::new(leaf, &ColumnSettings::default())?;
-    ///     let values = ShreddedColumn { values: Values::I32(vec![1, 2, 3]), ..ShreddedColumn::default() };
-    ///     column.write(&values, &mut workspace)?;
+    ///     let values = ColumnValues::Values(Values::W32(vec![1, 2, 3]));
+    ///     column.write(&ShreddedColumn::flat(3, DefinitionLevels::Max, values), &mut workspace)?;
     ///     file.append_column(3, column.close(&mut workspace)?.0)?;
     /// }
     /// file.finish_row_group(None)?;
@@ -76,25 +66,11 @@ impl<W: Write> FileWriter<W> {
     /// ```
     pub fn append_column(&mut self, num_rows: u64, chunk: EncodedChunk) -> Result<()> {
         self.check()?;
-        let (ordinal, columns) = (self.row_groups.len(), self.tree.num_columns());
-        let (number, rows) = match &self.partial {
-            Some(open) => (open.columns.len(), open.num_rows),
-            None => (0, num_rows),
-        };
+        let ordinal = self.row_groups.len();
         let placed = |error: Error| error.in_row_group(ordinal);
-        if self.partial.is_none() {
-            self.check_growth()?;
-            check_rows(num_rows).map_err(placed)?;
-        }
-        if number >= columns {
-            let message = format!("a chunk too many for a schema of {columns} columns");
-            return Err(placed(Error::argument(message)));
-        }
-        if rows != num_rows {
-            let message = format!("{num_rows} rows, the chunks before have {rows}");
-            return Err(placed(Error::argument(message)));
-        }
-        check_chunk(self.tree.column(number), num_rows, &chunk).map_err(placed)?;
+        let number = self.check_next(num_rows).map_err(placed)?;
+        let taken = self.partial.as_ref().and_then(|partial| partial.part).map_or(0, |(_, len)| len);
+        check_chunk(self.tree.column(number), num_rows, taken, &chunk).map_err(placed)?;
         if let Some(encryptor) = &self.encryptor {
             encryptor.check_ordinals(ordinal, std::slice::from_ref(&chunk))?;
         }
@@ -103,6 +79,64 @@ impl<W: Write> FileWriter<W> {
                 writer.open_row_group(num_rows);
             }
             writer.append_chunk(chunk)
+        })
+    }
+
+    /// Whether the file takes chunks [in parts](Self::append_part). An encrypted one does not: the modules of a chunk are counted.
+    pub fn takes_parts(&self) -> bool {
+        self.encryptor.is_none()
+    }
+
+    /// Appends the first pages of the next column of a row group of `num_rows` rows, or more of them, as
+    /// [`ColumnWriter::take_pages`](super::ColumnWriter::take_pages) gives them. [`append_column`](Self::append_column) takes the rest.
+    ///
+    /// Fails if the file is [encrypted](Self::takes_parts), if all columns are there, and if the row group has another number of rows.
+    ///
+    /// ```
+    /// # use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
+    /// # use marquetry_core::schema::Schema;
+    /// # use marquetry_core::write::{ColumnSettings, ColumnWriter, EncodingPolicy, FileSettings, FileWriter, Workspace};
+    /// # use marquetry_encoding::Values;
+    /// let schema = Schema::parse("message points { required int32 x; }")?;
+    /// let mut file = FileWriter::new(Vec::new(), schema.to_thrift(), FileSettings::default())?;
+    /// let (mut workspace, rows) = (Workspace::new(), 500_000);
+    /// // PLAIN.
+    /// let settings = ColumnSettings { encoding: EncodingPolicy::Only(0), ..ColumnSettings::default() };
+    /// let mut column = ColumnWriter::new(schema.column(0), &settings)?;
+    /// for block in 0..10 {
+    ///     let values = ColumnValues::Values(Values::W32((block * 50_000..(block + 1) * 50_000).collect()));
+    ///     column.write(&ShreddedColumn::flat(50_000, DefinitionLevels::Max, values), &mut workspace)?;
+    ///     file.append_part(rows, column.take_pages())?;
+    /// }
+    /// file.append_column(rows, column.close(&mut workspace)?.0)?;
+    /// file.finish_row_group(None)?;
+    /// assert_eq!(file.finish()?.1.num_rows(), rows);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn append_part(&mut self, num_rows: u64, bytes: ChunkBytes) -> Result<()> {
+        self.check()?;
+        let ordinal = self.row_groups.len();
+        self.check_next(num_rows).map_err(|error| error.in_row_group(ordinal))?;
+        if !self.takes_parts() {
+            return Err(Error::argument("chunks of an encrypted file are not taken in parts"));
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.guarded(|writer| {
+            if writer.partial.is_none() {
+                writer.open_row_group(num_rows);
+            }
+            let (start, len) = (writer.position, bytes.len());
+            let number = writer.partial.as_ref().map_or(0, |partial| partial.columns.len());
+            writer.append_bytes(bytes).map_err(|error| {
+                error.in_row_group(ordinal).in_column(writer.tree.column(number).dotted().clone())
+            })?;
+            if let Some(partial) = &mut writer.partial {
+                let (start, before) = partial.part.unwrap_or((start, 0));
+                partial.part = Some((start, before + len));
+            }
+            Ok(())
         })
     }
 
@@ -117,6 +151,26 @@ impl<W: Write> FileWriter<W> {
             return Err(Error::argument(message).in_row_group(self.row_groups.len()));
         }
         self.guarded(|writer| writer.end_row_group(sorting_columns))
+    }
+
+    /// The number of the next column of a row group of so many rows.
+    fn check_next(&self, num_rows: u64) -> Result<usize> {
+        let columns = self.tree.num_columns();
+        let (number, rows) = match &self.partial {
+            Some(partial) => (partial.columns.len(), partial.num_rows),
+            None => {
+                self.check_growth()?;
+                check_rows(num_rows)?;
+                (0, num_rows)
+            }
+        };
+        if number >= columns {
+            return Err(Error::argument(format!("a chunk too many for a schema of {columns} columns")));
+        }
+        if rows != num_rows {
+            return Err(Error::argument(format!("{num_rows} rows, the chunks before have {rows}")));
+        }
+        Ok(number)
     }
 
     /// Fails if readers would misread what is added to the file.
@@ -134,12 +188,16 @@ impl<W: Write> FileWriter<W> {
         // Exactly: there may be very many row groups of few columns.
         let n = self.tree.num_columns();
         let (columns, indexes) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        self.partial = Some(PartialRowGroup { num_rows, start: self.position, columns, indexes });
+        self.partial = Some(PartialRowGroup { num_rows, start: self.position, part: None, columns, indexes });
     }
 
     fn append_chunk(&mut self, mut chunk: EncodedChunk) -> Result<()> {
-        let (ordinal, offset) = (self.row_groups.len(), self.position);
-        let number = self.partial.as_ref().map_or(0, |open| open.columns.len());
+        let ordinal = self.row_groups.len();
+        let (number, part) = match &mut self.partial {
+            Some(partial) => (partial.columns.len(), partial.part.take()),
+            None => (0, None),
+        };
+        let offset = part.map_or(self.position, |(start, _)| start);
         self.append_pages(&mut chunk, ordinal, number).map_err(|error| {
             error.in_row_group(ordinal).in_column(self.tree.column(number).dotted().clone())
         })?;
@@ -155,7 +213,8 @@ impl<W: Write> FileWriter<W> {
     }
 
     fn end_row_group(&mut self, sorting_columns: Option<Vec<format::SortingColumn>>) -> Result<()> {
-        let Some(PartialRowGroup { num_rows, start, mut columns, mut indexes }) = self.partial.take() else {
+        let Some(PartialRowGroup { num_rows, start, mut columns, mut indexes, .. }) = self.partial.take()
+        else {
             return Ok(());
         };
         let ordinal = self.row_groups.len();
@@ -186,17 +245,9 @@ impl<W: Write> FileWriter<W> {
     /// Writes the pages of a chunk, encrypted if its column is.
     fn append_pages(&mut self, chunk: &mut EncodedChunk, row_group: usize, column: usize) -> Result<()> {
         let bytes = std::mem::take(&mut chunk.bytes);
-        let (cancel, sink, take) = (&self.settings.cancel, &mut self.sink, self.take);
-        let position = &mut self.position;
-        let counters = &self.counters;
-        let mut append = |bytes: ChunkBytes| -> Result<()> {
-            let (len, begun) = (bytes.len(), Stopwatch::start());
-            take(cancel, sink, bytes)?;
-            *position += len;
-            counters.written(len, begun);
-            Ok(())
-        };
-        match self.encryptor.as_ref().and_then(|all| all.chunk(row_group, column)) {
+        let FileWriter { settings, sink, take, position, counters, encryptor, .. } = self;
+        let mut append = |bytes| append_bytes(bytes, &settings.cancel, sink, *take, position, counters);
+        match encryptor.as_ref().and_then(|all| all.chunk(row_group, column)) {
             None => append(bytes),
             Some(encryptor) => {
                 encryptor.pages(bytes, &mut chunk.metadata, chunk.offset_index.as_mut(), |page| {
@@ -207,6 +258,27 @@ impl<W: Write> FileWriter<W> {
             }
         }
     }
+
+    fn append_bytes(&mut self, bytes: ChunkBytes) -> Result<()> {
+        let FileWriter { settings, sink, take, position, counters, .. } = self;
+        append_bytes(bytes, &settings.cancel, sink, *take, position, counters)
+    }
+}
+
+/// Gives bytes to the sink, and counts them.
+fn append_bytes<W>(
+    bytes: ChunkBytes,
+    cancel: &CancelToken,
+    sink: &mut W,
+    take: fn(&CancelToken, &mut W, ChunkBytes) -> Result<()>,
+    position: &mut u64,
+    counters: &WriteCounters,
+) -> Result<()> {
+    let (len, begun) = (bytes.len(), Stopwatch::start());
+    take(cancel, sink, bytes)?;
+    *position += len;
+    counters.written(len, begun);
+    Ok(())
 }
 
 /// The chunk's metadata with offsets that count from the file's first byte.
@@ -232,4 +304,80 @@ fn placed(mut meta: format::ColumnMetaData, offset: u64) -> format::ColumnChunk 
 fn placed_pages(mut index: format::OffsetIndex, offset: u64) -> format::OffsetIndex {
     index.page_locations.iter_mut().for_each(|page| page.offset += offset as i64);
     index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
+    use crate::schema::Schema;
+    use crate::write::{ColumnSettings, ColumnWriter, EncodingPolicy, FileSettings, Workspace};
+    use marquetry_base::ErrorKind;
+    use marquetry_encoding::Values;
+
+    fn schema() -> Schema {
+        Schema::parse("message points { required int32 a; required int32 b; }").unwrap()
+    }
+
+    fn file() -> FileWriter<Vec<u8>> {
+        FileWriter::new(Vec::new(), schema().to_thrift(), FileSettings::default()).unwrap()
+    }
+
+    /// The chunk of a column of many numbers, and the pages that were taken from its writer.
+    fn chunk(column: usize, takes: bool) -> (Vec<ChunkBytes>, EncodedChunk) {
+        let schema = schema();
+        let settings = ColumnSettings { encoding: EncodingPolicy::Only(0), ..ColumnSettings::default() };
+        let mut writer = ColumnWriter::new(schema.column(column), &settings).unwrap();
+        let (mut workspace, mut parts) = (Workspace::new(), Vec::new());
+        for block in 0..10 {
+            let values = ColumnValues::Values(Values::W32((block * 10_000..(block + 1) * 10_000).collect()));
+            let rows = ShreddedColumn::flat(10_000, DefinitionLevels::Max, values);
+            writer.write(&rows, &mut workspace).unwrap();
+            parts.extend(takes.then(|| writer.take_pages()));
+        }
+        (parts, writer.close(&mut workspace).unwrap().0)
+    }
+
+    #[test]
+    fn parts_are_the_chunk() {
+        let mut whole = file();
+        whole.write_row_group(100_000, vec![chunk(0, false).1, chunk(1, false).1], None).unwrap();
+        let mut in_parts = file();
+        for column in [0, 1] {
+            let (parts, rest) = chunk(column, true);
+            assert!(rest.taken > 0 && parts.iter().any(|part| !part.is_empty()));
+            parts.into_iter().for_each(|part| in_parts.append_part(100_000, part).unwrap());
+            in_parts.append_column(100_000, rest).unwrap();
+        }
+        in_parts.finish_row_group(None).unwrap();
+        assert!(whole.finish().unwrap().0 == in_parts.finish().unwrap().0);
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_an_error_before_it_is_written() {
+        let is_argument = |outcome: Result<()>| outcome.unwrap_err().kind() == ErrorKind::Argument;
+        let mut file = file();
+        let (parts, rest) = chunk(0, true);
+        assert!(is_argument(file.append_column(100_000, rest)), "its first pages are not there");
+        assert!(is_argument(file.append_column(100_000, chunk(1, false).1)), "the first column is missing");
+        for part in parts {
+            file.append_part(100_000, part).unwrap();
+        }
+        assert!(is_argument(file.append_column(100_000, chunk(0, false).1)), "it has the first pages, too");
+        assert!(is_argument(file.append_part(7, ChunkBytes::new())), "other rows");
+        let rest = chunk(0, true).1;
+        file.append_column(100_000, rest).unwrap();
+        for outcome in [
+            file.finish_row_group(None),
+            file.write_checkpoint(),
+            file.write_row_group(100_000, vec![chunk(0, false).1, chunk(1, false).1], None),
+            file.finish_in_place().map(drop),
+        ] {
+            assert!(is_argument(outcome), "the second column is missing");
+        }
+        file.append_column(100_000, chunk(1, false).1).unwrap();
+        assert!(is_argument(file.append_column(100_000, chunk(1, false).1)), "there is no third column");
+        file.finish_row_group(None).unwrap();
+        assert_eq!(file.finish().unwrap().1.num_rows(), 100_000);
+    }
 }

@@ -12,7 +12,6 @@ mod damage;
 mod alp;
 mod api;
 mod cancel;
-mod checkpoint;
 mod checksums;
 mod docs;
 mod executors;
