@@ -7,14 +7,17 @@ use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::basic::Compression;
 use marquetry::file::properties::WriterProperties;
 use peak_alloc::PeakAlloc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
+/// Memory is that of the process: one test at a time.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// A gigabyte in one row group: a column of large texts, one of numbers, and one that has a dictionary all along.
 #[test]
 fn a_gigabyte_in_one_row_group_takes_a_fraction_of_it() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     const LIMIT: usize = 48 << 20;
     const BATCHES: usize = 128;
     const ROWS: usize = 8 << 10;
@@ -52,6 +55,7 @@ fn a_gigabyte_in_one_row_group_takes_a_fraction_of_it() {
 /// Columns that do not compress, of a table that is in memory: their chunks are in the file before the next ones begin.
 #[test]
 fn a_table_at_once_takes_less_memory_than_its_chunks() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     const ROWS: usize = 1 << 20;
     let mut state = 1_u64;
     let mut next = || {
