@@ -101,7 +101,7 @@ impl<W: Write> FileWriter<W> {
     /// let mut file = FileWriter::new(Vec::new(), schema.to_thrift(), FileSettings::default())?;
     /// let (mut workspace, rows) = (Workspace::new(), 500_000);
     /// // PLAIN.
-    /// let settings = ColumnSettings { encoding: EncodingPolicy::Only(0), ..ColumnSettings::default() };
+    /// let settings = ColumnSettings::default().with_encoding(EncodingPolicy::Only(0));
     /// let mut column = ColumnWriter::new(schema.column(0), &settings)?;
     /// for block in 0..10 {
     ///     let values = ColumnValues::Values(Values::W32((block * 50_000..(block + 1) * 50_000).collect()));
