@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_base::ErrorKind;
-use marquetry_core::write::{Compression, WriterProperties};
+use marquetry_core::write::{Compression, Encoding, WriterProperties};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -49,6 +49,32 @@ fn memory_holds_some_columns_and_not_all() {
     assert!(peak(1, false) > 40 * column);
     // Page by page.
     assert!(peak(1, true) < 2 * column, "{}", peak(1, true));
+}
+
+#[test]
+fn a_column_that_leaves_its_dictionary_goes_into_the_file_from_then_on() {
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..300_000).map(|i| format!("{i:015x}"))));
+    let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+    let properties = properties(1)
+        .into_builder()
+        .set_dictionary_enabled(true)
+        .set_encoding(Encoding::PLAIN)
+        .set_dictionary_page_size_limit(64 << 10)
+        .build();
+    let file = |at_once: bool| {
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.clone())).unwrap();
+        match at_once {
+            true => writer.write_table(std::slice::from_ref(&batch)).unwrap(),
+            false => writer.write(&batch).unwrap(),
+        }
+        let metadata = writer.finish().unwrap();
+        (metadata, writer.metrics().peak_memory as usize, writer.into_sink())
+    };
+    let ((metadata, held, bytes), (_, little, same)) = (file(false), file(true));
+    assert!(bytes == same);
+    let chunk = metadata.row_group(0).column(0).unwrap();
+    assert!(chunk.dictionary_page_offset().is_some() && held > chunk.compressed_size() as usize);
+    assert!(little < held / 2, "{little} of {held}");
 }
 
 #[test]

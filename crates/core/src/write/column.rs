@@ -42,8 +42,8 @@ enum State {
     Sampling { held: SampleBuffer },
     /// The dictionary; when it will next be asked whether it pays; what was found when it was asked last.
     Dictionary { dictionary_writer: DictionaryWriter, next_look: usize, measured: Option<DictionaryEstimate> },
-    /// The encoding is settled. The dictionary is of the pages before, if there are any.
-    Encoding { value_writer: ValueWriter, before: Option<DictionaryWriter> },
+    /// The encoding is settled. If pages before have a dictionary, it is written.
+    Encoding { value_writer: ValueWriter },
 }
 
 impl ColumnWriter {
@@ -65,7 +65,7 @@ impl ColumnWriter {
                 (dictionary_writer()?, "asked for")
             }
             EncodingPolicy::Only(code) | EncodingPolicy::DictionaryOr(code) => {
-                (State::Encoding { value_writer: value_writer(code)?, before: None }, "asked for")
+                (State::Encoding { value_writer: value_writer(code)? }, "asked for")
             }
             EncodingPolicy::Auto { .. } => (State::Sampling { held: SampleBuffer::new(shape) }, ""),
         };
@@ -113,7 +113,7 @@ impl ColumnWriter {
                 }
                 dictionary_writer.write(levels, 0..rows.entries, present, &workspace.pool)?
             }
-            (State::Encoding { value_writer, .. }, present) => {
+            (State::Encoding { value_writer }, present) => {
                 let mut column = WriteContext { leaf, settings, pages, workspace };
                 let looked_up;
                 let values = match present {
@@ -286,7 +286,7 @@ impl ColumnWriter {
                 &mut column,
             )?;
         }
-        self.state = State::Encoding { value_writer, before: None };
+        self.state = State::Encoding { value_writer };
         Ok(())
     }
 
@@ -303,16 +303,15 @@ impl ColumnWriter {
         }
         let ColumnWriter { leaf, settings, pages, seen, .. } = self;
         let mut column = WriteContext { leaf, settings, pages, workspace };
-        let before = if keep {
+        seen.note(dictionary_writer.dictionary());
+        if keep {
+            // The dictionary has all its values: its page can be written, and its memory go.
             dictionary_writer.write_pages(&mut column)?;
-            seen.note(dictionary_writer.dictionary());
-            Some(dictionary_writer)
+            dictionary_writer.finish(&mut column)?;
         } else {
-            seen.note(dictionary_writer.dictionary());
             dictionary_writer.rewrite(&mut value_writer, &mut column)?;
-            None
-        };
-        self.state = State::Encoding { value_writer, before };
+        }
+        self.state = State::Encoding { value_writer };
         Ok(())
     }
 
@@ -328,9 +327,9 @@ impl ColumnWriter {
                 };
                 values + dictionary_writer.level_bytes()
             }
-            State::Encoding { value_writer, before } => {
+            State::Encoding { value_writer } => {
                 let page = value_writer.size() as f64 * self.pages.ratio();
-                page as usize + before.as_ref().map_or(0, DictionaryWriter::page_bytes)
+                page as usize + self.pages.dictionary_len()
             }
         };
         self.pages.len() + open as u64
@@ -341,9 +340,7 @@ impl ColumnWriter {
         let open = match &self.state {
             State::Sampling { held } => held.memory(),
             State::Dictionary { dictionary_writer, .. } => dictionary_writer.memory(),
-            State::Encoding { value_writer, before } => {
-                value_writer.memory() + before.as_ref().map_or(0, DictionaryWriter::memory)
-            }
+            State::Encoding { value_writer } => value_writer.memory(),
         };
         self.pages.held() + open + self.seen.memory()
     }
@@ -369,10 +366,10 @@ impl ColumnWriter {
     }
 
     /// Takes the finished pages away, for [`FileWriter::append_part`](super::FileWriter::append_part): what the [chunk](Self::close) will have
-    /// comes behind them. No bytes as long as there is a dictionary, or may be one: it comes first in the chunk, but is finished last.
+    /// comes behind them. No bytes as long as a dictionary grows, or may begin to: it comes first in the chunk, but is finished last.
     pub fn take_pages(&mut self) -> ChunkBytes {
         match &self.state {
-            State::Encoding { before: None, .. } => self.pages.take_pages(),
+            State::Encoding { .. } => self.pages.take_pages(),
             _ => ChunkBytes::new(),
         }
     }
@@ -412,12 +409,7 @@ impl ColumnWriter {
                 let is_known = counts && is_equal_by_bits(&leaf);
                 distinct = is_known.then(|| dictionary.values().len() as u64);
             }
-            State::Encoding { mut value_writer, before } => {
-                value_writer.end_page(&mut column)?;
-                if let Some(dictionary_writer) = before {
-                    dictionary_writer.finish(&mut column)?;
-                }
-            }
+            State::Encoding { mut value_writer } => value_writer.end_page(&mut column)?,
         }
         let (bloom_filter, geospatial_statistics) = seen.finish();
         let finished = pages.finish(&leaf, &settings, distinct);

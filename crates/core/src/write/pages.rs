@@ -27,10 +27,14 @@ pub(super) struct Pages {
     order: SortOrder,
     is_text: bool,
     shape: Shape,
-    /// The dictionary page: written last, when the dictionary is complete, but first in the file.
-    dictionary_page: Option<ChunkBytes>,
+    /// The dictionary page: written when the dictionary is complete, but first in the file.
+    dictionary_page: ChunkBytes,
+    /// Its bytes, if there is one.
+    dictionary_len: Option<u64>,
     data_pages: ChunkBytes,
-    /// Bytes of pages that were taken away: those before `data_pages`.
+    /// Bytes of all data pages.
+    data_len: u64,
+    /// Bytes of pages that were taken away: those before what is here.
     taken: u64,
     column_index: Option<ColumnIndexBuilder>,
     offset_index: format::OffsetIndex,
@@ -84,8 +88,10 @@ impl Pages {
             order,
             is_text,
             shape: leaf.physical().shape(),
-            dictionary_page: None,
+            dictionary_page: ChunkBytes::new(),
+            dictionary_len: None,
             data_pages: ChunkBytes::new(),
+            data_len: 0,
             taken: 0,
             column_index,
             offset_index: format::OffsetIndex::default(),
@@ -107,25 +113,32 @@ impl Pages {
 
     /// Bytes of pages that are in memory.
     pub(super) fn held(&self) -> usize {
-        self.data_pages.held()
+        self.dictionary_page.held() + self.data_pages.held()
     }
 
     /// Bytes of the data pages.
     pub(super) fn len(&self) -> u64 {
-        self.taken + self.data_pages.len()
+        self.data_len
     }
 
-    /// The data pages so far. No dictionary may come before them.
+    /// The pages so far. There must be no dictionary page to come.
     pub(super) fn take_pages(&mut self) -> ChunkBytes {
-        self.taken += self.data_pages.len();
-        take(&mut self.data_pages)
+        let mut pages = take(&mut self.dictionary_page);
+        pages.append(take(&mut self.data_pages));
+        self.taken += pages.len();
+        pages
+    }
+
+    /// Bytes of the dictionary page.
+    pub(super) fn dictionary_len(&self) -> usize {
+        self.dictionary_len.unwrap_or(0) as usize
     }
 
     /// How many bytes are stored for a byte before compression.
     pub(super) fn ratio(&self) -> f64 {
         match self.chunk.uncompressed {
             0 => 1.0,
-            uncompressed => self.len() as f64 / uncompressed as f64,
+            uncompressed => (self.data_len as f64 + self.dictionary_len() as f64) / uncompressed as f64,
         }
     }
 
@@ -135,6 +148,7 @@ impl Pages {
     }
 
     pub(super) fn spill_to(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        self.dictionary_page.spill_to(spill)?;
         self.data_pages.spill_to(spill)
     }
 
@@ -227,6 +241,7 @@ impl Pages {
             first_row_index: self.chunk.counts.rows() as i64,
         });
         workspace.counters.page(uncompressed, head.len() + tail.len());
+        self.data_len += (header.len() + head.len() + tail.len()) as u64;
         self.data_pages.push_page([&header, &head], tail, &workspace.pool);
         (workspace.head, workspace.body, workspace.stored) = (head, body, stored);
         self.note_page(&values, &counts, settings);
@@ -293,7 +308,8 @@ impl Pages {
         workspace.counters.dictionary();
         page.push_page([&header, &[]], &mut stored, &workspace.pool);
         workspace.stored = stored;
-        self.dictionary_page = Some(page);
+        self.dictionary_len = Some(page.len());
+        self.dictionary_page = page;
         self.count_encoding(format::PageType::DICTIONARY_PAGE, format::Encoding::PLAIN);
         Ok(())
     }
@@ -326,9 +342,9 @@ impl Pages {
         settings: &ColumnSettings,
         distinct: Option<u64>,
     ) -> FinishedPages {
-        let dictionary_len = self.dictionary_page.as_ref().map_or(0, ChunkBytes::len);
-        let has_dictionary = self.dictionary_page.is_some();
-        let mut bytes = self.dictionary_page.unwrap_or_default();
+        let (has_dictionary, dictionary_len) =
+            (self.dictionary_len.is_some(), self.dictionary_len.unwrap_or(0));
+        let mut bytes = self.dictionary_page;
         bytes.append(self.data_pages);
         let mut offset_index = self.offset_index;
         offset_index.page_locations.iter_mut().for_each(|page| page.offset += dictionary_len as i64);
