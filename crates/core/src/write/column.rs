@@ -41,7 +41,11 @@ enum State {
     /// Values are held until there are enough of them to choose.
     Sampling { held: SampleBuffer },
     /// The dictionary; when it will next be asked whether it pays; what was found when it was asked last.
-    Dictionary { dictionary_writer: DictionaryWriter, next_look: usize, measured: Option<DictionaryEstimate> },
+    Dictionary {
+        dictionary_writer: Box<DictionaryWriter>,
+        next_look: usize,
+        measured: Option<DictionaryEstimate>,
+    },
     /// The encoding is settled. If pages before have a dictionary, it is written.
     Encoding { value_writer: ValueWriter },
 }
@@ -53,7 +57,7 @@ impl ColumnWriter {
         let shape = leaf.physical().shape();
         let is_boolean = leaf.physical() == PhysicalType::Boolean;
         let dictionary_writer = || {
-            let dictionary_writer = DictionaryWriter::new(shape, settings)?;
+            let dictionary_writer = Box::new(DictionaryWriter::new(shape, settings)?);
             Ok::<_, Error>(State::Dictionary { dictionary_writer, next_look: FIRST_LOOK, measured: None })
         };
         let value_writer = |code| ValueWriter::new(code, leaf, &pages, settings);
@@ -185,7 +189,7 @@ impl ColumnWriter {
         if !may_have_dictionary(leaf, settings) {
             return self.begin_encoding(best.code, workspace);
         }
-        let mut dictionary_writer = DictionaryWriter::new(held.values.shape(), settings)?;
+        let mut dictionary_writer = Box::new(DictionaryWriter::new(held.values.shape(), settings)?);
         dictionary_writer.write_values(
             held.levels.levels(leaf),
             0..held.levels.entries,
@@ -260,7 +264,7 @@ impl ColumnWriter {
 
     fn begin_dictionary(&mut self, workspace: &Workspace) -> Result<()> {
         let State::Sampling { held } = &self.state else { return Ok(()) };
-        let mut dictionary_writer = DictionaryWriter::new(held.values.shape(), &self.settings)?;
+        let mut dictionary_writer = Box::new(DictionaryWriter::new(held.values.shape(), &self.settings)?);
         dictionary_writer.write_values(
             held.levels.levels(&self.leaf),
             0..held.levels.entries,
