@@ -250,6 +250,9 @@ def main() -> None:
     parser.add_argument("--contest", help="only the contests whose names have this in them")
     parser.add_argument("--alone", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        # Whoever counts processors finds as many, and threads in the background have no others.
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     # Before polars is imported, which looks once.
     os.environ["POLARS_MAX_THREADS"] = str(options.threads)
     pa.set_cpu_count(options.threads)

@@ -20,6 +20,7 @@ mod printable;
 #[cfg_attr(not(feature = "fs"), path = "process_memory_off.rs")]
 mod process_memory;
 mod quoted;
+mod schedule;
 mod shared_executor;
 #[cfg(feature = "fs")]
 mod sibling_program;
@@ -43,7 +44,7 @@ pub use limits::Limits;
 pub use memory_budget::{MemoryBudget, MemoryReservation};
 pub use memory_pool::MemoryPool;
 pub use padded_bytes::{PADDING, PaddedBytes};
-pub use parallel_map::{parallel_map, parallel_map_each};
+pub use parallel_map::{Output, parallel_map, parallel_map_each, parallel_map_parts};
 pub use printable::{Printable, steers_terminal};
 pub use quoted::{quote_name, unquote};
 pub use shared_executor::SharedExecutor;

@@ -1,8 +1,10 @@
 //! The same for many items, on several threads of which the caller is one.
 
 use crate::executor::Executor;
+use crate::schedule::Schedule;
 use std::any::Any;
-use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -43,8 +45,8 @@ where
 /// As [`parallel_map`], for items of which some are much more work: `weight` says how much, by any measure. The caller gives each
 /// result to `take` as soon as it and all before it are there, in the order of the items.
 ///
-/// Threads of the executor begin with the heaviest items. The caller begins with the first, so that results come early, unless the
-/// heaviest is more than one worker's share of what is left.
+/// Items are begun in their order, so that results come early, but for the heaviest, if it is more than one worker's share of what is
+/// left.
 ///
 /// ```
 /// use marquetry_base::{ThreadPool, parallel_map_each};
@@ -58,7 +60,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As `work` or `take` did; other items are not begun if `work` panics.
+/// As `work` or `take` did; other items are not begun then.
 pub fn parallel_map_each<T, S, R>(
     executor: &dyn Executor,
     items: Vec<T>,
@@ -71,24 +73,74 @@ pub fn parallel_map_each<T, S, R>(
     S: Send + 'static,
     R: Send + 'static,
 {
+    let whole = move |item, state: &mut S, _: &mut dyn FnMut(Infallible)| work(item, state);
+    parallel_map_parts(executor, items, states, weight, whole, |output| match output {
+        Output::Part(never) => match never {},
+        Output::Result(result) => take(result),
+    });
+}
+
+/// What `work` of [`parallel_map_parts`] makes of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output<P, R> {
+    /// A part of it. There will be more.
+    Part(P),
+    /// What was returned, after all parts.
+    Result(R),
+}
+
+/// As [`parallel_map_each`], for work that makes its result part by part: it gives them to its last argument. The caller gives each part
+/// to `take` when those of all items before are taken: after its own items, and whenever one of these has a part itself.
+///
+/// ```
+/// use marquetry_base::{Output, ThreadPool, parallel_map_parts};
+/// let mut text = String::new();
+/// let work = |word: &str, (): &mut (), part: &mut dyn FnMut(char)| word.chars().for_each(part);
+/// let weight = |word: &&str| word.len() as u64;
+/// parallel_map_parts(&ThreadPool::new("spell"), vec!["a", "list"], &mut vec![(); 2], weight, work, |output| match output {
+///     Output::Part(letter) => text.push(letter),
+///     Output::Result(()) => text += ". ",
+/// });
+/// assert_eq!(text, "a. list. ");
+/// ```
+///
+/// # Panics
+/// As `work` or `take` did; other items are not begun then.
+pub fn parallel_map_parts<T, S, P, R>(
+    executor: &dyn Executor,
+    items: Vec<T>,
+    states: &mut Vec<S>,
+    weight: impl Fn(&T) -> u64,
+    work: impl Fn(T, &mut S, &mut dyn FnMut(P)) -> R + Send + Sync + 'static,
+    mut take: impl FnMut(Output<P, R>),
+) where
+    T: Send + 'static,
+    S: Send + 'static,
+    P: Send + 'static,
+    R: Send + 'static,
+{
     if let [state] = states.as_mut_slice() {
-        return items.into_iter().for_each(|item| take(work(item, state)));
+        for item in items {
+            let result = work(item, state, &mut |part| take(Output::Part(part)));
+            take(Output::Result(result));
+        }
+        return;
     }
     let workers = states.len().min(items.len());
     let state = State {
-        results: items.iter().map(|_| None).collect(),
+        outputs: items.iter().map(|_| VecDeque::new()).collect(),
         schedule: Schedule::new(items.iter().map(weight).collect()),
         items: items.into_iter().map(Some).collect(),
         states: std::mem::take(states),
         running: 0,
         panic: None,
     };
-    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), work });
+    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), workers, work });
     for _ in 1..workers {
         let shared = shared.clone();
         executor.spawn(Box::new(move || shared.help()));
     }
-    let mut state = shared.lead(workers, &mut take);
+    let mut state = shared.lead(&mut take);
     *states = std::mem::take(&mut state.states);
     let panic = state.panic.take();
     drop(state);
@@ -97,37 +149,42 @@ pub fn parallel_map_each<T, S, R>(
     }
 }
 
-struct Shared<T, S, R, W> {
-    state: Mutex<State<T, S, R>>,
-    /// Signalled when there is a result more, or a worker less.
+struct Shared<T, S, P, R, W> {
+    state: Mutex<State<T, S, P, R>>,
+    /// Signalled when there is an output more, or a worker less.
     changed: Condvar,
+    workers: usize,
     work: W,
 }
 
-struct State<T, S, R> {
+struct State<T, S, P, R> {
     schedule: Schedule,
     /// Those that were not begun.
     items: Vec<Option<T>>,
-    results: Vec<Option<R>>,
+    /// Of each item what is not taken.
+    outputs: Vec<VecDeque<Output<P, R>>>,
     /// The states that no worker has.
     states: Vec<S>,
     running: usize,
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
-    fn state(&self) -> MutexGuard<'_, State<T, S, R>> {
+impl<T, S, P, R, W: Fn(T, &mut S, &mut dyn FnMut(P)) -> R> Shared<T, S, P, R, W> {
+    fn state(&self) -> MutexGuard<'_, State<T, S, P, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works until no item is left, the heaviest first.
+    /// Works until no item is left.
     fn help(&self) {
         let mut state = self.state();
         // Who comes late finds no states, or no items.
         let Some(mut own) = state.states.pop() else { return };
         state.running += 1;
-        while let Some(i) = state.schedule.begin_heaviest() {
-            state = self.do_item(i, state, &mut own);
+        while let Some(i) = state.schedule.begin(self.workers) {
+            state = self.do_item(i, state, &mut own, &mut |part| {
+                self.state().outputs[i].push_back(Output::Part(part));
+                self.changed.notify_all();
+            });
             self.changed.notify_all();
         }
         state.states.push(own);
@@ -135,41 +192,58 @@ impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
         self.changed.notify_all();
     }
 
-    /// Works as one of several and takes results, until all are taken and no worker is left.
-    fn lead(&self, workers: usize, take: &mut impl FnMut(R)) -> MutexGuard<'_, State<T, S, R>> {
+    /// Works as one of several and takes what all of them make, until nothing is left and no worker either.
+    fn lead(&self, take: &mut impl FnMut(Output<P, R>)) -> MutexGuard<'_, State<T, S, P, R>> {
         let mut state = self.state();
         let Some(mut own) = state.states.pop() else { return state };
         let mut taken = 0;
         loop {
-            if let Some(result) = state.results.get_mut(taken).and_then(Option::take) {
-                drop(state);
-                take(result);
-                taken += 1;
-                state = self.state();
-            } else if let Some(i) = state.schedule.begin_first(workers) {
-                state = self.do_item(i, state, &mut own);
-            } else if state.running > 0 {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            } else {
+            state = self.take_ready(state, &mut taken, take);
+            if let Some(i) = state.schedule.begin(self.workers) {
+                state = self.do_item(i, state, &mut own, &mut |part| {
+                    let mut state = self.state();
+                    state.outputs[i].push_back(Output::Part(part));
+                    drop(self.take_ready(state, &mut taken, take));
+                });
+            } else if state.running == 0 {
                 state.states.push(own);
                 return state;
+            } else if !state.has_output(taken) {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
+    }
+
+    /// Takes all outputs whose turn has come. `taken` items are finished.
+    fn take_ready<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<T, S, P, R>>,
+        taken: &mut usize,
+        take: &mut impl FnMut(Output<P, R>),
+    ) -> MutexGuard<'a, State<T, S, P, R>> {
+        while let Some(output) = state.outputs.get_mut(*taken).and_then(VecDeque::pop_front) {
+            drop(state);
+            *taken += usize::from(matches!(output, Output::Result(_)));
+            take(output);
+            state = self.state();
+        }
+        state
     }
 
     /// Does the work of an item, and notes its result. Others have the state meanwhile.
     fn do_item<'a>(
         &'a self,
         i: usize,
-        mut state: MutexGuard<'a, State<T, S, R>>,
+        mut state: MutexGuard<'a, State<T, S, P, R>>,
         own: &mut S,
-    ) -> MutexGuard<'a, State<T, S, R>> {
+        part: &mut dyn FnMut(P),
+    ) -> MutexGuard<'a, State<T, S, P, R>> {
         let Some(item) = state.items[i].take() else { return state };
         drop(state);
-        let done = catch_unwind(AssertUnwindSafe(|| (self.work)(item, own)));
+        let done = catch_unwind(AssertUnwindSafe(|| (self.work)(item, own, part)));
         let mut state = self.state();
         match done {
-            Ok(result) => state.results[i] = Some(result),
+            Ok(result) => state.outputs[i].push_back(Output::Result(result)),
             Err(panic) => {
                 state.panic.get_or_insert(panic);
                 state.schedule.end();
@@ -179,66 +253,9 @@ impl<T, S, R, W: Fn(T, &mut S) -> R> Shared<T, S, R, W> {
     }
 }
 
-/// Which items were not begun, by their numbers.
-struct Schedule {
-    weights: Vec<u64>,
-    is_begun: Vec<bool>,
-    /// All before it were begun.
-    first: usize,
-    /// The heaviest first; all before `next_heaviest` were begun.
-    by_weight: Vec<usize>,
-    next_heaviest: usize,
-    /// The weight of all that were not begun.
-    left: u64,
-}
-
-impl Schedule {
-    fn new(weights: Vec<u64>) -> Self {
-        let mut by_weight: Vec<usize> = (0..weights.len()).collect();
-        by_weight.sort_by_key(|&i| Reverse(weights[i]));
-        Schedule {
-            is_begun: vec![false; weights.len()],
-            left: weights.iter().copied().fold(0, u64::saturating_add),
-            weights,
-            first: 0,
-            by_weight,
-            next_heaviest: 0,
-        }
-    }
-
-    fn begin_heaviest(&mut self) -> Option<usize> {
-        let i = self.heaviest()?;
-        self.begin(i)
-    }
-
-    /// The first, unless one of so many workers had better begin with the heaviest, so as not to be the last one at work.
-    fn begin_first(&mut self, workers: usize) -> Option<usize> {
-        let heaviest = self.heaviest()?;
-        if self.weights[heaviest] > self.left / workers.max(1) as u64 {
-            return self.begin(heaviest);
-        }
-        while self.is_begun[self.first] {
-            self.first += 1;
-        }
-        self.begin(self.first)
-    }
-
-    fn heaviest(&mut self) -> Option<usize> {
-        while self.is_begun[*self.by_weight.get(self.next_heaviest)?] {
-            self.next_heaviest += 1;
-        }
-        Some(self.by_weight[self.next_heaviest])
-    }
-
-    fn begin(&mut self, i: usize) -> Option<usize> {
-        self.left = self.left.saturating_sub(self.weights[i]);
-        self.is_begun[i] = true;
-        Some(i)
-    }
-
-    /// Nothing more is begun.
-    fn end(&mut self) {
-        *self = Schedule::new(Vec::new());
+impl<T, S, P, R> State<T, S, P, R> {
+    fn has_output(&self, item: usize) -> bool {
+        self.outputs.get(item).is_some_and(|outputs| !outputs.is_empty())
     }
 }
 
@@ -292,16 +309,33 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_are_begun_first_by_helpers_and_by_the_caller_when_it_has_to() {
-        let mut schedule = Schedule::new(vec![1, 50, 1, 50, 2, 30]);
-        assert_eq!(schedule.begin_heaviest(), Some(1));
-        // 84 are left: 50 are more than half of it, 30 of 34 as well; then the first.
-        assert_eq!(schedule.begin_first(2), Some(3));
-        assert_eq!(schedule.begin_first(2), Some(5));
-        let mut even = Schedule::new(vec![5, 7, 6, 5, 8]);
-        assert_eq!((even.begin_first(2), even.begin_heaviest()), (Some(0), Some(4)));
-        assert_eq!((even.begin_first(3), even.begin_first(1)), (Some(1), Some(2)));
-        assert_eq!((even.begin_first(2), even.begin_first(2), even.begin_heaviest()), (Some(3), None, None));
+    fn parts_are_taken_in_order_whoever_made_them() {
+        for workers in [1, 2, 3, 9] {
+            let mut taken = Vec::new();
+            let items: Vec<u64> = vec![3, 9, 1, 0, 40, 2, 9];
+            let expected: Vec<_> = (0..7)
+                .flat_map(|i| {
+                    (0..items[i]).map(move |part| Output::Part((i, part))).chain([Output::Result(i)])
+                })
+                .collect();
+            let work = |(i, parts), (): &mut (), part: &mut dyn FnMut((usize, u64))| {
+                for number in 0..parts {
+                    std::thread::sleep(std::time::Duration::from_micros(100));
+                    part((i, number));
+                }
+                i
+            };
+            let (pool, items) = (ThreadPool::new("test"), items.into_iter().enumerate().collect());
+            parallel_map_parts(
+                &pool,
+                items,
+                &mut vec![(); workers],
+                |item| item.1,
+                work,
+                |output| taken.push(output),
+            );
+            assert_eq!(taken, expected, "{workers}");
+        }
     }
 
     #[test]

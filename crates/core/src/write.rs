@@ -18,6 +18,7 @@ mod file;
 mod file_encryptor;
 mod file_indexes;
 mod file_settings;
+mod held_indices;
 mod levels;
 mod pages;
 mod partial_row_group;

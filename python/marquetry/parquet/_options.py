@@ -202,5 +202,6 @@ def _fpp(column: str, fpp: Any) -> float | None:
 
 
 def threads() -> int:
-    """How many threads encode columns."""
-    return min(os.cpu_count() or 1, 8)
+    """How many threads encode columns: as many as there are processors that this process may use."""
+    ours = getattr(os, "sched_getaffinity", None)
+    return min(len(ours(0)) if ours else os.cpu_count() or 1, 8)

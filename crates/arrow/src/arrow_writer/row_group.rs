@@ -5,7 +5,9 @@ use super::slice_size::array_bytes;
 use crate::shred::Shredder;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
-use marquetry_base::{Executor, MemoryBudget, Result, Stopwatch, parallel_map_each};
+use marquetry_base::{
+    Executor, MemoryBudget, Output, Result, Stopwatch, parallel_map_each, parallel_map_parts,
+};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, EncodingDecision, Spill, SpillStore, Workspace,
@@ -121,7 +123,8 @@ impl OpenRowGroup {
     }
 
     /// Encodes a row group of all of these rows, which is the only use of it meanwhile: one field after the other, so that memory has
-    /// what the workers are at, and chunks whose turn has not come. A single worker gives the first column of each field to `sink` page by page.
+    /// what the workers are at, and chunks whose turn has not come. If the sink takes parts, the first column of each field goes there
+    /// page by page.
     pub(super) fn write_whole(
         &mut self,
         batches: Vec<(RecordBatch, Range<usize>)>,
@@ -129,38 +132,32 @@ impl OpenRowGroup {
         sink: &mut dyn ColumnSink,
     ) -> Result<()> {
         self.begin()?;
-        if let ([workspace], true) = (workspaces.as_mut_slice(), sink.takes_parts()) {
-            return self.roots.iter_mut().try_for_each(|root| {
-                let chunks = root.write_whole(&batches, workspace, Some(sink))?.0;
-                chunks.into_iter().try_for_each(|chunk| sink.chunk(chunk))
-            });
-        }
         let field_bytes = |root: &Root| {
             let arrays = batches.iter().map(|(batch, _)| batch.column(root.index));
             arrays.map(|array| array_bytes(array) as u64).fold(0, u64::saturating_add)
         };
         let weights: Vec<u64> = self.roots.iter().map(field_bytes).collect();
         let roots: Vec<_> = std::mem::take(&mut self.roots).into_iter().zip(weights).collect();
-        let write = move |(mut root, _): (Root, u64), workspace: &mut Workspace| {
-            let chunks = root.write_whole(&batches, workspace, None);
+        let in_parts = sink.takes_parts();
+        let write = move |(mut root, _): (Root, u64), workspace: &mut Workspace, part: &mut dyn FnMut(_)| {
+            let chunks = root.write_whole(&batches, workspace, in_parts.then_some(part));
             (root, chunks)
         };
         let mut outcome = Ok(());
-        parallel_map_each(
-            &*self.executor,
-            roots,
-            workspaces,
-            |(_, weight)| *weight,
-            write,
-            |(root, chunks)| {
+        let take = |output| match output {
+            Output::Part((pages, _memory)) if outcome.is_ok() => outcome = sink.part(pages),
+            Output::Part(_) => {}
+            Output::Result((root, chunks)) => {
                 self.roots.push(root);
+                let chunks: Result<(Vec<FinishedColumn>, HeldMemory)> = chunks;
                 if outcome.is_ok() {
                     outcome = chunks.and_then(|(chunks, _memory)| {
                         chunks.into_iter().try_for_each(|chunk| sink.chunk(chunk))
                     });
                 }
-            },
-        );
+            }
+        };
+        parallel_map_parts(&*self.executor, roots, workspaces, |(_, weight)| *weight, write, take);
         outcome
     }
 
@@ -223,20 +220,30 @@ fn close(writer: Box<ColumnWriter>, workspace: &mut Workspace) -> Result<Finishe
 }
 
 impl Root {
-    /// Writes all rows there will be. With a sink, the first column's pages go there as they are finished. The chunks, and the memory
-    /// that they take.
+    /// Writes all rows there will be. The first column's pages are given to `part` as they are finished, if there is one. The chunks, and
+    /// the memory that they take.
     fn write_whole(
         &mut self,
         batches: &[(RecordBatch, Range<usize>)],
         workspace: &mut Workspace,
-        mut sink: Option<&mut dyn ColumnSink>,
+        mut part: Option<&mut dyn FnMut((ChunkBytes, HeldMemory))>,
     ) -> Result<(Vec<FinishedColumn>, HeldMemory)> {
-        let mut memory = HeldMemory::new(workspace.counters(), &MemoryBudget::default());
+        let counters = workspace.counters().clone();
+        let hold = |bytes| {
+            let mut memory = HeldMemory::new(&counters, &MemoryBudget::default());
+            memory.set(bytes).map(|()| memory)
+        };
+        let mut memory = hold(0)?;
         for rows in batches {
             self.write(std::slice::from_ref(rows), workspace)?;
             memory.set(self.writers.iter().map(ColumnWriter::memory_size).sum())?;
-            if let (Some(sink), Some(first)) = (&mut sink, self.writers.first_mut()) {
-                sink.part(first.take_pages())?;
+            if let (Some(part), Some(first)) = (&mut part, self.writers.first_mut()) {
+                let pages = first.take_pages();
+                if !pages.is_empty() {
+                    memory.set(self.writers.iter().map(ColumnWriter::memory_size).sum())?;
+                    let memory = hold(pages.held())?;
+                    part((pages, memory));
+                }
             }
         }
         let writers = std::mem::take(&mut self.writers).into_iter();

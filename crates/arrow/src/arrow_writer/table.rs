@@ -14,8 +14,8 @@ use std::ops::Range;
 impl<W: Write + Send> ArrowWriter<W> {
     /// Ends the row group, if it has rows, and appends row groups of all rows of `batches`, each with as many rows as the properties
     /// say. The file is, byte for byte, what [`write`](Self::write) of each batch and [`flush`](Self::flush) make, but less memory is
-    /// needed: all rows of a row group are there, so that a column's chunk is in the file before the next columns begin, on one thread
-    /// page by page unless it has a dictionary. `write` has to hold the chunks of all columns until the row group ends.
+    /// needed: all rows of a row group are there, so that a column's chunk goes into the file when those before it are there, page by page
+    /// unless it has a dictionary. `write` has to hold the chunks of all columns until the row group ends.
     ///
     /// Row groups that end by their bytes, checkpoints by bytes, and memory limits need all columns at a time: with them it does what
     /// `write` does. After an error the writer is of no further use.

@@ -14,7 +14,6 @@ pub(super) struct BufferPool {
     blocks: Mutex<Vec<Vec<u8>>>,
     /// Longer than a block.
     pages: Mutex<Vec<Vec<u8>>>,
-    indices: Mutex<Vec<Vec<u32>>>,
 }
 
 impl BufferPool {
@@ -22,15 +21,10 @@ impl BufferPool {
         Arc::new(BufferPool { keeps, ..BufferPool::default() })
     }
 
-    /// An empty vector for indices.
-    pub(super) fn take_indices(&self) -> Vec<u32> {
-        lock(&self.indices).pop().unwrap_or_default()
-    }
-
     /// How many bytes are kept.
     pub(super) fn memory_size(&self) -> usize {
         let of = |pool: &Mutex<Vec<Vec<u8>>>| lock(pool).iter().map(Vec::capacity).sum::<usize>();
-        of(&self.blocks) + of(&self.pages) + 4 * lock(&self.indices).iter().map(Vec::capacity).sum::<usize>()
+        of(&self.blocks) + of(&self.pages)
     }
 
     /// Gives back what is kept.
@@ -38,21 +32,12 @@ impl BufferPool {
         for pool in [&self.blocks, &self.pages] {
             drop(std::mem::take(&mut *lock(pool)));
         }
-        drop(std::mem::take(&mut *lock(&self.indices)));
     }
 
     /// How many blocks there are.
     #[cfg(test)]
     pub(super) fn blocks(&self) -> usize {
         lock(&self.blocks).len()
-    }
-
-    /// Takes a vector back.
-    pub(super) fn give_indices(&self, mut indices: Vec<u32>) {
-        if self.keeps && indices.capacity() > 0 {
-            indices.clear();
-            lock(&self.indices).push(indices);
-        }
     }
 }
 

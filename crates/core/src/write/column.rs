@@ -115,7 +115,7 @@ impl ColumnWriter {
                 {
                     dictionary_writer.begin_with(dictionary)?;
                 }
-                dictionary_writer.write(levels, 0..rows.entries, present, &workspace.pool)?
+                dictionary_writer.write(levels, 0..rows.entries, present, &mut workspace.indices)?
             }
             (State::Encoding { value_writer }, present) => {
                 let mut column = WriteContext { leaf, settings, pages, workspace };
@@ -194,7 +194,7 @@ impl ColumnWriter {
             held.levels.levels(leaf),
             0..held.levels.entries,
             &held.values,
-            &workspace.pool,
+            &mut workspace.indices,
         )?;
         let measured = dictionary_writer.view().measure(is_growing, settings, workspace)?;
         let now = measured.now();
@@ -204,7 +204,6 @@ impl ColumnWriter {
             false => encoding_selection::is_better(&now, &best),
         };
         if !pays || dictionary_writer.page_bytes() > settings.dictionary_page_bytes {
-            dictionary_writer.discard(&workspace.pool);
             return self.begin_encoding(best.code, workspace);
         }
         let next_look = LATER * FIRST_LOOK;
@@ -262,14 +261,14 @@ impl ColumnWriter {
         }
     }
 
-    fn begin_dictionary(&mut self, workspace: &Workspace) -> Result<()> {
+    fn begin_dictionary(&mut self, workspace: &mut Workspace) -> Result<()> {
         let State::Sampling { held } = &self.state else { return Ok(()) };
         let mut dictionary_writer = Box::new(DictionaryWriter::new(held.values.shape(), &self.settings)?);
         dictionary_writer.write_values(
             held.levels.levels(&self.leaf),
             0..held.levels.entries,
             &held.values,
-            &workspace.pool,
+            &mut workspace.indices,
         )?;
         self.choice.reason = "the input has a dictionary";
         self.state = State::Dictionary { dictionary_writer, next_look: FIRST_LOOK, measured: None };

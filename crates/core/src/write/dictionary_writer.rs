@@ -1,9 +1,9 @@
 //! A column that has a dictionary: the different values, and for each value its index. Pages are written when the chunk
 //! ends, or memory does, so that until then the dictionary can still be given up without a trace.
 
-use super::buffer_pool::BufferPool;
 use super::content_chunker::{ChunkedValues, ContentChunker};
 use super::encoding_selection::{DictionarySample, RLE_DICTIONARY};
+use super::held_indices::HeldIndices;
 use super::levels::{HeldLevels, Levels};
 use super::pages::PageValues;
 use super::settings::{ColumnSettings, StatisticsLevel};
@@ -14,7 +14,6 @@ use crate::statistics::MinMaxStats;
 use marquetry_base::Result;
 use marquetry_encoding::dictionary::{self, Dictionary, DictionaryBuilder};
 use marquetry_encoding::{Shape, Values};
-use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use std::sync::Arc;
 pub(super) struct DictionaryWriter {
     builder: DictionaryBuilder,
     /// Of the values whose pages are not written yet.
-    indices: Vec<u32>,
+    indices: HeldIndices,
     levels: HeldLevels,
     chunker: Option<Box<ContentChunker>>,
     /// Whether data pages were written that need the dictionary.
@@ -33,7 +32,7 @@ impl DictionaryWriter {
     pub(super) fn new(shape: Shape, settings: &ColumnSettings) -> Result<Self> {
         Ok(DictionaryWriter {
             builder: DictionaryBuilder::new(shape),
-            indices: Vec::new(),
+            indices: HeldIndices::default(),
             levels: HeldLevels::default(),
             chunker: settings.content_defined_chunking.map(ContentChunker::boxed).transpose()?,
             is_committed: false,
@@ -57,7 +56,7 @@ impl DictionaryWriter {
 
     /// Bytes in memory.
     pub(super) fn memory(&self) -> usize {
-        self.builder.memory() + self.indices.len() * size_of::<u32>() + self.levels.memory()
+        self.builder.memory() + self.indices.memory() + self.levels.memory()
     }
 
     /// Begins with all values of `dictionary`, unless there are values by now.
@@ -69,43 +68,43 @@ impl DictionaryWriter {
         self.builder.intern_keys(&all, dictionary, &mut Vec::new())
     }
 
-    /// Takes entries and their values.
+    /// Takes entries and their values. `scratch` is overwritten.
     pub(super) fn write(
         &mut self,
         levels: Levels<'_>,
         entries: Range<usize>,
         values: &ColumnValues,
-        pool: &BufferPool,
+        scratch: &mut Vec<u32>,
     ) -> Result<()> {
         match values {
-            ColumnValues::Values(values) => self.write_values(levels, entries, values, pool),
+            ColumnValues::Values(values) => self.write_values(levels, entries, values, scratch),
             ColumnValues::Keys { keys, dictionary } => {
-                self.make_room(pool);
-                self.builder.intern_keys(keys, dictionary, &mut self.indices)?;
+                for keys in keys.chunks(VALUES_AT_A_TIME) {
+                    scratch.clear();
+                    self.builder.intern_keys(keys, dictionary, scratch)?;
+                    self.indices.extend(scratch);
+                }
                 self.levels.push(levels, entries);
                 Ok(())
             }
         }
     }
 
-    /// Takes entries and their values.
+    /// Takes entries and their values. `scratch` is overwritten.
     pub(super) fn write_values(
         &mut self,
         levels: Levels<'_>,
         entries: Range<usize>,
         values: &Values,
-        pool: &BufferPool,
+        scratch: &mut Vec<u32>,
     ) -> Result<()> {
-        self.make_room(pool);
-        self.builder.intern(values, 0..values.len(), &mut self.indices)?;
+        for start in (0..values.len()).step_by(VALUES_AT_A_TIME) {
+            scratch.clear();
+            self.builder.intern(values, start..(start + VALUES_AT_A_TIME).min(values.len()), scratch)?;
+            self.indices.extend(scratch);
+        }
         self.levels.push(levels, entries);
         Ok(())
-    }
-
-    fn make_room(&mut self, pool: &BufferPool) {
-        if self.indices.capacity() == 0 {
-            self.indices = pool.take_indices();
-        }
     }
 
     /// About as many bytes as the values that have no page yet will take, before compression.
@@ -125,27 +124,27 @@ impl DictionaryWriter {
     }
 
     /// Writes all values that have no page yet in pages of another encoding.
-    pub(super) fn rewrite(self, value_writer: &mut ValueWriter, column: &mut WriteContext<'_>) -> Result<()> {
+    pub(super) fn rewrite(
+        mut self,
+        value_writer: &mut ValueWriter,
+        column: &mut WriteContext<'_>,
+    ) -> Result<()> {
         let levels = self.levels.levels(column.leaf);
         let dictionary = self.builder.values();
-        let mut values = dictionary.shape().empty();
-        let (mut entry, mut value) = (0, 0);
-        while entry < self.levels.entries {
-            let end =
-                levels.row_from((entry + ENTRIES_PER_LOOK_UP).min(self.levels.entries), self.levels.entries);
+        let (mut indices, mut values) = (Vec::new(), dictionary.shape().empty());
+        let (mut entry, mut value, all) = (0, self.indices.range().start, self.levels.entries);
+        while entry < all {
+            let end = levels.row_from((entry + VALUES_AT_A_TIME).min(all), all);
             let n = levels.values(entry..end);
+            indices.clear();
+            self.indices.read(value..value + n, &mut indices);
+            self.indices.forget_before(value + n);
             values.clear();
-            dictionary::look_up(dictionary, &self.indices[value..value + n], &mut values)?;
+            dictionary::look_up(dictionary, &indices, &mut values)?;
             value_writer.write(levels, entry..end, &values, column)?;
             (entry, value) = (end, value + n);
         }
-        self.discard(&column.workspace.pool);
         Ok(())
-    }
-
-    /// Forgets everything.
-    pub(super) fn discard(self, pool: &BufferPool) {
-        pool.give_indices(self.indices);
     }
 
     /// Writes all values that have no page yet in pages of indices. The dictionary is needed from now on.
@@ -155,19 +154,22 @@ impl DictionaryWriter {
         let levels = self.levels.levels(column.leaf);
         let mut page = PageOfIndices::new(self.builder.values(), column.pages.order());
         let page_values = values_of_a_page(dictionary::index_width(self.builder.len()), settings);
-        let (mut entry, mut value, all) = (0, 0, self.levels.entries);
+        let (mut entry, mut value, all) = (0, self.indices.range().start, self.levels.entries);
+        let mut indices = Vec::new();
         while entry < all {
             let full = page_end(levels, entry, all, settings.page_rows, page_values);
+            indices.clear();
+            self.indices.read(value..value + levels.values(entry..full), &mut indices);
             let ends_by_content = self.chunker.as_mut().and_then(|chunker| {
-                let values = ChunkedValues { values: self.builder.values(), indices: Some(&self.indices) };
-                chunker.page_end(levels, entry..full, values, value)
+                let values = ChunkedValues { values: self.builder.values(), indices: Some(&indices) };
+                chunker.page_end(levels, entry..full, values, 0)
             });
             let end = ends_by_content.unwrap_or(full);
             let n = levels.values(entry..end);
-            page.write(levels, entry..end, &self.indices[value..value + n], column)?;
+            page.write(levels, entry..end, &indices[..n], column)?;
+            self.indices.forget_before(value + n);
             (entry, value) = (end, value + n);
         }
-        column.workspace.pool.give_indices(take(&mut self.indices));
         self.levels.clear();
         Ok(())
     }
@@ -280,5 +282,5 @@ impl<'a> PageOfIndices<'a> {
 
 /// Indices that are marked between two looks whether any is missing.
 const INDICES_PER_CHECK: usize = 512;
-/// Entries that are looked up at a time when a dictionary is given up.
-const ENTRIES_PER_LOOK_UP: usize = 8192;
+/// Values whose indices are in full width at a time. PERF: they stay in the first-level cache.
+const VALUES_AT_A_TIME: usize = 8192;

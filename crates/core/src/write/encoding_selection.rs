@@ -1,5 +1,6 @@
 //! Which encoding a chunk gets: by encoding and compressing a sample of its values with each that is allowed.
 
+use super::held_indices::HeldIndices;
 use super::settings::{ColumnSettings, Compat};
 use super::workspace::Workspace;
 use marquetry_base::Result;
@@ -99,7 +100,7 @@ pub(super) struct DictionarySample<'a> {
     /// Bytes of the dictionary page before compression.
     pub(super) page_bytes: usize,
     /// Where each value is in the dictionary.
-    pub(super) indices: &'a [u32],
+    pub(super) indices: &'a HeldIndices,
 }
 
 impl DictionarySample<'_> {
@@ -112,8 +113,7 @@ impl DictionarySample<'_> {
         workspace: &mut Workspace,
     ) -> Result<DictionaryEstimate> {
         let (seen, distinct) = (self.indices.len(), self.dictionary.len());
-        let sample: Vec<u32> =
-            stretches(seen, SAMPLE).flat_map(|range| &self.indices[range]).copied().collect();
+        let sample = self.sample_of_indices(SAMPLE);
         let mut page = Vec::new();
         dictionary::encode_indices(&sample, dictionary::index_width(distinct).max(1), &mut page);
         let index_bytes = compressed(&page, settings, workspace)? as f64 / sample.len() as f64;
@@ -131,11 +131,17 @@ impl DictionarySample<'_> {
     pub(super) fn sample(&self, physical: PhysicalType) -> Result<Values> {
         let per_value = self.page_bytes / self.dictionary.len().max(1);
         let n = sample_len(per_value, most(physical));
-        let indices: Vec<u32> =
-            stretches(self.indices.len(), n).flat_map(|range| &self.indices[range]).copied().collect();
         let mut sample = self.dictionary.shape().empty();
-        dictionary::look_up(self.dictionary, &indices, &mut sample)?;
+        dictionary::look_up(self.dictionary, &self.sample_of_indices(n), &mut sample)?;
         Ok(sample)
+    }
+
+    fn sample_of_indices(&self, n: usize) -> Vec<u32> {
+        let (mut sample, first) = (Vec::new(), self.indices.range().start);
+        for range in stretches(self.indices.len(), n) {
+            self.indices.read(first + range.start..first + range.end, &mut sample);
+        }
+        sample
     }
 }
 
@@ -207,11 +213,15 @@ pub(super) fn is_better(a: &Candidate, b: &Candidate) -> bool {
 }
 
 /// How many of the values of a dictionary occur once among `indices`, and how many twice.
-fn seen_once_and_twice(indices: &[u32], distinct: usize) -> (usize, usize) {
-    let mut counts = vec![0u8; distinct];
-    for &index in indices {
-        let count = &mut counts[index as usize];
-        *count = count.saturating_add(1);
+fn seen_once_and_twice(indices: &HeldIndices, distinct: usize) -> (usize, usize) {
+    let (mut counts, mut block) = (vec![0u8; distinct], Vec::new());
+    for start in indices.range().step_by(COUNTED_AT_A_TIME) {
+        block.clear();
+        indices.read(start..(start + COUNTED_AT_A_TIME).min(indices.range().end), &mut block);
+        for &index in &block {
+            let count = &mut counts[index as usize];
+            *count = count.saturating_add(1);
+        }
     }
     let times = |wanted| counts.iter().filter(|&&count| count == wanted).count();
     (times(1), times(2))
@@ -277,6 +287,7 @@ const SAMPLE: usize = 4096;
 /// Bytes in a sample.
 const SAMPLE_BYTES: usize = 256 << 10;
 const STRETCHES: usize = 4;
+const COUNTED_AT_A_TIME: usize = 8192;
 /// Values until the first look: as many as a page has rows by default.
 pub(super) const FIRST_LOOK: usize = 20_000;
 /// How many times the values of one look at a dictionary there are at the next.
@@ -299,7 +310,8 @@ mod tests {
 
     #[test]
     fn few_values_seen_often_are_all_there_are() {
-        let indices: Vec<u32> = (0..1000).map(|i| i % 10).collect();
+        let mut indices = HeldIndices::default();
+        indices.extend(&(0..1000).map(|i| i % 10).collect::<Vec<_>>());
         let (once, twice) = seen_once_and_twice(&indices, 10);
         assert_eq!(expected_distinct(1000, 10, once, twice, 1_000_000), 10.0);
     }

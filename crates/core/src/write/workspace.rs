@@ -18,6 +18,8 @@ pub struct Workspace {
     pub(super) body: Vec<u8>,
     /// The same after compression.
     pub(super) stored: Vec<u8>,
+    /// Indices of a few values into a dictionary.
+    pub(super) indices: Vec<u32>,
     pub(super) pool: Arc<BufferPool>,
     pub(super) counters: Arc<WriteCounters>,
 }
@@ -43,7 +45,7 @@ impl Workspace {
     fn with(pool: &Arc<BufferPool>, counters: &Arc<WriteCounters>) -> Self {
         let [head, body, stored] = Default::default();
         let (pool, counters) = (pool.clone(), counters.clone());
-        Workspace { compressors: Vec::new(), head, body, stored, pool, counters }
+        Workspace { compressors: Vec::new(), head, body, stored, indices: Vec::new(), pool, counters }
     }
 
     /// Where what it does is counted.

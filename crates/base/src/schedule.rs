@@ -1,0 +1,85 @@
+//! In which order workers begin with items of which some are more work than others.
+
+use std::cmp::Reverse;
+
+/// Which items were not begun, by their numbers.
+pub(crate) struct Schedule {
+    weights: Vec<u64>,
+    is_begun: Vec<bool>,
+    /// All before it were begun.
+    first: usize,
+    /// The heaviest first; all before `next_heaviest` were begun.
+    by_weight: Vec<usize>,
+    next_heaviest: usize,
+    /// The weight of all that were not begun.
+    left: u64,
+}
+
+impl Schedule {
+    pub(crate) fn new(weights: Vec<u64>) -> Self {
+        let mut by_weight: Vec<usize> = (0..weights.len()).collect();
+        by_weight.sort_by_key(|&i| Reverse(weights[i]));
+        Schedule {
+            is_begun: vec![false; weights.len()],
+            left: weights.iter().copied().fold(0, u64::saturating_add),
+            weights,
+            first: 0,
+            by_weight,
+            next_heaviest: 0,
+        }
+    }
+
+    /// Begins the first, unless one of so many workers had better begin with the heaviest, so as not to be the last one at work.
+    pub(crate) fn begin(&mut self, workers: usize) -> Option<usize> {
+        let heaviest = self.heaviest()?;
+        // Weights are guesses: a little before it would be too late.
+        if self.weights[heaviest] > self.left.saturating_mul(4) / (5 * workers.max(1) as u64) {
+            return Some(self.note(heaviest));
+        }
+        while self.is_begun[self.first] {
+            self.first += 1;
+        }
+        Some(self.note(self.first))
+    }
+
+    fn heaviest(&mut self) -> Option<usize> {
+        while self.is_begun[*self.by_weight.get(self.next_heaviest)?] {
+            self.next_heaviest += 1;
+        }
+        Some(self.by_weight[self.next_heaviest])
+    }
+
+    fn note(&mut self, i: usize) -> usize {
+        self.left = self.left.saturating_sub(self.weights[i]);
+        self.is_begun[i] = true;
+        i
+    }
+
+    /// Nothing more is begun.
+    pub(crate) fn end(&mut self) {
+        *self = Schedule::new(Vec::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_is_next_unless_the_heaviest_would_be_late() {
+        // 134 are for two workers: 50 are not four fifths of a half.
+        let mut schedule = Schedule::new(vec![1, 50, 1, 50, 2, 30]);
+        assert_eq!((schedule.begin(2), schedule.begin(2)), (Some(0), Some(1)));
+        // 83 are left: 50 are more, and so are 30 of 33; then the first.
+        assert_eq!((schedule.begin(2), schedule.begin(2)), (Some(3), Some(5)));
+        assert_eq!((schedule.begin(2), schedule.begin(1), schedule.begin(2)), (Some(4), Some(2), None));
+        let mut even = Schedule::new(vec![5, 7, 6, 5, 8]);
+        assert_eq!(
+            [2, 2, 2, 2, 2, 2].map(|workers| even.begin(workers)),
+            [Some(0), Some(1), Some(4), Some(2), Some(3), None]
+        );
+        even = Schedule::new(vec![0; 3]);
+        even.end();
+        assert_eq!(even.begin(2), None);
+    }
+}
