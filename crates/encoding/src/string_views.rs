@@ -274,7 +274,7 @@ impl StringViews {
     ///
     /// PERF: strings that were decoded together are neighbours in one buffer, so the whole range is validated at once. Most text
     /// is ASCII, and so are the bytes between the strings (PLAIN lengths below 128). If they are not, the range may still be valid
-    /// UTF-8, in which no string begins or ends inside of a character.
+    /// UTF-8, in which no string begins or ends inside of a character; lengths from 128 on are left out.
     fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
         let survey = kernels::summarize_views(views);
         let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
@@ -300,15 +300,17 @@ impl StringViews {
         if text.is_ascii() {
             return true;
         }
+        if simdutf8::basic::from_utf8(text).is_err() {
+            return is_utf8_between_lengths(text, first, views);
+        }
         let begins_or_ends = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
-        simdutf8::basic::from_utf8(text).is_ok()
-            && views.iter().all(|view| {
-                // PERF: which strings are short is hard to predict. Text begins with no part of a character.
-                let is_inline = view_is_inline(*view);
-                let from = select_unpredictable(is_inline, 0, ((view >> 96) as usize).wrapping_sub(first));
-                let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
-                begins_or_ends(from) & begins_or_ends(from + len)
-            })
+        views.iter().all(|view| {
+            // PERF: which strings are short is hard to predict. Text begins with no part of a character.
+            let is_inline = view_is_inline(*view);
+            let from = select_unpredictable(is_inline, 0, ((view >> 96) as usize).wrapping_sub(first));
+            let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
+            begins_or_ends(from) & begins_or_ends(from + len)
+        })
     }
 
     /// Adds several buffers, unless they are the last ones already, and returns the number of the first.
@@ -375,6 +377,33 @@ fn inline_are_utf8(views: &[u128]) -> bool {
 /// Views whose strings are validated together.
 const INLINE_AT_ONCE: usize = 256;
 
+/// Whether the strings of `views` are UTF-8 for sure, which are in `text` from `first` in their buffer on: if what is between two
+/// strings of 128 bytes and more, whose lengths may not be ASCII, is UTF-8, and no string begins or ends inside of a character.
+fn is_utf8_between_lengths(text: &[u8], first: usize, views: &[u128]) -> bool {
+    let is_text = |bytes: &[u8]| simdutf8::basic::from_utf8(bytes).is_ok();
+    let is_boundary = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    let (mut start, mut end) = (0, 0);
+    for view in views.iter().filter(|view| !view_is_inline(**view)) {
+        let (from, len) = (((view >> 96) as usize).wrapping_sub(first), view_len(*view) as usize);
+        // Else they are not in their order, and perhaps in no part.
+        let mut is_fine = from >= end;
+        if len > MAX_ASCII_LEN {
+            is_fine &= text.get(start..end).is_some_and(is_text);
+            start = from;
+        } else {
+            is_fine &= is_boundary(end) & is_boundary(from);
+        }
+        if !is_fine {
+            return false;
+        }
+        end = from + len;
+    }
+    text.get(start..).is_some_and(is_text)
+}
+
+/// The greatest length whose bytes are certainly ASCII.
+const MAX_ASCII_LEN: usize = 127;
+
 impl<T: AsRef<[u8]>> FromIterator<T> for StringViews {
     fn from_iter<I: IntoIterator<Item = T>>(strings: I) -> Self {
         let mut out = StringViews::new();
@@ -413,6 +442,34 @@ mod tests {
         wrong[60] = 0xff;
         assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..3), Some(2));
         assert_eq!(parts(&wrong, &[0, 20, 40, wrong.len()]).first_not_utf8(0..2), None);
+    }
+
+    proptest::proptest! {
+        /// Behind their lengths as PLAIN has them, cuts within characters included.
+        #[test]
+        fn text_is_what_is_text_string_by_string(
+            cuts in proptest::collection::vec((0usize..170, 0usize..300), 0..12),
+            letters in "[a-zа-я]{500}",
+        ) {
+            // Most are short.
+            let len = |cut: usize| if cut < 200 { cut / 10 } else { cut - 100 };
+            let strings = cuts.iter().map(|&(from, cut)| &letters.as_bytes()[from..from + len(cut)]);
+            let (mut page, mut places) = (vec![0; 7], Vec::new());
+            for string in strings {
+                page.extend((string.len() as u32).to_le_bytes());
+                places.push(page.len()..page.len() + string.len());
+                page.extend(string);
+            }
+            let expected = places.iter().position(|place| std::str::from_utf8(&page[place.clone()]).is_err());
+            let mut views = StringViews::new();
+            let buffer = views.add_buffer(&Bytes::from(page));
+            places.iter().for_each(|place| views.push_slice(buffer, place.clone()));
+            proptest::prop_assert_eq!(views.first_not_utf8(0..places.len()), expected);
+            let bytes: usize = places.iter().map(|place| place.len() + 4).sum();
+            if expected.is_none() && bytes <= 64 * places.len() {
+                proptest::prop_assert!(views.is_utf8_for_sure(views.views()));
+            }
+        }
     }
 
     /// Strings that stand in another order, or in each other, are not taken for PLAIN ones.

@@ -415,7 +415,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             if first < last {
                 let bytes = bytes(&chunk_ranges(metadata, row_group, leaves));
                 let turn = jobs.len();
-                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes, turn });
+                let may_ask_later = true;
+                jobs.push(FetchTask { row_group, selected, rows: first..last, bytes, may_ask_later, turn });
             }
         }
         Ok(jobs)

@@ -4,6 +4,9 @@
 //! statistics ─► indexes ─► pages of the columns that are looked at ─► selection ─► pages of the other columns
 //!    footer       fetched       fetched, for rows that may be wanted                   fetched, for rows that are
 //! ```
+//!
+//! Columns that are looked at and given, too, are decoded twice so. Where nearly all pages of the other columns will be needed, these are
+//! fetched at once, and the predicate is asked while the row group is read: asking it about a few rows tells.
 
 use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;
@@ -12,10 +15,19 @@ use crate::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, 
 use crate::schema::repair::hides_stored_values;
 use marquetry_base::Result;
 use marquetry_core::fetch::{RangeCache, bytes};
+use marquetry_core::metrics::ReadCounters;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch};
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
 use std::sync::Arc;
+
+/// The rows of a row group that are wanted.
+pub(super) enum Wanted {
+    /// These.
+    Rows(RowMask),
+    /// Those of these for which the predicate is true. All that it takes to ask and to read them was fetched.
+    Asking(RowMask),
+}
 
 /// The rows of a row group that are wanted, of those that were `selected`.
 pub(super) async fn select(
@@ -26,26 +38,124 @@ pub(super) async fn select(
     buffered: &Arc<RangeCache>,
     turn: usize,
 ) -> Result<RowMask> {
+    let candidates = candidates(scan, remote, row_group, selected, buffered).await?;
+    ask(scan, remote, row_group, candidates, buffered, turn).await
+}
+
+/// The same, unless it is better to ask the predicate while the row group is read.
+pub(super) async fn select_now_or_later(
+    scan: &StreamScan,
+    remote: &RangeFetcher<'_, dyn AsyncSource>,
+    row_group: usize,
+    selected: RowMask,
+    buffered: &Arc<RangeCache>,
+    turn: usize,
+) -> Result<Wanted> {
+    let candidates = candidates(scan, remote, row_group, selected, buffered).await?;
+    // Filters over arrays are asked in the order of the row groups, before these are read.
+    if candidates.asks_predicate && scan.filter.filters.is_empty() {
+        let selected = &candidates.rows;
+        if candidates.all_fetched || needs_most_pages(scan, remote, row_group, selected, buffered).await? {
+            let rows: Vec<_> = selected.runs().collect();
+            let pages = scan.pages(remote, row_group, &scan.leaves, &rows, buffered).await?;
+            remote.fetch(buffered, pages).await?;
+            return Ok(Wanted::Asking(candidates.rows));
+        }
+    }
+    ask(scan, remote, row_group, candidates, buffered, turn).await.map(Wanted::Rows)
+}
+
+/// The rows of a row group that may be wanted. What it takes to ask about them was fetched.
+struct Candidates {
+    rows: RowMask,
+    asks_predicate: bool,
+    /// Whether what it takes to read them was fetched as well.
+    all_fetched: bool,
+}
+
+async fn candidates(
+    scan: &StreamScan,
+    remote: &RangeFetcher<'_, dyn AsyncSource>,
+    row_group: usize,
+    selected: RowMask,
+    buffered: &Arc<RangeCache>,
+) -> Result<Candidates> {
     let (kept, asks_predicate) = prune(scan, remote, row_group, buffered).await?;
     let selected = selected.and(&kept);
     let metadata = scan.metadata.metadata();
     let looked_at = scan.filter.leaves(metadata, asks_predicate);
     if selected.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
-        return Ok(selected);
+        return Ok(Candidates { rows: selected, asks_predicate: false, all_fetched: false });
     }
     let rows: Vec<_> = selected.runs().collect();
     let all = scan.pages(remote, row_group, &with(&looked_at, &scan.leaves), &rows, buffered).await?;
-    let others = scan.pages(remote, row_group, &scan.leaves, &rows, buffered).await?;
-    let ranges = match bytes(&buffered.missing_of(others)) <= scan.cost.bytes_per_round_trip() {
+    let others: Vec<_> = scan.leaves.iter().copied().filter(|leaf| !looked_at.contains(leaf)).collect();
+    let others = scan.pages(remote, row_group, &others, &rows, buffered).await?;
+    let all_fetched = bytes(&buffered.missing_of(others)) <= scan.cost.bytes_per_round_trip();
+    let ranges = match all_fetched {
         true => all,
         false => scan.pages(remote, row_group, &looked_at, &rows, buffered).await?,
     };
     remote.fetch(buffered, ranges).await?;
+    Ok(Candidates { rows: selected, asks_predicate, all_fetched })
+}
+
+/// Those of the candidates for which predicate and filters are true.
+async fn ask(
+    scan: &StreamScan,
+    remote: &RangeFetcher<'_, dyn AsyncSource>,
+    row_group: usize,
+    candidates: Candidates,
+    buffered: &Arc<RangeCache>,
+    turn: usize,
+) -> Result<RowMask> {
+    let Candidates { rows, asks_predicate, .. } = candidates;
+    if rows.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
+        return Ok(rows);
+    }
     if !scan.filter.filters.is_empty() {
         scan.turns.wait(turn).await;
     }
-    remote.run(buffered, || evaluate(scan, row_group, &selected, asks_predicate, buffered)).await
+    remote.run(buffered, || evaluate(scan, row_group, &rows, asks_predicate, buffered, &scan.counters)).await
 }
+
+/// Whether the rows for which the predicate is true are in nearly all pages, as far as a sample tells.
+async fn needs_most_pages(
+    scan: &StreamScan,
+    remote: &RangeFetcher<'_, dyn AsyncSource>,
+    row_group: usize,
+    selected: &RowMask,
+    buffered: &Arc<RangeCache>,
+) -> Result<bool> {
+    let sample = sample_of(selected);
+    // What is counted is counted when all rows are asked.
+    let uncounted = Arc::default();
+    let found =
+        remote.run(buffered, || evaluate(scan, row_group, &sample, true, buffered, &uncounted)).await?;
+    let [sampled, needed] = [&sample, &found].map(|rows| rows.runs().collect::<Vec<_>>());
+    let sampled = scan.pages(remote, row_group, &scan.leaves, &sampled, buffered).await?;
+    let needed = scan.pages(remote, row_group, &scan.leaves, &needed, buffered).await?;
+    let [sampled, needed] = [sampled, needed].map(|pages| bytes(&buffered.missing_of(pages)));
+    Ok(needed >= sampled / 8 * 7)
+}
+
+/// A few stretches of the selected rows, from the first to the last.
+fn sample_of(selected: &RowMask) -> RowMask {
+    let each = (selected.selected() / SAMPLED).clamp(1, MOST_SAMPLED);
+    let gap = (selected.selected() / STRETCHES).max(1);
+    let mut sample = RowMask::from_ranges(&[], selected.rows());
+    for i in 0..STRETCHES {
+        sample = sample.or(&selected.offset(i * gap).limit(each));
+    }
+    sample
+}
+
+/// Stretches of a sample.
+const STRETCHES: u64 = 4;
+/// Rows that are selected for each one of a stretch: a sixteenth of the rows is asked about twice, for all stretches together.
+const SAMPLED: u64 = 16 * STRETCHES;
+/// Most rows of a stretch: about a page.
+const MOST_SAMPLED: u64 = 16 << 10;
 
 /// The rows of a row group that footer and indexes leave, and whether the predicate has to be asked about them.
 async fn prune(
@@ -83,10 +193,11 @@ fn evaluate(
     selected: &RowMask,
     asks_predicate: bool,
     buffered: &Arc<RangeCache>,
+    counters: &Arc<ReadCounters>,
 ) -> Result<RowMask> {
     let source: Arc<dyn Source> = buffered.clone();
     let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, scan.metadata.clone())
-        .of_fetched(scan.counters.clone())
+        .of_fetched(counters.clone())
         .with_row_groups(vec![row_group])
         .with_row_selection(RowSelection::from(selected.clone()));
     if let Some(predicate) = scan.filter.predicate.as_ref().filter(|_| asks_predicate) {
@@ -116,7 +227,7 @@ pub(super) fn selected_by_row_group(
 }
 
 /// All of both.
-fn with(leaves: &[usize], others: &[usize]) -> Vec<usize> {
+pub(super) fn with(leaves: &[usize], others: &[usize]) -> Vec<usize> {
     let mut leaves = [leaves, others].concat();
     leaves.sort_unstable();
     leaves.dedup();

@@ -1,6 +1,6 @@
 //! One row group of a stream: its bytes are fetched, then it is decoded.
 
-use super::filter::select;
+use super::filter::{Wanted, select, select_now_or_later, with};
 use super::source::FileVersion;
 use super::stream_scan::StreamScan;
 use crate::arrow_reader::{
@@ -24,6 +24,8 @@ pub(super) struct FetchTask {
     pub(super) rows: Range<u64>,
     /// How many bytes that takes at most.
     pub(super) bytes: u64,
+    /// Whether the predicate may be asked while batches are read, so that it is known only then how many rows there are.
+    pub(super) may_ask_later: bool,
     /// When filters over arrays are asked: they may remember what they saw, so they see row groups in order.
     pub(super) turn: usize,
 }
@@ -46,6 +48,11 @@ pub(super) struct FetchedRowGroup {
 /// The rows to give.
 enum RowChoice {
     Selected(RowMask),
+    /// Of these, those for which the predicate is true, at most so many.
+    Asking {
+        rows: RowMask,
+        limit: usize,
+    },
     /// Where damage is no error: those from a row on that are whole, at most so many.
     Whole {
         first: usize,
@@ -68,25 +75,35 @@ impl StreamScan {
         version: Arc<FileVersion>,
         job: FetchTask,
     ) -> Result<FetchedRowGroup> {
-        let FetchTask { row_group, selected, rows, turn, .. } = job;
+        let FetchTask { row_group, selected, rows, turn, may_ask_later, .. } = job;
         self.counters.row_group();
         let buffered = Arc::new(self.metadata.known_bytes(&version));
         let remote = self.remote(&version);
+        let most = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
         if self.salvages() {
             remote.fetch(&buffered, self.whole(row_group)).await?;
-            let most = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
             let part = RowChoice::Whole { first: most(rows.start), limit: most(rows.end - rows.start) };
             return self.opened(row_group, part, 0, buffered);
         }
         let wanted = match self.filter.has_filter() {
-            true => select(&self, &remote, row_group, selected, &buffered, turn).await?,
-            false => selected,
+            true if may_ask_later && rows.start == 0 => {
+                select_now_or_later(&self, &remote, row_group, selected, &buffered, turn).await?
+            }
+            true => Wanted::Rows(select(&self, &remote, row_group, selected, &buffered, turn).await?),
+            false => Wanted::Rows(selected),
         };
         if !self.filter.filters.is_empty() {
             // One that needs no filter does not let those after it pass those before it.
             self.turns.wait(turn).await;
             self.turns.end(turn);
         }
+        let wanted = match wanted {
+            Wanted::Rows(wanted) => wanted,
+            Wanted::Asking(selected) => {
+                let part = RowChoice::Asking { rows: selected, limit: most(rows.end) };
+                return self.opened(row_group, part, 0, buffered);
+            }
+        };
         let passed = rows.start.min(wanted.selected());
         let selection = wanted.offset(passed).limit(rows.end.saturating_sub(rows.start));
         let runs: Vec<_> = selection.runs().collect();
@@ -123,7 +140,7 @@ impl StreamScan {
         ranges
     }
 
-    /// A reader of the rows of `part` that decodes what is buffered; without the first `given` if rows are selected.
+    /// A reader of the rows of `part` that decodes what is buffered; without the first `given`, unless damage is no error.
     fn reader(
         &self,
         row_group: usize,
@@ -133,7 +150,11 @@ impl StreamScan {
     ) -> Result<ParquetRecordBatchReader> {
         let source: Arc<dyn Source> = buffered.clone();
         let mut metadata = self.metadata.clone();
-        let indexes = index_ranges(metadata.metadata(), row_group, &self.leaves);
+        let looked_at = match part {
+            RowChoice::Asking { .. } => self.filter.leaves(metadata.metadata(), true),
+            RowChoice::Selected(_) | RowChoice::Whole { .. } => Vec::new(),
+        };
+        let indexes = index_ranges(metadata.metadata(), row_group, &with(&looked_at, &self.leaves));
         // Where whole chunks were fetched without asking for indexes, these would be missed in vain.
         metadata.options.page_index &= buffered.missing_of(indexes).is_empty();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata)
@@ -143,6 +164,16 @@ impl StreamScan {
             .with_batch_size(self.batch_size);
         match part {
             RowChoice::Whole { first, limit } => builder.with_offset(*first).with_limit(*limit).build(),
+            RowChoice::Asking { rows, limit } => {
+                let mut builder = builder.with_offset(given).with_limit(limit.saturating_sub(given));
+                if rows.selected() < rows.rows() {
+                    builder = builder.with_row_selection(RowSelection::from(rows.clone()));
+                }
+                match &self.filter.predicate {
+                    Some(predicate) => builder.with_bound_predicate(predicate.clone()).build(),
+                    None => builder.build(),
+                }
+            }
             RowChoice::Selected(all) if all.selected() == all.rows() => builder.with_offset(given).build(),
             RowChoice::Selected(some) => {
                 builder.with_row_selection(RowSelection::from(some.clone())).with_offset(given).build()
@@ -187,7 +218,7 @@ impl FetchedRowGroup {
     pub(super) fn rows_left(&self) -> Option<u64> {
         match &self.part {
             RowChoice::Selected(selection) => Some(selection.selected().saturating_sub(self.given as u64)),
-            RowChoice::Whole { .. } => None,
+            RowChoice::Asking { .. } | RowChoice::Whole { .. } => None,
         }
     }
 

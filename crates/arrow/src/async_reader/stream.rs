@@ -41,6 +41,8 @@ pub struct ParquetRecordBatchStream<T> {
     prefetch: u64,
     /// Where only reading tells which rows count: how many are still to be passed over and to be given, if not all.
     rest: Option<(u64, u64)>,
+    /// Whether row groups are handed out, of which it is told how many rows they have.
+    hands_out: bool,
     /// What could not be read of the row groups before the open one.
     report: LossReport,
     /// Rows that may be given, and were, before other tasks have a turn.
@@ -82,6 +84,7 @@ impl<T> ParquetRecordBatchStream<T> {
             refetch: None,
             prefetch,
             rest,
+            hands_out: false,
             report: LossReport::default(),
             yield_rows: usize::MAX,
             given: 0,
@@ -132,7 +135,8 @@ impl<T> ParquetRecordBatchStream<T> {
     /// ```
     ///
     /// Fails as polling the stream does, after which it is over; and with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument)
-    /// if damage is no error and there is a limit: how many rows there are is only known after reading.
+    /// if there is a limit and it is only known after reading how many rows there are: where damage is no error, and where a predicate
+    /// is asked while batches of the row group are read, as polling the stream before may have begun to.
     pub async fn next_row_group(&mut self) -> Result<Option<RowGroupReader>> {
         let group = std::future::poll_fn(|cx| self.poll_row_group(cx)).await;
         if group.is_err() {
@@ -142,16 +146,16 @@ impl<T> ParquetRecordBatchStream<T> {
     }
 
     fn poll_row_group(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<RowGroupReader>>> {
+        self.hands_out = true;
         if self.rest.is_some() && self.scan.salvages() {
-            let why = "a limit of rows of a file that may be damaged: poll the stream instead";
-            return Poll::Ready(Err(Error::argument(why)));
+            return Poll::Ready(Err(rows_not_known()));
         }
         while !self.is_over() {
             ready!(self.poll_fetched(cx))?;
             let Some(group) = self.open.take() else { continue };
             let rows = group.rows_left();
-            if let (Some((_, left)), Some(rows)) = (&mut self.rest, rows) {
-                *left -= rows;
+            if let Some((_, left)) = &mut self.rest {
+                *left -= rows.ok_or_else(rows_not_known)?;
                 if *left == 0 {
                     self.jobs.clear();
                 }
@@ -294,6 +298,7 @@ impl<T> ParquetRecordBatchStream<T> {
                 is_wanted_now || self.rest.is_none() && bytes.saturating_add(job.bytes) <= room
             };
             let Some(mut job) = self.jobs.pop_front_if(has_room) else { return };
+            job.may_ask_later = !self.hands_out;
             if let Some((offset, left)) = self.rest {
                 let first = job.rows.start.saturating_add(offset);
                 job.rows = first..first.saturating_add(left);
@@ -329,6 +334,13 @@ impl<T> ParquetRecordBatchStream<T> {
         self.ahead.clear();
         self.bytes.clear();
     }
+}
+
+#[cold]
+fn rows_not_known() -> Error {
+    Error::argument(
+        "a limit of rows, and how many a row group has is only known after reading: poll the stream instead",
+    )
 }
 
 impl<T> Stream for ParquetRecordBatchStream<T> {

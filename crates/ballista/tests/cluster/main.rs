@@ -6,3 +6,4 @@ mod parts;
 mod queries;
 mod store;
 mod tables;
+mod tpch;

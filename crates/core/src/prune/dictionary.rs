@@ -5,7 +5,7 @@ use super::extent::{Bounds, Outcomes};
 use super::plan::Verdict;
 use crate::metadata::ColumnChunk;
 use crate::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
-use crate::predicate::{Condition, Test};
+use crate::predicate::{Condition, Edge, Test};
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, Result};
@@ -34,6 +34,9 @@ impl Run<'_> {
     ) -> Result<Option<Outcomes>> {
         let Some(place) = place(chunk).filter(|_| condition.test != Test::IsNull) else { return Ok(None) };
         let len = place.end - place.start;
+        if len > FEW_VALUES_BYTES && excludes_few(condition) {
+            return Ok(None);
+        }
         let stored = u64::try_from(chunk.compressed_size()).unwrap_or(0);
         if len > self.options.dictionary_bytes || (len > CHEAP_BYTES && len > stored / 2) {
             return Ok(None);
@@ -56,8 +59,21 @@ impl Run<'_> {
     }
 }
 
-/// A dictionary of so few bytes is read in any case.
+/// A dictionary of so few bytes is read in any case, but for conditions that exclude few values.
 const CHEAP_BYTES: u64 = 64 << 10;
+
+/// Whether all values but a few pass: what is no dictionary of a few values has others, too, so that no rows are ruled out.
+fn excludes_few(condition: &Condition) -> bool {
+    let is_few = match &condition.test {
+        Test::In(_) => true,
+        Test::Range(Edge::Included(first), Edge::Included(last)) => first == last,
+        _ => false,
+    };
+    is_few && condition.is_negated
+}
+
+/// A dictionary of a few values takes no more, if these are short.
+const FEW_VALUES_BYTES: u64 = 4 << 10;
 
 /// Where the dictionary page is, if the footer says so, and that all data pages are indices into it.
 fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
