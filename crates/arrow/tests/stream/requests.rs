@@ -3,12 +3,13 @@
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 
 use super::store::{Faults, Store};
-use super::{collect, file, rows, written};
-use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use super::{builder, collect, file, one, read, rows, written};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use bytes::Bytes;
 use futures::{StreamExt, executor::block_on};
 use marquetry_arrow::arrow_reader::{ArrowReaderOptions, ProjectionMask};
 use marquetry_arrow::async_reader::ParquetRecordBatchStreamBuilder;
+use marquetry_core::predicate::Predicate;
 use marquetry_core::write::{EnabledStatistics, WriterProperties};
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,4 +133,51 @@ fn offset_and_limit_spare_row_groups() {
     assert_eq!(rows, 50_000);
     let requests = store.take_requests();
     assert_eq!((requests.len(), requests[0].start), (1, place));
+}
+
+/// 400,000 rows: `flag` is 50 in a hundredth of the rows before `last_wanted`, and never after them, with bounds that rule nothing out; `value`
+/// is more than a round trip is worth.
+fn flagged(last_wanted: i64) -> RecordBatch {
+    let random = |i: i64| (i.wrapping_mul(0x5851_f42d_4c95_7f2d) as u64 >> 33) as i64;
+    let flag = (0..400_000).map(|i| match random(i) % 100 {
+        50 if i >= last_wanted => 51,
+        flag => flag,
+    });
+    let columns: [(&str, ArrayRef); 2] = [
+        ("flag", Arc::new(Int64Array::from_iter_values(flag))),
+        ("value", Arc::new(Int64Array::from_iter_values((0..400_000).map(|i| random(i) * random(i + 1))))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+/// The bytes of `value` that were fetched for the rows with a flag of 50, which are the ones that a reader gives, with a limit as well.
+fn fetched_of_value(last_wanted: i64) -> f64 {
+    let file = file(&flagged(last_wanted), 400_000, 10_000);
+    let predicate = || Predicate::parse("flag = 50").unwrap();
+    let expected = read(builder(&file).with_predicate(predicate()).build().unwrap()).unwrap();
+    let schema = expected[0].schema();
+    let expected = one(&schema, &expected);
+    assert!(expected.num_rows() > 100);
+    for limit in [1, 77, 5000] {
+        let limited = open(&Store::new(file.clone())).with_predicate(predicate()).with_limit(limit).build();
+        let limited = one(&schema, &collect(limited.unwrap()).unwrap());
+        assert_eq!(limited, expected.slice(0, limit.min(expected.num_rows())));
+    }
+    let store = Store::new(file);
+    let stream = open(&store).with_predicate(predicate());
+    let chunk = stream.metadata().row_group(0).column(1).unwrap().byte_range().unwrap();
+    let found = collect(stream.build().unwrap()).unwrap();
+    assert_eq!(one(&schema, &found), expected);
+    let of_value =
+        |request: &Range<u64>| request.end.min(chunk.end).saturating_sub(request.start.max(chunk.start));
+    let fetched: u64 = store.take_requests().iter().map(of_value).sum();
+    assert!(chunk.end - chunk.start > 2 << 20);
+    fetched as f64 / (chunk.end - chunk.start) as f64
+}
+
+#[test]
+fn rows_in_all_pages_need_all_pages_and_rows_in_few_pages_need_these() {
+    assert_eq!(fetched_of_value(400_000), 1.0);
+    // Two of forty pages, and what is between requests that are made as one.
+    assert!(fetched_of_value(15_000) < 0.15);
 }
