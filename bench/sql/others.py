@@ -55,7 +55,7 @@ context = polars.SQLContext(lazy)
 
 def with_duckdb(statements):
     for statement in statements:
-        connection.execute(statement).fetch_arrow_table()
+        connection.execute(statement).to_arrow_table()
 
 
 def with_polars(statements):

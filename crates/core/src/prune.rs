@@ -39,6 +39,7 @@ mod statistics;
 mod trust;
 mod trusted_statistics;
 
+pub(crate) use dictionary::dictionary_ranges;
 pub use report::{PruneNote, PruneReport, Stage, StageReport};
 pub use row_group_match::RowGroupMatch;
 pub(crate) use trust::bounds_are_believed;

@@ -8,7 +8,7 @@
 use super::{CoalesceOptions, chunk_ranges, index_ranges, page_ranges};
 use crate::metadata::ParquetMetaData;
 use crate::predicate::BoundPredicate;
-use crate::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
+use crate::prune::{PruneOptions, PruneReport, RowGroupMatch, dictionary_ranges, prune_row_group};
 use crate::source::Source;
 use marquetry_base::{Limits, Result};
 use std::ops::Range;
@@ -67,10 +67,16 @@ impl<'a> FetchPlanner<'a> {
         let kept = prune(&cheap)?;
         let RowGroupMatch::Some(rows) = &kept else { return Ok(kept) };
         let left = self.pages(row_group, leaves, rows)?;
-        match self.is_cheaper_than_waiting(&left) {
-            true => Ok(kept),
-            false => prune(options),
+        if self.is_cheaper_than_waiting(&left) {
+            return Ok(kept);
         }
+        if options.dictionaries {
+            // Together, and not one after the other as they are asked.
+            let small = dictionary_ranges(self.metadata, row_group, predicate.leaves());
+            let is_small = |range: &Range<u64>| range.end - range.start <= self.cost.hole_size_limit;
+            self.prefetch(small.into_iter().filter(is_small).collect())?;
+        }
+        prune(options)
     }
 
     /// Where those pages of `leaves` in a row group are that have any of `rows`, which are sorted and disjoint.

@@ -3,7 +3,7 @@
 use super::Run;
 use super::extent::{Bounds, Outcomes};
 use super::plan::Verdict;
-use crate::metadata::ColumnChunk;
+use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page::{ChecksumTrust, PageBuffers, PageOptions, PageReader};
 use crate::predicate::{Condition, Edge, Test};
 use crate::source::Source;
@@ -74,6 +74,20 @@ fn excludes_few(condition: &Condition) -> bool {
 
 /// A dictionary of a few values takes no more, if these are short.
 const FEW_VALUES_BYTES: u64 = 4 << 10;
+
+/// Where the dictionary pages of chunks are that may be asked.
+pub(crate) fn dictionary_ranges(
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    leaves: &[usize],
+) -> Vec<Range<u64>> {
+    let group = metadata.row_group(row_group);
+    let in_chunk = |chunk: ColumnChunk<'_>| {
+        let whole = chunk.byte_range().ok().filter(|_| chunk.elsewhere().is_none())?;
+        place(chunk).filter(|place| whole.start <= place.start && place.end <= whole.end)
+    };
+    leaves.iter().filter_map(|&leaf| in_chunk(group.column(leaf).ok()?)).collect()
+}
 
 /// Where the dictionary page is, if the footer says so, and that all data pages are indices into it.
 fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
