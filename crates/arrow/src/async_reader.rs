@@ -49,6 +49,7 @@ mod filter;
 mod int96;
 mod metadata;
 mod ordered_futures;
+mod page_index_cache;
 mod range_fetcher;
 mod row_group;
 mod row_group_reader;
@@ -64,6 +65,7 @@ pub(crate) use ordered_futures::OrderedFutures;
 
 pub use builder::ParquetRecordBatchStreamBuilder;
 pub use marquetry_core::fetch::CoalesceOptions;
+pub use page_index_cache::PageIndexCache;
 pub use row_group_reader::RowGroupReader;
 pub use source::{AsyncSource, FileVersion, Tail};
 pub use stream::ParquetRecordBatchStream;

@@ -1,4 +1,4 @@
-//! Footers that a session keeps, by the version of their files.
+//! Footers that a session keeps, by the version of their files, and the page indexes that were asked for.
 
 use crate::error::of_file;
 use crate::store_file::{StoreFile, tag};
@@ -6,6 +6,7 @@ use datafusion::common::HashMap;
 use datafusion::error::Result;
 use datafusion::execution::cache::cache_manager::{CachedFileMetadataEntry, FileMetadata, FileMetadataCache};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry_arrow::async_reader::PageIndexCache;
 use marquetry_base::Limits;
 use std::any::Any;
 use std::sync::Arc;
@@ -32,17 +33,26 @@ impl FooterCache {
             return kept.with_options(options.clone()).map_err(|error| of_file(error, path));
         }
         let footer = ArrowReaderMetadata::load_async(file, options.clone()).await;
-        let footer = footer.map_err(|error| of_file(error, path))?;
-        if let (Some(cache), Some(version)) = (&self.cache, footer.file_version()) {
+        let mut footer = footer.map_err(|error| of_file(error, path))?;
+        if let (true, Some(version)) = (self.cache.is_some(), footer.file_version().cloned()) {
+            let indexes = PageIndexCache::default();
             // What came with the footer are pages of this file, which others need the room for.
             // It outlives the query whose memory the limits are of.
             let options = options.clone().with_limits(Limits::default());
             let kept = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
-            let kept = kept.map_err(|error| of_file(error, path))?.with_file_version(version.clone());
-            let kept = KeptFooter { store: file.store_name(), tag: tag(file.meta()), footer: kept };
-            cache.put(path, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));
+            let kept = kept.map_err(|error| of_file(error, path))?.with_file_version(version);
+            footer = footer.with_page_index_cache(&indexes);
+            self.keep(file, kept.with_page_index_cache(&indexes), indexes);
         }
         Ok(footer)
+    }
+
+    fn keep(&self, file: &StoreFile, footer: ArrowReaderMetadata, indexes: PageIndexCache) {
+        let Some(cache) = &self.cache else { return };
+        let (counted_indexes, counted) = (indexes.bytes(), footer.memory_size());
+        let (store, tag) = (file.store_name(), tag(file.meta()));
+        let kept = KeptFooter { store, tag, footer, indexes, counted_indexes, counted };
+        cache.put(&file.meta().location, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));
     }
 
     fn kept(&self, file: &StoreFile) -> Option<ArrowReaderMetadata> {
@@ -52,6 +62,10 @@ impl FooterCache {
         let is_same = entry.meta.size == file.meta().size
             && kept.tag == tag(file.meta())
             && kept.store == file.store_name();
+        if is_same && kept.indexes.bytes() > kept.counted_indexes {
+            // What has come to them counts as well.
+            self.keep(file, kept.footer.clone(), kept.indexes.clone());
+        }
         is_same.then(|| kept.footer.clone())
     }
 }
@@ -61,6 +75,11 @@ struct KeptFooter {
     store: String,
     tag: String,
     footer: ArrowReaderMetadata,
+    /// Those of `footer`.
+    indexes: PageIndexCache,
+    /// Bytes of the indexes, and of all, that the cache counts.
+    counted_indexes: u64,
+    counted: usize,
 }
 
 impl FileMetadata for KeptFooter {
@@ -69,7 +88,7 @@ impl FileMetadata for KeptFooter {
     }
 
     fn memory_size(&self) -> usize {
-        self.footer.memory_size()
+        self.counted
     }
 
     fn extra_info(&self) -> HashMap<String, String> {

@@ -5,7 +5,7 @@ use super::resolved_schema::{ResolvedFields, SchemaCache};
 use super::statistics::StatisticsConverter;
 use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
-use crate::async_reader::CachedTail;
+use crate::async_reader::{CachedTail, PageIndexCache};
 use crate::schema::repair::may_change_values;
 use arrow_schema::{Field, SchemaRef};
 use marquetry_base::{ErrorKind, Limits, Result, Span};
@@ -30,6 +30,9 @@ pub struct ArrowReaderMetadata {
     pub(crate) cached: Option<Arc<RangeCache>>,
     #[cfg(feature = "async")]
     pub(crate) known: Option<Arc<CachedTail>>,
+    /// Where streams keep page indexes, if they do.
+    #[cfg(feature = "async")]
+    pub(crate) page_indexes: Option<PageIndexCache>,
 }
 
 impl ArrowReaderMetadata {
@@ -53,6 +56,8 @@ impl ArrowReaderMetadata {
             cached: None,
             #[cfg(feature = "async")]
             known: None,
+            #[cfg(feature = "async")]
+            page_indexes: None,
         })
     }
 
@@ -66,6 +71,8 @@ impl ArrowReaderMetadata {
             cached: self.cached.clone(),
             #[cfg(feature = "async")]
             known: self.known.clone(),
+            #[cfg(feature = "async")]
+            page_indexes: self.page_indexes.clone(),
             ..other
         })
     }
@@ -185,7 +192,9 @@ impl ArrowReaderMetadata {
     pub fn memory_size(&self) -> usize {
         let cached = self.cached.as_ref().map_or(0, |cached| cached.bytes());
         #[cfg(feature = "async")]
-        let cached = cached + self.known.as_ref().map_or(0, |known| known.bytes());
+        let cached = cached
+            + self.known.as_ref().map_or(0, |known| known.bytes())
+            + self.page_indexes.as_ref().map_or(0, PageIndexCache::bytes);
         let cached = usize::try_from(cached).unwrap_or(usize::MAX);
         self.metadata.memory_size().saturating_add(self.types.memory_size()).saturating_add(cached)
     }

@@ -1,6 +1,7 @@
 //! Reads footers and page indexes of asynchronous sources, which can be kept.
 
 use super::cached_tail::CachedTail;
+use super::page_index_cache::PageIndexCache;
 use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
@@ -86,6 +87,14 @@ impl ArrowReaderMetadata {
         self
     }
 
+    /// Has streams keep the page indexes that they fetch in `cache`, and take from there those that it has. It is of this version of this
+    /// file.
+    #[must_use]
+    pub fn with_page_index_cache(mut self, cache: &PageIndexCache) -> Self {
+        self.page_indexes = Some(cache.clone());
+        self
+    }
+
     /// Which version of the file the footer is of, if it was read by [`load_async`](Self::load_async),
     /// or if that was [said](Self::with_file_version).
     pub fn file_version(&self) -> Option<&FileVersion> {
@@ -105,6 +114,9 @@ impl ArrowReaderMetadata {
         let bytes = RangeCache::new(version.len);
         if let Some(known) = &self.known {
             bytes.insert_all_of(&known.bytes);
+        }
+        if let Some(indexes) = &self.page_indexes {
+            indexes.give(&bytes);
         }
         if let Some(cached) = self.cached.as_ref().filter(|cached| cached.len() == version.len) {
             bytes.insert_all_of(cached);

@@ -121,6 +121,10 @@ impl StreamScan {
         passed: u64,
         buffered: Arc<RangeCache>,
     ) -> Result<FetchedRowGroup> {
+        if let Some(indexes) = &self.metadata.page_indexes {
+            let leaves = with(&self.filter.leaves(self.metadata.metadata(), true), &self.leaves);
+            indexes.take(&buffered, self.metadata.metadata(), row_group, &leaves);
+        }
         let reader = self.reader(row_group, &part, 0, &buffered)?;
         Ok(FetchedRowGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
     }

@@ -148,6 +148,16 @@ async fn rows_that_stand_together_take_little_more_than_their_pages() {
     // Two pages of each column.
     let least = 4 * 80_000;
     assert!(bytes * 10 <= least * 12, "{bytes} bytes of {requests} requests, {least} at least");
+    // The session keeps the page indexes with the footer.
+    assert_eq!(
+        rows(&ctx, &sql.replace("k >= 504000 and k < 514000", "k >= 704000 and k < 714000")).await,
+        ["10000"]
+    );
+    let (fewer, pages) = store.take();
+    assert!(
+        fewer < requests && pages < bytes,
+        "{pages} bytes of {fewer} requests, before {bytes} of {requests}"
+    );
 }
 
 #[tokio::test]

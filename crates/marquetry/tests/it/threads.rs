@@ -39,6 +39,12 @@ fn threads_change_nothing() {
         }
         let (batches, error) = read(&file, 1);
         let (by_three, same_error) = read(&file, 3);
+        // How much there is depends on what else runs.
+        let lacks_memory =
+            |error: &Option<String>| error.as_ref().is_some_and(|text| text.starts_with("memory:"));
+        if lacks_memory(&error) || lacks_memory(&same_error) {
+            continue;
+        }
         assert_eq!(error, same_error, "{path}");
         // As text, in which NaN is itself; without the schema, whose metadata has no order.
         assert_eq!(columns(&batches), columns(&by_three), "{path}");
