@@ -1,6 +1,6 @@
 //! Builds a stream of record batches: which columns, row groups and rows of an asynchronous source to read.
 
-use super::filter::{select, selected_by_row_group};
+use super::filter::{RowGroupFilter, selected_by_row_group};
 use super::int96::{fitting, int96_of};
 use super::row_group::FetchTask;
 use super::source::AsyncSource;
@@ -302,7 +302,9 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
                 _ if !scan.filter.has_filter() => selected,
                 _ => {
                     let buffered = Arc::new(scan.metadata.known_bytes(&version));
-                    select(&scan, &remote, row_group, selected, &buffered, turn).await?
+                    let filter =
+                        RowGroupFilter { scan: &scan, remote: &remote, row_group, buffered: &buffered, turn };
+                    filter.select(selected).await?
                 }
             };
             scan.turns.end(turn);

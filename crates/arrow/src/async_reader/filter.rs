@@ -19,6 +19,7 @@ use marquetry_core::metrics::ReadCounters;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch};
 use marquetry_core::row_mask::RowMask;
 use marquetry_core::source::Source;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The rows of a row group that are wanted.
@@ -29,42 +30,6 @@ pub(super) enum Wanted {
     Asking(RowMask),
 }
 
-/// The rows of a row group that are wanted, of those that were `selected`.
-pub(super) async fn select(
-    scan: &StreamScan,
-    remote: &RangeFetcher<'_, dyn AsyncSource>,
-    row_group: usize,
-    selected: RowMask,
-    buffered: &Arc<RangeCache>,
-    turn: usize,
-) -> Result<RowMask> {
-    let candidates = candidates(scan, remote, row_group, selected, buffered).await?;
-    ask(scan, remote, row_group, candidates, buffered, turn).await
-}
-
-/// The same, unless it is better to ask the predicate while the row group is read.
-pub(super) async fn select_now_or_later(
-    scan: &StreamScan,
-    remote: &RangeFetcher<'_, dyn AsyncSource>,
-    row_group: usize,
-    selected: RowMask,
-    buffered: &Arc<RangeCache>,
-    turn: usize,
-) -> Result<Wanted> {
-    let candidates = candidates(scan, remote, row_group, selected, buffered).await?;
-    // Filters over arrays are asked in the order of the row groups, before these are read.
-    if candidates.asks_predicate && scan.filter.filters.is_empty() {
-        let selected = &candidates.rows;
-        if candidates.all_fetched || needs_most_pages(scan, remote, row_group, selected, buffered).await? {
-            let rows: Vec<_> = selected.runs().collect();
-            let pages = scan.pages(remote, row_group, &scan.leaves, &rows, buffered).await?;
-            remote.fetch(buffered, pages).await?;
-            return Ok(Wanted::Asking(candidates.rows));
-        }
-    }
-    ask(scan, remote, row_group, candidates, buffered, turn).await.map(Wanted::Rows)
-}
-
 /// The rows of a row group that may be wanted. What it takes to ask about them was fetched.
 struct Candidates {
     rows: RowMask,
@@ -73,70 +38,135 @@ struct Candidates {
     all_fetched: bool,
 }
 
-async fn candidates(
-    scan: &StreamScan,
-    remote: &RangeFetcher<'_, dyn AsyncSource>,
-    row_group: usize,
-    selected: RowMask,
-    buffered: &Arc<RangeCache>,
-) -> Result<Candidates> {
-    let (kept, asks_predicate) = prune(scan, remote, row_group, buffered).await?;
-    let selected = selected.and(&kept);
-    let metadata = scan.metadata.metadata();
-    let looked_at = scan.filter.leaves(metadata, asks_predicate);
-    if selected.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
-        return Ok(Candidates { rows: selected, asks_predicate: false, all_fetched: false });
-    }
-    let rows: Vec<_> = selected.runs().collect();
-    let all = scan.pages(remote, row_group, &with(&looked_at, &scan.leaves), &rows, buffered).await?;
-    let others: Vec<_> = scan.leaves.iter().copied().filter(|leaf| !looked_at.contains(leaf)).collect();
-    let others = scan.pages(remote, row_group, &others, &rows, buffered).await?;
-    let all_fetched = bytes(&buffered.missing_of(others)) <= scan.cost.bytes_per_round_trip();
-    let ranges = match all_fetched {
-        true => all,
-        false => scan.pages(remote, row_group, &looked_at, &rows, buffered).await?,
-    };
-    remote.fetch(buffered, ranges).await?;
-    Ok(Candidates { rows: selected, asks_predicate, all_fetched })
+/// A row group whose rows are chosen.
+pub(super) struct RowGroupFilter<'a> {
+    pub(super) scan: &'a StreamScan,
+    pub(super) remote: &'a RangeFetcher<'a, dyn AsyncSource>,
+    pub(super) row_group: usize,
+    pub(super) buffered: &'a Arc<RangeCache>,
+    /// When filters over arrays are asked.
+    pub(super) turn: usize,
 }
 
-/// Those of the candidates for which predicate and filters are true.
-async fn ask(
-    scan: &StreamScan,
-    remote: &RangeFetcher<'_, dyn AsyncSource>,
-    row_group: usize,
-    candidates: Candidates,
-    buffered: &Arc<RangeCache>,
-    turn: usize,
-) -> Result<RowMask> {
-    let Candidates { rows, asks_predicate, .. } = candidates;
-    if rows.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
-        return Ok(rows);
+impl RowGroupFilter<'_> {
+    /// The rows that are wanted, of those that were `selected`.
+    pub(super) async fn select(&self, selected: RowMask) -> Result<RowMask> {
+        let candidates = self.candidates(selected).await?;
+        self.ask(candidates).await
     }
-    if !scan.filter.filters.is_empty() {
-        scan.turns.wait(turn).await;
-    }
-    remote.run(buffered, || evaluate(scan, row_group, &rows, asks_predicate, buffered, &scan.counters)).await
-}
 
-/// Whether the rows for which the predicate is true are in nearly all pages, as far as a sample tells.
-async fn needs_most_pages(
-    scan: &StreamScan,
-    remote: &RangeFetcher<'_, dyn AsyncSource>,
-    row_group: usize,
-    selected: &RowMask,
-    buffered: &Arc<RangeCache>,
-) -> Result<bool> {
-    let sample = sample_of(selected);
-    // What is counted is counted when all rows are asked.
-    let uncounted = Arc::default();
-    let found =
-        remote.run(buffered, || evaluate(scan, row_group, &sample, true, buffered, &uncounted)).await?;
-    let [sampled, needed] = [&sample, &found].map(|rows| rows.runs().collect::<Vec<_>>());
-    let sampled = scan.pages(remote, row_group, &scan.leaves, &sampled, buffered).await?;
-    let needed = scan.pages(remote, row_group, &scan.leaves, &needed, buffered).await?;
-    let [sampled, needed] = [sampled, needed].map(|pages| bytes(&buffered.missing_of(pages)));
-    Ok(needed >= sampled / 8 * 7)
+    /// The same, unless it is better to ask the predicate while the row group is read.
+    pub(super) async fn select_now_or_later(&self, selected: RowMask) -> Result<Wanted> {
+        let candidates = self.candidates(selected).await?;
+        // Filters over arrays are asked in the order of the row groups, before these are read.
+        if candidates.asks_predicate
+            && self.scan.filter.filters.is_empty()
+            && (candidates.all_fetched || self.needs_most_pages(&candidates.rows).await?)
+        {
+            let pages = self.pages(&self.scan.leaves, &candidates.rows).await?;
+            self.remote.fetch(self.buffered, pages).await?;
+            return Ok(Wanted::Asking(candidates.rows));
+        }
+        self.ask(candidates).await.map(Wanted::Rows)
+    }
+
+    /// Where the pages of `leaves` are that have any of `rows`.
+    async fn pages(&self, leaves: &[usize], rows: &RowMask) -> Result<Vec<Range<u64>>> {
+        let rows: Vec<_> = rows.runs().collect();
+        self.scan.pages(self.remote, self.row_group, leaves, &rows, self.buffered).await
+    }
+
+    async fn candidates(&self, selected: RowMask) -> Result<Candidates> {
+        let RowGroupFilter { scan, remote, buffered, .. } = self;
+        let (kept, asks_predicate) = self.prune().await?;
+        let rows = selected.and(&kept);
+        let looked_at = scan.filter.leaves(scan.metadata.metadata(), asks_predicate);
+        if rows.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
+            return Ok(Candidates { rows, asks_predicate: false, all_fetched: false });
+        }
+        // First, so that all indexes come at once.
+        let all = self.pages(&with(&looked_at, &scan.leaves), &rows).await?;
+        let others: Vec<_> = scan.leaves.iter().copied().filter(|leaf| !looked_at.contains(leaf)).collect();
+        let others = self.pages(&others, &rows).await?;
+        let all_fetched = bytes(&buffered.missing_of(others)) <= scan.cost.bytes_per_round_trip();
+        let pages = if all_fetched { all } else { self.pages(&looked_at, &rows).await? };
+        remote.fetch(buffered, pages).await?;
+        Ok(Candidates { rows, asks_predicate, all_fetched })
+    }
+
+    /// Those of the candidates for which predicate and filters are true.
+    async fn ask(&self, candidates: Candidates) -> Result<RowMask> {
+        let Candidates { rows, asks_predicate, .. } = candidates;
+        let filter = &self.scan.filter;
+        if rows.selected() == 0 || !asks_predicate && filter.filters.is_empty() {
+            return Ok(rows);
+        }
+        if !filter.filters.is_empty() {
+            self.scan.turns.wait(self.turn).await;
+        }
+        self.remote.run(self.buffered, || self.evaluate(&rows, asks_predicate, &self.scan.counters)).await
+    }
+
+    /// Whether the rows for which the predicate is true are in nearly all pages, as far as a sample tells.
+    async fn needs_most_pages(&self, selected: &RowMask) -> Result<bool> {
+        let sample = sample_of(selected);
+        // What is counted is counted when all rows are asked.
+        let uncounted = Arc::default();
+        let found = self.remote.run(self.buffered, || self.evaluate(&sample, true, &uncounted)).await?;
+        let sampled = self.pages(&self.scan.leaves, &sample).await?;
+        let needed = self.pages(&self.scan.leaves, &found).await?;
+        let [sampled, needed] = [sampled, needed].map(|pages| bytes(&self.buffered.missing_of(pages)));
+        Ok(needed >= sampled / 8 * 7)
+    }
+
+    /// The rows of a row group that footer and indexes leave, and whether the predicate has to be asked about them.
+    async fn prune(&self) -> Result<(RowMask, bool)> {
+        let RowGroupFilter { scan, remote, buffered, row_group, .. } = self;
+        let row_group = *row_group;
+        let rows = scan.metadata.metadata().row_group(row_group).num_rows();
+        let Some(predicate) = &scan.filter.predicate else { return Ok((RowMask::all(rows), false)) };
+        let leaves = with(&scan.filter.leaves(scan.metadata.metadata(), true), &scan.leaves);
+        let (page_index, limits) = (scan.metadata.options.page_index, scan.metadata.options.limits.clone());
+        // Statistics and indexes describe the stored values.
+        let schema = scan.metadata.metadata().schema();
+        let stages = match hides_stored_values(predicate, schema, &scan.metadata.options.types) {
+            true => PruneOptions::none(),
+            false => PruneOptions::default().with_page_index(page_index),
+        };
+        let options = stages.with_limits(limits);
+        let mut report = PruneReport::default();
+        let prune = || scan.ahead(buffered).prune(row_group, predicate, &leaves, &options, &mut report);
+        let kept = remote.run(buffered, prune).await?;
+        report.count_in(&scan.counters);
+        Ok(match kept {
+            RowGroupMatch::None => (RowMask::from_ranges(&[], rows), false),
+            RowGroupMatch::All => (RowMask::all(rows), false),
+            RowGroupMatch::Some(ranges) => (RowMask::from_ranges(&ranges, rows), !scan.filter.only_prunes),
+        })
+    }
+
+    /// Asks predicate and filters about the rows that were selected.
+    fn evaluate(
+        &self,
+        selected: &RowMask,
+        asks_predicate: bool,
+        counters: &Arc<ReadCounters>,
+    ) -> Result<RowMask> {
+        let RowGroupFilter { scan, buffered, .. } = self;
+        let source: Arc<dyn Source> = Arc::<RangeCache>::clone(buffered);
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, scan.metadata.clone())
+            .of_fetched(counters.clone())
+            .with_row_groups(vec![self.row_group])
+            .with_row_selection(RowSelection::from(selected.clone()));
+        if let Some(predicate) = scan.filter.predicate.as_ref().filter(|_| asks_predicate) {
+            builder = builder.with_bound_predicate(predicate.clone());
+        }
+        if !scan.filter.filters.is_empty() {
+            let filters = scan.filter.filters.iter().map(|filter| Box::new(filter.clone()) as _);
+            builder = builder.with_row_filter(RowFilter::new(filters.collect()));
+        }
+        Ok(builder.selected_rows()?.rows().clone())
+    }
 }
 
 /// A few stretches of the selected rows, from the first to the last.
@@ -156,59 +186,6 @@ const STRETCHES: u64 = 4;
 const SAMPLED: u64 = 16 * STRETCHES;
 /// Most rows of a stretch: about a page.
 const MOST_SAMPLED: u64 = 16 << 10;
-
-/// The rows of a row group that footer and indexes leave, and whether the predicate has to be asked about them.
-async fn prune(
-    scan: &StreamScan,
-    remote: &RangeFetcher<'_, dyn AsyncSource>,
-    row_group: usize,
-    buffered: &Arc<RangeCache>,
-) -> Result<(RowMask, bool)> {
-    let rows = scan.metadata.metadata().row_group(row_group).num_rows();
-    let Some(predicate) = &scan.filter.predicate else { return Ok((RowMask::all(rows), false)) };
-    let leaves = with(&scan.filter.leaves(scan.metadata.metadata(), true), &scan.leaves);
-    let (page_index, limits) = (scan.metadata.options.page_index, scan.metadata.options.limits.clone());
-    // Statistics and indexes describe the stored values.
-    let schema = scan.metadata.metadata().schema();
-    let stages = match hides_stored_values(predicate, schema, &scan.metadata.options.types) {
-        true => PruneOptions::none(),
-        false => PruneOptions::default().with_page_index(page_index),
-    };
-    let options = stages.with_limits(limits);
-    let mut report = PruneReport::default();
-    let prune = || scan.ahead(buffered).prune(row_group, predicate, &leaves, &options, &mut report);
-    let kept = remote.run(buffered, prune).await?;
-    report.count_in(&scan.counters);
-    Ok(match kept {
-        RowGroupMatch::None => (RowMask::from_ranges(&[], rows), false),
-        RowGroupMatch::All => (RowMask::all(rows), false),
-        RowGroupMatch::Some(ranges) => (RowMask::from_ranges(&ranges, rows), !scan.filter.only_prunes),
-    })
-}
-
-/// Asks predicate and filters about the rows that were selected.
-fn evaluate(
-    scan: &StreamScan,
-    row_group: usize,
-    selected: &RowMask,
-    asks_predicate: bool,
-    buffered: &Arc<RangeCache>,
-    counters: &Arc<ReadCounters>,
-) -> Result<RowMask> {
-    let source: Arc<dyn Source> = buffered.clone();
-    let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, scan.metadata.clone())
-        .of_fetched(counters.clone())
-        .with_row_groups(vec![row_group])
-        .with_row_selection(RowSelection::from(selected.clone()));
-    if let Some(predicate) = scan.filter.predicate.as_ref().filter(|_| asks_predicate) {
-        builder = builder.with_bound_predicate(predicate.clone());
-    }
-    if !scan.filter.filters.is_empty() {
-        let filters = scan.filter.filters.iter().map(|filter| Box::new(filter.clone()) as _);
-        builder = builder.with_row_filter(RowFilter::new(filters.collect()));
-    }
-    Ok(builder.selected_rows()?.rows().clone())
-}
 
 /// Of `metadata`, for row groups that are read in this order: what `selection` selects of each.
 pub(super) fn selected_by_row_group(

@@ -1,6 +1,6 @@
 //! One row group of a stream: its bytes are fetched, then it is decoded.
 
-use super::filter::{Wanted, select, select_now_or_later, with};
+use super::filter::{RowGroupFilter, Wanted, with};
 use super::source::FileVersion;
 use super::stream_scan::StreamScan;
 use crate::arrow_reader::{
@@ -85,11 +85,10 @@ impl StreamScan {
             let part = RowChoice::Whole { first: most(rows.start), limit: most(rows.end - rows.start) };
             return self.opened(row_group, part, 0, buffered);
         }
+        let filter = RowGroupFilter { scan: &self, remote: &remote, row_group, buffered: &buffered, turn };
         let wanted = match self.filter.has_filter() {
-            true if may_ask_later && rows.start == 0 => {
-                select_now_or_later(&self, &remote, row_group, selected, &buffered, turn).await?
-            }
-            true => Wanted::Rows(select(&self, &remote, row_group, selected, &buffered, turn).await?),
+            true if may_ask_later && rows.start == 0 => filter.select_now_or_later(selected).await?,
+            true => Wanted::Rows(filter.select(selected).await?),
             false => Wanted::Rows(selected),
         };
         if !self.filter.filters.is_empty() {
