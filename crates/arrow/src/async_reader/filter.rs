@@ -63,8 +63,10 @@ impl RowGroupFilter<'_> {
             && self.scan.filter.filters.is_empty()
             && (candidates.all_fetched || self.needs_most_pages(&candidates.rows).await?)
         {
-            let pages = self.pages(&self.scan.leaves, &candidates.rows).await?;
-            self.remote.fetch(self.buffered, pages).await?;
+            if !candidates.all_fetched {
+                let pages = self.pages(&self.scan.leaves, &candidates.rows).await?;
+                self.remote.fetch(self.buffered, pages).await?;
+            }
             return Ok(Wanted::Asking(candidates.rows));
         }
         self.ask(candidates).await.map(Wanted::Rows)
