@@ -8,6 +8,7 @@ use crate::rows::Rows;
 use crate::screen::Screen;
 use crate::text::shown;
 use marquetry_base::Result;
+use marquetry_core::metadata::ColumnChunk;
 use marquetry_inspect::{ShownBytes, ShownCount};
 use std::rc::Rc;
 
@@ -71,14 +72,7 @@ impl Chunk {
 fn facts(file: &OpenedFile, row_group: usize, column: usize, lines: &mut Vec<Line>) -> Result<()> {
     let chunk = file.chunk(row_group, column)?;
     let leaf = file.metadata().schema().column(column);
-    let mut fact = |name, value: String, about, byte: Option<u64>| {
-        let below = match name {
-            "column index" | "offset index" => byte.map(|_| Below::Index),
-            "bloom filter" => byte.map(|_| Below::BloomFilter),
-            _ => None,
-        };
-        lines.push(Line { name, value: shown(&value), about, byte, below });
-    };
+    let mut fact = fact_in(lines);
     let bytes = |n: i64| {
         u64::try_from(n).map_or_else(|_| n.to_string(), |n| format!("{} ({})", ShownCount(n), ShownBytes(n)))
     };
@@ -152,6 +146,26 @@ fn facts(file: &OpenedFile, row_group: usize, column: usize, lines: &mut Vec<Lin
             None,
         );
     }
+    drop(fact);
+    index_facts(chunk, lines);
+    Ok(())
+}
+
+/// Adds a line to `lines` by a name, a value, what it means, and where its bytes are.
+fn fact_in(lines: &mut Vec<Line>) -> impl FnMut(&'static str, String, &'static str, Option<u64>) {
+    |name, value, about, byte| {
+        let below = match name {
+            "column index" | "offset index" => byte.map(|_| Below::Index),
+            "bloom filter" => byte.map(|_| Below::BloomFilter),
+            _ => None,
+        };
+        lines.push(Line { name, value: shown(&value), about, byte, below });
+    }
+}
+
+/// Where the indexes of a chunk are.
+fn index_facts(chunk: ColumnChunk<'_>, lines: &mut Vec<Line>) {
+    let mut fact = fact_in(lines);
     let range = |range: Option<std::ops::Range<u64>>| {
         range.map_or("none".to_owned(), |range| {
             format!("from byte {} on, {} bytes", range.start, range.end - range.start)
@@ -175,7 +189,6 @@ fn facts(file: &OpenedFile, row_group: usize, column: usize, lines: &mut Vec<Lin
         "Tells values that are not in the chunk. BloomFilter.md.",
         chunk.bloom_filter_offset(),
     );
-    Ok(())
 }
 
 impl Screen for Chunk {

@@ -1,6 +1,6 @@
 //! How many threads there is memory for: what is read ahead takes from a budget that others may want.
 
-use super::column_schedule::{FEW_ROW_GROUPS, USUAL_PAGE, data_pages};
+use super::column_schedule::{FEW_ROW_GROUPS, IN_FLIGHT, USUAL_PAGE, data_pages};
 use marquetry_base::MemoryBudget;
 use marquetry_core::metadata::ParquetMetaData;
 
@@ -39,6 +39,15 @@ pub(super) fn threads_within(budget: &MemoryBudget, threads: usize, each: u64, a
     }
     let room = (budget.left() as u64 / 2).saturating_sub(ahead);
     threads.min(usize::try_from(room / each.max(1)).unwrap_or(usize::MAX)).max(1)
+}
+
+/// How many threads decode columns that hold so many bytes together: those that are wanted, unless there is memory for one only.
+pub(super) fn column_threads(wanted: usize, budget: &MemoryBudget, held: impl FnOnce() -> u64) -> usize {
+    // All threads together hold what one does, and what is ahead.
+    match wanted > 1 && threads_within(budget, 2, held() / 2, IN_FLIGHT) > 1 {
+        true => wanted,
+        false => 1,
+    }
 }
 
 /// The bytes that may be ahead of what is wanted: no more than `most`, and a part of what is left of a budget.

@@ -4,7 +4,7 @@ use super::column_parallel::ColumnParallelReader;
 use super::column_schedule::{BatchGrid, ColumnPlan, IN_FLIGHT, PAGES_PER_STRIDE};
 use super::filtered_reader::FilteredReader;
 use super::loss::{LossReport, OnCorrupt};
-use super::memory_plan::{ahead_within, memory_of, threads_within};
+use super::memory_plan::{ahead_within, column_threads, memory_of};
 use super::options::ArrowReaderOptions;
 use super::prefetch::{RemoteSource, SequentialPrefetch};
 use super::read_plan::ReadPlan;
@@ -15,12 +15,11 @@ use super::row_group_parallel::RowGroupParallelReader;
 use super::salvage::{SalvageReader, SalvagedRows};
 use super::salvage_array_filter::SalvageArrayFilter;
 use super::salvage_filter::{FilterOutcome, SalvageFilter};
+use super::worker_pool::THREAD_NAME;
 use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
-use marquetry_base::{
-    CancelToken, Error, MemoryBudget, MemoryReservation, Result, SharedExecutor, Span, Stopwatch,
-};
+use marquetry_base::{CancelToken, Error, MemoryReservation, Result, SharedExecutor, Span, Stopwatch};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{ReadCounters, ReadMetrics};
 use marquetry_core::page::PageBufferPool;
@@ -145,7 +144,8 @@ impl ParquetRecordBatchReader {
         // Threads are of no use where pages are fetched one after the other, and may not read what is damaged.
         let is_parallel = prefetch.is_none() && options.on_corrupt == OnCorrupt::Fail;
         let memory = &options.limits.memory;
-        let threads = if is_parallel { threads_of(&metadata, &roots, &plan, memory) } else { 1 };
+        let held_by_all = || memory_of(&metadata, leaves(&roots), plan.batch_size);
+        let threads = if is_parallel { column_threads(plan.threads, memory, held_by_all) } else { 1 };
         let salvage = (options.on_corrupt != OnCorrupt::Fail).then(|| {
             SalvageReader::new(source, metadata.clone(), page_options, options.on_corrupt, plan.row_groups)
         });
@@ -439,9 +439,6 @@ impl ParquetRecordBatchReader {
     }
 }
 
-/// The name of threads of our own.
-pub(super) const THREAD_NAME: &str = "marquetry-read";
-
 #[cold]
 pub(crate) fn panicked() -> Error {
     Error::argument("reading panicked before; it cannot go on")
@@ -482,21 +479,6 @@ fn schema_of(roots: &[RootReader], on_corrupt: OnCorrupt, read_as: &ResolvedFiel
         _ => roots.iter().map(|root| root.arrow.clone()).collect(),
     };
     Arc::new(ArrowSchema::new_with_metadata(fields, read_as.schema.metadata().clone()))
-}
-
-/// How many threads decode columns: those that are wanted, unless there is memory for one only.
-fn threads_of(
-    metadata: &ParquetMetaData,
-    roots: &[RootReader],
-    plan: &ReadPlan,
-    memory: &MemoryBudget,
-) -> usize {
-    // All threads together hold what one does, and what is ahead.
-    let all = || memory_of(metadata, leaves(roots), plan.batch_size);
-    match plan.threads > 1 && threads_within(memory, 2, all() / 2, IN_FLIGHT) > 1 {
-        true => plan.threads,
-        false => 1,
-    }
 }
 
 fn nullable(field: &FieldRef) -> FieldRef {

@@ -12,6 +12,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+/// The name of threads of our own.
+pub(super) const THREAD_NAME: &str = "marquetry-read";
+
 /// Hands out tasks, several of which can run in parallel.
 pub(super) trait Scheduler: Send + 'static {
     /// State that each thread owns while it works.

@@ -170,25 +170,13 @@ fn convert_rows(
     let batches: Batches = match keys.is_empty() {
         true => Box::new(batches),
         false => {
-            progress.begin("sorting ", None);
             let budget = Budget::new(memory_limit, args.batch_size.get(), threads);
-            let advance = |rows| progress.advance(rows);
-            let sorted = sort::sorted(Box::new(batches), &schema, Keys::new(keys)?, budget, advance)?;
-            progress.begin("writing ", Some(Total::Rows(progress.rows())));
-            match kept.len() == schema.fields().len() {
-                true => sorted,
-                false => Box::new(sorted.map(move |batch| Ok(batch?.project(&kept)?))),
-            }
+            sorted_rows(Box::new(batches), &schema, keys, kept, budget, &mut progress)?
         }
     };
-    let batches: Batches = match first_column {
+    let batches = match first_column {
         None => batches,
-        Some(first) => {
-            let columns = written_schema.fields().len();
-            let order: Vec<usize> =
-                std::iter::once(first).chain((0..columns).filter(|at| *at != first)).collect();
-            Box::new(batches.map(move |batch| Ok(batch?.project(&order)?)))
-        }
+        Some(first) => with_column_first(batches, first, written_schema.fields().len()),
     };
     for part in parts(batches, target, threads) {
         let part = part.map_err(|failure| lost.before(&locked(&losses), failure))?;
@@ -206,6 +194,32 @@ fn convert_rows(
         args.metrics.tell_written(&args.output, sizes.metrics(), output)?;
     }
     lost.tell(&locked(&losses))
+}
+
+/// The rows in the order of `keys`, without the columns that are not `kept`.
+fn sorted_rows(
+    batches: Batches,
+    schema: &SchemaRef,
+    keys: Vec<SortKey>,
+    kept: Vec<usize>,
+    budget: Budget,
+    progress: &mut Progress,
+) -> Result<Batches, Failure> {
+    progress.begin("sorting ", None);
+    let advance = |rows| progress.advance(rows);
+    let sorted = sort::sorted(batches, schema, Keys::new(keys)?, budget, advance)?;
+    progress.begin("writing ", Some(Total::Rows(progress.rows())));
+    Ok(match kept.len() == schema.fields().len() {
+        true => sorted,
+        false => Box::new(sorted.map(move |batch| Ok(batch?.project(&kept)?))),
+    })
+}
+
+/// Batches of `columns` columns, of which another one is the first.
+fn with_column_first(batches: Batches, first: usize, columns: usize) -> Batches {
+    let others = (0..columns).filter(|at| *at != first);
+    let order: Vec<usize> = std::iter::once(first).chain(others).collect();
+    Box::new(batches.map(move |batch| Ok(batch?.project(&order)?)))
 }
 
 /// The rows as the output takes them.

@@ -100,10 +100,17 @@ fn mark_nulls(nulls: &NullBuffer, hashes: &mut [u64]) {
 }
 
 fn values(array: &dyn Array) -> Vec<u64> {
+    // What Parquet has no type for is as nulls are.
+    numbers(array)
+        .or_else(|| strings(array))
+        .or_else(|| nested(array))
+        .unwrap_or_else(|| vec![NULL; array.len()])
+}
+
+/// Those of booleans, numbers, and times.
+fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
     use DataType::*;
-    let len = array.len();
-    match array.data_type() {
-        Null => vec![NULL; len],
+    Some(match array.data_type() {
         Boolean => array.as_boolean().values().iter().map(|value| spread(u64::from(value))).collect(),
         Int8 => integers::<Int8Type>(array, 1),
         Int16 => integers::<Int16Type>(array, 1),
@@ -161,6 +168,23 @@ fn values(array: &dyn Array) -> Vec<u64> {
             };
             array.as_primitive::<Decimal256Type>().values().iter().map(value).collect()
         }
+        Interval(arrow_schema::IntervalUnit::MonthDayNano) => {
+            let values = array.as_primitive::<IntervalMonthDayNanoType>().values();
+            values.iter().map(|value| bytes(value.to_byte_slice())).collect()
+        }
+        Interval(arrow_schema::IntervalUnit::DayTime) => {
+            let values = array.as_primitive::<IntervalDayTimeType>().values();
+            values.iter().map(|value| bytes(value.to_byte_slice())).collect()
+        }
+        _ => return None,
+    })
+}
+
+/// Those of text and bytes.
+fn strings(array: &dyn Array) -> Option<Vec<u64>> {
+    use DataType::*;
+    let len = array.len();
+    Some(match array.data_type() {
         Utf8 => (0..len).map(|i| bytes(array.as_string::<i32>().value(i).as_bytes())).collect(),
         LargeUtf8 => (0..len).map(|i| bytes(array.as_string::<i64>().value(i).as_bytes())).collect(),
         Utf8View => {
@@ -174,14 +198,15 @@ fn values(array: &dyn Array) -> Vec<u64> {
             views(strings.views(), |i| strings.value(i))
         }
         FixedSizeBinary(_) => (0..len).map(|i| bytes(array.as_fixed_size_binary().value(i))).collect(),
-        Interval(arrow_schema::IntervalUnit::MonthDayNano) => {
-            let values = array.as_primitive::<IntervalMonthDayNanoType>().values();
-            values.iter().map(|value| bytes(value.to_byte_slice())).collect()
-        }
-        Interval(arrow_schema::IntervalUnit::DayTime) => {
-            let values = array.as_primitive::<IntervalDayTimeType>().values();
-            values.iter().map(|value| bytes(value.to_byte_slice())).collect()
-        }
+        _ => return None,
+    })
+}
+
+/// Those of values that are made of others.
+fn nested(array: &dyn Array) -> Option<Vec<u64>> {
+    use DataType::*;
+    let len = array.len();
+    Some(match array.data_type() {
         Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let entries = hashes(dictionary.values());
@@ -218,9 +243,8 @@ fn values(array: &dyn Array) -> Vec<u64> {
             let entries: ArrayRef = std::sync::Arc::new(map.entries().clone());
             lists(&entries, len, |i| range(map.value_offsets(), i))
         }
-        // What Parquet has no type for.
-        _ => vec![NULL; len],
-    }
+        _ => return None,
+    })
 }
 
 fn integers<P: ArrowPrimitiveType>(array: &dyn Array, factor: u64) -> Vec<u64>
