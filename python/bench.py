@@ -133,21 +133,43 @@ def batches(path: str, threads: int, first: bool) -> Contest:
     return contest
 
 
-def writes(path: str, folder: str) -> Contest:
-    """A table from memory, compressed by Snappy."""
+def mapped(path: str) -> pa.Table:
+    """A table whose bytes nobody has allocated: a library that had read it would have memory left over from that, to write with."""
+    arrow = f"{path}.arrow"
+    if not os.path.exists(arrow):
+        # In a process of its own.
+        code = (
+            "import sys, pyarrow as pa, pyarrow.parquet as pq\n"
+            "table = pq.read_table(sys.argv[1])\n"
+            "with pa.ipc.new_file(sys.argv[2], table.schema) as file:\n"
+            "    file.write_table(table)"
+        )
+        subprocess.run([sys.executable, "-c", code, path, arrow], check=True)
+    table = pa.ipc.open_file(pa.memory_map(arrow)).read_all()
+    for column in table.columns:
+        for chunk in column.chunks:
+            for buffer in filter(None, chunk.buffers()):
+                # Each page is there before anybody is measured.
+                np.frombuffer(buffer, np.uint8)[::4096].sum()
+    return table
+
+
+def writes(path: str, folder: str, row_group: int) -> Contest:
+    """A table from memory, compressed by Snappy, in row groups of so many rows; 0: of as many as each makes if nothing is said."""
+    size = {"row_group_size": row_group} if row_group else {}
     polars, duckdb, arro3 = (optional(name) for name in ("polars", "duckdb", "arro3.io"))
-    in_memory = theirs.read_table(path)
+    in_memory = mapped(path)
     contest: Contest = {
-        "marquetry": lambda: ours.write_table(in_memory, f"{folder}/ours.parquet"),
-        "pyarrow": lambda: theirs.write_table(in_memory, f"{folder}/theirs.parquet"),
+        "marquetry": lambda: ours.write_table(in_memory, f"{folder}/ours.parquet", **size),
+        "pyarrow": lambda: theirs.write_table(in_memory, f"{folder}/theirs.parquet", **size),
     }
     if polars is not None:
         frame = polars.DataFrame(in_memory)
-        contest["polars"] = lambda: frame.write_parquet(f"{folder}/polars.parquet", compression="snappy")
+        contest["polars"] = lambda: frame.write_parquet(f"{folder}/polars.parquet", compression="snappy", **size)
     if duckdb is not None:
-        contest["duckdb"] = lambda: duckdb.from_arrow(in_memory).write_parquet(f"{folder}/duckdb.parquet", compression="snappy")
+        contest["duckdb"] = lambda: duckdb.from_arrow(in_memory).write_parquet(f"{folder}/duckdb.parquet", compression="snappy", **size)
     if arro3 is not None:
-        contest["arro3"] = lambda: arro3.write_parquet(in_memory, f"{folder}/arro3.parquet", compression="snappy")
+        contest["arro3"] = lambda: arro3.write_parquet(in_memory, f"{folder}/arro3.parquet", compression="snappy", **({"max_row_group_size": row_group} if row_group else {}))
     return contest
 
 
@@ -185,7 +207,7 @@ def contests(options: argparse.Namespace, folder: str) -> dict[str, Callable[[],
     found["1 % of the rows"] = functools.partial(one_percent, path, threads)
     found["iter_batches"] = functools.partial(batches, path, threads, first=False)
     found["first batch"] = functools.partial(batches, path, threads, first=True)
-    found["write_table"] = functools.partial(writes, path, folder)
+    found["write_table"] = functools.partial(writes, path, folder, options.row_group_size)
     return found
 
 
@@ -248,6 +270,7 @@ def main() -> None:
     parser.add_argument("--lineitem", help="TPC-H's lineitem, whose first column is of numbers")
     parser.add_argument("--file", action="append", default=[], help="a file of your own that is read, too; more than once")
     parser.add_argument("--contest", help="only the contests whose names have this in them")
+    parser.add_argument("--row-group-size", type=int, default=1 << 20, help="rows of a row group that is written; 0 for what each makes of its own; default %(default)s")
     parser.add_argument("--alone", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
