@@ -49,7 +49,9 @@ impl FooterCache {
 
     fn keep(&self, file: &StoreFile, footer: ArrowReaderMetadata, indexes: PageIndexCache) {
         let Some(cache) = &self.cache else { return };
-        let (counted_indexes, counted) = (indexes.bytes(), footer.memory_size());
+        // The schema is kept, too, and as much for what the table has its columns read as.
+        let of_table = 2 * footer.schema().fields().size();
+        let (counted_indexes, counted) = (indexes.bytes(), footer.memory_size() + of_table);
         let (store, tag) = (file.store_name(), tag(file.meta()));
         let kept = KeptFooter { store, tag, footer, indexes, counted_indexes, counted };
         cache.put(&file.meta().location, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));

@@ -1,8 +1,8 @@
 //! Which schema a table has, and which one its files are read as.
 
 use crate::column_kind::{is_binary, is_text};
-use crate::variant_storage::{below, is_restored, with_type};
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use crate::variant_storage::{below, changed_fields, is_restored, with_type};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,11 +43,7 @@ pub(crate) fn read_schema(file: &Schema, table: &Schema) -> Option<SchemaRef> {
 }
 
 fn read_fields(file: &Fields, table: &Fields) -> Fields {
-    let read = |field: &FieldRef| match table.find(field.name()) {
-        Some((_, wanted)) => with_type(field, read_type(field, wanted)),
-        None => field.clone(),
-    };
-    file.iter().map(read).collect()
+    changed_fields(file, table, |field, wanted| with_type(field, read_type(field, wanted)))
 }
 
 fn read_type(file: &Field, table: &Field) -> DataType {

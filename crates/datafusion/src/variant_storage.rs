@@ -93,11 +93,7 @@ fn children(data_type: &DataType) -> Option<&Fields> {
 
 /// The fields, with nothing shredded in VARIANTs that `other` has in other storage.
 fn unlike(fields: &Fields, other: &Fields) -> Fields {
-    let field = |field: &FieldRef| match other.find(field.name()) {
-        Some((_, other)) => with_type(field, unlike_type(field, other)),
-        None => field.clone(),
-    };
-    fields.iter().map(field).collect()
+    changed_fields(fields, other, |field, other| with_type(field, unlike_type(field, other)))
 }
 
 fn unlike_type(field: &Field, other: &Field) -> DataType {
@@ -120,11 +116,7 @@ pub(crate) fn with_wholes(file: &Fields, table: &Fields) -> Fields {
 }
 
 fn fields_as(file: &Fields, table: &Fields, restored: &dyn Fn(&Field, &DataType) -> DataType) -> Fields {
-    let field = |field: &FieldRef| match table.find(field.name()) {
-        Some((_, table)) => with_type(field, type_as(field, table, restored)),
-        None => field.clone(),
-    };
-    file.iter().map(field).collect()
+    changed_fields(file, table, |field, table| with_type(field, type_as(field, table, restored)))
 }
 
 fn type_as(file: &Field, table: &Field, restored: &dyn Fn(&Field, &DataType) -> DataType) -> DataType {
@@ -132,6 +124,23 @@ fn type_as(file: &Field, table: &Field, restored: &dyn Fn(&Field, &DataType) -> 
         true => restored(file, table.data_type()),
         false => below(file.data_type(), table.data_type(), &|file, table| type_as(file, table, restored)),
     }
+}
+
+/// The fields, changed where `others` has one of the same name.
+pub(crate) fn changed_fields(
+    fields: &Fields,
+    others: &Fields,
+    changed: impl Fn(&FieldRef, &FieldRef) -> FieldRef,
+) -> Fields {
+    let changed = |(place, field): (usize, &FieldRef)| {
+        // PERF: mostly it has the same place. Files have thousands of columns, and are opened again and again.
+        let same_place = others.get(place).filter(|other| other.name() == field.name());
+        match same_place.or_else(|| others.find(field.name()).map(|(_, other)| other)) {
+            Some(other) => changed(field, other),
+            None => field.clone(),
+        }
+    };
+    fields.iter().enumerate().map(changed).collect()
 }
 
 /// A type, with the types of the fields below it changed where `other` has them too.
@@ -143,11 +152,7 @@ pub(crate) fn below(
     let item = |field: &FieldRef, other: &FieldRef| with_type(field, changed(field, other));
     match (of, other) {
         (DataType::Struct(fields), DataType::Struct(others)) => {
-            let field = |field: &FieldRef| match others.find(field.name()) {
-                Some((_, other)) => item(field, other),
-                None => field.clone(),
-            };
-            DataType::Struct(fields.iter().map(field).collect())
+            DataType::Struct(changed_fields(fields, others, item))
         }
         (DataType::List(element), DataType::List(other)) => DataType::List(item(element, other)),
         (DataType::LargeList(element), DataType::LargeList(other)) => {

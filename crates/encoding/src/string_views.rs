@@ -288,12 +288,12 @@ impl StringViews {
                     _ => return false,
                 }
             }
-            _ => return false,
+            _ => return self.are_utf8_by_buffer(views),
         };
         if survey.inline & INLINE_HIGH_BITS != 0 && !inline_are_utf8(views) {
             return false;
         }
-        if text.len() > 64 * views.len() {
+        if text.len() > 64 * views.len() && text.len() > 4 * long_bytes(views) {
             // Strings with large gaps between them are validated one by one.
             return false;
         }
@@ -311,6 +311,18 @@ impl StringViews {
             let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
             begins_or_ends(from) & begins_or_ends(from + len)
         })
+    }
+
+    /// The same of strings in several buffers, as those of several pages are: of what is in one buffer, together.
+    fn are_utf8_by_buffer(&self, mut views: &[u128]) -> bool {
+        while !views.is_empty() {
+            let (one, rest) = views.split_at(len_in_one_buffer(views));
+            if one.len() < LEAST_AT_ONCE && !rest.is_empty() || !self.is_utf8_for_sure(one) {
+                return false;
+            }
+            views = rest;
+        }
+        true
     }
 
     /// Adds several buffers, unless they are the last ones already, and returns the number of the first.
@@ -360,6 +372,23 @@ impl PartialEq for StringViews {
         self.iter().eq(other.iter())
     }
 }
+
+/// How many bytes the strings have that are not in their views.
+fn long_bytes(views: &[u128]) -> usize {
+    let len = |view: &u128| if view_is_inline(*view) { 0 } else { view_len(*view) as usize };
+    views.iter().map(len).sum()
+}
+
+/// How many of the first views are in their views or in one buffer.
+fn len_in_one_buffer(views: &[u128]) -> usize {
+    let buffer = |view: &u128| (*view >> 64) as u32;
+    let Some(first) = views.iter().position(|view| !view_is_inline(*view)) else { return views.len() };
+    let other = |view: &u128| !view_is_inline(*view) && buffer(view) != buffer(&views[first]);
+    views.iter().position(other).unwrap_or(views.len())
+}
+
+/// Fewer strings in a row of one buffer are not worth looking at together.
+const LEAST_AT_ONCE: usize = 32;
 
 /// Whether the strings that are in their views are UTF-8.
 ///
@@ -467,6 +496,39 @@ mod tests {
             proptest::prop_assert_eq!(views.first_not_utf8(0..places.len()), expected);
             let bytes: usize = places.iter().map(|place| place.len() + 4).sum();
             if expected.is_none() && bytes <= 64 * places.len() {
+                proptest::prop_assert!(views.is_utf8_for_sure(views.views()));
+            }
+        }
+    }
+
+    proptest::proptest! {
+        /// A batch may have strings of several pages, some of which are far apart.
+        #[test]
+        fn text_of_several_buffers_is_what_is_text_string_by_string(
+            pages in proptest::collection::vec((1usize..90, 1usize..120, 0usize..400), 1..5),
+            wrong in proptest::option::of((0usize..5, 0usize..20_000)),
+            letters in "[a-zа-я]{60}",
+        ) {
+            let mut views = StringViews::new();
+            for (number, &(count, len, gap)) in pages.iter().enumerate() {
+                let (mut page, mut places) = (Vec::new(), Vec::new());
+                for _ in 0..count {
+                    let cut = (0..=len.min(letters.len())).rev().find(|cut| letters.is_char_boundary(*cut)).unwrap();
+                    places.push(page.len()..page.len() + cut);
+                    page.extend(&letters.as_bytes()[..cut]);
+                    page.extend(std::iter::repeat_n(b'-', gap));
+                }
+                if let Some((_, at)) = wrong.filter(|(page, _)| *page == number)
+                    && let Some(byte) = page.get_mut(at)
+                {
+                    *byte = 0xff;
+                }
+                let buffer = views.add_buffer(&Bytes::from(page));
+                places.into_iter().for_each(|place| views.push_slice(buffer, place));
+            }
+            let expected = views.iter().position(|string| std::str::from_utf8(string).is_err());
+            proptest::prop_assert_eq!(views.first_not_utf8(0..views.len()), expected);
+            if wrong.is_none() && pages.iter().all(|&(count, len, gap)| count >= LEAST_AT_ONCE && len > 12 && gap < len) {
                 proptest::prop_assert!(views.is_utf8_for_sure(views.views()));
             }
         }

@@ -65,16 +65,9 @@ impl ArrowReaderMetadata {
     ///
     /// Fails as [`try_new`](Self::try_new) does.
     pub fn with_options(&self, options: ArrowReaderOptions) -> Result<Self> {
-        let other = Self::try_new(self.metadata.clone(), options)?;
-        Ok(ArrowReaderMetadata {
-            recovered_end: self.recovered_end,
-            cached: self.cached.clone(),
-            #[cfg(feature = "async")]
-            known: self.known.clone(),
-            #[cfg(feature = "async")]
-            page_indexes: self.page_indexes.clone(),
-            ..other
-        })
+        Limits::check("rows", self.metadata.num_rows(), options.limits.rows)?;
+        let types = self.types.with_options(&self.metadata, &options)?;
+        Ok(ArrowReaderMetadata { types, options, ..self.clone() })
     }
 
     pub(crate) fn read(source: &dyn Source, options: ArrowReaderOptions) -> Result<Self> {

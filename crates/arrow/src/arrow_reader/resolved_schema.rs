@@ -64,12 +64,31 @@ pub(super) struct SchemaCache {
     whole: OnceLock<ResolvedFields>,
     /// Those of the first projection.
     part: OnceLock<(ProjectionMask, ResolvedFields)>,
+    /// What the fields were resolved by; `None` if not by options.
+    choice: Option<TypeChoice>,
+    /// That of the first other options: a session reads a file as its table has it, again and again.
+    other: OnceLock<Arc<SchemaCache>>,
+}
+
+/// The options that say what fields are read as.
+#[derive(Debug, Clone, PartialEq)]
+struct TypeChoice {
+    schema: Option<SchemaRef>,
+    types: TypeOptions,
+    virtual_columns: Vec<FieldRef>,
+}
+
+impl TypeChoice {
+    fn of(options: &ArrowReaderOptions) -> Self {
+        let (schema, virtual_columns) = (options.schema.clone(), options.virtual_columns.clone());
+        TypeChoice { schema, types: type_options(options), virtual_columns }
+    }
 }
 
 impl SchemaCache {
     /// Fails if the schema that the options ask for does not fit; nothing else is found out.
     pub(super) fn new(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> Result<Self> {
-        let types = SchemaCache::default();
+        let types = SchemaCache { choice: Some(TypeChoice::of(options)), ..SchemaCache::default() };
         if let Some(wanted) = &options.schema {
             let fields = NestedField::from_schema(metadata.schema());
             let schema = to_arrow_as(&fields, metadata.schema(), wanted)?;
@@ -78,6 +97,23 @@ impl SchemaCache {
         }
         check_chosen_types(metadata.schema(), &options.types)?;
         Ok(types)
+    }
+
+    /// The cache of the same file for other options. Fails as [`new`](Self::new) does.
+    pub(super) fn with_options(
+        self: &Arc<Self>,
+        metadata: &ParquetMetaData,
+        options: &ArrowReaderOptions,
+    ) -> Result<Arc<Self>> {
+        let choice = Some(TypeChoice::of(options));
+        let known = std::iter::once(self).chain(self.other.get());
+        if let Some(same) = known.into_iter().find(|cache| cache.choice == choice) {
+            return Ok(same.clone());
+        }
+        let other = Arc::new(Self::new(metadata, options)?);
+        // Another thread may have been first, with others still.
+        let _ = self.other.set(other.clone());
+        Ok(other)
     }
 
     /// All fields as another schema.
@@ -89,7 +125,8 @@ impl SchemaCache {
     pub(super) fn memory_size(&self) -> usize {
         let resolved = [self.whole.get(), self.part.get().map(|(_, part)| part)];
         // A nested field for each Arrow field, and as much again for the column's name and levels.
-        resolved.into_iter().flatten().map(|part| 2 * part.schema.fields().size()).sum()
+        let own: usize = resolved.into_iter().flatten().map(|part| 2 * part.schema.fields().size()).sum();
+        own + self.other.get().map_or(0, |other| other.memory_size())
     }
 
     /// All fields, and virtual columns.

@@ -86,12 +86,18 @@ impl RowGroupFilter<'_> {
         if rows.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
             return Ok(Candidates { rows, asks_predicate: false, all_fetched: false });
         }
-        // First, so that all indexes come at once.
-        let all = self.pages(&with(&looked_at, &scan.leaves), &rows).await?;
-        let others: Vec<_> = scan.leaves.iter().copied().filter(|leaf| !looked_at.contains(leaf)).collect();
-        let others = self.pages(&others, &rows).await?;
-        let all_fetched = bytes(&buffered.missing_of(others)) <= scan.cost.bytes_per_round_trip();
-        let pages = if all_fetched { all } else { self.pages(&looked_at, &rows).await? };
+        // Together, so that all indexes come at once.
+        let leaves = with(&looked_at, &scan.leaves);
+        let runs: Vec<_> = rows.runs().collect();
+        let pages = scan.pages_of_each(remote, self.row_group, &leaves, &runs, buffered).await?;
+        let (looked_at, others): (Vec<_>, Vec<_>) =
+            leaves.iter().zip(pages).partition(|(leaf, _)| looked_at.contains(leaf));
+        let [mut pages, others] = [looked_at, others]
+            .map(|pages| pages.into_iter().flat_map(|(_, pages)| pages).collect::<Vec<_>>());
+        let all_fetched = bytes(&buffered.missing_of(others.clone())) <= scan.cost.bytes_per_round_trip();
+        if all_fetched {
+            pages.extend(others);
+        }
         remote.fetch(buffered, pages).await?;
         Ok(Candidates { rows, asks_predicate, all_fetched })
     }

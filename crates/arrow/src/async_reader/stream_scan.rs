@@ -45,7 +45,19 @@ impl StreamScan {
         rows: &[Range<u64>],
         buffered: &Arc<RangeCache>,
     ) -> Result<Vec<Range<u64>>> {
-        remote.run(buffered, || self.ahead(buffered).pages(row_group, leaves, rows)).await
+        self.pages_of_each(remote, row_group, leaves, rows, buffered).await.map(|pages| pages.concat())
+    }
+
+    /// The same for each of `leaves`.
+    pub(super) async fn pages_of_each(
+        &self,
+        remote: &RangeFetcher<'_, dyn AsyncSource>,
+        row_group: usize,
+        leaves: &[usize],
+        rows: &[Range<u64>],
+        buffered: &Arc<RangeCache>,
+    ) -> Result<Vec<Vec<Range<u64>>>> {
+        remote.run(buffered, || self.ahead(buffered).pages_of_each(row_group, leaves, rows)).await
     }
 
     pub(super) fn ahead<'a>(&'a self, buffered: &'a RangeCache) -> FetchPlanner<'a> {

@@ -26,7 +26,7 @@ pub fn index_ranges(metadata: &ParquetMetaData, row_group: usize, leaves: &[usiz
 }
 
 /// Where those pages of some columns of a row group are that have any of `rows`, which are sorted and disjoint;
-/// dictionaries included. All pages of a column without an offset index, or with one that makes no sense.
+/// dictionaries included: those of each column. All pages of a column without an offset index, or with one that makes no sense.
 ///
 /// Fails only if `source` does; it is read for offset indexes.
 pub fn page_ranges(
@@ -36,18 +36,14 @@ pub fn page_ranges(
     leaves: &[usize],
     rows: &[Range<u64>],
     limits: &Limits,
-) -> Result<Vec<Range<u64>>> {
+) -> Result<Vec<Vec<Range<u64>>>> {
     let group = metadata.row_group(row_group);
-    let is_all = matches!(rows, [all] if all.start == 0 && all.end >= group.num_rows());
-    if is_all {
-        return Ok(chunk_ranges(metadata, row_group, leaves));
-    }
-    let mut out = Vec::new();
+    let mut out = vec![Vec::new(); leaves.len()];
     if rows.is_empty() {
         return Ok(out);
     }
     let (mut failed, mut lacks) = (None, false);
-    for &leaf in leaves {
+    for (&leaf, out) in leaves.iter().zip(&mut out) {
         let Ok(chunk) = group.column(leaf) else { continue };
         let index = match read_offset_index(source, chunk, limits) {
             Ok(index) => index,

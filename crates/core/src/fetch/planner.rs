@@ -86,14 +86,26 @@ impl<'a> FetchPlanner<'a> {
         leaves: &[usize],
         rows: &[Range<u64>],
     ) -> Result<Vec<Range<u64>>> {
+        self.pages_of_each(row_group, leaves, rows).map(|pages| pages.concat())
+    }
+
+    /// The same for each of `leaves`.
+    pub fn pages_of_each(
+        &mut self,
+        row_group: usize,
+        leaves: &[usize],
+        rows: &[Range<u64>],
+    ) -> Result<Vec<Vec<Range<u64>>>> {
         let num_rows = self.metadata.row_group(row_group).num_rows();
         let is_all = matches!(rows, [all] if all.start == 0 && all.end >= num_rows);
-        let whole = chunk_ranges(self.metadata, row_group, leaves);
+        let whole = |leaf: &usize| chunk_ranges(self.metadata, row_group, &[*leaf]);
+        let whole: Vec<_> = leaves.iter().map(whole).collect();
         if is_all {
             return Ok(whole);
         }
         let indexes = index_ranges(self.metadata, row_group, leaves);
-        if bytes(&whole) <= self.cost.hole_size_limit {
+        if whole.iter().map(|ranges| bytes(ranges)).fold(0, u64::saturating_add) <= self.cost.hole_size_limit
+        {
             // There is nothing to be won by knowing where the pages are, before they are there.
             self.add(indexes);
             return Ok(whole);
