@@ -81,7 +81,9 @@ fn a_table_at_once_takes_less_memory_than_its_chunks() {
         let sizes: Vec<_> = (0..4).map(|i| group.column(i).unwrap().compressed_size() as usize).collect();
         let largest = sizes[2];
         eprintln!("{threads} threads: {peak} bytes of memory for chunks of {sizes:?}");
-        assert!(peak < largest / 2 * threads && largest * 2 < sizes.iter().sum::<usize>());
+        // Each thread but the one whose chunk goes into the file may have one whose turn has not come.
+        let most = largest / 2 + (threads - 1) * largest;
+        assert!(peak < most && most * 3 < sizes.iter().sum::<usize>() * 2);
     }
 }
 

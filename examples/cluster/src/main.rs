@@ -29,6 +29,7 @@ async fn main() -> Result<()> {
 
 /// A table of all parts of the cluster: its name goes nowhere, its files' URL goes to the scheduler and the executors.
 async fn add_table(ctx: &SessionContext, name: &str, files: &str) -> Result<()> {
-    let sql = format!("create external table {name} stored as parquet location '{}'", files.replace('\'', "''"));
+    let sql =
+        format!("create external table {name} stored as parquet location '{}'", files.replace('\'', "''"));
     ctx.sql(&sql).await?.collect().await.map(drop)
 }

@@ -233,3 +233,49 @@ fn inside(range: Range<u64>, len: u64) -> Option<Range<u64>> {
     let range = range.start..range.end.min(len);
     (!range.is_empty()).then_some(range)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::StringLayout;
+    use arrow_schema::{DataType, Schema as ArrowSchema};
+    use marquetry_base::MemoryBudget;
+
+    fn wines(options: ArrowReaderOptions) -> ArrowReaderMetadata {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+        ArrowReaderMetadata::load(std::fs::File::open(path).unwrap(), options).unwrap()
+    }
+
+    fn type_of_name(file: &ArrowReaderMetadata) -> &DataType {
+        file.schema().field_with_name("name").unwrap().data_type()
+    }
+
+    #[test]
+    fn a_schema_is_made_once_for_the_same_options() {
+        let opened = wines(ArrowReaderOptions::new());
+        let limits = Limits::default().with_memory(MemoryBudget::new(1 << 30));
+        let same = opened.with_options(ArrowReaderOptions::new().with_limits(limits)).unwrap();
+        assert!(Arc::ptr_eq(same.schema(), opened.schema()));
+        let views = ArrowReaderOptions::new().with_text(StringLayout::Utf8View);
+        let [first, second] = [(); 2].map(|()| opened.with_options(views.clone()).unwrap());
+        assert_eq!(type_of_name(&first), &DataType::Utf8View);
+        assert!(Arc::ptr_eq(first.schema(), second.schema()));
+    }
+
+    #[test]
+    fn other_options_have_their_own_schema() {
+        let opened = wines(ArrowReaderOptions::new());
+        let views = ArrowReaderOptions::new().with_text(StringLayout::Utf8View);
+        let as_views = opened.with_options(views.clone()).unwrap();
+        let large = ArrowReaderOptions::new().with_text(StringLayout::LargeUtf8);
+        let numbered = ArrowReaderOptions::new().with_row_numbers("row");
+        for (options, expected) in [(&large, DataType::LargeUtf8), (&views, DataType::Utf8View)] {
+            assert_eq!(type_of_name(&opened.with_options(options.clone()).unwrap()), &expected);
+            assert_eq!(type_of_name(&as_views.with_options(options.clone()).unwrap()), &expected);
+        }
+        assert_eq!(type_of_name(&as_views.with_options(ArrowReaderOptions::new()).unwrap()), &DataType::Utf8);
+        assert!(opened.with_options(numbered).unwrap().schema().field_with_name("row").is_ok());
+        let wanted = ArrowSchema::new(vec![Field::new("name", DataType::Int64, true)]);
+        assert!(opened.with_options(ArrowReaderOptions::new().with_schema(wanted.into())).is_err());
+    }
+}
