@@ -145,7 +145,9 @@ def mapped(path: str) -> pa.Table:
             "    file.write_table(table)"
         )
         subprocess.run([sys.executable, "-c", code, path, arrow], check=True)
-    table = pa.ipc.open_file(pa.memory_map(arrow)).read_all()
+    # Decimals may stand in a file where they would have to be copied to be used.
+    aligned = pa.ipc.IpcReadOptions(ensure_alignment=pa.ipc.Alignment.At64Byte)
+    table = pa.ipc.open_file(pa.memory_map(arrow), options=aligned).read_all()
     for column in table.columns:
         for chunk in column.chunks:
             for buffer in filter(None, chunk.buffers()):
