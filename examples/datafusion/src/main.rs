@@ -5,7 +5,7 @@
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::SessionContext;
 use marquetry_datafusion::DatasetTable;
 use std::path::Path;
@@ -60,9 +60,8 @@ async fn write_by_year(ctx: &SessionContext, folder: &Path) -> Result<()> {
 
 /// Makes a table of a directory of files. `year` is a column, by the names of its directories.
 fn add_dataset(ctx: &SessionContext, name: &str, folder: &Path) -> Result<()> {
-    let dataset = marquetry::dataset([folder]).map_err(|error| error.to_string());
-    let table =
-        dataset.map_err(datafusion::error::DataFusionError::Execution).and_then(DatasetTable::try_new)?;
+    let dataset = marquetry::dataset([folder]).map_err(|error| DataFusionError::External(error.into()))?;
+    let table = DatasetTable::try_new(dataset)?;
     ctx.register_table(name, Arc::new(table))?;
     Ok(())
 }

@@ -48,14 +48,14 @@ mod tests {
     #[test]
     fn the_command_knows_the_function() {
         let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../wines.parquet");
-        let folder = std::env::temp_dir().join(format!("example-sql-{}.csv", std::process::id()));
+        let path = std::env::temp_dir().join(format!("example-sql-{}.csv", std::process::id()));
         let sql = format!(
             "select vintage(year) as decade, count(*) as wines from '{wines}' where year between 2010 and 2019 group by 1"
         );
-        let args = CommandLine::parse_from(["example-sql", &sql, "-o", folder.to_str().unwrap()]);
+        let args = CommandLine::parse_from(["example-sql", &sql, "-o", path.to_str().unwrap()]);
         let code = marquetry_sql::run(&args, async || session(&args));
-        let found = std::fs::read_to_string(&folder);
-        std::fs::remove_file(&folder).unwrap();
+        let found = std::fs::read_to_string(&path);
+        std::fs::remove_file(&path).unwrap();
         assert_eq!(code, ExitCode::SUCCESS);
         let found = found.unwrap();
         let mut lines = found.lines();

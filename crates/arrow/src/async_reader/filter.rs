@@ -65,15 +65,15 @@ impl RowGroupFilter<'_> {
         {
             if !candidates.all_fetched {
                 let pages = self.pages(&self.scan.leaves, &candidates.rows).await?;
-                self.remote.fetch(self.buffered, pages).await?;
+                self.remote.fetch(self.buffered, pages.concat()).await?;
             }
             return Ok(Wanted::Asking(candidates.rows));
         }
         self.ask(candidates).await.map(Wanted::Rows)
     }
 
-    /// Where the pages of `leaves` are that have any of `rows`.
-    async fn pages(&self, leaves: &[usize], rows: &RowMask) -> Result<Vec<Range<u64>>> {
+    /// Where the pages of each of `leaves` are that have any of `rows`.
+    async fn pages(&self, leaves: &[usize], rows: &RowMask) -> Result<Vec<Vec<Range<u64>>>> {
         let rows: Vec<_> = rows.runs().collect();
         self.scan.pages(self.remote, self.row_group, leaves, &rows, self.buffered).await
     }
@@ -88,12 +88,11 @@ impl RowGroupFilter<'_> {
         }
         // Together, so that all indexes come at once.
         let leaves = with(&looked_at, &scan.leaves);
-        let runs: Vec<_> = rows.runs().collect();
-        let pages = scan.pages_of_each(remote, self.row_group, &leaves, &runs, buffered).await?;
+        let pages = self.pages(&leaves, &rows).await?;
         let (looked_at, others): (Vec<_>, Vec<_>) =
             leaves.iter().zip(pages).partition(|(leaf, _)| looked_at.contains(leaf));
-        let [mut pages, others] = [looked_at, others]
-            .map(|pages| pages.into_iter().flat_map(|(_, pages)| pages).collect::<Vec<_>>());
+        let [mut pages, others] =
+            [looked_at, others].map(|each| each.into_iter().flat_map(|(_, pages)| pages).collect::<Vec<_>>());
         let all_fetched = bytes(&buffered.missing_of(others.clone())) <= scan.cost.bytes_per_round_trip();
         if all_fetched {
             pages.extend(others);
@@ -123,7 +122,8 @@ impl RowGroupFilter<'_> {
         let found = self.remote.run(self.buffered, || self.evaluate(&sample, true, &uncounted)).await?;
         let sampled = self.pages(&self.scan.leaves, &sample).await?;
         let needed = self.pages(&self.scan.leaves, &found).await?;
-        let [sampled, needed] = [sampled, needed].map(|pages| bytes(&self.buffered.missing_of(pages)));
+        let [sampled, needed] =
+            [sampled, needed].map(|pages| bytes(&self.buffered.missing_of(pages.concat())));
         Ok(needed >= sampled / 8 * 7)
     }
 

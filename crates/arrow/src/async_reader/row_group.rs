@@ -108,7 +108,7 @@ impl StreamScan {
         let runs: Vec<_> = selection.runs().collect();
         if !runs.is_empty() {
             let pages = self.pages(&remote, row_group, &self.leaves, &runs, &buffered).await?;
-            remote.fetch(&buffered, pages).await?;
+            remote.fetch(&buffered, pages.concat()).await?;
         }
         self.opened(row_group, RowChoice::Selected(selection), passed, buffered)
     }

@@ -36,20 +36,8 @@ impl StreamScan {
         RangeFetcher { source: &*self.source, version, cost: self.cost, memory, counters }
     }
 
-    /// Where the pages of `leaves` are that have any of `rows`.
+    /// Where the pages of each of `leaves` are that have any of `rows`.
     pub(super) async fn pages(
-        &self,
-        remote: &RangeFetcher<'_, dyn AsyncSource>,
-        row_group: usize,
-        leaves: &[usize],
-        rows: &[Range<u64>],
-        buffered: &Arc<RangeCache>,
-    ) -> Result<Vec<Range<u64>>> {
-        self.pages_of_each(remote, row_group, leaves, rows, buffered).await.map(|pages| pages.concat())
-    }
-
-    /// The same for each of `leaves`.
-    pub(super) async fn pages_of_each(
         &self,
         remote: &RangeFetcher<'_, dyn AsyncSource>,
         row_group: usize,
