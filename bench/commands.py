@@ -1,9 +1,9 @@
 """Whole conversions beside DuckDB and polars: seconds and the most memory of each process.
 
-    cargo build --release -p marquetry-cli
-    cargo run --release -p marquetry-bench -- scan --rounds 1
+    cargo build --profile compact -p marquetry-cli
+    cargo run --profile dist -p marquetry-bench -- scan --rounds 1
     pip install duckdb==2.* polars==2.*
-    python bench/commands.py target/release/marquetry target/bench-data/lineitem-sf1-snappy.parquet --hits target/bench-data/hits-sf1-snappy.parquet
+    python bench/commands.py target/compact/marquetry target/bench-data/lineitem-sf1-snappy.parquet --hits target/bench-data/hits-sf1-snappy.parquet
 
 Every conversion runs in a process of its own, start included, with as many threads as the machine has CPUs. The programs take
 turns, and the best of some rounds counts. After the first round the number of rows in each output is compared.

@@ -1,7 +1,7 @@
 """`marquetry stats` beside DuckDB's SUMMARIZE: time, memory, and whether both say the same.
 
     pip install duckdb==2.*
-    python bench/stats.py target/dist/marquetry FILE.parquet ... [--rounds 3] [--threads 2]
+    python bench/stats.py target/compact/marquetry FILE.parquet ... [--rounds 3] [--threads 2]
 
 Counts of nulls, bounds, means and standard deviations are held against each other, and numbers of distinct values against
 count(DISTINCT) of DuckDB, within what each claims. A difference ends the run with exit code 1. Files come from the page cache.

@@ -128,19 +128,28 @@ def repeated_prefix(folder):
     write(folder / "repeated_prefix.parquet", page, footer(schema, [group([one], n)], n))
 
 
+def one_list(folder, entries):
+    """One row, which is a list."""
+    # Repetition: a 0 and then ones; definition: all ones; values: indices of no bits.
+    rep = varint(1 << 1) + b"\0" + varint((entries - 1) << 1) + b"\1"
+    level = varint(entries << 1) + b"\1"
+    values = b"\0" + varint(entries << 1)
+    body = struct.pack("<I", len(rep)) + rep + struct.pack("<I", len(level)) + level + values
+    first = dictionary_page(bytes(8), 1)
+    page = data_page(body, entries, encoding=RLE_DICTIONARY)
+    schema = [root(1), element("l", repetition=0, children=1, converted=3), element("list", repetition=2, children=1), element("a", INT64)]
+    one = chunk(["l", "list", "a"], INT64, entries, len(first + page), 4 + len(first), dictionary=4, encodings=(PLAIN, RLE, RLE_DICTIONARY))
+    write(folder / f"one_list_{entries}.parquet", first + page, footer(schema, [group([one], 1)], 1))
+
+
 def one_long_list(folder):
-    """One row, which is a list of 2^26 (2^31 - 1) entries."""
-    for entries in (1 << 26, (1 << 31) - 1):
-        # Repetition: a 0 and then ones; definition: all ones; values: indices of no bits.
-        rep = varint(1 << 1) + b"\0" + varint((entries - 1) << 1) + b"\1"
-        level = varint(entries << 1) + b"\1"
-        values = b"\0" + varint(entries << 1)
-        body = struct.pack("<I", len(rep)) + rep + struct.pack("<I", len(level)) + level + values
-        first = dictionary_page(bytes(8), 1)
-        page = data_page(body, entries, encoding=RLE_DICTIONARY)
-        schema = [root(1), element("l", repetition=0, children=1, converted=3), element("list", repetition=2, children=1), element("a", INT64)]
-        one = chunk(["l", "list", "a"], INT64, entries, len(first + page), 4 + len(first), dictionary=4, encodings=(PLAIN, RLE, RLE_DICTIONARY))
-        write(folder / f"one_list_{entries}.parquet", first + page, footer(schema, [group([one], 1)], 1))
+    """A list of 2^26 entries."""
+    one_list(folder, 1 << 26)
+
+
+def longest_list(folder):
+    """A list of 2^31 - 1 entries, twice: half a minute each, where little is optimised."""
+    one_list(folder, (1 << 31) - 1)
     text = (
         "UEFSMRUEFRAVEEwVAhUAAAAHAAAAAAAAABUAFToVOiwV/v///w8VEBUGFQYAAAgAAAACAPz///8PAQYAAAD+////DwMB/v///w8AFQIZTEgBchUCADUC"
         "GAFsFQIVBgA1BBgEbGlzdBUCABUEJQIYAWEAFgIZHBkcJgAcFQQZJQAGGTgBbARsaXN0AWEVABb+////DxaOARaOASYyJggAABaOARYCACgBeABfAAAA"
@@ -347,7 +356,7 @@ def many_columns(folder):
 
 
 SMALL = [one_long_list, entries_of_no_bytes, repeated_prefix, wide_null_lists, false_claims, false_footers]
-LARGE = [bombs, long_strings, repeated_entry, long_entries, one_string, many_pages, lost_pages, pages_of_no_rows, many_row_groups]
+LARGE = [longest_list, bombs, long_strings, repeated_entry, long_entries, one_string, many_pages, lost_pages, pages_of_no_rows, many_row_groups]
 LARGE += [many_locations, many_pairs, long_names, many_columns]
 
 if __name__ == "__main__":

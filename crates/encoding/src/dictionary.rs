@@ -27,6 +27,7 @@ mod bytes_table;
 mod decoder;
 mod encoder;
 mod entries;
+mod fixed_table;
 mod index_decoder;
 mod page;
 mod words_table;

@@ -247,8 +247,16 @@ fn push<T: Copy + Default>(
         Values::Fixed(out) => {
             let width = out.width();
             let big_endian = |value: T| wide(value).to_be_bytes();
-            // PERF: of a width that is known, each copy is a load and a store. 9 to 16 are those of 19 to 38 digits.
+            // PERF: of a width that is known, each copy is a load and a store.
             out.push_with(picks.len(), |out| match width {
+                1 => push_tails::<1, T>(picks, from, out, big_endian),
+                2 => push_tails::<2, T>(picks, from, out, big_endian),
+                3 => push_tails::<3, T>(picks, from, out, big_endian),
+                4 => push_tails::<4, T>(picks, from, out, big_endian),
+                5 => push_tails::<5, T>(picks, from, out, big_endian),
+                6 => push_tails::<6, T>(picks, from, out, big_endian),
+                7 => push_tails::<7, T>(picks, from, out, big_endian),
+                8 => push_tails::<8, T>(picks, from, out, big_endian),
                 9 => push_tails::<9, T>(picks, from, out, big_endian),
                 10 => push_tails::<10, T>(picks, from, out, big_endian),
                 11 => push_tails::<11, T>(picks, from, out, big_endian),

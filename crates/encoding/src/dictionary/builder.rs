@@ -2,9 +2,9 @@
 
 use super::bytes_table::{BytesTable, Found, NONE};
 use super::entries::{Dictionary, look_up};
+use super::fixed_table::FixedTable;
 use super::words_table::WordsTable;
 use crate::arena::StringArena;
-use crate::fixed_len_bytes::FixedLenBytes;
 use crate::shape::Shape;
 use crate::string_views::StringViews;
 use crate::values::{Values, wrong_shape};
@@ -41,7 +41,8 @@ pub struct DictionaryBuilder {
 enum Table {
     W32(WordsTable),
     W64(WordsTable),
-    BytesTable(BytesTable),
+    Fixed(FixedTable),
+    Strings(BytesTable),
 }
 
 /// What has become of the values of a dictionary that input came with.
@@ -71,7 +72,8 @@ impl DictionaryBuilder {
             table: match shape {
                 Shape::W32 => Table::W32(WordsTable::default()),
                 Shape::W64 => Table::W64(WordsTable::default()),
-                Shape::Bit | Shape::Fixed(_) | Shape::Bytes => Table::BytesTable(BytesTable::default()),
+                Shape::Fixed(width) => Table::Fixed(FixedTable::new(width)),
+                Shape::Bit | Shape::Bytes => Table::Strings(BytesTable::default()),
             },
             string_bytes: 0,
             remap: None,
@@ -97,12 +99,12 @@ impl DictionaryBuilder {
             (Table::W64(table), Values::W64(dictionary), Values::W64(words)) => {
                 table.intern(&words[range], dictionary, indices);
             }
-            (Table::BytesTable(table), Values::Fixed(dictionary), Values::Fixed(fixed))
+            (Table::Fixed(table), Values::Fixed(dictionary), Values::Fixed(fixed))
                 if dictionary.width() == fixed.width() =>
             {
-                intern_fixed(table, dictionary, fixed, range, indices)?;
+                table.intern(dictionary, fixed, range, indices)?;
             }
-            (Table::BytesTable(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
+            (Table::Strings(table), Values::Bytes(dictionary), Values::Bytes(views)) => {
                 let before = dictionary.len();
                 let interned = intern_strings(table, dictionary, views, range, indices);
                 self.string_bytes += dictionary.data_bytes(before..dictionary.len());
@@ -206,7 +208,8 @@ impl DictionaryBuilder {
         let table = match &self.table {
             Table::W32(table) => table.memory(),
             Table::W64(table) => table.memory(),
-            Table::BytesTable(table) => table.memory(),
+            Table::Fixed(table) => table.memory(),
+            Table::Strings(table) => table.memory(),
         };
         let values = match self.dictionary.values() {
             Values::Bytes(views) => 16 * views.len() + self.string_bytes,
@@ -214,34 +217,6 @@ impl DictionaryBuilder {
         };
         table + values + self.remap.as_ref().map_or(0, |remap| 4 * remap.indices.len())
     }
-}
-
-fn intern_fixed(
-    table: &mut BytesTable,
-    dictionary: &mut FixedLenBytes,
-    values: &FixedLenBytes,
-    range: Range<usize>,
-    indices: &mut Vec<u32>,
-) -> Result<()> {
-    indices.reserve(range.len());
-    for value in range.map(|i| values.get(i)) {
-        let index = loop {
-            let hash = table.hash_bytes(value);
-            match table.find(hash, |i| dictionary.get(i as usize) == value) {
-                Found::Index(index) => break index,
-                Found::Slot(at) => {
-                    dictionary.try_make_room(1)?;
-                    dictionary.push(value);
-                    break table.insert(at, hash);
-                }
-                Found::Crowd => table.rebuild_keyed(|table, put| {
-                    (0..dictionary.len()).for_each(|i| put(table.hash_bytes(dictionary.get(i))));
-                }),
-            }
-        };
-        indices.push(index);
-    }
-    Ok(())
 }
 
 fn intern_strings(

@@ -11,13 +11,14 @@
 
 use super::bytes_table::{MAX_PROBES, NONE, most_values, slots_for};
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 
 /// A value that is compared and hashed as a number.
-pub(super) trait Word: Copy + Eq {
+pub(super) trait Word: Copy + Eq + Hash {
+    /// What is multiplied to be a hash.
     fn to_u64(self) -> u64;
-    /// As a signed number: those around 0 are near each other.
-    fn to_i64(self) -> i64;
+    /// As a signed number, if it is one of 64 bits: those around 0 are near each other.
+    fn to_i64(self) -> Option<i64>;
 }
 
 impl Word for u32 {
@@ -27,8 +28,8 @@ impl Word for u32 {
     }
 
     #[inline(always)]
-    fn to_i64(self) -> i64 {
-        i64::from(self as i32)
+    fn to_i64(self) -> Option<i64> {
+        Some(i64::from(self as i32))
     }
 }
 
@@ -39,8 +40,20 @@ impl Word for u64 {
     }
 
     #[inline(always)]
-    fn to_i64(self) -> i64 {
-        self as i64
+    fn to_i64(self) -> Option<i64> {
+        Some(self as i64)
+    }
+}
+
+impl Word for u128 {
+    #[inline(always)]
+    fn to_u64(self) -> u64 {
+        (self as u64).wrapping_add(((self >> 64) as u64).wrapping_mul(MULTIPLIERS[1]))
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> Option<i64> {
+        i64::try_from(self as i128).ok()
     }
 }
 
@@ -101,8 +114,7 @@ impl WordsTable {
         match self.way {
             Method::Direct { base } => {
                 for (index, word) in found.iter_mut().zip(words) {
-                    let at = usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX);
-                    *index = self.slots.get(at).copied().unwrap_or(NONE);
+                    *index = self.slots.get(direct(*word, base)).copied().unwrap_or(NONE);
                 }
             }
             Method::Hashed { shift, multiplier } => {
@@ -127,7 +139,7 @@ impl WordsTable {
             Method::Hashed { shift, multiplier } => {
                 (word.to_u64().wrapping_mul(*multiplier), *shift, MAX_PROBES)
             }
-            Method::Keyed { shift, key } => (key.hash_one(word.to_u64()), *shift, usize::MAX),
+            Method::Keyed { shift, key } => (key.hash_one(word), *shift, usize::MAX),
         };
         let mut at = place(hash, shift);
         let mut probes = 0;
@@ -154,7 +166,7 @@ impl WordsTable {
 
     fn index_direct<T: Word>(&mut self, word: T, base: i64, dictionary: &mut Vec<T>) -> u32 {
         let index = dictionary.len() as u32;
-        match self.slots.get_mut(usize::try_from(distance(word.to_i64(), base)).unwrap_or(usize::MAX)) {
+        match self.slots.get_mut(direct(word, base)) {
             Some(slot) if *slot != NONE => return *slot,
             Some(slot) => {
                 *slot = index;
@@ -179,7 +191,7 @@ impl WordsTable {
             self.way = Method::Direct { base };
             self.slots = vec![NONE; len];
             for (index, word) in dictionary.iter().enumerate() {
-                self.slots[distance(word.to_i64(), base) as usize] = index as u32;
+                self.slots[direct(*word, base)] = index as u32;
             }
             return;
         }
@@ -194,7 +206,7 @@ impl WordsTable {
                 return;
             }
         };
-        let multiplied = |multiplier| move |word: u64| place(word.wrapping_mul(multiplier), shift);
+        let multiplied = |multiplier| move |word: T| place(word.to_u64().wrapping_mul(multiplier), shift);
         let tried = if slots <= MAX_SLOTS_TRIED { &MULTIPLIERS[..] } else { &[known] };
         let (mut best, mut fewest, mut last) = (known, usize::MAX, known);
         for &multiplier in tried {
@@ -214,12 +226,12 @@ impl WordsTable {
     }
 
     /// Puts all of `dictionary` into a new table, and says how many words are not where they should be.
-    fn fill<T: Word>(&mut self, slots: usize, dictionary: &[T], place: impl Fn(u64) -> usize) -> usize {
+    fn fill<T: Word>(&mut self, slots: usize, dictionary: &[T], place: impl Fn(T) -> usize) -> usize {
         self.slots.clear();
         self.slots.resize(slots, NONE);
         let mut displaced = 0;
-        for (index, word) in dictionary.iter().enumerate() {
-            let mut at = place(word.to_u64());
+        for (index, &word) in dictionary.iter().enumerate() {
+            let mut at = place(word);
             displaced += usize::from(self.slots[at] != NONE);
             while self.slots[at] != NONE {
                 at = (at + 1) & (slots - 1);
@@ -236,6 +248,12 @@ fn place(hash: u64, shift: u32) -> usize {
     (hash >> (shift & 63)) as usize
 }
 
+/// The slot of `word` in a direct table that begins at `base`, or a number larger than any table if it has none.
+#[inline(always)]
+fn direct<T: Word>(word: T, base: i64) -> usize {
+    word.to_i64().and_then(|number| usize::try_from(distance(number, base)).ok()).unwrap_or(usize::MAX)
+}
+
 /// The distance of `word` above `base`, or a number larger than any table if it is below.
 #[inline(always)]
 fn distance(word: i64, base: i64) -> u64 {
@@ -249,8 +267,10 @@ fn direct_range<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Opti
     if dictionary.len() < MIN_DIRECT_NUMBERS {
         return None;
     }
-    let numbers = || dictionary.iter().map(|word| word.to_i64());
-    let (least, greatest) = (numbers().min()?, numbers().max()?);
+    let ends = |(least, greatest): (i64, i64), number| (least.min(number), greatest.max(number));
+    let (least, greatest) = dictionary
+        .iter()
+        .try_fold((i64::MAX, i64::MIN), |so_far, word| Some(ends(so_far, word.to_i64()?)))?;
     let span = distance(greatest, least);
     if span >= (MAX_SLOTS_PER_NUMBER * dictionary.len()) as u64 {
         return None;

@@ -60,7 +60,13 @@ fn intern(values: &Values, sizes: &[usize]) -> (DictionaryBuilder, Vec<u32>) {
     (builder, indices)
 }
 
-const WITH_DICTIONARY: [PhysicalType; 8] = [
+/// The last `width` bytes of each number, big-endian as in decimals.
+fn fixed(width: usize, numbers: impl Iterator<Item = i128>) -> Values {
+    let bytes = numbers.flat_map(|number| number.to_be_bytes().into_iter().skip(16 - width)).collect();
+    Values::Fixed(FixedLenBytes::from_bytes(width, bytes))
+}
+
+const WITH_DICTIONARY: [PhysicalType; 9] = [
     PhysicalType::Int32,
     PhysicalType::Double,
     PhysicalType::Int96,
@@ -69,6 +75,7 @@ const WITH_DICTIONARY: [PhysicalType; 8] = [
     PhysicalType::FixedLenByteArray(1),
     PhysicalType::FixedLenByteArray(5),
     PhysicalType::FixedLenByteArray(16),
+    PhysicalType::FixedLenByteArray(17),
 ];
 
 proptest! {
@@ -152,6 +159,12 @@ fn values_that_were_made_to_collide_are_interned() {
     let words = Values::W64((0..100_000).map(|i: u64| i.wrapping_mul(inverse)).collect());
     let (builder, indices) = intern(&words, &[8_192]);
     check(&builder, &words, &indices);
+    // The same with numbers of 16 bytes, whose halves are added up to 0.
+    let halves =
+        |i: i128| i << 64 | i128::from((i as u64).wrapping_mul(0x5822_cb77_f4de_2c09).wrapping_neg());
+    let wide = fixed(16, (0..100_000).map(halves));
+    let (builder, indices) = intern(&wide, &[8_192]);
+    check(&builder, &wide, &indices);
 
     // What is multiplied with 0 by the hash: twelve bytes, and more.
     let zero = 0x1319_8a2e_0370_7344u64.to_le_bytes();
@@ -192,6 +205,11 @@ fn numbers_near_each_other_and_far_away() {
         let words = Values::W32(numbers.iter().map(|i| *i as u32).collect());
         let (builder, indices) = intern(&words, &[1, 31, 8_192]);
         check(&builder, &words, &indices);
+        for width in [1, 3, 7, 8, 9, 15, 16] {
+            let fixed = fixed(width, numbers.iter().map(|i| i128::from(*i)));
+            let (builder, indices) = intern(&fixed, &[1, 31, 8_192]);
+            check(&builder, &fixed, &indices);
+        }
     }
 }
 
