@@ -12,6 +12,7 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{OffsetStrings, StringViews};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Strings, all of which are known to be UTF-8.
@@ -204,22 +205,44 @@ fn from_parts<O: OffsetSizeTrait>(
     }
 }
 
-/// Arrow's views are ours, but for the numbers of the buffers.
+/// Arrow's views are ours, but for the numbers of the buffers. PERF: large arrays have hundreds of buffers, and a block of rows needs few.
 fn from_views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
     picks: &NonNullSlots<'_>,
     out: &mut StringViews,
 ) {
-    let buffers: Vec<_> = array.data_buffers().iter().map(shared_bytes).collect();
+    let used = used_buffers(array.views(), picks);
+    let first_used = used.start as u32;
+    let buffers: Vec<_> = array.data_buffers()[used].iter().map(shared_bytes).collect();
     out.push_views(&buffers, |out, first| {
         let start = out.len();
         picks.chunks(array.views(), |views| out.extend_from_slice(views));
-        if first > 0 {
+        if first != first_used {
             // Short strings are in the view itself.
-            let long = out[start..].iter_mut().filter(|view| **view as u32 > 12);
-            long.for_each(|view| *view += u128::from(first) << 64);
+            for view in out[start..].iter_mut().filter(|view| **view as u32 > 12) {
+                let number = u128::from(buffer_of(*view) - first_used + first);
+                *view = *view & !(u128::from(u32::MAX) << 64) | number << 64;
+            }
         }
     });
+}
+
+/// The buffers between the first and the last one that picked views are into.
+fn used_buffers(views: &[u128], picks: &NonNullSlots<'_>) -> Range<usize> {
+    let (mut first, mut end) = (u32::MAX, 0);
+    picks.chunks(views, |views| {
+        for &view in views {
+            let (number, is_long) = (buffer_of(view), view as u32 > 12);
+            first = first.min(if is_long { number } else { u32::MAX });
+            end = end.max(if is_long { number + 1 } else { 0 });
+        }
+    });
+    (first.min(end) as usize)..end as usize
+}
+
+/// The number of the buffer that a view of a long string is into.
+fn buffer_of(view: u128) -> u32 {
+    (view >> 64) as u32
 }
 
 /// The bytes of a buffer, which stays what it is.
@@ -235,8 +258,32 @@ fn shared_bytes(buffer: &Buffer) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::non_null::validity;
     use super::*;
+    use arrow_array::builder::StringViewBuilder;
     use marquetry_core::nesting::SlotRanges;
+
+    #[test]
+    fn views_come_with_the_buffers_that_they_are_into() {
+        let text: Vec<Option<String>> =
+            (0..300).map(|i| (i % 7 > 0).then(|| format!("{:>1$}", i, i * 11 % 29))).collect();
+        let mut builder = StringViewBuilder::new().with_fixed_block_size(64);
+        text.iter().for_each(|text| builder.append_option(text.as_ref()));
+        let array = builder.finish();
+        assert!(array.data_buffers().len() > 50);
+        for ranges in [vec![0..300], vec![120..140], vec![250..300, 3..20, 15..30], vec![1..2], vec![]] {
+            let mut slots = SlotRanges::default();
+            ranges.iter().for_each(|range| slots.push(range.clone()));
+            let picked = ranges.iter().cloned().flatten().filter_map(|i| text[i].as_deref());
+            let mut views = StringViews::from_iter(["a string that was there before"]);
+            let valid = validity(array.nulls(), &slots);
+            from_views(&array, &NonNullSlots::new(&slots, valid.as_ref()), &mut views);
+            let expected = ["a string that was there before"].into_iter().chain(picked.clone());
+            assert_eq!(views, StringViews::from_iter(expected), "{ranges:?}");
+            // Each buffer has two or three strings.
+            assert!(ranges.len() > 1 || views.buffers().len() <= 2 + picked.count());
+        }
+    }
 
     #[test]
     fn long_buffers_are_given_in_parts() {
