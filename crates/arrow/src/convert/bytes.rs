@@ -271,9 +271,9 @@ mod tests {
         text.iter().for_each(|text| builder.append_option(text.as_ref()));
         let array = builder.finish();
         assert!(array.data_buffers().len() > 50);
-        for ranges in [vec![0..300], vec![120..140], vec![250..300, 3..20, 15..30], vec![1..2], vec![]] {
+        for ranges in [[0..300, 0..0], [120..140, 0..0], [250..300, 3..30], [1..2, 0..0], [0..0, 0..0]] {
             let mut slots = SlotRanges::default();
-            ranges.iter().for_each(|range| slots.push(range.clone()));
+            ranges.iter().filter(|range| !range.is_empty()).for_each(|range| slots.push(range.clone()));
             let picked = ranges.iter().cloned().flatten().filter_map(|i| text[i].as_deref());
             let mut views = StringViews::from_iter(["a string that was there before"]);
             let valid = validity(array.nulls(), &slots);
@@ -281,7 +281,7 @@ mod tests {
             let expected = ["a string that was there before"].into_iter().chain(picked.clone());
             assert_eq!(views, StringViews::from_iter(expected), "{ranges:?}");
             // Each buffer has two or three strings.
-            assert!(ranges.len() > 1 || views.buffers().len() <= 2 + picked.count());
+            assert!(!ranges[1].is_empty() || views.buffers().len() <= 2 + picked.count());
         }
     }
 
