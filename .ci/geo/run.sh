@@ -9,11 +9,8 @@ cd "$(dirname "$0")/../.."
 
 cli=${MARQUETRY_CLI:-${CARGO_TARGET_DIR:-target}/debug/marquetry}
 venv=${MARQUETRY_GEO_VENV:-${CARGO_TARGET_DIR:-target}/geo-venv}
-if [ ! -x "$venv/bin/python" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check 'geopandas==1.2.*' 'pyogrio==0.13.*' 'pyarrow==26.*' numpy \
-        'jsonschema==4.*'
-fi
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/pip" install --quiet --disable-pip-version-check -r .ci/geo/requirements.txt
 export PYTHONDONTWRITEBYTECODE=1
 "$venv/bin/python" .ci/geo/clustered.py "$cli"
 "$venv/bin/python" .ci/geo/readers.py "$cli"

@@ -58,22 +58,34 @@ fn may_be_null(stored: &DataType, table: &DataType) -> bool {
 
 /// The schemas of files, with nothing shredded in those of their VARIANTs that are not shredded alike.
 pub(crate) fn unshredded_where_they_differ(schemas: &[SchemaRef]) -> Vec<SchemaRef> {
-    let (Some(first), true) = (schemas.first(), schemas.iter().any(|schema| has_variants(schema.fields())))
-    else {
-        return schemas.to_vec();
-    };
-    if schemas.iter().all(|schema| schema.fields() == first.fields()) {
+    if !schemas.iter().any(|schema| has_variants(schema.fields())) {
         return schemas.to_vec();
     }
-    let unshredded = |schema: &SchemaRef| {
-        let fields =
-            schemas.iter().fold(schema.fields().clone(), |fields, other| match Arc::ptr_eq(schema, other) {
-                true => fields,
-                false => unlike(&fields, other.fields()),
-            });
-        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    // Many files have few shapes.
+    let mut shapes: Vec<&Fields> = Vec::new();
+    let shape_of: Vec<usize> = schemas
+        .iter()
+        .map(|schema| {
+            shapes.iter().position(|shape| *shape == schema.fields()).unwrap_or_else(|| {
+                shapes.push(schema.fields());
+                shapes.len() - 1
+            })
+        })
+        .collect();
+    if shapes.len() == 1 {
+        return schemas.to_vec();
+    }
+    let unshredded = |shape: &&Fields| {
+        shapes.iter().fold((*shape).clone(), |fields, other| match std::ptr::eq(*shape, *other) {
+            true => fields,
+            false => unlike(&fields, other),
+        })
     };
-    schemas.iter().map(unshredded).collect()
+    let unshredded: Vec<Fields> = shapes.iter().map(unshredded).collect();
+    let with_fields = |(schema, shape): (&SchemaRef, usize)| {
+        Arc::new(Schema::new_with_metadata(unshredded[shape].clone(), schema.metadata().clone()))
+    };
+    schemas.iter().zip(shape_of).map(with_fields).collect()
 }
 
 fn has_variants(fields: &Fields) -> bool {
