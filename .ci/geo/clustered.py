@@ -1,6 +1,6 @@
 """Points in the order of a Hilbert curve: a box of a thousandth of the map reads at most a hundredth of the bytes.
 
-    python .ci/geo/clustered.py target/debug/marquetry                      200,000 points, some seconds
+    python .ci/geo/clustered.py target/debug/marquetry                         200,000 points, some seconds
     python .ci/geo/clustered.py target/compact/marquetry --points 10000000     as the figure in COVERAGE.md was measured
 
 Half of the points are spread evenly, half stand around 400 towns. The rows that a box has are compared with what numpy finds.

