@@ -13,6 +13,8 @@ pub struct LeafLevels<'a> {
     pub rep: &'a [u8],
     /// How many entries, also where no levels were kept.
     pub len: usize,
+    /// No repetition level is larger; [`u8::MAX`] if that is not known.
+    pub max_rep: u8,
 }
 
 /// Levels that were taken out of others.
@@ -20,11 +22,12 @@ struct OwnedLevels {
     def: Vec<u8>,
     rep: Vec<u8>,
     len: usize,
+    max_rep: u8,
 }
 
 impl OwnedLevels {
     fn levels(&self) -> LeafLevels<'_> {
-        LeafLevels { def: &self.def, rep: &self.rep, len: self.len }
+        LeafLevels { def: &self.def, rep: &self.rep, len: self.len, max_rep: self.max_rep }
     }
 }
 
@@ -112,8 +115,8 @@ impl LeafLevels<'_> {
             filter_u8(levels, keep.as_bytes(), 0, &mut out);
             out
         };
-        let rep = kept(self.rep);
-        OwnedLevels { def: self.kept_def().map(kept).unwrap_or_default(), len: rep.len(), rep }
+        let (levels, def) = (kept(self.rep), self.kept_def().map(kept).unwrap_or_default());
+        OwnedLevels { def, len: levels.len(), rep: levels, max_rep: rep }
     }
 
     /// The offsets and nulls of `field`, which must be a list or a map of `element`.
@@ -149,10 +152,11 @@ impl LeafLevels<'_> {
     /// Which entries start a slot of `field`: everything above it is present, and they do not continue a list inside of it.
     /// `None` if all do.
     fn starts(&self, field: &NestedField) -> Option<Bitmap> {
-        // Where no levels are kept, every entry is a value.
+        // Where no definition levels are kept, every entry is a value.
         let mut starts = (field.repeated_ancestor_def_level > 0 && !self.def.is_empty())
             .then(|| at_least(self.def, field.repeated_ancestor_def_level));
-        if !self.rep.is_empty() {
+        // PERF: lists inside of it are what the levels above its own continue, and in the innermost ones there are none.
+        if !self.rep.is_empty() && field.rep < self.max_rep {
             let mut begins = at_least(self.rep, field.rep.saturating_add(1));
             begins.invert();
             match &mut starts {
@@ -192,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_drawing_of_the_module() {
-        let slots = LeafLevels { rep: &[0, 1, 0, 0, 0], def: &[3, 3, 0, 1, 3], len: 5 };
+        let slots = LeafLevels { rep: &[0, 1, 0, 0, 0], def: &[3, 3, 0, 1, 3], len: 5, max_rep: u8::MAX };
         let (list, element) = (field(true, 1, 0, 0), field(true, 3, 2, 1));
         let found = slots.list(&list, &element).unwrap();
         assert_eq!(found.offsets, [0, 2, 2, 2, 3]);
@@ -205,8 +209,9 @@ mod tests {
     fn leaves_agree_on_what_is_above_both() {
         // A list of structs of a number and a list, both of which may be null: def 2 is a struct.
         let group = field(true, 2, 1, 1);
-        let number = LeafLevels { rep: &[0, 1, 0, 0], def: &[3, 2, 0, 1], len: 4 };
-        let same = LeafLevels { rep: &[0, 2, 2, 1, 0, 0], def: &[4, 4, 3, 2, 0, 1], len: 6 };
+        let number = LeafLevels { rep: &[0, 1, 0, 0], def: &[3, 2, 0, 1], len: 4, max_rep: u8::MAX };
+        let same =
+            LeafLevels { rep: &[0, 2, 2, 1, 0, 0], def: &[4, 4, 3, 2, 0, 1], len: 6, max_rep: u8::MAX };
         assert!(
             number.agrees_on(&group, &number)
                 && number.agrees_on(&group, &same)
@@ -222,21 +227,25 @@ mod tests {
             // A struct is null.
             ([0, 1, 0, 0], [1, 2, 0, 1]),
         ] {
-            let other = LeafLevels { rep: &rep, def: &def, len: 4 };
+            let other = LeafLevels { rep: &rep, def: &def, len: 4, max_rep: u8::MAX };
             assert!(!number.agrees_on(&group, &other) && !other.agrees_on(&group, &same), "{other:?}");
         }
-        let shorter = LeafLevels { len: 3, rep: &number.rep[..3], def: &number.def[..3] };
+        let shorter = LeafLevels { len: 3, rep: &number.rep[..3], def: &number.def[..3], ..number };
         assert!(!number.agrees_on(&group, &shorter) && !same.agrees_on(&group, &shorter));
         // A column beside a list that has an element in each row.
         let (flat, list) = (
-            LeafLevels { rep: &[], def: &[1, 1], len: 2 },
-            LeafLevels { rep: &[0, 0], def: &[3, 2], len: 2 },
+            LeafLevels { rep: &[], def: &[1, 1], len: 2, max_rep: u8::MAX },
+            LeafLevels { rep: &[0, 0], def: &[3, 2], len: 2, max_rep: u8::MAX },
         );
         assert!(flat.agrees_on(&field(true, 1, 0, 0), &list) && list.agrees_on(&field(true, 1, 0, 0), &flat));
         // A struct that is always there.
-        let (all, none) = (LeafLevels { rep: &[], def: &[], len: 2 }, field(false, 0, 0, 0));
-        assert!(all.agrees_on(&none, &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
-        assert!(!all.agrees_on(&field(true, 1, 0, 0), &LeafLevels { rep: &[], def: &[1, 0], len: 2 }));
+        let (all, none) =
+            (LeafLevels { rep: &[], def: &[], len: 2, max_rep: u8::MAX }, field(false, 0, 0, 0));
+        assert!(all.agrees_on(&none, &LeafLevels { rep: &[], def: &[1, 0], len: 2, max_rep: u8::MAX }));
+        assert!(!all.agrees_on(
+            &field(true, 1, 0, 0),
+            &LeafLevels { rep: &[], def: &[1, 0], len: 2, max_rep: u8::MAX }
+        ));
     }
 
     /// Each entry in turn: what the fast way must say, too.
@@ -277,8 +286,8 @@ mod tests {
                 (rep, def)
             };
             let ((rep_a, def_a), (rep_b, def_b)) = (leaf(false), leaf(true));
-            let a = LeafLevels { len: rep_a.len(), rep: &rep_a, def: &def_a };
-            let b = LeafLevels { len: rep_b.len(), rep: &rep_b, def: &def_b };
+            let a = LeafLevels { len: rep_a.len(), rep: &rep_a, def: &def_a, max_rep: u8::MAX };
+            let b = LeafLevels { len: rep_b.len(), rep: &rep_b, def: &def_b, max_rep: u8::MAX };
             let expected = agrees_slowly(&a, &b, most_rep, most_def);
             assert_eq!(a.agrees_up_to(most_rep, most_def, &b), expected, "{a:?} {b:?}");
             assert!(a.agrees_up_to(most_rep, most_def, &a));
@@ -290,7 +299,8 @@ mod tests {
     #[test]
     fn lists_in_lists() {
         // [[1], []], [], [null, [2, 3]]   def: 1 empty outer, 2 null inner, 3 empty inner, 4 value; outer required
-        let slots = LeafLevels { rep: &[0, 1, 0, 0, 1, 2], def: &[3, 2, 0, 1, 3, 3], len: 6 };
+        let slots =
+            LeafLevels { rep: &[0, 1, 0, 0, 1, 2], def: &[3, 2, 0, 1, 3, 3], len: 6, max_rep: u8::MAX };
         let (outer, inner, value) = (field(false, 0, 0, 0), field(true, 2, 1, 1), field(false, 3, 3, 2));
         assert_eq!(slots.list(&outer, &inner).unwrap().offsets, [0, 2, 2, 4]);
         let found = slots.list(&inner, &value).unwrap();

@@ -47,7 +47,7 @@ impl<'a> LeafValues<'a> {
 
     /// [`def`](Self::def) and [`rep`](Self::rep), of a column that has definition levels.
     pub(super) fn levels(&self) -> LeafLevels<'a> {
-        LeafLevels { def: self.def, rep: self.rep, len: self.def.len() }
+        LeafLevels { def: self.def, rep: self.rep, len: self.def.len(), max_rep: u8::MAX }
     }
 }
 

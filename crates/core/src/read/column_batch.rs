@@ -21,6 +21,8 @@ pub struct ColumnBatch {
     pub def: Vec<u8>,
     /// Repetition levels, one for each entry; empty unless something above the leaf is a list.
     pub rep: Vec<u8>,
+    /// No repetition level is larger; [`u8::MAX`] if that is not known.
+    pub max_rep: u8,
     /// Number of entries: slots, and absent ancestors.
     pub entries: usize,
     /// The dictionary that `values` are indices into, if the target's layout is indices and the pages have them.
@@ -36,8 +38,8 @@ pub struct ColumnBatch {
 impl ColumnBatch {
     /// An empty batch for `target`.
     pub(super) fn for_target(target: &ReadTarget, limits: &Limits) -> Self {
-        let held = limits.memory.empty();
-        ColumnBatch { held, ..ColumnBatch::with_values(target.empty_values(limits)) }
+        let (held, max_rep) = (limits.memory.empty(), target.max_rep);
+        ColumnBatch { held, max_rep, ..ColumnBatch::with_values(target.empty_values(limits)) }
     }
 
     /// An empty batch of values of `shape`.
@@ -51,6 +53,7 @@ impl ColumnBatch {
             validity: None,
             def: Vec::new(),
             rep: Vec::new(),
+            max_rep: u8::MAX,
             entries: 0,
             dictionary: None,
             held: MemoryReservation::default(),
@@ -241,9 +244,10 @@ impl ColumnBatch {
 
     /// The levels, from which the fields above are assembled.
     pub fn slots(&self) -> LeafLevels<'_> {
-        // PERF: where each entry is a value, no level has to be looked at to say that nothing above them is null.
-        let def = if self.rep.is_empty() && self.validity.is_none() { &[] } else { self.def.as_slice() };
-        LeafLevels { def, rep: &self.rep, len: self.entries }
+        // PERF: where each entry is a value, no level has to be looked at to say that nothing above them is null or empty.
+        let is_value = self.validity.is_none() && (self.rep.is_empty() || self.values.len() == self.entries);
+        let def = if is_value { &[] } else { self.def.as_slice() };
+        LeafLevels { def, rep: &self.rep, len: self.entries, max_rep: self.max_rep }
     }
 }
 
@@ -283,6 +287,20 @@ mod tests {
             layout: ValueLayout::Native,
             repair: ValueRepair::None,
         }
+    }
+
+    #[test]
+    fn levels_are_looked_at_unless_each_entry_is_a_value() {
+        let (rep, def, values) = (vec![0, 1, 0], vec![2, 2, 2], Values::W32(vec![1, 2, 3]));
+        let all = ColumnBatch { rep, def, values, entries: 3, ..ColumnBatch::new(Shape::Fixed(4)) };
+        assert!(all.slots().def.is_empty());
+        // An empty list is an entry without a slot.
+        let (def, values) = (vec![2, 2, 0], Values::W32(vec![1, 2]));
+        let empty = ColumnBatch { def, values, ..all.clone() };
+        assert_eq!(empty.slots().def, [2, 2, 0]);
+        let validity = Some([true, false, true].into_iter().collect());
+        let null = ColumnBatch { def: vec![2, 1, 2], validity, ..all };
+        assert_eq!(null.slots().def, [2, 1, 2]);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct PageDecoder {
     /// Decoded levels, not consumed from `consumed` on. Only of nested columns.
     pending_rep: Vec<u8>,
     pending_def: Vec<u8>,
+    /// Whether all pending definition levels are the largest: every entry is a value.
+    pending_is_max: bool,
     consumed: usize,
     /// The size of the chunk's dictionary, if `values` gives indices into it.
     index_bound: Option<usize>,
@@ -109,6 +111,7 @@ impl PageDecoder {
             left: page.num_values,
             pending_rep: Vec::new(),
             pending_def: Vec::new(),
+            pending_is_max: false,
             consumed: 0,
             index_bound: index_bound.map(|dictionary| dictionary.values().len()),
             validates_utf8: target.validates_utf8()
@@ -303,7 +306,10 @@ impl PageDecoder {
         self.pending_def.clear();
         self.consumed = 0;
         self.rep.decode(block, &mut self.pending_rep).map_err(|error| level_error("repetition", error))?;
-        self.def.decode(block, &mut self.pending_def).map_err(|error| level_error("definition", error))?;
+        let in_definition = |error| level_error("definition", error);
+        let run = self.def.run().map_err(in_definition)?;
+        self.pending_is_max = run.is_max && run.n >= block;
+        self.def.decode(block, &mut self.pending_def).map_err(in_definition)?;
         self.left -= block;
         Ok(())
     }
@@ -343,10 +349,16 @@ impl PageDecoder {
         out.entries += n;
         let validity = out.validity.get_or_insert_default();
         let first = validity.len();
-        push_slots(def, target, &mut scratch.levels, validity);
-        let slots = validity.len() - first;
         self.consumed += n;
-        self.decode_slots(first, slots, scratch, out)?;
+        // PERF: where all are values, as they mostly are, no level has to be looked at.
+        if self.pending_is_max {
+            validity.push_run(true, n);
+            self.decode_values(n, &mut out.values)?;
+        } else {
+            push_slots(def, target, &mut scratch.levels, validity);
+            let slots = validity.len() - first;
+            self.decode_slots(first, slots, scratch, out)?;
+        }
         if self.has_arenas { out.reserve_arenas() } else { Ok(()) }
     }
 
@@ -444,7 +456,7 @@ const CACHED_BYTES: usize = 2 << 10;
 /// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
 const ENTRIES_PER_BLOCK: usize = 2048;
 /// So many entries of a page are counted before there is memory for them.
-const MANY_ENTRIES: usize = 1 << 18;
+const MANY_ENTRIES: usize = 1 << 20;
 /// Rows per block of plain fixed-width values and of runs of nulls: most batches at once. Bounded, because the page header's
 /// count is untrusted.
 const ROWS_PER_COPY: usize = 4 * ENTRIES_PER_BLOCK;

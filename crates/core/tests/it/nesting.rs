@@ -37,6 +37,7 @@ impl Sample {
             def: if keeps_def { &shredded.def } else { &[] },
             rep: if is_flat { &[] } else { &shredded.rep },
             len: shredded.def.len(),
+            max_rep: if is_flat { u8::MAX } else { target.max_rep },
         }
     }
 
