@@ -239,8 +239,37 @@ impl RleBitPackedDecoder {
         is_filling && self.position == self.page.len()
     }
 
-    /// Reads headers up to a run that is not empty. Each header consumes a byte, so this ends.
+    /// Reads headers up to a run that is not empty.
+    ///
+    /// PERF: nearly all headers are of one or two bytes, and what they announce is there.
+    #[inline]
     fn next_run(&mut self) -> Result<()> {
+        let Some(next) = self.page.padded()[self.position..].first_chunk::<8>() else {
+            return self.any_run();
+        };
+        let has_two = next[0] >> 7;
+        let header = usize::from(next[0] & 0x7f) | usize::from(next[1] * has_two) << 7;
+        let (count, is_packed) = (header >> 1, header & 1 == 1);
+        let bytes_of_value = self.width.div_ceil(8);
+        let behind = u64::from_le_bytes(*next) >> (8 + 8 * has_two);
+        let value = behind as u32 & u32::MAX.checked_shr(32 - 8 * bytes_of_value).unwrap_or(0);
+        let start = self.position + 1 + usize::from(has_two);
+        let len = if is_packed { count * self.width as usize } else { bytes_of_value as usize };
+        let is_value = is_packed || u64::from(value) >> self.width == 0;
+        if next[1] & has_two << 7 != 0 || count == 0 || !is_value || start + len > self.page.len() {
+            return self.any_run();
+        }
+        self.run = match is_packed {
+            true => Run::Packed { start, first: 0, left: count * VALUES_PER_GROUP },
+            false => Run::Repeated { value, left: count },
+        };
+        self.position = start + len;
+        Ok(())
+    }
+
+    /// As [`next_run`](Self::next_run), whatever the headers are. Each consumes a byte, so this ends.
+    #[cold]
+    fn any_run(&mut self) -> Result<()> {
         while self.left() == 0 {
             let mut cursor = ByteCursor::new(&self.page.as_slice()[self.position..]);
             let header = cursor.uleb128().map_err(|error| error.offset_by(self.position as u64))?;
