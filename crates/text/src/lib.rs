@@ -1,0 +1,27 @@
+//! Values of Arrow arrays as text, CSV and JSON, and text as values.
+//!
+//! ```
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+//! use marquetry_text::format::{csv, json};
+//! use std::sync::Arc;
+//!
+//! let trees: ArrayRef = Arc::new(StringArray::from(vec![Some("oak"), None]));
+//! let heights: ArrayRef = Arc::new(Int64Array::from(vec![21, 34]));
+//! let batch = RecordBatch::try_from_iter([("tree", trees), ("height", heights)]).unwrap();
+//! let (mut cells, mut lines) = (String::new(), String::new());
+//! csv::write_header(&batch.schema(), &mut cells);
+//! csv::write_lines(&batch, &mut cells)?;
+//! json::write_lines(&batch, &mut lines)?;
+//! assert_eq!(cells, "tree,height\noak,21\n,34\n");
+//! assert_eq!(lines, "{\"tree\":\"oak\",\"height\":21}\n{\"tree\":null,\"height\":34}\n");
+//! # Ok::<(), marquetry_base::Error>(())
+//! ```
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`format`] | values become text |
+//! | [`column_names`] | names of columns, none twice |
+#![forbid(unsafe_code)]
+
+pub mod column_names;
+pub mod format;
