@@ -90,7 +90,6 @@ mod table_source;
 mod terminal;
 mod text_table;
 mod unreferenced;
-mod variant_field;
 
 pub use commands::optimize::{OptimizeOptions, Optimized, OptimizedColumn, optimize};
 

@@ -17,11 +17,28 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 //!
+//! ```
+//! use arrow_schema::DataType;
+//! use marquetry_text::parse::infer_number::Decimals;
+//! use marquetry_text::parse::infer_text::Guess;
+//!
+//! let mut guess = Guess::new(Decimals::Auto);
+//! ["21", "3.5"].iter().for_each(|cell| guess.add(cell));
+//! assert_eq!(guess.data_type(), DataType::Float64);
+//! guess.add("00123");
+//! assert_eq!(guess.data_type(), DataType::Utf8);
+//! ```
+//!
 //! | module | what it does |
 //! |---|---|
 //! | [`format`] | values become text |
+//! | [`parse`] | text becomes values, whose types are given or guessed |
 //! | [`column_names`] | names of columns, none twice |
 #![forbid(unsafe_code)]
 
 pub mod column_names;
 pub mod format;
+pub mod parse;
+mod variant_field;
+
+pub use variant_field::variant_field;
