@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// These names, and none twice: of `a, a` the second becomes `a_1`. Whatever is made up is no name that was given.
-pub fn unique_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+pub(crate) fn unique_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let all: HashSet<&str> = given.clone().collect();
     let mut taken: HashSet<String> = HashSet::new();
     let name = |name: &str| {
@@ -34,7 +34,7 @@ pub fn filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<Str
     given.enumerate().map(filled).collect()
 }
 
-/// [`filled_names`], and none twice, as in [`unique_names`].
+/// [`filled_names`], and none twice: of `a, a` the second becomes `a_1`.
 pub fn unique_filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let filled = filled_names(given);
     unique_names(filled.iter().map(String::as_str))

@@ -31,7 +31,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`format`] | values become text |
+//! | [`format`](mod@format) | values become text |
 //! | [`parse`] | text becomes values, whose types are given or guessed |
 //! | [`column_names`] | names of columns, none twice |
 #![forbid(unsafe_code)]

@@ -111,7 +111,7 @@ impl<'a> Column<'a> {
     }
 
     /// Appends the beginning of a value as [`write_cell`](Self::write_cell) writes it, long enough for any cell on a terminal: of
-    /// text and bytes no more than [`START_BYTES`].
+    /// text and bytes no more than 4 KiB.
     pub fn write_start(&self, row: usize, out: &mut String) {
         match &self.values {
             Values::Text(text) => {

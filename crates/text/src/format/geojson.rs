@@ -7,9 +7,9 @@ use arrow_schema::DataType;
 use marquetry_base::Error;
 use marquetry_geo::geojson;
 
-/// What stands before the features, and behind them.
+/// What stands before the features.
 pub const START: &str = "{\"type\":\"FeatureCollection\",\"features\":[";
-/// The same.
+/// What stands behind them.
 pub const END: &str = "\n]}\n";
 
 /// Appends the rows of a batch, whose first column has the geometries: a comma, the end of a line and a feature each. The others are
