@@ -6,48 +6,24 @@
 //! decoded      text in other encodings
 //! csv jsonl geojson arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
-//! texts        columns of texts, wherever they are
-//! words        looking at eight bytes at a time
-//! guess        what the texts of a column are: numbers, dates, ..
-//! guess_json   what the values of JSON objects are
-//! json_form    JSON as its decoder takes it: nothing twice, nothing of another kind
-//! json_reader  where names and values of JSON end
-//! typed        texts become values, none of them another one
-//! nested       the same inside of lists, structs and maps
-//! time         dates and times in text
-//! decimal number   decimals in text, and short numbers of any kind
 //! choose       some columns, some rows
 //! zstd_text    text in Zstandard frames
 //! ```
 //!
-//! The text formats are read as text first. Our own code makes values of it, because no value may become another one
-//! without a word: a column that looked like integers fails at a later `00123` or `1.5`.
+//! The text formats are read as text first, of which [`parse`](marquetry_text::parse) makes values.
 
 mod arrow;
 mod bad_input;
 mod byte_stream;
 mod chunks;
 mod csv;
-mod decimal;
 mod decoded;
 mod geojson;
-mod infer_json;
-mod infer_number;
-mod infer_text;
 mod input;
-mod json_form;
-mod json_reader;
 mod jsonl;
 mod kind;
-mod nested;
-mod number;
 mod parquet;
-mod parse_values;
 mod project;
-mod texts;
-mod time;
-mod variants;
-mod words;
 mod zstd_text;
 
 use crate::args::OnCorruptArg;

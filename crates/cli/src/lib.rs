@@ -21,8 +21,7 @@
 //! convert   rows into Parquet, Arrow, CSV and JSON Lines files
 //! rewrite   Parquet files out of Parquet files, copied where they can be
 //! leaves    the columns of Parquet that an Arrow type becomes
-//! rows      the values of Arrow arrays as text and as JSON
-//! column_names   names of columns, none twice
+//! row_table  rows as tables of text
 //! value     the values in statistics and dictionaries as JSON
 //! losses    what is lost of damaged files
 //! report_file   a report in a file of its own
@@ -52,7 +51,6 @@ mod bounded_rows;
 mod caller;
 mod cli;
 mod column_list;
-mod column_names;
 mod commands;
 mod convert;
 mod failure;
@@ -79,7 +77,7 @@ mod remote;
 mod report_file;
 mod resolve;
 mod rewrite;
-mod rows;
+mod row_table;
 mod schema_parser;
 mod serve;
 mod shred_plan;
@@ -92,7 +90,6 @@ mod table_source;
 mod terminal;
 mod text_table;
 mod unreferenced;
-mod variant_field;
 
 pub use commands::optimize::{OptimizeOptions, Optimized, OptimizedColumn, optimize};
 

@@ -1,10 +1,8 @@
 //! The values in statistics, indexes and dictionaries: bytes of a physical type, shown as what they mean.
 //!
-//! They look as values of rows do, see [`rows`](crate::rows).
+//! They look as values of rows do, see [`format`](marquetry_text::format).
 
 use crate::output::Output;
-use crate::rows::scalar::{self, Form};
-use crate::rows::{json_text, time};
 use crate::terminal;
 use crate::text_table::shortened;
 use arrow_array::ArrowPrimitiveType;
@@ -15,6 +13,8 @@ use marquetry::internals::encoding::{PhysicalType, Values};
 use marquetry::schema::Leaf;
 use marquetry_base::{Printable, steers_terminal};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
+use marquetry_text::format::scalar::{self, Form};
+use marquetry_text::format::{json_text, time};
 use serde_json::Value;
 use std::io::{self, Write};
 

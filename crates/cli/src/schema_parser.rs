@@ -12,8 +12,8 @@
 //! ```
 
 use crate::failure::Failure;
-use crate::variant_field::variant_field;
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, TimeUnit};
+use marquetry_text::variant_field;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 use encoding_rs::Encoding;
+use marquetry_text::parse::{csv_records, infer_json, infer_number};
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
@@ -82,6 +83,16 @@ pub(crate) enum Ragged {
     Truncate,
 }
 
+impl From<Ragged> for csv_records::Ragged {
+    fn from(ragged: Ragged) -> Self {
+        match ragged {
+            Ragged::Error => Self::Error,
+            Ragged::Null => Self::Null,
+            Ragged::Truncate => Self::Truncate,
+        }
+    }
+}
+
 fn delimiter(text: &str) -> Result<char, String> {
     let mut chars = text.chars();
     match (text, chars.next(), chars.next()) {
@@ -105,6 +116,15 @@ pub(crate) enum Decimals {
     Never,
 }
 
+impl From<Decimals> for infer_number::Decimals {
+    fn from(decimals: Decimals) -> Self {
+        match decimals {
+            Decimals::Auto => Self::Auto,
+            Decimals::Never => Self::Never,
+        }
+    }
+}
+
 /// What becomes of values in JSON that have no type in common with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mixed {
@@ -116,6 +136,16 @@ pub(crate) enum Mixed {
     /// All are VARIANT, as what they are: so are objects that never have a member, and what is always null. A member that is not
     /// there is NULL, `null` a variant
     Variant,
+}
+
+impl From<Mixed> for infer_json::Mixed {
+    fn from(mixed: Mixed) -> Self {
+        match mixed {
+            Mixed::Error => Self::Error,
+            Mixed::Text => Self::Text,
+            Mixed::Variant => Self::Variant,
+        }
+    }
 }
 
 /// What becomes of members of JSON objects that are no columns.

@@ -7,11 +7,11 @@ use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::resolve::ResolveArgs;
-use crate::rows::json;
-use crate::rows::row_table::RowTable;
+use crate::row_table::RowTable;
 use crate::table_source::TableSource;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
+use marquetry_text::format::json;
 
 /// The arguments of `cat`.
 #[derive(Debug, ClapArgs)]

@@ -15,7 +15,6 @@ use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
 use crate::ordered_map::default_threads;
 use crate::output::Output;
-use crate::rows;
 use crate::shred_plan::ShredPlan;
 use crate::sort::{self, Budget, Keys, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
@@ -23,6 +22,7 @@ use clap::Args as ClapArgs;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
 use marquetry_inspect::NewType;
+use marquetry_text::format;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -229,9 +229,9 @@ fn parts(
     threads: NonZeroUsize,
 ) -> Box<dyn Iterator<Item = Result<Part, Failure>>> {
     match target {
-        Target::Csv => Box::new(formatted(batches, rows::csv::write_lines, threads)),
-        Target::Jsonl => Box::new(formatted(batches, rows::json::write_lines, threads)),
-        Target::Geojson => Box::new(formatted(batches, rows::geojson::write_features, threads)),
+        Target::Csv => Box::new(formatted(batches, format::csv::write_lines, threads)),
+        Target::Jsonl => Box::new(formatted(batches, format::json::write_lines, threads)),
+        Target::Geojson => Box::new(formatted(batches, format::geojson::write_features, threads)),
         Target::Parquet | Target::Arrow => Box::new(batches.map(|batch| batch.map(Part::Rows))),
     }
 }

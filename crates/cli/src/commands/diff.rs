@@ -6,8 +6,6 @@ use crate::file_name;
 use crate::keys;
 use crate::output::Output;
 use crate::remote;
-use crate::rows::column::Column;
-use crate::rows::json::write_lines;
 use crate::text_table::{TextTable, shortened};
 use arrow_array::RecordBatch;
 use clap::Args as ClapArgs;
@@ -16,6 +14,8 @@ use marquetry::arrow::arrow_reader::Int96Unit;
 use marquetry::errors::Error;
 use marquetry_core::predicate::names_of;
 use marquetry_inspect::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+use marquetry_text::format::column::Column;
+use marquetry_text::format::json::write_lines;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -8,9 +8,9 @@ use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::rewrite::report_failure;
-use crate::rows::json;
-use crate::rows::row_table::RowTable;
+use crate::row_table::RowTable;
 use clap::Args as ClapArgs;
+use marquetry_text::format::json;
 
 /// The arguments of `head`.
 #[derive(Debug, ClapArgs)]

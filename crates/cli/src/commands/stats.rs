@@ -9,7 +9,6 @@ use crate::keys;
 use crate::output::Output;
 use crate::plain_value::cell;
 use crate::remote;
-use crate::rows::column::Column;
 use crate::text_table::{TextTable, percent, shortened};
 use arrow_array::{Array, ArrayRef};
 use clap::Args as ClapArgs;
@@ -22,6 +21,7 @@ use marquetry::schema::Leaf;
 use marquetry_inspect::{
     ColumnStats, Histogram, Lengths, StatsOptions, column_stats, footer_stats, table_stats,
 };
+use marquetry_text::format::column::Column;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;

@@ -4,9 +4,9 @@ use super::sink::Part;
 use crate::failure::Failure;
 use crate::inputs::Batches;
 use crate::ordered_map::OrderedMap;
-use crate::rows::text_size;
 use arrow_array::RecordBatch;
 use marquetry::errors::Error;
+use marquetry_text::format::text_size;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
@@ -67,8 +67,8 @@ const PIECE_BYTES: usize = 4 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows;
     use arrow_array::{ArrayRef, StringArray};
+    use marquetry_text::format;
     use std::sync::Arc;
 
     #[test]
@@ -77,11 +77,11 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("a", Arc::new(texts) as ArrayRef)]).unwrap();
         assert!(pieces(&batch).count() > 3);
         let mut expected = String::new();
-        rows::csv::write_lines(&batch, &mut expected).unwrap();
+        format::csv::write_lines(&batch, &mut expected).unwrap();
         for threads in [1, 3] {
             let batches = vec![Ok(batch.slice(0, 90)), Ok(batch.slice(90, 0)), Ok(batch.slice(90, 110))];
             let threads = NonZeroUsize::new(threads).unwrap();
-            let parts = formatted(Box::new(batches.into_iter()), rows::csv::write_lines, threads);
+            let parts = formatted(Box::new(batches.into_iter()), format::csv::write_lines, threads);
             let text: String = parts
                 .map(|part| match part.unwrap() {
                     Part::Lines { text, .. } => text,

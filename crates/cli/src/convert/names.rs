@@ -3,9 +3,9 @@
 //! A column's name may be empty in Parquet, and several may have the same one. CSV headers and JSON objects cannot tell
 //! such columns apart: what would be lost gets another name.
 
-use crate::column_names::{filled_names, unique_filled_names};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use marquetry_text::column_names::{filled_names, unique_filled_names};
 use std::sync::Arc;
 
 /// The schema with a name for every column, and none twice; itself if that is so.

@@ -8,7 +8,6 @@ use super::report::SizeReport;
 use super::unify_dictionaries::UnifiedDictionaries;
 use crate::args::Target;
 use crate::failure::Failure;
-use crate::rows;
 use crate::shred_plan::ShredPlan;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
@@ -17,6 +16,7 @@ use marquetry::OpenFile;
 use marquetry::errors::Error;
 use marquetry_base::MemoryReservation;
 use marquetry_core::write::WriterProperties;
+use marquetry_text::format;
 use std::io::Write;
 
 /// Writes batches to a [`Destination`] in one of the formats.
@@ -102,12 +102,12 @@ impl<'a, 'b> Sink<'a, 'b> {
             (Target::Arrow, true) => Sink::ArrowStream(StreamWriter::try_new(destination, schema)?),
             (Target::Jsonl, _) => Sink::Lines(destination),
             (Target::Geojson, _) => {
-                destination.write_all(rows::geojson::START.as_bytes())?;
+                destination.write_all(format::geojson::START.as_bytes())?;
                 Sink::Features(destination, Place::First)
             }
             (Target::Csv, _) => {
                 let mut header = String::new();
-                rows::csv::write_header(schema, &mut header);
+                format::csv::write_header(schema, &mut header);
                 destination.write_all(header.as_bytes())?;
                 Sink::Lines(destination)
             }
@@ -145,7 +145,7 @@ impl<'a, 'b> Sink<'a, 'b> {
             Sink::ArrowFile(mut writer, _) => writer.finish()?,
             Sink::ArrowStream(mut writer) => writer.finish()?,
             Sink::Lines(_) => {}
-            Sink::Features(destination, _) => destination.write_all(rows::geojson::END.as_bytes())?,
+            Sink::Features(destination, _) => destination.write_all(format::geojson::END.as_bytes())?,
         }
         Ok(None)
     }

@@ -1,11 +1,12 @@
 //! Arrow IPC: the file format and the stream format, told apart by how they begin.
 
-use super::bad_input::{bad, message};
+use super::bad_input::bad;
 use super::byte_stream::ByteStream;
 use super::input::{Batches, Input};
 use crate::failure::Failure;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use marquetry_text::parse::error_text::message;
 use std::io::{BufReader, Cursor, Read};
 use std::sync::Arc;
 

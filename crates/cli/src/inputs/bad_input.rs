@@ -1,36 +1,11 @@
 //! Errors of input that is not what it should be.
 
 use crate::failure::Failure;
-use arrow_schema::ArrowError;
 use std::fmt::Display;
 
 /// The input is bad.
 pub(super) fn bad(error: impl Display) -> Failure {
     Failure::Check(error.to_string())
-}
-
-/// What an error of the arrow crate says, without the kind that it puts in front.
-pub(super) fn message(error: &ArrowError) -> String {
-    match error {
-        ArrowError::JsonError(text)
-        | ArrowError::CsvError(text)
-        | ArrowError::CastError(text)
-        | ArrowError::ParseError(text)
-        | ArrowError::SchemaError(text)
-        | ArrowError::ComputeError(text)
-        | ArrowError::ArithmeticOverflow(text)
-        | ArrowError::InvalidArgumentError(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// The beginning of a text in quotes.
-pub(super) fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(60).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    format!("{short:?}")
 }
 
 /// A value that is none of its column's type; `place` is `line 5`.

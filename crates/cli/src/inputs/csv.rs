@@ -1,27 +1,26 @@
 //! CSV: cells as text, whose types are given or guessed from the first rows.
 
-mod find_delimiter;
-mod records;
-
-use super::bad_input::{Sample, bad, bad_value, message, shortened};
+use super::bad_input::{Sample, bad, bad_value};
 use super::byte_stream::ByteStream;
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
-use super::infer_text::Guess;
 use super::input::{Input, InputOptions};
 use super::kind::Kind;
-use super::nested::from_json_cells;
-use super::parse_values::{Strictness, typed};
-use super::texts::{RecordTexts, Records, Span, Texts};
-use crate::args::{Decimals, InferRows, InputArgs};
-use crate::column_names::unique_filled_names;
+use crate::args::{InferRows, InputArgs};
 use crate::failure::{Failure, line};
 use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use find_delimiter::{OTHERS, find_delimiter};
 use marquetry::errors::Error;
+use marquetry_text::column_names::unique_filled_names;
+use marquetry_text::parse::csv_column::CsvColumn;
+use marquetry_text::parse::csv_delimiter::{OTHERS, find_delimiter};
+use marquetry_text::parse::csv_records::{BadRecord, Dialect, line_ends};
+use marquetry_text::parse::error_text::{message, shortened};
+use marquetry_text::parse::infer_number::Decimals;
+use marquetry_text::parse::infer_text::Guess;
+use marquetry_text::parse::parse_values::Strictness;
+use marquetry_text::parse::texts::{RecordTexts, Records, Span};
 use memchr::memchr2;
-use records::{BadRecord, Dialect, line_ends};
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -134,14 +133,14 @@ impl Cells {
     fn new(kind: Kind, args: &InputArgs, start: &[u8]) -> Result<Self, Failure> {
         let quote = byte(args.quote.unwrap_or('"'), "--quote")?;
         let comment = args.comment.map(|comment| byte(comment, "--comment")).transpose()?;
-        let dialect = Dialect { delimiter: b'\t', quote, comment, ragged: args.ragged };
+        let dialect = Dialect { delimiter: b'\t', quote, comment, ragged: args.ragged.into() };
         let delimiter = match (args.delimiter, kind) {
             (Some(delimiter), _) => byte(delimiter, "--delimiter")?,
             (None, Kind::Tsv) => b'\t',
             (None, _) => find_delimiter(dialect, start),
         };
         let nulls = args.null_values.clone().unwrap_or_else(|| vec![String::new()]);
-        let (has_header, decimals, skipped_lines) = (!args.no_header, args.decimals, args.skip_lines);
+        let (has_header, decimals, skipped_lines) = (!args.no_header, args.decimals.into(), args.skip_lines);
         Ok(Cells { dialect: Dialect { delimiter, ..dialect }, has_header, nulls, decimals, skipped_lines })
     }
 
@@ -271,13 +270,11 @@ impl Cells {
     ) -> Result<RecordBatch, Fault> {
         let value = |(at, column): (usize, &Column)| {
             let field = &column.field;
-            let cells = ColumnCells::new(self, texts, rows.clone(), at, field.data_type());
+            let (nulls, quote) = (&self.nulls, self.dialect.quote);
+            let cells = CsvColumn { texts, rows: rows.clone(), column: at, nulls, quote };
             let strictness =
                 if column.sample == Sample::None { Strictness::Given } else { self.decimals.into() };
-            let array = match field.data_type().is_nested() {
-                true => from_json_cells(&cells, field, strictness),
-                false => typed(&cells, field.data_type(), strictness),
-            };
+            let array = cells.values(field, strictness);
             let fail = |at: usize, message: &str| {
                 let (line, sample) = (place.line(place.header + rows.start + at), column.sample);
                 let (name, message) = (field.name().clone(), message.to_owned());
@@ -297,65 +294,6 @@ impl Cells {
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options);
         batch.map_err(|error| Fault::new(move |_| bad(message(&error))))
-    }
-}
-
-/// The cells of a column in some rows.
-struct ColumnCells<'a> {
-    texts: &'a RecordTexts<'a>,
-    rows: Range<usize>,
-    column: usize,
-    /// Texts that are null; those that are empty come first.
-    nulls: &'a [String],
-    /// Whether empty cells are null.
-    empty_is_null: bool,
-    is_text: bool,
-    quote: u8,
-}
-
-impl<'a> ColumnCells<'a> {
-    fn new(
-        cells: &'a Cells,
-        texts: &'a RecordTexts<'a>,
-        rows: Range<usize>,
-        column: usize,
-        data_type: &DataType,
-    ) -> Self {
-        let is_text = is_text(data_type);
-        // Where empty cells are not null they are empty texts; they are no values of other types.
-        let empty_is_null = !is_text || cells.is_null("");
-        let nulls = if cells.nulls.iter().all(String::is_empty) { &[][..] } else { &cells.nulls };
-        ColumnCells { texts, rows, column, nulls, empty_is_null, is_text, quote: cells.dialect.quote }
-    }
-}
-
-/// Whether values of this type may have no characters.
-fn is_text(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Dictionary(_, values) => is_text(values),
-        DataType::RunEndEncoded(_, values) => is_text(values.data_type()),
-        other => other.is_string() || other.is_binary(),
-    }
-}
-
-impl Texts for ColumnCells<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> Option<&str> {
-        let span = self.texts.span(self.rows.start + at, self.column);
-        if span.is_null() {
-            return None;
-        }
-        let text = self.texts.at(span);
-        let is_null = match text.is_empty() {
-            // "" is a text without characters, where text can be.
-            true => self.empty_is_null && !(self.is_text && self.texts.follows(span, self.quote)),
-            false => self.nulls.iter().any(|null| null == text),
-        };
-        (!is_null).then_some(text)
     }
 }
 

@@ -3,18 +3,12 @@
 mod array;
 mod features;
 mod line_reader;
-mod members;
 
-use super::bad_input::{Sample, bad, bad_value, message};
+use super::bad_input::{Sample, bad, bad_value};
 use super::byte_stream::ByteStream;
 use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
-use super::infer_json::Members;
 use super::input::{Input, InputOptions};
-use super::json_form::{Expected, ExpectedMembers, Unfit, reform};
-use super::nested::{finished, raw_fields};
-use super::parse_values::{Strictness, ValueError, typed};
-use super::texts::{RecordTexts, Records, Texts};
-use crate::args::{Decimals, InferRows, InputArgs, Mixed, UnknownKeys};
+use crate::args::{InferRows, InputArgs, UnknownKeys};
 use crate::failure::Failure;
 use crate::schema_parser;
 use array::ArrayLines;
@@ -25,7 +19,15 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use features::Features;
 pub(super) use features::GEOMETRY;
 use line_reader::LineReader;
-use members::Names;
+use marquetry_text::parse::error_text::message;
+use marquetry_text::parse::infer_json::{Members, Mixed};
+use marquetry_text::parse::infer_number::Decimals;
+use marquetry_text::parse::json_column::JsonColumn;
+use marquetry_text::parse::json_form::{Expected, ExpectedMembers, Unfit, reform};
+use marquetry_text::parse::json_members::Names;
+use marquetry_text::parse::nested::{finished, raw_fields};
+use marquetry_text::parse::parse_values::{Strictness, ValueError};
+use marquetry_text::parse::texts::{RecordTexts, Records};
 use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -52,21 +54,22 @@ pub(super) fn open(
         origin.spool()?;
     }
     let bytes = origin.bytes();
+    let decimals = Decimals::from(wanted.args.decimals);
     let (mut from, place) = text(&mut origin, wanted.args, form)?;
     let (members, sample) = match wanted.args.infer_rows {
         InferRows::All => {
-            let (members, _) = guess(&mut from, u64::MAX, u64::MAX, wanted.args.decimals, place)?;
+            let (members, _) = guess(&mut from, u64::MAX, u64::MAX, decimals, place)?;
             from = text(&mut origin, wanted.args, form)?.0;
             (members, Sample::All)
         }
         InferRows::First(rows) => {
             let mut kept = Kept { from, text: Vec::new() };
-            let (members, seen) = guess(&mut kept, rows, SAMPLE_BYTES, wanted.args.decimals, place)?;
+            let (members, seen) = guess(&mut kept, rows, SAMPLE_BYTES, decimals, place)?;
             from = Box::new(Cursor::new(kept.text).chain(kept.from));
             (members, Sample::First(seen))
         }
     };
-    let columns = columns(&members, given.as_ref(), sample, wanted.args.mixed);
+    let columns = columns(&members, given.as_ref(), sample, wanted.args.mixed.into());
     if columns.is_empty() {
         return Err(bad("has no rows with members: there are no columns"));
     }
@@ -76,7 +79,7 @@ pub(super) fn open(
     let chunks = Chunks::new(from, Box::new(line_end), CHUNK_BYTES);
     let objects = Objects {
         place,
-        strictness: wanted.args.decimals.into(),
+        strictness: decimals.into(),
         ignore_unknown: wanted.args.unknown_keys == UnknownKeys::Ignore,
         ..Objects::new(columns, schema.clone(), sample)
     };
@@ -250,11 +253,8 @@ impl Objects {
                 let texts = RecordTexts { columns, spans: &spans, text, unescaped };
                 let batch = |rows: Range<usize>| {
                     let members = |column: usize, field: &Field, strictness| {
-                        let members = MemberTexts { texts: &texts, rows: rows.clone(), column };
-                        if self.columns[column].expected.is_text_only() {
-                            members.check_strings()?;
-                        }
-                        typed(&members, field.data_type(), strictness)
+                        let members = JsonColumn { texts: &texts, rows: rows.clone(), column };
+                        members.values(field, &self.columns[column].expected, strictness)
                     };
                     self.batch(rows.len(), members, |at| lines(bytes).nth(rows.start + at))
                 };
@@ -395,41 +395,6 @@ impl Line<'_> {
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let numbered = bytes.split(|byte| *byte == b'\n').zip(1..);
     numbered.map(|(text, number)| Line { number, text }).filter(|line| !is_blank(line.text))
-}
-
-/// A column of members in some rows.
-struct MemberTexts<'a> {
-    texts: &'a RecordTexts<'a>,
-    rows: Range<usize>,
-    column: usize,
-}
-
-impl MemberTexts<'_> {
-    /// Fails if there is a number, `true` or `false`.
-    fn check_strings(&self) -> Result<(), ValueError> {
-        let is_bare = |at: &usize| {
-            let span = self.texts.span(self.rows.start + at, self.column);
-            !span.is_null() && !self.texts.is_string(span)
-        };
-        match (0..self.rows.len()).find(is_bare) {
-            Some(at) => {
-                Err(ValueError { at, message: format!("{} is no text", self.get(at).unwrap_or_default()) })
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-impl Texts for MemberTexts<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> Option<&str> {
-        let span = self.texts.span(self.rows.start + at, self.column);
-        (!span.is_null()).then(|| self.texts.at(span))
-    }
 }
 
 /// So much of the input is looked at for its first rows.

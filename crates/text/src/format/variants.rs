@@ -1,8 +1,8 @@
 //! VARIANT values as JSON.
 
 use arrow_array::Array;
-use marquetry::errors::Error;
-use marquetry::variant::VariantColumn;
+use marquetry_arrow::variant::VariantColumn;
+use marquetry_base::Error;
 
 /// The JSON of each row of a column: a damaged variant is an error before any of its rows is written.
 pub(super) struct Variants {

@@ -36,9 +36,11 @@ impl Texts for StringArray {
 
 /// Where a text stands: in the text of a file, or behind its end in a text beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: u32,
-    pub(super) end: u32,
+pub struct Span {
+    /// Its first byte.
+    pub start: u32,
+    /// The byte behind its last.
+    pub end: u32,
 }
 
 impl Span {
@@ -53,32 +55,38 @@ impl Span {
         Span { start: start as u32, end: end as u32 }
     }
 
+    /// Whether nothing stands there, or a null.
     #[inline]
-    pub(super) fn is_null(self) -> bool {
+    pub fn is_null(self) -> bool {
         self.start == u32::MAX
     }
 }
 
 /// The records of a chunk, each the same number of spans.
 #[derive(Debug, Default)]
-pub(super) struct Records {
-    pub(super) spans: Vec<Span>,
+pub struct Records {
+    /// The texts of all records, one record behind the other.
+    pub spans: Vec<Span>,
     /// What texts become without their quotes and escapes.
-    pub(super) unescaped: Vec<u8>,
+    pub unescaped: Vec<u8>,
 }
 
 /// [`Records`] of valid text.
-pub(super) struct RecordTexts<'a> {
-    pub(super) columns: usize,
-    pub(super) spans: &'a [Span],
-    pub(super) text: &'a str,
-    pub(super) unescaped: &'a str,
+pub struct RecordTexts<'a> {
+    /// How many spans a record has.
+    pub columns: usize,
+    /// Those of all records.
+    pub spans: &'a [Span],
+    /// The text of the file.
+    pub text: &'a str,
+    /// The text beside it.
+    pub unescaped: &'a str,
 }
 
 impl<'a> RecordTexts<'a> {
     /// The text at a span that is not null.
     #[inline]
-    pub(super) fn at(&self, span: Span) -> &'a str {
+    pub fn at(&self, span: Span) -> &'a str {
         let (start, end) = (span.start as usize, span.end as usize);
         let text = match start.checked_sub(self.text.len()) {
             Some(start) => self.unescaped.get(start..end - self.text.len()),
@@ -102,8 +110,9 @@ impl<'a> RecordTexts<'a> {
         before.is_some_and(|before| self.text.as_bytes().get(before) == Some(&byte))
     }
 
+    /// The span of a column in a row.
     #[inline]
-    pub(super) fn span(&self, row: usize, column: usize) -> Span {
+    pub fn span(&self, row: usize, column: usize) -> Span {
         self.spans[row * self.columns + column]
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{ArrayRef, StructArray};
 use arrow_buffer::NullBufferBuilder;
 use arrow_schema::Fields;
-use marquetry::variant::json;
+use marquetry_variant::json;
 use std::sync::Arc;
 
 /// Texts of JSON as variants, which have the two `fields` of one that is not shredded. What is not there is NULL; a `null` of JSON is a

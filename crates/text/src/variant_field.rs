@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// A column of VARIANT that may be null, not shredded.
 ///
 /// SPEC: Arrow's canonical extension types, `arrow.parquet.variant`.
-pub(crate) fn variant_field(name: impl Into<String>) -> Field {
+pub fn variant_field(name: impl Into<String>) -> Field {
     let bytes = |name: &str| Field::new(name, DataType::Binary, false);
     let storage = DataType::Struct(vec![bytes("metadata"), bytes("value")].into());
     let extension = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// `2013-07-30`; years before 0 and after 9999 have a sign and as many digits as they need.
 #[inline]
-pub(crate) fn date(days: i64, out: &mut String) {
+pub fn date(days: i64, out: &mut String) {
     let (year, month, day) = civil(days);
     match year {
         0..=9999 => {
@@ -24,7 +24,7 @@ pub(crate) fn date(days: i64, out: &mut String) {
 
 /// `12:30:00.500`: digits after the point only as far as there are any, in threes.
 #[inline]
-pub(crate) fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
+pub fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
     if ticks < 0 {
         out.push('-');
     }
@@ -51,7 +51,7 @@ fn two_digits(n: i64, out: &mut String) {
 }
 
 /// `2013-07-30T12:30:00`, with `Z` if it is an instant.
-pub(crate) fn timestamp(ticks: i64, unit: TimeUnit, is_instant: bool, out: &mut String) {
+pub fn timestamp(ticks: i64, unit: TimeUnit, is_instant: bool, out: &mut String) {
     let per_day = 86_400 * per_second(unit);
     date(ticks.div_euclid(per_day), out);
     out.push('T');
@@ -62,7 +62,7 @@ pub(crate) fn timestamp(ticks: i64, unit: TimeUnit, is_instant: bool, out: &mut 
 }
 
 /// `PT3.500S`.
-pub(crate) fn duration(ticks: i64, unit: TimeUnit, out: &mut String) {
+pub(super) fn duration(ticks: i64, unit: TimeUnit, out: &mut String) {
     out.push_str(if ticks < 0 { "-PT" } else { "PT" });
     let ticks = ticks.unsigned_abs();
     let per_second = per_second(unit) as u64;
@@ -72,7 +72,7 @@ pub(crate) fn duration(ticks: i64, unit: TimeUnit, out: &mut String) {
 }
 
 /// `P1M2DT3.500S`; parts that are 0 are left out.
-pub(crate) fn interval(months: i64, days: i64, nanoseconds: i64, out: &mut String) {
+pub fn interval(months: i64, days: i64, nanoseconds: i64, out: &mut String) {
     if (months, days, nanoseconds) == (0, 0, 0) {
         return out.push_str("PT0S");
     }

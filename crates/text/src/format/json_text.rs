@@ -13,7 +13,7 @@ pub(super) fn quoted(text: &str, out: &mut String) {
 }
 
 /// Appends text as it stands between quotes.
-pub(crate) fn escaped(text: &str, out: &mut String) {
+pub fn escaped(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| NEEDS_ESCAPE[usize::from(byte)] != 0) {
         out.push_str(&rest[..at]);

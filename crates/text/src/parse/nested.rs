@@ -1,6 +1,6 @@
 //! Texts become values inside of lists, structs and maps as well.
 
-use super::bad_input::message;
+use super::error_text::message;
 use super::json_form::{Expected, Unfit, reform};
 use super::parse_values::{Strictness, ValueError, cast, typed};
 use super::texts::Texts;
@@ -8,7 +8,7 @@ use super::variants::variants;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
-use marquetry::variant::is_variant;
+use marquetry_arrow::variant::is_variant;
 use std::sync::Arc;
 
 /// What JSON is decoded as on its way to `field`: the same nesting, everything nullable, texts for all values.
@@ -34,8 +34,8 @@ fn raw_type(field: &Field) -> DataType {
     }
 }
 
-/// [`raw_type`] of several fields.
-pub(super) fn raw_fields(fields: &Fields) -> Fields {
+/// What JSON is decoded as on its way to `fields`: the same nesting, everything nullable, texts for all values.
+pub fn raw_fields(fields: &Fields) -> Fields {
     fields.iter().map(raw_field).collect()
 }
 
@@ -43,12 +43,8 @@ fn raw_field(field: &FieldRef) -> FieldRef {
     Arc::new(Field::new(field.name(), raw_type(field), true))
 }
 
-/// The values of an array of [`raw_type`] as `field` has them.
-pub(super) fn finished(
-    raw: &ArrayRef,
-    field: &Field,
-    strictness: Strictness,
-) -> Result<ArrayRef, ValueError> {
+/// The values of an array of the type that [`raw_fields`] gives as `field` has them.
+pub fn finished(raw: &ArrayRef, field: &Field, strictness: Strictness) -> Result<ArrayRef, ValueError> {
     let data_type = field.data_type();
     match (raw.data_type(), data_type) {
         (DataType::Utf8, DataType::Struct(fields)) if is_variant(field) => {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// What a value's text is in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     /// A number, or `true`, `false`, `null`: it stands as it is.
     Bare,
     /// A string: it must be put in quotes.
@@ -17,8 +17,8 @@ pub(crate) enum Form {
 }
 
 /// Appends the text of a value that is not null. Nested values are not for this function: see
-/// [`json::write`](super::json::write).
-pub(crate) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut String) -> Form {
+/// [`Column`](super::column::Column).
+pub(super) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut String) -> Form {
     use DataType::*;
     match array.data_type() {
         Boolean => bare(if array.as_boolean().value(row) { "true" } else { "false" }, out),
@@ -157,7 +157,7 @@ fn text(value: &str, out: &mut String) -> Form {
 
 /// The shortest digits that give the number back: `1.0`, `1e300`.
 #[inline]
-pub(crate) fn double(value: f64, out: &mut String) -> Form {
+pub fn double(value: f64, out: &mut String) -> Form {
     // Where both write numbers without an exponent, zmij and the standard library write the same, zmij in less time.
     if (1e-4..1e16).contains(&value.abs()) {
         return bare(zmij::Buffer::new().format_finite(value), out);
@@ -169,7 +169,7 @@ pub(crate) fn double(value: f64, out: &mut String) -> Form {
 
 /// [`double`], in the digits of single precision.
 #[inline]
-pub(crate) fn single(value: f32, out: &mut String) -> Form {
+pub fn single(value: f32, out: &mut String) -> Form {
     if (1e-4..1e12).contains(&value.abs()) {
         return bare(zmij::Buffer::new().format_finite(value), out);
     }
@@ -200,7 +200,7 @@ pub(super) fn small_decimal(value: i64, scale: i32, out: &mut String) -> Form {
 
 /// An integer, given by its digits, divided by ten to the power of `scale`; with all digits of the scale.
 #[inline]
-pub(crate) fn decimal(digits: &str, scale: i32, out: &mut String) -> Form {
+pub fn decimal(digits: &str, scale: i32, out: &mut String) -> Form {
     let digits = match digits.strip_prefix('-') {
         Some(digits) => {
             out.push('-');
@@ -248,7 +248,7 @@ fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
 }
 
 /// A geometry as well-known text; what is none as hexadecimal digits.
-pub(crate) fn geometry(bytes: &[u8], out: &mut String) {
+pub fn geometry(bytes: &[u8], out: &mut String) {
     if marquetry_geo::wkt::write_to(bytes, out).is_err() {
         hex(bytes, out);
     }
@@ -284,7 +284,7 @@ fn extension(field: &Field) -> Option<&str> {
 }
 
 /// Two hexadecimal digits for each byte.
-pub(crate) fn hex(bytes: &[u8], out: &mut String) {
+pub fn hex(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         out.push(char::from(b"0123456789abcdef"[usize::from(byte >> 4)]));
         out.push(char::from(b"0123456789abcdef"[usize::from(byte & 15)]));
@@ -292,7 +292,7 @@ pub(crate) fn hex(bytes: &[u8], out: &mut String) {
 }
 
 /// `123e4567-e89b-12d3-a456-426614174000`.
-pub(crate) fn uuid(bytes: &[u8], out: &mut String) {
+pub fn uuid(bytes: &[u8], out: &mut String) {
     for (i, byte) in bytes.iter().enumerate() {
         if matches!(i, 4 | 6 | 8 | 10) {
             out.push('-');
@@ -303,7 +303,7 @@ pub(crate) fn uuid(bytes: &[u8], out: &mut String) {
 
 /// The text that the bytes are, as far as they are; other bytes, those of control characters too, as `\xNN`, and so is
 /// the backslash: nothing is lost.
-pub(crate) fn escaped(bytes: &[u8], out: &mut String) {
+pub fn escaped(bytes: &[u8], out: &mut String) {
     let is_plain = |byte: &u8| matches!(byte, 0x20..=0x7e) && *byte != b'\\';
     if let (true, Ok(text)) = (bytes.iter().all(is_plain), std::str::from_utf8(bytes)) {
         return out.push_str(text);

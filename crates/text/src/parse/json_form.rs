@@ -14,12 +14,12 @@
 
 use super::json_reader::{Broken, JsonReader};
 use arrow_schema::{DataType, Field};
-use marquetry::variant::is_variant;
+use marquetry_arrow::variant::is_variant;
 use std::collections::HashMap;
 
 /// What a value is expected to be.
 #[derive(Debug, Clone)]
-pub(super) enum Expected {
+pub enum Expected {
     /// Something that is not nested.
     Scalar {
         /// Whether it may stand in the file as a number, `true` or `false`.
@@ -27,7 +27,9 @@ pub(super) enum Expected {
         /// Whether it may be an object or a list, whose JSON it is then.
         takes_nested: bool,
     },
+    /// An object with such members.
     Object(ExpectedMembers),
+    /// A list with such elements.
     List(Box<Expected>),
     /// A map with such values.
     Map(Box<Expected>),
@@ -37,19 +39,21 @@ pub(super) enum Expected {
 
 /// The members of a struct.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ExpectedMembers {
+pub struct ExpectedMembers {
     members: Vec<(String, Expected)>,
     numbers: HashMap<String, usize>,
 }
 
 /// Why a value cannot be decoded.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub enum Unfit {
     /// It is not JSON, or not one value.
     NotJson,
     /// Something in the member of this name, inside of others; it is empty for the value itself.
     Member {
+        /// The names of the member and of those that it is in, outermost first.
         path: Vec<String>,
+        /// What is wrong.
         message: String,
         /// Whether another type could have it.
         is_of_type: bool,
@@ -58,7 +62,7 @@ pub(super) enum Unfit {
 
 impl Expected {
     /// What was asked for by its type.
-    pub(super) fn of_field(field: &Field) -> Self {
+    pub fn of_field(field: &Field) -> Self {
         match field.data_type() {
             _ if is_variant(field) => Expected::Variant,
             DataType::Struct(fields) => {
@@ -87,7 +91,8 @@ impl Expected {
 }
 
 impl ExpectedMembers {
-    pub(super) fn new(members: impl Iterator<Item = (String, Expected)>) -> Self {
+    /// So many members, in their usual order.
+    pub fn new(members: impl Iterator<Item = (String, Expected)>) -> Self {
         let members: Vec<(String, Expected)> = members.collect();
         let numbers = members.iter().enumerate().map(|(i, (name, _))| (name.clone(), i)).collect();
         ExpectedMembers { members, numbers }
@@ -104,7 +109,7 @@ impl ExpectedMembers {
 
 /// Appends the JSON value that `text` is, as `expected` has it. Members that are not expected are left to a decoder that
 /// takes no notice of them, if they are to be ignored.
-pub(super) fn reform(
+pub fn reform(
     text: &[u8],
     expected: &Expected,
     ignore_unknown: bool,

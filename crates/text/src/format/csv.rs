@@ -3,10 +3,10 @@
 use super::column::{Column, MayNeedQuotes};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use marquetry::errors::Error;
+use marquetry_base::Error;
 
 /// Appends the header line, with its end.
-pub(crate) fn write_header(schema: &Schema, out: &mut String) {
+pub fn write_header(schema: &Schema, out: &mut String) {
     for (i, field) in schema.fields().iter().enumerate() {
         if i > 0 {
             out.push(',');
@@ -23,7 +23,7 @@ pub(crate) fn write_header(schema: &Schema, out: &mut String) {
 }
 
 /// Appends the rows of a batch, each with the line's end.
-pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+pub fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     let columns = Column::of_batch(batch)?;
     for row in 0..batch.num_rows() {
         for (i, column) in columns.iter().enumerate() {

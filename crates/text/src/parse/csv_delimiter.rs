@@ -1,10 +1,10 @@
 //! Which delimiter a CSV file has, where nobody said.
 
-use super::records::Dialect;
+use super::csv_records::Dialect;
 
 /// The delimiter by which all of the first records have the same number of cells, and more than one. The comma goes first;
 /// of others the one that tells most cells apart. The comma, if there is none.
-pub(super) fn find_delimiter(dialect: Dialect, start: &[u8]) -> u8 {
+pub fn find_delimiter(dialect: Dialect, start: &[u8]) -> u8 {
     let width = |delimiter: u8| {
         let dialect = Dialect { delimiter, ..dialect };
         // The last record may be cut off.
@@ -23,15 +23,15 @@ pub(super) fn find_delimiter(dialect: Dialect, start: &[u8]) -> u8 {
 }
 
 /// What is looked for besides the comma.
-pub(super) const OTHERS: [u8; 3] = [b';', b'\t', b'|'];
+pub const OTHERS: [u8; 3] = [b';', b'\t', b'|'];
 
 /// Enough for some hundred records.
 const SEEN_BYTES: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {
+    use super::super::csv_records::Ragged;
     use super::*;
-    use crate::args::Ragged;
 
     #[test]
     fn all_records_agree_on_it() {

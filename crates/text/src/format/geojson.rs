@@ -4,17 +4,17 @@ use super::column::Objects;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-use marquetry::errors::Error;
+use marquetry_base::Error;
 use marquetry_geo::geojson;
 
-/// What stands before the features, and behind them.
-pub(crate) const START: &str = "{\"type\":\"FeatureCollection\",\"features\":[";
-/// The same.
-pub(crate) const END: &str = "\n]}\n";
+/// What stands before the features.
+pub const START: &str = "{\"type\":\"FeatureCollection\",\"features\":[";
+/// What stands behind them.
+pub const END: &str = "\n]}\n";
 
 /// Appends the rows of a batch, whose first column has the geometries: a comma, the end of a line and a feature each. The others are
 /// properties. Fails, with the row of the batch, if a value is no geometry that GeoJSON has.
-pub(crate) fn write_features(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+pub fn write_features(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     let Some((geometries, schema)) = batch.columns().first().zip(batch.schema().fields().first().cloned())
     else {
         return Err(Error::argument("there is no column of geometries"));

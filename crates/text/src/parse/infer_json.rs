@@ -1,17 +1,29 @@
 //! What the values of JSON objects are.
 
-use super::infer_number::Numbers;
+use super::infer_number::{Decimals, Numbers};
 use super::json_form::{Expected, ExpectedMembers};
-use crate::args::{Decimals, Mixed};
 use crate::variant_field::variant_field;
 use arrow_schema::{DataType, Field, Fields};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What becomes of values in JSON that have no type in common with others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mixed {
+    /// Objects and lists beside others are wrong; numbers, true and false beside text are text.
+    #[default]
+    Error,
+    /// All are text: objects and lists their JSON. So are objects that never have a member.
+    Text,
+    /// All are VARIANT, as what they are: so are objects that never have a member, and what is always null. A member that is not
+    /// there is NULL, `null` a variant.
+    Variant,
+}
+
 /// What the values so far have in common.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Shape {
+enum Shape {
     /// Only nulls, or nothing.
     #[default]
     Nothing,
@@ -28,14 +40,14 @@ pub(super) enum Shape {
 
 /// The members of objects, in the order in which they first came.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Members {
+pub struct Members {
     names: HashMap<String, usize>,
     members: Vec<(String, Shape)>,
 }
 
 impl Members {
     /// Takes an object into account.
-    pub(super) fn add(&mut self, object: &serde_json::Map<String, Value>, decimals: Decimals) {
+    pub fn add(&mut self, object: &serde_json::Map<String, Value>, decimals: Decimals) {
         for (name, value) in object {
             let at = match self.names.get(name) {
                 Some(at) => *at,
@@ -50,12 +62,12 @@ impl Members {
     }
 
     /// What is expected of later objects.
-    pub(super) fn expected(&self, mixed: Mixed) -> Vec<Expected> {
+    pub fn expected(&self, mixed: Mixed) -> Vec<Expected> {
         self.members.iter().map(|(_, shape)| shape.expected(mixed)).collect()
     }
 
     /// A field for each member. All may be null: later objects may lack them.
-    pub(super) fn fields(&self, mixed: Mixed) -> Fields {
+    pub fn fields(&self, mixed: Mixed) -> Fields {
         self.members.iter().map(|(name, shape)| shape.field(name, mixed)).collect()
     }
 }

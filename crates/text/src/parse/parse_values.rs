@@ -1,12 +1,11 @@
 //! Texts become values. A text that is not exactly a value of the type is an error.
 
-use super::bad_input::{message, shortened};
-use super::infer_number::{is_exact_double, is_plain_number, keeps_number};
+use super::error_text::{message, shortened};
+use super::infer_number::{Decimals, is_exact_double, is_plain_number, keeps_number};
 use super::infer_text::is_bool;
 use super::number::ShortNumber;
 use super::texts::Texts;
 use super::{decimal, time};
-use crate::args::Decimals;
 use arrow_array::builder::{FixedSizeBinaryBuilder, LargeBinaryBuilder};
 use arrow_array::types::*;
 use arrow_array::{
@@ -21,15 +20,16 @@ use std::sync::Arc;
 
 /// A value that is none of its type: where in its array it is, and what is wrong.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ValueError {
+pub struct ValueError {
     /// Its place, from 0.
-    pub(super) at: usize,
-    pub(super) message: String,
+    pub at: usize,
+    /// What is wrong.
+    pub message: String,
 }
 
 /// How strictly texts are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strictness {
+pub enum Strictness {
     /// The type was guessed: a value that would lose its form, such as `007` as a number, is an error.
     Guessed,
     /// The same, but a number with a fraction is the double next to it.

@@ -3,25 +3,26 @@
 //! What is unusual is left to the decoder of all of JSON, which has the errors too: members that are not wanted or come
 //! twice, escapes in names, and all that is not JSON.
 
-use super::super::texts::{Records, Span};
-use super::super::words::{eight_of, first_less, zero_bytes};
+use super::texts::{Records, Span};
+use super::words::{eight_of, first_less, zero_bytes};
 use std::collections::HashMap;
 
 /// The names of members, each with its number.
-pub(super) struct Names {
+pub struct Names {
     names: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
 impl Names {
-    pub(super) fn new(names: impl Iterator<Item = String>) -> Self {
+    /// These names, numbered in their order.
+    pub fn new(names: impl Iterator<Item = String>) -> Self {
         let names: Vec<String> = names.collect();
         let numbers = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
         Names { names, numbers }
     }
 
     /// The members of all objects in `text`, which must fit in 32 bits; `None` if anything is unusual.
-    pub(super) fn members(&self, text: &str) -> Option<Records> {
+    pub fn members(&self, text: &str) -> Option<Records> {
         let mut reader = Reader { bytes: text.as_bytes(), at: 0, unescaped: Vec::new() };
         let mut spans = Vec::with_capacity(text.len() / 16);
         while reader.next_object()? {

@@ -7,8 +7,17 @@
 //! | others, such as `9223372036854775808` or `0.1234567890123456789` | decimal(18, S), or of 38 or 76 digits |
 //! | what has more digits than that between its first and its last, `1e-400` and the like | none |
 
-use crate::args::Decimals;
 use arrow_schema::DataType;
+
+/// What becomes of numbers in text that a double would change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Decimals {
+    /// They are decimals, or text where those have not enough digits.
+    #[default]
+    Auto,
+    /// They are doubles next to them, and text if they have no fraction.
+    Never,
+}
 
 /// What all of some numbers could be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

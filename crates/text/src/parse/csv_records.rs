@@ -5,36 +5,55 @@
 //! the cell belongs to it as it is. Quotes anywhere else mean nothing. Lines that begin with the mark of comments, if there
 //! is one, are no records.
 
-use super::super::texts::{Records, Span};
-use super::super::words::{eight_of, zero_bytes};
-use crate::args::Ragged;
+use super::texts::{Records, Span};
+use super::words::{eight_of, zero_bytes};
 use memchr::{memchr, memchr2, memchr3, memrchr2};
 
 /// How records and cells are told apart.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Dialect {
+pub struct Dialect {
     /// What stands between cells.
-    pub(super) delimiter: u8,
+    pub delimiter: u8,
     /// What stands around them.
-    pub(super) quote: u8,
+    pub quote: u8,
     /// What lines begin with that are no records.
-    pub(super) comment: Option<u8>,
+    pub comment: Option<u8>,
     /// What becomes of records that have not as many cells as the others.
-    pub(super) ragged: Ragged,
+    pub ragged: Ragged,
 }
 
-/// A record that is not as the others are. `record` is its number in the chunk, from 0.
+/// What becomes of records that have more or fewer cells than the header.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ragged {
+    /// They are wrong.
+    #[default]
+    Error,
+    /// Cells that are missing are null; too many are wrong.
+    Null,
+    /// The same, but cells that are too many are left out.
+    Truncate,
+}
+
+/// A record that is not as the others are. Records are numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BadRecord {
-    /// It has so many cells; `None` if it has more than are wanted.
-    WrongCount { record: usize, cells: Option<usize> },
+pub enum BadRecord {
+    /// It has not as many cells as the others.
+    WrongCount {
+        /// Its number.
+        record: usize,
+        /// How many cells it has; `None` if it has more than are wanted.
+        cells: Option<usize>,
+    },
     /// A quote opens a cell, and none closes it.
-    Unclosed { record: usize },
+    Unclosed {
+        /// Its number.
+        record: usize,
+    },
 }
 
 impl Dialect {
     /// The byte behind the last record that ends in `bytes`, which begin with a record; empty lines are none.
-    pub(super) fn record_end(self, bytes: &[u8]) -> Option<usize> {
+    pub fn record_end(self, bytes: &[u8]) -> Option<usize> {
         // The line feed that belongs to it may follow.
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         self.last_break(bytes).filter(|end| !bytes[..*end].iter().all(|byte| is_terminator(*byte)))
@@ -101,7 +120,7 @@ impl Dialect {
     }
 
     /// The place behind the comments that begin at `at`.
-    pub(super) fn behind_comments(self, bytes: &[u8], mut at: usize) -> usize {
+    pub fn behind_comments(self, bytes: &[u8], mut at: usize) -> usize {
         while self.is_comment(bytes, at) {
             at = memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1);
         }
@@ -125,7 +144,7 @@ impl Dialect {
     }
 
     /// The cells of the first record; empty if there is none.
-    pub(super) fn first_record(self, bytes: &[u8]) -> Vec<Vec<u8>> {
+    pub fn first_record(self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut splitter = Splitter::new(self, bytes, usize::MAX);
         splitter.most_records = 1;
         // What is wrong with it will be found when it is read.
@@ -142,7 +161,7 @@ impl Dialect {
     }
 
     /// Where the record of this number, from 0, begins: as far as those before it can be told apart.
-    pub(super) fn record_start(self, bytes: &[u8], columns: usize, record: usize) -> usize {
+    pub fn record_start(self, bytes: &[u8], columns: usize, record: usize) -> usize {
         let dialect = Dialect { ragged: Ragged::Truncate, ..self };
         let mut splitter = Splitter::new(dialect, bytes, columns);
         splitter.most_records = record;
@@ -167,7 +186,7 @@ impl Dialect {
     }
 
     /// The cells of all records in `bytes`, which must have `columns` each, and fit in 32 bits.
-    pub(super) fn records(self, bytes: &[u8], columns: usize) -> Result<Records, BadRecord> {
+    pub fn records(self, bytes: &[u8], columns: usize) -> Result<Records, BadRecord> {
         let mut splitter = Splitter::new(self, bytes, columns);
         splitter.records.spans.reserve(bytes.len() / 8);
         splitter.split()?;
@@ -181,7 +200,7 @@ fn record_break(bytes: &[u8]) -> Option<usize> {
 }
 
 /// How many lines end in `bytes`: with LF, CR or both.
-pub(super) fn line_ends(bytes: &[u8]) -> u64 {
+pub fn line_ends(bytes: &[u8]) -> u64 {
     let line_feeds = memchr::memchr_iter(b'\n', bytes).count();
     let is_lone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
     (line_feeds + memchr::memchr_iter(b'\r', bytes).filter(is_lone).count()) as u64

@@ -1,4 +1,4 @@
-//! Dates and times in text, as numbers of units: whatever [`rows`](crate::rows) writes of them, and what others do.
+//! Dates and times in text, as numbers of units: whatever [`format`](crate::format) writes of them, and what others do.
 
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::TimeUnit;

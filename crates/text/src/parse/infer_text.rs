@@ -10,14 +10,13 @@
 //! | the same with `Z` or an offset | timestamp(us, UTC), or ns |
 //! | anything else, a mixture, nothing at all | utf8 |
 
-use super::infer_number::Numbers;
+use super::infer_number::{Decimals, Numbers};
 use super::time;
-use crate::args::Decimals;
 use arrow_schema::{DataType, TimeUnit};
 
 /// The types that the texts so far could have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Guess {
+pub struct Guess {
     could_be: u8,
     /// Whether there was any text.
     is_seen: bool,
@@ -32,13 +31,13 @@ pub(super) struct Guess {
 
 impl Guess {
     /// Nothing was seen.
-    pub(super) fn new(decimals: Decimals) -> Self {
+    pub fn new(decimals: Decimals) -> Self {
         let (is_seen, is_fine, is_far) = (false, false, false);
         Guess { could_be: u8::MAX, is_seen, numbers: None, decimals, is_fine, is_far }
     }
 
     /// Takes a text into account.
-    pub(super) fn add(&mut self, text: &str) {
+    pub fn add(&mut self, text: &str) {
         self.is_seen = true;
         if self.could_be != 0 {
             self.could_be &= self.kinds(text);
@@ -46,7 +45,7 @@ impl Guess {
     }
 
     /// The type of all that was seen.
-    pub(super) fn data_type(&self) -> DataType {
+    pub fn data_type(&self) -> DataType {
         let could_be = |kind: u8| self.is_seen && self.could_be & kind != 0;
         let unit = if self.is_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
         let is_time = !(self.is_fine && self.is_far);

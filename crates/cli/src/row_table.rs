@@ -1,6 +1,5 @@
 //! Rows as tables of text.
 
-use super::column::Column;
 use crate::output::Output;
 use crate::printable::printable;
 use crate::text_table::{shortened, terminal_width, text_width};
@@ -8,6 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use marquetry::errors::Error;
+use marquetry_text::format::column::Column;
 use std::io;
 
 /// Rows that will be shown together.

@@ -19,7 +19,7 @@ pub(crate) fn unique_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> 
 
 /// These names, none of them empty: a column without a name is called `C` and its number, from 0, as several readers do.
 /// Whatever is made up is no name that was given.
-pub(crate) fn filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+pub fn filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let all: HashSet<&str> = given.clone().collect();
     let filled = |(i, name): (usize, &str)| {
         if !name.is_empty() {
@@ -34,8 +34,8 @@ pub(crate) fn filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> 
     given.enumerate().map(filled).collect()
 }
 
-/// [`filled_names`], and none twice, as in [`unique_names`].
-pub(crate) fn unique_filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+/// [`filled_names`], and none twice: of `a, a` the second becomes `a_1`.
+pub fn unique_filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let filled = filled_names(given);
     unique_names(filled.iter().map(String::as_str))
 }

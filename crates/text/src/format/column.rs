@@ -13,11 +13,11 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use marquetry::errors::Error;
-use marquetry::variant::is_variant;
+use marquetry_arrow::variant::is_variant;
+use marquetry_base::Error;
 
 /// The values of an array, by row.
-pub(crate) struct Column<'a> {
+pub struct Column<'a> {
     nulls: Option<&'a NullBuffer>,
     values: Values<'a>,
 }
@@ -74,26 +74,26 @@ struct Entries<'a> {
 
 impl<'a> Column<'a> {
     /// Fails if a VARIANT is damaged: what other types hold was looked at when it was read.
-    pub(crate) fn new(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
+    pub fn new(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
         Ok(Column { nulls: array.nulls(), values: Values::new(array, field)? })
     }
 
     /// The columns of a batch.
-    pub(crate) fn of_batch(batch: &'a RecordBatch) -> Result<Vec<Self>, Error> {
+    pub fn of_batch(batch: &'a RecordBatch) -> Result<Vec<Self>, Error> {
         let columns = batch.schema_ref().fields().iter().zip(batch.columns());
         columns.map(|(field, array)| Column::new(array, field)).collect()
     }
 
     /// Whether a value is null.
     #[inline]
-    pub(crate) fn is_null(&self, row: usize) -> bool {
+    pub fn is_null(&self, row: usize) -> bool {
         self.nulls.is_some_and(|nulls| nulls.is_null(row)) || matches!(self.values, Values::Null)
     }
 
     /// Appends a value as it stands in a CSV cell before any quoting, nested ones as JSON, and says whether the cell
     /// may need quotes. Nulls are not for this function.
     #[inline]
-    pub(super) fn write_cell(&self, row: usize, out: &mut String) -> MayNeedQuotes {
+    pub fn write_cell(&self, row: usize, out: &mut String) -> MayNeedQuotes {
         match &self.values {
             Values::Text(text) => out.push_str(text.value(row)),
             Values::Other(array, field) => {
@@ -111,8 +111,8 @@ impl<'a> Column<'a> {
     }
 
     /// Appends the beginning of a value as [`write_cell`](Self::write_cell) writes it, long enough for any cell on a terminal: of
-    /// text and bytes no more than [`START_BYTES`].
-    pub(crate) fn write_start(&self, row: usize, out: &mut String) {
+    /// text and bytes no more than 4 KiB.
+    pub fn write_start(&self, row: usize, out: &mut String) {
         match &self.values {
             Values::Text(text) => {
                 let text = text.value(row);
@@ -129,7 +129,7 @@ impl<'a> Column<'a> {
 
     /// Appends a value as JSON.
     #[inline]
-    pub(crate) fn write_json(&self, row: usize, out: &mut String) {
+    pub fn write_json(&self, row: usize, out: &mut String) {
         match self.is_null(row) {
             true => out.push_str("null"),
             false => self.values.write_json(row, out),
@@ -142,8 +142,10 @@ const START_BYTES: usize = 4 << 10;
 
 /// Whether a cell may have bytes in it that need quotes.
 #[derive(PartialEq, Eq)]
-pub(super) enum MayNeedQuotes {
+pub enum MayNeedQuotes {
+    /// It may.
     Yes,
+    /// It has none.
     No,
 }
 

@@ -2,10 +2,10 @@
 
 use super::column::Objects;
 use arrow_array::RecordBatch;
-use marquetry::errors::Error;
+use marquetry_base::Error;
 
 /// Appends the rows of a batch, an object on each line.
-pub(crate) fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
+pub fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     let objects = Objects::new(batch)?;
     for row in 0..batch.num_rows() {
         objects.write(row, out);

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, MemoryBudget, MemoryReservation, Result};
 
 /// About how many bytes the values of some rows have as text, without escapes and names.
-pub(crate) fn plain_size(batch: &RecordBatch) -> usize {
+pub fn plain_size(batch: &RecordBatch) -> usize {
     of_fields(batch.schema_ref().fields(), batch.columns(), Escapes::Unknown)
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn plain_size(batch: &RecordBatch) -> usize {
 ///
 /// # Errors
 /// [`ErrorKind::Memory`](marquetry_base::ErrorKind::Memory) if there is not as much.
-pub(crate) fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryReservation> {
+pub fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryReservation> {
     let plain = plain_size(batch);
     let no_room =
         |bytes: usize| Error::memory(format!("the system has no memory for a text of {bytes} bytes"));
@@ -157,7 +157,7 @@ const SHORT: usize = 8 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{csv, json};
+    use crate::format::{csv, json};
     use arrow_array::builder::{BinaryViewBuilder, ListBuilder, StringBuilder};
     use arrow_array::{FixedSizeBinaryArray, StringViewArray, StructArray};
     use std::sync::Arc;
