@@ -18,6 +18,7 @@ use marquetry_base::{Error, MemoryReservation, Result, try_reserve_exact};
 use marquetry_core::nesting::{FieldKind, ListOffsets, NestedField};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
+use marquetry_encoding::Bitmap;
 use std::sync::Arc;
 
 /// What was read of the columns for one batch of rows, by column number. Assembling takes the batches out.
@@ -117,12 +118,14 @@ fn list(
     agree(field, slots.offsets.last().map_or(0, |&end| end as usize), element, elements.len(), leaves)?;
     let to_element = to_element.clone();
     match to {
-        DataType::LargeList(_) => offset_list::<i64>(to_element, elements, slots),
+        DataType::LargeList(_) => {
+            offset_list(to_element, elements, offsets::<i64>(&slots.offsets), slots.validity)
+        }
         DataType::ListView(_) => list_view::<i32>(to_element, elements, slots),
         DataType::LargeListView(_) => list_view::<i64>(to_element, elements, slots),
         DataType::FixedSizeList(_, size) => fixed_size_list(to_element, *size, elements, slots, leaves.held)
             .map_err(|error| error.in_column(leaves.name(field.first_leaf()))),
-        _ => offset_list::<i32>(to_element, elements, slots),
+        _ => offset_list::<i32>(to_element, elements, slots.offsets.into(), slots.validity),
     }
 }
 
@@ -197,10 +200,10 @@ fn agree(
 fn offset_list<O: OffsetSizeTrait>(
     element: FieldRef,
     elements: ArrayRef,
-    slots: ListOffsets,
+    offsets: ScalarBuffer<O>,
+    validity: Option<Bitmap>,
 ) -> Result<ArrayRef> {
-    let nulls = convert::nulls(slots.validity);
-    let offsets = OffsetBuffer::new(offsets::<O>(&slots.offsets));
+    let (nulls, offsets) = (convert::nulls(validity), OffsetBuffer::new(offsets));
     Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(arrow_error)?))
 }
 
