@@ -211,7 +211,10 @@ fn from_views<T: ByteViewType>(
     picks: &NonNullSlots<'_>,
     out: &mut StringViews,
 ) {
-    let used = used_buffers(array.views(), picks);
+    let used = match array.data_buffers().len() {
+        few @ 0..=FEW_BUFFERS => 0..few,
+        _ => used_buffers(array.views(), picks),
+    };
     let first_used = used.start as u32;
     let buffers: Vec<_> = array.data_buffers()[used].iter().map(shared_bytes).collect();
     out.push_views(&buffers, |out, first| {
@@ -239,6 +242,9 @@ fn used_buffers(views: &[u128], picks: &NonNullSlots<'_>) -> Range<usize> {
     });
     (first.min(end) as usize)..end as usize
 }
+
+/// So many buffers are taken along sooner than the used ones are found.
+const FEW_BUFFERS: usize = 8;
 
 /// The number of the buffer that a view of a long string is into.
 fn buffer_of(view: u128) -> u32 {
