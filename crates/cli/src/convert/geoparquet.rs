@@ -3,7 +3,6 @@
 
 use crate::failure::Failure;
 use arrow_array::builder::Float32Builder;
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use marquetry::errors::Error;
@@ -13,6 +12,7 @@ use marquetry_core::statistics::GeoBounds;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::geoparquet::{self, Crs, Version};
 use marquetry_geo::{Extent, GeoParquet, Longitudes, code_name, positions};
+use marquetry_text::format::geojson;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -136,7 +136,9 @@ impl GeoPlan {
         let mut arrays = batch.columns().to_vec();
         for column in &mut self.columns {
             let array = batch.column(column.at).clone();
-            (0..array.len()).filter_map(|row| value(&array, row)).for_each(|wkb| column.bounds.add(wkb));
+            (0..array.len())
+                .filter_map(|row| geojson::value(&array, row))
+                .for_each(|wkb| column.bounds.add(wkb));
             if column.is_covered {
                 arrays.push(
                     covering(&array, column.is_globe)
@@ -405,7 +407,7 @@ fn covering(geometries: &ArrayRef, is_globe: bool) -> Result<ArrayRef, Error> {
     let mut numbers: [Float32Builder; 4] =
         std::array::from_fn(|_| Float32Builder::with_capacity(geometries.len()));
     for row in 0..geometries.len() {
-        let rounded = match value(geometries, row) {
+        let rounded = match geojson::value(geometries, row) {
             Some(wkb) => bbox(wkb, is_globe)?,
             None => [f32::NAN; 4],
         };
@@ -438,18 +440,6 @@ fn down(number: f64) -> f32 {
 
 fn up(number: f64) -> f32 {
     -down(-number)
-}
-
-fn value(array: &ArrayRef, row: usize) -> Option<&[u8]> {
-    if array.is_null(row) {
-        return None;
-    }
-    match array.data_type() {
-        DataType::Binary => Some(array.as_binary::<i32>().value(row)),
-        DataType::LargeBinary => Some(array.as_binary::<i64>().value(row)),
-        DataType::BinaryView => Some(array.as_binary_view().value(row)),
-        _ => None,
-    }
 }
 
 fn is_binary(data_type: &DataType) -> bool {

@@ -38,7 +38,8 @@ pub fn write_features(batch: &RecordBatch, out: &mut String) -> Result<(), Error
     Ok(())
 }
 
-fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
+/// The bytes of a value that is not null, of a column of any of the layouts of binary; `None` for others.
+pub fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
     if array.is_null(row) {
         return None;
     }

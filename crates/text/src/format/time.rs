@@ -103,7 +103,8 @@ fn fraction(ticks: u64, unit: TimeUnit, out: &mut String) {
     };
 }
 
-fn per_second(unit: TimeUnit) -> i64 {
+/// So many units are a second.
+pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,

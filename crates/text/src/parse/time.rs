@@ -1,5 +1,6 @@
 //! Dates and times in text, as numbers of units: whatever [`format`](crate::format) writes of them, and what others do.
 
+pub(super) use crate::format::time::per_second;
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::TimeUnit;
 use marquetry_base::datetime_text;
@@ -122,16 +123,6 @@ fn seconds(text: &str) -> Option<i128> {
     }
     let nanos: i128 = format!("{fraction:0<9}").parse().ok()?;
     whole.parse::<u64>().ok().map(|whole| i128::from(whole) * 1_000_000_000 + nanos)
-}
-
-/// So many units are a second.
-pub(super) fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    }
 }
 
 #[cfg(test)]
