@@ -136,8 +136,9 @@ impl Entries {
             }
             None => vec![true; n],
         };
-        assert!(batch.rep.is_empty() || batch.rep.len() == batch.entries);
-        assert!(batch.def.is_empty() || batch.def.len() == batch.entries);
+        let (def, rep) = batch.levels_as_bytes();
+        assert!(rep.is_empty() || rep.len() == batch.entries);
+        assert!(def.is_empty() || def.len() == batch.entries);
         let all = match (&batch.dictionary, &batch.values) {
             (Some(dictionary), Values::W32(keys)) => {
                 dictionary.values_at(keys).expect("keys that were checked")
@@ -150,7 +151,7 @@ impl Entries {
             .enumerate()
             .filter(|(_, valid)| **valid)
             .for_each(|(i, _)| values.push_range(&all, i..i + 1).expect("memory for a test"));
-        Entries { rep: batch.rep.clone(), def: batch.def.clone(), entries: batch.entries, valid, values }
+        Entries { rep: rep.into_owned(), def: def.into_owned(), entries: batch.entries, valid, values }
     }
 
     fn push(&mut self, other: &Entries) {

@@ -21,8 +21,10 @@
 
 mod assemble;
 mod nested_field;
+mod repetition_levels;
 mod shred;
 
 pub use assemble::{LeafLevels, ListOffsets};
 pub use nested_field::{FieldKind, NestedField};
+pub use repetition_levels::{RepetitionLevels, RepetitionSlice};
 pub use shred::{ColumnValues, DefinitionLevels, LevelBuilder, ShreddedColumn, SlotRanges};

@@ -13,6 +13,7 @@ mod buffer_pool;
 mod buffers;
 mod checksum;
 mod dictionary;
+mod free_list;
 mod located_header;
 mod page_decryptor;
 mod page_options;

@@ -17,7 +17,6 @@ mod expected_size;
 mod offset_index_cursor;
 mod page_decoder;
 mod repair;
-mod row_starts;
 mod target;
 mod utf8;
 

@@ -112,21 +112,6 @@ impl Levels {
         Ok(())
     }
 
-    /// Appends the next `n` levels, and one bit for each: whether it is the largest.
-    pub fn decode_with_is_max(&mut self, n: usize, out: &mut Vec<u8>, is_max: &mut Bitmap) -> Result<()> {
-        let (run, first) = (self.run()?, out.len());
-        // PERF: where all are the largest, as they mostly are, none has to be looked at.
-        if run.is_max && run.n >= n {
-            self.skip(n, &mut Vec::new())?;
-            out.resize(first + n, self.max);
-            is_max.push_run(true, n);
-            return Ok(());
-        }
-        self.decode(n, out)?;
-        is_max.push_ge(&out[first..], self.max);
-        Ok(())
-    }
-
     /// Appends one bit for each of the next `n` levels: whether it is the largest. For a column whose largest level is
     /// 1 these are the stored bits themselves.
     pub fn decode_is_max(&mut self, n: usize, scratch: &mut Vec<u8>, out: &mut Bitmap) -> Result<()> {
@@ -355,7 +340,6 @@ mod tests {
         ];
         let mut levels = Levels::rle(PaddedBytes::copy_of(&bytes), 2).unwrap();
         let mut out = Vec::new();
-        let (mut copy, mut both, mut bits) = (levels.clone(), Vec::new(), Bitmap::new());
         for (n, run) in [
             (1, LevelRun { is_max: true, n: 4 }),
             (3, LevelRun { is_max: true, n: 3 }),
@@ -364,14 +348,10 @@ mod tests {
         ] {
             assert_eq!(levels.run().unwrap(), run);
             levels.decode(n, &mut out).unwrap();
-            copy.decode_with_is_max(n, &mut both, &mut bits).unwrap();
         }
-        assert_eq!(both, out);
-        assert_eq!(bits, out.iter().map(|level| *level == 2).collect());
         assert_eq!(out, [2, 2, 2, 2, 0, 1, 2, 0, 0, 1, 2, 0, 1, 1, 1]);
         assert_eq!(levels.run().unwrap().n, 0);
         assert!(levels.decode(1, &mut out).is_err());
-        assert!(copy.decode_with_is_max(1, &mut both, &mut bits).is_err());
         assert_eq!(Levels::zero().run().unwrap(), LevelRun { is_max: true, n: usize::MAX });
     }
 

@@ -42,8 +42,8 @@ mod varint;
 
 pub use fixed_len_bytes::FixedLenBytes;
 pub use marquetry_kernels::{
-    Bitmap, filter_bits, filter_u8, filter_u32, filter_u64, max_u32, min_max_f32, min_max_f64, min_max_i32,
-    min_max_i64, min_max_u32, min_max_u64,
+    Bitmap, filter_bits, filter_u8, filter_u32, filter_u64, list_offsets, max_u32, min_max_f32, min_max_f64,
+    min_max_i32, min_max_i64, min_max_u32, min_max_u64, unpack_u8,
 };
 pub use offset_strings::OffsetStrings;
 pub use shape::{PhysicalType, Shape};

@@ -234,6 +234,8 @@ impl Reencoder {
         let def = match (max_def, validity) {
             (0, _) => DefinitionLevels::Max,
             (1, validity) if !is_nested => validity.map_or(DefinitionLevels::Max, DefinitionLevels::Bitmap),
+            // Where all are the largest, none were kept.
+            _ if def.is_empty() => DefinitionLevels::Max,
             _ => DefinitionLevels::Levels(def),
         };
         let def = match &self.levels {
@@ -247,7 +249,7 @@ impl Reencoder {
             (_, values) => ColumnValues::Values(values),
         };
         match is_nested {
-            true => ShreddedColumn::nested(rows, def, rep, values),
+            true => ShreddedColumn::nested(rows, def, rep.into_bytes(), values),
             false => ShreddedColumn::flat(rows, def, values),
         }
     }

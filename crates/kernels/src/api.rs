@@ -221,6 +221,15 @@ pub fn filter_bits(values: &[u8], at: usize, keep: &[u8], first: usize, n: usize
     Kernels::current().filter_bits(values, at, keep, first, n, out);
 }
 
+/// Appends, for each one of `begins`, the number of ones of `elements` before it; all bits are ones where there is none. With a bit
+/// for each entry of a list column these are its offsets, but for the last.
+///
+/// # Panics
+/// If there are not as many bits of both.
+pub fn list_offsets(begins: &Bitmap, elements: Option<&Bitmap>, out: &mut Vec<i32>) {
+    Kernels::current().list_offsets(begins, elements, out);
+}
+
 /// The maximum of `values`, 0 if there are none. Checks a block of indices at once.
 pub fn max_u32(values: &[u32]) -> u32 {
     Kernels::current().max_u32(values)

@@ -12,6 +12,7 @@ mod prefix_sum;
 mod unpack;
 mod vector;
 
+use crate::list_offsets::list_offsets_scalar;
 use crate::signatures::{Kernels, ViewSummary};
 use crate::uninit::put_chunk;
 use crate::views::summarize_views_scalar;
@@ -63,6 +64,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     max_u32,
     count_ones,
     levels_ge,
+    list_offsets,
     summarize_views,
     merge_streams_u32: byte_stream_split::merge_streams_u32,
     merge_streams_u64: byte_stream_split::merge_streams_u64,
@@ -140,6 +142,11 @@ fn levels_ge(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
         put_chunk(&_mm256_movemask_epi8(at_least).to_le_bytes(), mask);
     }
     bitmap::levels_ge_scalar(rest, threshold, last);
+}
+
+#[target_feature(enable = "bmi1,popcnt")]
+fn list_offsets(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]) {
+    list_offsets_scalar(begins, elements, out);
 }
 
 /// The fields of two views at a time: length, prefix, buffer, offset.

@@ -30,6 +30,7 @@ mod expand;
 mod filter;
 mod gather;
 mod le_words;
+mod list_offsets;
 mod min_max;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -47,9 +48,9 @@ mod views;
 pub use api::{
     alp_decode_f32, alp_decode_f64, alp_encode_f32, alp_encode_f64, bytes_of_entries, expand_bits,
     expand_fixed, expand_u32, expand_u64, expand_u128, filter_bits, filter_u8, filter_u32, filter_u64,
-    filter_u128, gather, gather_views, max_u32, merge_streams, merge_streams_u32, merge_streams_u64,
-    min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64, pack_u8, prefix_sum_u32,
-    prefix_sum_u64, split_streams_u32, split_streams_u64, summarize_views, unpack_deltas_u32,
+    filter_u128, gather, gather_views, list_offsets, max_u32, merge_streams, merge_streams_u32,
+    merge_streams_u64, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64, pack_u8,
+    prefix_sum_u32, prefix_sum_u64, split_streams_u32, split_streams_u64, summarize_views, unpack_deltas_u32,
     unpack_deltas_u64, unpack_u8, unpack_u32, unpack_u64,
 };
 pub use bitmap::{BitAppender, BitRun, Bitmap};

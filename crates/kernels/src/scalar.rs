@@ -2,7 +2,8 @@
 
 use crate::signatures::Kernels;
 use crate::{
-    alp, bitmap, byte_stream_split, expand, filter, gather, min_max, pack, prefix_sum, unpack, views,
+    alp, bitmap, byte_stream_split, expand, filter, gather, list_offsets, min_max, pack, prefix_sum, unpack,
+    views,
 };
 
 pub(crate) const SCALAR: Kernels = Kernels {
@@ -39,6 +40,7 @@ pub(crate) const SCALAR: Kernels = Kernels {
     max_u32: gather::max_u32_scalar,
     count_ones: bitmap::count_ones_scalar,
     levels_ge: bitmap::levels_ge_scalar,
+    list_offsets: list_offsets::list_offsets_scalar,
     summarize_views: views::summarize_views_scalar,
     merge_streams_u32: byte_stream_split::merge_streams_u32_scalar,
     merge_streams_u64: byte_stream_split::merge_streams_u64_scalar,

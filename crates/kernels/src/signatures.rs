@@ -36,6 +36,8 @@ pub(crate) type MinMaxFloat<T, V> = unsafe fn(words: &[T]) -> (V, V, usize);
 /// Splits values into byte streams: one for each byte of a value, with one byte for each value.
 pub(crate) type SplitStreams<T, const W: usize> =
     unsafe fn(values: &[T], streams: [&mut [MaybeUninit<u8>]; W]);
+/// The number of elements before each one of `begins`, of which there are as many as `out` has.
+pub(crate) type ListOffsets = unsafe fn(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]);
 /// Merges byte streams, one for each byte of a value, into values.
 pub(crate) type MergeStreams<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &mut [MaybeUninit<T>]);
 
@@ -85,6 +87,8 @@ pub struct Kernels {
     pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,
     /// Makes one byte of every eight levels: a bit is 1 where the level is at least `threshold`.
     pub(crate) levels_ge: unsafe fn(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]),
+    /// Counts the elements before each list; all entries are elements where no bits say so.
+    pub(crate) list_offsets: ListOffsets,
     pub(crate) summarize_views: unsafe fn(views: &[u128]) -> ViewSummary,
     pub(crate) merge_streams_u32: MergeStreams<u32, 4>,
     pub(crate) merge_streams_u64: MergeStreams<u64, 8>,

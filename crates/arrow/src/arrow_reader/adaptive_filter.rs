@@ -204,11 +204,12 @@ impl Condition {
         {
             return Ok(entries.look_up(keys, validity_of(batch)));
         }
-        let leaves = batches.iter().map(|&(leaf, batch)| {
+        let levels: Vec<_> = batches.iter().map(|(_, batch)| batch.levels_as_bytes()).collect();
+        let leaves = batches.iter().zip(&levels).map(|(&(leaf, batch), (def, rep))| {
             let validity = validity_of(batch);
             let values = LeafValues::flat(&batch.values, validity)
                 .with_dictionary(batch.dictionary.as_deref())
-                .with_levels(&batch.def, &batch.rep);
+                .with_levels(def, rep);
             (leaf, values)
         });
         self.bound.evaluate(rows, &leaves.collect::<Vec<_>>())

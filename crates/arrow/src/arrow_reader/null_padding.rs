@@ -4,6 +4,7 @@ use marquetry_base::Result;
 use marquetry_core::predicate::LeafValues;
 use marquetry_core::read::{ColumnBatch, ReadTarget};
 use marquetry_encoding::{Bitmap, Values};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Values with a null for each row that is lost; of a column inside of lists, levels that say so.
@@ -28,14 +29,17 @@ impl NullPadded {
             def: Vec::new(),
             rep: Vec::new(),
         };
-        let mut next = Next { batch, target, entry: 0, slot: 0 };
+        let levels = batch.levels_as_bytes();
+        let mut next = Next { levels: &levels, target, entry: 0, slot: 0 };
         for run in runs {
             let mut row = run.start;
             let inside = pieces.iter().filter(|piece| run.start <= piece.start && piece.end <= run.end);
             for piece in inside {
                 out.push_lost(target, (piece.start - row) as usize);
                 let (entries, slots) = next.rows((piece.end - piece.start) as usize);
-                out.push(batch, entries, slots)?;
+                out.push(batch, slots)?;
+                out.def.extend(levels.0.get(entries.clone()).unwrap_or_default());
+                out.rep.extend(levels.1.get(entries).unwrap_or_default());
                 row = piece.end;
             }
             out.push_lost(target, (run.end - row) as usize);
@@ -43,14 +47,12 @@ impl NullPadded {
         Ok(out)
     }
 
-    fn push(&mut self, batch: &ColumnBatch, entries: Range<usize>, slots: Range<usize>) -> Result<()> {
+    fn push(&mut self, batch: &ColumnBatch, slots: Range<usize>) -> Result<()> {
         self.values.push_range(&batch.values, slots.clone())?;
         match &batch.validity {
             None => self.validity.push_run(true, slots.len()),
             Some(validity) => slots.for_each(|slot| self.validity.push_run(validity.get(slot), 1)),
         }
-        self.def.extend(batch.def.get(entries.clone()).unwrap_or_default());
-        self.rep.extend(batch.rep.get(entries).unwrap_or_default());
         Ok(())
     }
 
@@ -70,7 +72,8 @@ impl NullPadded {
 
 /// What was not taken yet of a batch.
 struct Next<'a> {
-    batch: &'a ColumnBatch,
+    /// Definition and repetition levels.
+    levels: &'a (Cow<'a, [u8]>, Cow<'a, [u8]>),
     target: &'a ReadTarget,
     entry: usize,
     slot: usize,
@@ -83,11 +86,12 @@ impl Next<'_> {
         if self.target.max_rep == 0 {
             (self.entry, self.slot) = (entry + rows, slot + rows);
         } else {
-            let starts = self.batch.rep[entry..].iter().enumerate().filter(|(_, rep)| **rep == 0);
+            let (def, rep) = self.levels;
+            let starts = rep[entry..].iter().enumerate().filter(|(_, rep)| **rep == 0);
             let end = starts.map(|(at, _)| entry + at).nth(rows);
-            self.entry = end.unwrap_or(self.batch.rep.len());
+            self.entry = end.unwrap_or(rep.len());
             let has_slot = |def: &&u8| **def >= self.target.repeated_ancestor_def_level;
-            self.slot = slot + self.batch.def[entry..self.entry].iter().filter(has_slot).count();
+            self.slot = slot + def[entry..self.entry].iter().filter(has_slot).count();
         }
         (entry..self.entry, slot..self.slot)
     }

@@ -19,6 +19,7 @@ use marquetry_core::predicate::{BoundPredicate, LeafValues};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
 use marquetry_encoding::Bitmap;
+use std::borrow::Cow;
 
 /// A predicate over the readable rows, with offset and limit.
 pub(super) struct SalvageFilter {
@@ -73,11 +74,13 @@ impl SalvageFilter {
                 let failed = |error| RootError { root: number, leaf: None, error };
                 let batch = buffers.batch(*leaf).map_err(failed)?;
                 let gaps = salvage.with_gaps(number, batch, target, chosen);
-                expanded.push((*leaf, batch, gaps.map_err(failed)?));
+                expanded.push((*leaf, batch, batch.levels_as_bytes(), gaps.map_err(failed)?));
             }
         }
-        let columns: Vec<_> =
-            expanded.iter().map(|(leaf, batch, gaps)| (*leaf, values_of(batch, gaps.as_ref()))).collect();
+        let columns: Vec<_> = expanded
+            .iter()
+            .map(|(leaf, batch, levels, gaps)| (*leaf, values_of(batch, levels, gaps.as_ref())))
+            .collect();
         let rows = chosen.rows();
         let wanted = self.predicate.evaluate(rows, &columns);
         Ok(self.cut(wanted.map_err(|error| RootError { root: 0, leaf: None, error })?))
@@ -110,7 +113,11 @@ impl SalvageFilter {
     }
 }
 
-fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a NullPadded>) -> LeafValues<'a> {
+fn values_of<'a>(
+    batch: &'a ColumnBatch,
+    (def, rep): &'a (Cow<'_, [u8]>, Cow<'_, [u8]>),
+    gaps: Option<&'a NullPadded>,
+) -> LeafValues<'a> {
     let dictionary = batch.dictionary.as_deref();
     match gaps {
         Some(NullPadded { values, validity, def, rep }) => {
@@ -118,9 +125,7 @@ fn values_of<'a>(batch: &'a ColumnBatch, gaps: Option<&'a NullPadded>) -> LeafVa
         }
         None => {
             let validity = batch.validity.as_ref().filter(|_| batch.nulls() > 0);
-            LeafValues::flat(&batch.values, validity)
-                .with_dictionary(dictionary)
-                .with_levels(&batch.def, &batch.rep)
+            LeafValues::flat(&batch.values, validity).with_dictionary(dictionary).with_levels(def, rep)
         }
     }
 }

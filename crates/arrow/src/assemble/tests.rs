@@ -3,6 +3,7 @@ use crate::schema::{TypeOptions, to_arrow};
 use crate::test_schemas::{OPTIONAL, REPEATED, REQUIRED, batch, column, group, schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
+use marquetry_core::nesting::RepetitionLevels;
 use marquetry_encoding::{Shape, Values};
 use marquetry_format::{LogicalType, SchemaElement, Type};
 use std::collections::HashMap;
@@ -11,7 +12,8 @@ use std::collections::HashMap;
 fn leaf(values: &[i32], validity: Option<&[bool]>, def: &[u8], rep: &[u8]) -> Option<ColumnBatch> {
     let words = values.iter().map(|&value| value as u32).collect();
     let entries = if def.is_empty() { values.len() } else { def.len() };
-    Some(ColumnBatch { def: def.to_vec(), rep: rep.to_vec(), entries, ..batch(Values::W32(words), validity) })
+    let rep = RepetitionLevels::Bytes(rep.to_vec());
+    Some(ColumnBatch { def: def.to_vec(), rep, entries, ..batch(Values::W32(words), validity) })
 }
 
 fn assembled(
@@ -89,8 +91,12 @@ fn lists_of_one_size() {
     wide[2] = column("element", OPTIONAL, Type::FIXED_LEN_BYTE_ARRAY, None);
     wide[2].type_length = Some(1 << 20);
     let element = Arc::new(ArrowField::new("e", DataType::FixedSizeBinary(1 << 20), true));
-    let null =
-        ColumnBatch { def: vec![0], rep: vec![0], entries: 1, ..batch(Shape::Fixed(1 << 20).empty(), None) };
+    let null = ColumnBatch {
+        def: vec![0],
+        rep: RepetitionLevels::Bytes(vec![0]),
+        entries: 1,
+        ..batch(Shape::Fixed(1 << 20).empty(), None)
+    };
     let to = DataType::FixedSizeList(element, 1 << 26);
     let error = assembled(wide, Some(to), vec![Some(null)]).unwrap_err();
     assert_eq!(error.kind(), marquetry_base::ErrorKind::Limit);

@@ -4,6 +4,7 @@
 
 mod content_defined;
 mod host_write;
+mod level_runs;
 mod mixed_types;
 mod remote_source;
 mod shred_variant;

@@ -1,16 +1,18 @@
 //! Assembly: computes a field's slots, nulls and list offsets from the levels of a leaf below it.
 
 use super::nested_field::NestedField;
+use super::repetition_levels::{RepetitionLevels, RepetitionSlice};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{Bitmap, filter_bits, filter_u8};
+use marquetry_encoding::{Bitmap, filter_bits, filter_u8, list_offsets};
 
 /// The levels of one leaf in one batch: one entry for each value, null, and empty or null list.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafLevels<'a> {
-    /// Definition levels; empty if none were kept because nothing above the leaf is nullable or a list.
+    /// Definition levels; empty if none were kept, because nothing above the leaf is nullable or a list or because every entry
+    /// is a value.
     pub def: &'a [u8],
     /// Repetition levels; empty if nothing above the leaf is a list.
-    pub rep: &'a [u8],
+    pub rep: RepetitionSlice<'a>,
     /// How many entries, also where no levels were kept.
     pub len: usize,
     /// No repetition level is larger; [`u8::MAX`] if that is not known.
@@ -20,14 +22,14 @@ pub struct LeafLevels<'a> {
 /// Levels that were taken out of others.
 struct OwnedLevels {
     def: Vec<u8>,
-    rep: Vec<u8>,
+    rep: RepetitionLevels,
     len: usize,
     max_rep: u8,
 }
 
 impl OwnedLevels {
     fn levels(&self) -> LeafLevels<'_> {
-        LeafLevels { def: &self.def, rep: &self.rep, len: self.len, max_rep: self.max_rep }
+        LeafLevels { def: &self.def, rep: self.rep.as_slice(), len: self.len, max_rep: self.max_rep }
     }
 }
 
@@ -103,19 +105,18 @@ impl LeafLevels<'_> {
     }
 
     fn is_repeated_beyond(&self, rep: u8) -> bool {
-        self.rep.iter().fold(0, |most, level| most.max(*level)) > rep
+        self.rep.largest() > rep
     }
 
     /// The entries that are repeated up to `rep`.
     fn without_inner(&self, rep: u8) -> OwnedLevels {
-        let mut keep = at_least(self.rep, rep.saturating_add(1));
+        let mut keep = self.rep.at_least(rep.saturating_add(1));
         keep.invert();
-        let kept = |levels: &[u8]| {
-            let mut out = Vec::new();
-            filter_u8(levels, keep.as_bytes(), 0, &mut out);
-            out
-        };
-        let (levels, def) = (kept(self.rep), self.kept_def().map(kept).unwrap_or_default());
+        let mut def = Vec::new();
+        if let Some(levels) = self.kept_def() {
+            filter_u8(levels, keep.as_bytes(), 0, &mut def);
+        }
+        let levels = self.rep.filtered(&keep);
         OwnedLevels { def, len: levels.len(), rep: levels, max_rep: rep }
     }
 
@@ -123,29 +124,18 @@ impl LeafLevels<'_> {
     ///
     /// Fails if there are more than 2^31 - 1 elements.
     pub fn list(&self, field: &NestedField, element: &NestedField) -> Result<ListOffsets> {
-        let all = || {
-            let mut bits = Bitmap::new();
-            bits.push_run(true, self.len);
-            bits
-        };
-        let lists = self.starts(field).unwrap_or_else(all);
-        let elements = self.starts(element).unwrap_or_else(all);
-        let total = elements.count_ones(0..self.len);
-        i32::try_from(total)
+        let lists = self.starts(field).unwrap_or_else(|| {
+            let mut all = Bitmap::new();
+            all.push_run(true, self.len);
+            all
+        });
+        let elements = self.starts(element);
+        let total = elements.as_ref().map_or(self.len, |elements| elements.count_ones(0..self.len));
+        let end = i32::try_from(total)
             .map_err(|_| Error::limit(format!("{total} list elements in one batch; read smaller batches")))?;
         let mut offsets = Vec::with_capacity(lists.count_ones(0..self.len) + 1);
-        let mut before = 0;
-        // PERF: by words of 64 entries. A list begins after the elements whose bits are lower than its own.
-        for first in (0..self.len).step_by(64) {
-            let (mut begins, elements) = (lists.word(first), elements.word(first));
-            while begins != 0 {
-                let lower = (begins & begins.wrapping_neg()) - 1;
-                offsets.push(before + (elements & lower).count_ones() as i32);
-                begins &= begins - 1;
-            }
-            before += elements.count_ones() as i32;
-        }
-        offsets.push(before);
+        list_offsets(&lists, elements.as_ref(), &mut offsets);
+        offsets.push(end);
         Ok(ListOffsets { offsets, validity: self.validity_of(field, Some(&lists)) })
     }
 
@@ -157,7 +147,7 @@ impl LeafLevels<'_> {
             .then(|| at_least(self.def, field.repeated_ancestor_def_level));
         // PERF: lists inside of it are what the levels above its own continue, and in the innermost ones there are none.
         if !self.rep.is_empty() && field.rep < self.max_rep {
-            let mut begins = at_least(self.rep, field.rep.saturating_add(1));
+            let mut begins = self.rep.at_least(field.rep.saturating_add(1));
             begins.invert();
             match &mut starts {
                 None => starts = Some(begins),
@@ -179,6 +169,7 @@ fn at_least(levels: &[u8], threshold: u8) -> Bitmap {
 mod tests {
     use super::*;
     use crate::nesting::nested_field::FieldKind;
+    use crate::nesting::repetition_levels::RepetitionSlice::Bytes;
 
     fn field(nullable: bool, def: u8, repeated_ancestor_def_level: u8, rep: u8) -> NestedField {
         let (name, kind) = ("".into(), FieldKind::Leaf(0));
@@ -196,7 +187,8 @@ mod tests {
 
     #[test]
     fn the_drawing_of_the_module() {
-        let slots = LeafLevels { rep: &[0, 1, 0, 0, 0], def: &[3, 3, 0, 1, 3], len: 5, max_rep: u8::MAX };
+        let slots =
+            LeafLevels { rep: Bytes(&[0, 1, 0, 0, 0]), def: &[3, 3, 0, 1, 3], len: 5, max_rep: u8::MAX };
         let (list, element) = (field(true, 1, 0, 0), field(true, 3, 2, 1));
         let found = slots.list(&list, &element).unwrap();
         assert_eq!(found.offsets, [0, 2, 2, 2, 3]);
@@ -209,9 +201,13 @@ mod tests {
     fn leaves_agree_on_what_is_above_both() {
         // A list of structs of a number and a list, both of which may be null: def 2 is a struct.
         let group = field(true, 2, 1, 1);
-        let number = LeafLevels { rep: &[0, 1, 0, 0], def: &[3, 2, 0, 1], len: 4, max_rep: u8::MAX };
-        let same =
-            LeafLevels { rep: &[0, 2, 2, 1, 0, 0], def: &[4, 4, 3, 2, 0, 1], len: 6, max_rep: u8::MAX };
+        let number = LeafLevels { rep: Bytes(&[0, 1, 0, 0]), def: &[3, 2, 0, 1], len: 4, max_rep: u8::MAX };
+        let same = LeafLevels {
+            rep: Bytes(&[0, 2, 2, 1, 0, 0]),
+            def: &[4, 4, 3, 2, 0, 1],
+            len: 6,
+            max_rep: u8::MAX,
+        };
         assert!(
             number.agrees_on(&group, &number)
                 && number.agrees_on(&group, &same)
@@ -227,31 +223,34 @@ mod tests {
             // A struct is null.
             ([0, 1, 0, 0], [1, 2, 0, 1]),
         ] {
-            let other = LeafLevels { rep: &rep, def: &def, len: 4, max_rep: u8::MAX };
+            let other = LeafLevels { rep: Bytes(&rep), def: &def, len: 4, max_rep: u8::MAX };
             assert!(!number.agrees_on(&group, &other) && !other.agrees_on(&group, &same), "{other:?}");
         }
-        let shorter = LeafLevels { len: 3, rep: &number.rep[..3], def: &number.def[..3], ..number };
+        let shorter = LeafLevels { len: 3, rep: Bytes(&[0, 1, 0]), def: &number.def[..3], ..number };
         assert!(!number.agrees_on(&group, &shorter) && !same.agrees_on(&group, &shorter));
         // A column beside a list that has an element in each row.
         let (flat, list) = (
-            LeafLevels { rep: &[], def: &[1, 1], len: 2, max_rep: u8::MAX },
-            LeafLevels { rep: &[0, 0], def: &[3, 2], len: 2, max_rep: u8::MAX },
+            LeafLevels { rep: Bytes(&[]), def: &[1, 1], len: 2, max_rep: u8::MAX },
+            LeafLevels { rep: Bytes(&[0, 0]), def: &[3, 2], len: 2, max_rep: u8::MAX },
         );
         assert!(flat.agrees_on(&field(true, 1, 0, 0), &list) && list.agrees_on(&field(true, 1, 0, 0), &flat));
         // A struct that is always there.
         let (all, none) =
-            (LeafLevels { rep: &[], def: &[], len: 2, max_rep: u8::MAX }, field(false, 0, 0, 0));
-        assert!(all.agrees_on(&none, &LeafLevels { rep: &[], def: &[1, 0], len: 2, max_rep: u8::MAX }));
+            (LeafLevels { rep: Bytes(&[]), def: &[], len: 2, max_rep: u8::MAX }, field(false, 0, 0, 0));
+        assert!(
+            all.agrees_on(&none, &LeafLevels { rep: Bytes(&[]), def: &[1, 0], len: 2, max_rep: u8::MAX })
+        );
         assert!(!all.agrees_on(
             &field(true, 1, 0, 0),
-            &LeafLevels { rep: &[], def: &[1, 0], len: 2, max_rep: u8::MAX }
+            &LeafLevels { rep: Bytes(&[]), def: &[1, 0], len: 2, max_rep: u8::MAX }
         ));
     }
 
     /// Each entry in turn: what the fast way must say, too.
     fn agrees_slowly(a: &LeafLevels<'_>, b: &LeafLevels<'_>, most_rep: u8, most_def: u8) -> bool {
         let entries = |levels: &LeafLevels<'_>| -> Vec<(u8, u8)> {
-            let pairs = levels.rep.iter().zip(levels.def).filter(|(rep, _)| **rep <= most_rep);
+            let rep = levels.rep.to_bytes();
+            let pairs = rep.iter().zip(levels.def).filter(|(rep, _)| **rep <= most_rep);
             pairs.map(|(rep, def)| (*rep, *def.min(&most_def))).collect()
         };
         entries(a) == entries(b)
@@ -286,8 +285,8 @@ mod tests {
                 (rep, def)
             };
             let ((rep_a, def_a), (rep_b, def_b)) = (leaf(false), leaf(true));
-            let a = LeafLevels { len: rep_a.len(), rep: &rep_a, def: &def_a, max_rep: u8::MAX };
-            let b = LeafLevels { len: rep_b.len(), rep: &rep_b, def: &def_b, max_rep: u8::MAX };
+            let a = LeafLevels { len: rep_a.len(), rep: Bytes(&rep_a), def: &def_a, max_rep: u8::MAX };
+            let b = LeafLevels { len: rep_b.len(), rep: Bytes(&rep_b), def: &def_b, max_rep: u8::MAX };
             let expected = agrees_slowly(&a, &b, most_rep, most_def);
             assert_eq!(a.agrees_up_to(most_rep, most_def, &b), expected, "{a:?} {b:?}");
             assert!(a.agrees_up_to(most_rep, most_def, &a));
@@ -299,8 +298,12 @@ mod tests {
     #[test]
     fn lists_in_lists() {
         // [[1], []], [], [null, [2, 3]]   def: 1 empty outer, 2 null inner, 3 empty inner, 4 value; outer required
-        let slots =
-            LeafLevels { rep: &[0, 1, 0, 0, 1, 2], def: &[3, 2, 0, 1, 3, 3], len: 6, max_rep: u8::MAX };
+        let slots = LeafLevels {
+            rep: Bytes(&[0, 1, 0, 0, 1, 2]),
+            def: &[3, 2, 0, 1, 3, 3],
+            len: 6,
+            max_rep: u8::MAX,
+        };
         let (outer, inner, value) = (field(false, 0, 0, 0), field(true, 2, 1, 1), field(false, 3, 3, 2));
         assert_eq!(slots.list(&outer, &inner).unwrap().offsets, [0, 2, 2, 4]);
         let found = slots.list(&inner, &value).unwrap();

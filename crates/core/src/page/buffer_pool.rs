@@ -5,15 +5,16 @@
 //! twice as many pages of memory.
 
 use super::buffers::PageBuffers;
+use super::free_list::FreeList;
 use crate::metrics::ReadCounters;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Buffers that columns have no more use for. There are never more than columns were in the middle of a column chunk at one time.
 #[derive(Default)]
 pub struct PageBufferPool {
     /// What new buffers are like.
     first: PageBuffers,
-    free: Mutex<Vec<PageBuffers>>,
+    free: FreeList<PageBuffers>,
 }
 
 impl PageBufferPool {
@@ -30,12 +31,11 @@ impl PageBufferPool {
 
     /// Buffers for a column chunk: the last ones that were given back, or new ones.
     pub(crate) fn take(&self) -> PageBuffers {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        free.unwrap_or_else(|| self.first.new_like())
+        self.free.take().unwrap_or_else(|| self.first.new_like())
     }
 
     /// Takes buffers back that [`take`](Self::take) gave.
     pub(crate) fn give_back(&self, buffers: PageBuffers) {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        self.free.give_back(buffers);
     }
 }

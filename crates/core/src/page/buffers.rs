@@ -1,19 +1,24 @@
 //! Memory that is reused from page to page.
 
+use super::free_list::FreeList;
 use crate::metrics::ReadCounters;
 use bytes::BytesMut;
 use marquetry_base::MemoryReservation;
 use marquetry_codec::Decompressor;
 use std::sync::Arc;
 
-/// Codec contexts and memory for a page, reused from page to page, and possibly from chunk to chunk.
+/// Memory for a page, reused from page to page, and possibly from chunk to chunk; and what columns share to decode one.
 #[derive(Default)]
 pub struct PageBuffers {
     /// Number of other columns that are read side by side with this one.
     others: usize,
     /// What is counted, if anything is.
     pub(super) counters: Option<Arc<ReadCounters>>,
-    pub(super) decompressor: Decompressor,
+    /// Codec contexts. PERF: columns share them page by page, as they share `dictionaries`: what is read next uses memory that is
+    /// still in the cache.
+    pub(super) decompressors: FreeList<Decompressor>,
+    /// Memory to decompress a dictionary page into, until its values were copied out of it.
+    pub(super) dictionaries: FreeList<(Vec<u8>, MemoryReservation)>,
     /// For the next window of bytes that are read ahead.
     pub(super) window: BytesMut,
     /// For the next decompressed page.
@@ -43,8 +48,13 @@ impl PageBuffers {
     /// New buffers with the same share of the read-ahead, whose pages are counted in the same place.
     #[must_use]
     pub(super) fn new_like(&self) -> Self {
-        let counters = self.counters.clone();
-        PageBuffers { others: self.others, counters, ..PageBuffers::default() }
+        PageBuffers {
+            others: self.others,
+            counters: self.counters.clone(),
+            decompressors: self.decompressors.clone(),
+            dictionaries: self.dictionaries.clone(),
+            ..PageBuffers::default()
+        }
     }
 
     /// Takes the reservation of the memory of earlier pages and windows that values still refer to.

@@ -34,7 +34,12 @@ impl PageReader {
 
     /// Reads the first entries of a dictionary page: at least `entries` of them, or all.
     pub fn dictionary(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {
-        self.first_entries(page, entries).map_err(|error| page.start.place(error))
+        let read = if self.physical == PhysicalType::ByteArray {
+            self.first_entries(page, entries)
+        } else {
+            self.with_shared_memory(|reader| reader.first_entries(page, entries))
+        };
+        read.map_err(|error| page.start.place(error))
     }
 
     fn stored_dictionary(&mut self, start: &LocatedHeader) -> Result<DictionaryPage> {
@@ -57,6 +62,20 @@ impl PageReader {
         let stored = self.verified(start)?;
         self.dictionary_held.merge(std::mem::take(&mut self.buffers.opened_held));
         Ok(DictionaryPage { start: start.clone(), stored, num_values })
+    }
+
+    /// Calls `read` with memory that other columns use as well, in place of the reader's own.
+    fn with_shared_memory<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let (memory, held) = self.buffers.dictionaries.take().unwrap_or_default();
+        let own = std::mem::replace(&mut self.buffers.spare, memory);
+        let own_held = std::mem::replace(&mut self.buffers.page, held);
+        let out = read(self);
+        let memory = std::mem::replace(&mut self.buffers.spare, own);
+        let held = std::mem::replace(&mut self.buffers.page, own_held);
+        if (1..=SHARED_BYTES).contains(&memory.capacity()) {
+            self.buffers.dictionaries.give_back((memory, held));
+        }
+        out
     }
 
     fn first_entries(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {
@@ -95,6 +114,9 @@ impl PageReader {
         }
     }
 }
+
+/// Most bytes of a dictionary page whose memory is kept for others: what writers make by default.
+const SHARED_BYTES: usize = 2 << 20;
 
 /// Bytes to decompress beyond the share of the wanted entries.
 const ROUNDING_BYTES: usize = 64;

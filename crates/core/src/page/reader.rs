@@ -434,12 +434,14 @@ impl PageReader {
         let more = (len + PADDING).saturating_sub(self.buffers.page.bytes());
         self.buffers.page.merge(self.options.limits.memory.reserve(more)?);
         let mut out = std::mem::take(&mut self.buffers.spare);
-        let decompressor = &mut self.buffers.decompressor;
+        let mut decompressor = self.buffers.decompressors.take().unwrap_or_default();
         let start = self.buffers.counters.as_ref().map(|_| Stopwatch::start());
-        match part {
-            Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out)?,
-            None => decompressor.decompress(codec, stored.as_slice(), len, &mut out)?,
-        }
+        let done = match part {
+            Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out),
+            None => decompressor.decompress(codec, stored.as_slice(), len, &mut out),
+        };
+        self.buffers.decompressors.give_back(decompressor);
+        done?;
         if let (Some(counters), Some(start)) = (&self.buffers.counters, start) {
             counters.decompressed(out.len(), start);
         }

@@ -1,6 +1,6 @@
 //! What a predicate is evaluated over.
 
-use crate::nesting::LeafLevels;
+use crate::nesting::{LeafLevels, RepetitionSlice};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
@@ -47,7 +47,12 @@ impl<'a> LeafValues<'a> {
 
     /// [`def`](Self::def) and [`rep`](Self::rep), of a column that has definition levels.
     pub(super) fn levels(&self) -> LeafLevels<'a> {
-        LeafLevels { def: self.def, rep: self.rep, len: self.def.len(), max_rep: u8::MAX }
+        LeafLevels {
+            def: self.def,
+            rep: RepetitionSlice::Bytes(self.rep),
+            len: self.def.len(),
+            max_rep: u8::MAX,
+        }
     }
 }
 

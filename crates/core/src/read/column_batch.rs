@@ -2,11 +2,12 @@
 
 use super::expected_size::{LEVEL_BYTES, width};
 use super::target::{ReadTarget, ValueLayout, ValueRepair};
-use crate::nesting::LeafLevels;
+use crate::nesting::{LeafLevels, RepetitionLevels, RepetitionSlice};
 use crate::row_mask::compacted;
 use marquetry_base::{Error, Limits, MemoryReservation, Result, try_reserve_exact};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Shape, Values, filter_bits, filter_u8};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The values of one leaf, one for each of its slots, and the levels that say how they nest.
@@ -17,10 +18,13 @@ pub struct ColumnBatch {
     pub values: Values,
     /// Which slots are not null; `None` if all are.
     pub validity: Option<Bitmap>,
-    /// Definition levels, one for each entry; empty unless something above the leaf is nullable or a list.
+    /// Definition levels, one for each entry; empty unless something above the leaf is nullable or a list, and as long as all are
+    /// `max_def`.
     pub def: Vec<u8>,
+    /// The largest definition level; 0 where none are kept.
+    pub max_def: u8,
     /// Repetition levels, one for each entry; empty unless something above the leaf is a list.
-    pub rep: Vec<u8>,
+    pub rep: RepetitionLevels,
     /// No repetition level is larger; [`u8::MAX`] if that is not known.
     pub max_rep: u8,
     /// Number of entries: slots, and absent ancestors.
@@ -39,7 +43,8 @@ impl ColumnBatch {
     /// An empty batch for `target`.
     pub(super) fn for_target(target: &ReadTarget, limits: &Limits) -> Self {
         let (held, max_rep) = (limits.memory.empty(), target.max_rep);
-        ColumnBatch { held, max_rep, ..ColumnBatch::with_values(target.empty_values(limits)) }
+        let rep = RepetitionLevels::for_max(max_rep);
+        ColumnBatch { held, max_rep, rep, ..ColumnBatch::with_values(target.empty_values(limits)) }
     }
 
     /// An empty batch of values of `shape`.
@@ -52,7 +57,8 @@ impl ColumnBatch {
             values,
             validity: None,
             def: Vec::new(),
-            rep: Vec::new(),
+            max_def: 0,
+            rep: RepetitionLevels::default(),
             max_rep: u8::MAX,
             entries: 0,
             dictionary: None,
@@ -119,7 +125,7 @@ impl ColumnBatch {
         let entry = self.checked_entry(n, target, limit)?;
         self.held.grow(n.saturating_mul(entry))?;
         self.room = n;
-        try_reserve_exact(&mut self.rep, n)?;
+        self.rep.try_reserve(n)?;
         try_reserve_exact(&mut self.def, n)?;
         match &mut self.values {
             Values::W32(values) => try_reserve_exact(values, n),
@@ -147,13 +153,20 @@ impl ColumnBatch {
     /// # Panics
     /// If `keep` has not a bit for each row.
     pub fn push_filtered(&mut self, other: &ColumnBatch, keep: &Bitmap, target: &ReadTarget) -> Result<()> {
-        let of_entries = (target.max_rep > 0).then(|| of_entries(&other.rep, keep));
+        let of_entries = (target.max_rep > 0).then(|| of_entries(other.rep.as_slice(), keep));
         let entries = of_entries.as_ref().unwrap_or(keep);
         assert_eq!(entries.len(), other.entries, "a bit for each row");
-        self.entries += entries.count_ones(0..entries.len());
-        filter_u8(&other.def, entries.as_bytes(), 0, &mut self.def);
-        filter_u8(&other.rep, entries.as_bytes(), 0, &mut self.rep);
-        let of_slots = (target.max_rep > 0).then(|| {
+        let kept = entries.count_ones(0..entries.len());
+        if other.def.is_empty() && target.keep_levels {
+            self.push_max_def(kept, target.max_def);
+        } else if target.keep_levels {
+            filter_u8(&other.def, entries.as_bytes(), 0, self.def_to_extend(target.max_def));
+        }
+        self.entries += kept;
+        if let Some(entries) = &of_entries {
+            self.rep.push_filtered(other.rep.as_slice(), 0..other.entries, entries);
+        }
+        let of_slots = (target.max_rep > 0 && !other.def.is_empty()).then(|| {
             let mut is_slot = Bitmap::new();
             is_slot.push_ge(&other.def, target.repeated_ancestor_def_level);
             compacted(entries, 0..entries.len(), &is_slot)
@@ -247,7 +260,32 @@ impl ColumnBatch {
         // PERF: where each entry is a value, no level has to be looked at to say that nothing above them is null or empty.
         let is_value = self.validity.is_none() && (self.rep.is_empty() || self.values.len() == self.entries);
         let def = if is_value { &[] } else { self.def.as_slice() };
-        LeafLevels { def, rep: &self.rep, len: self.entries, max_rep: self.max_rep }
+        LeafLevels { def, rep: self.rep.as_slice(), len: self.entries, max_rep: self.max_rep }
+    }
+
+    /// Definition and repetition levels, a byte for each entry; empty where none are kept.
+    pub fn levels_as_bytes(&self) -> (Cow<'_, [u8]>, Cow<'_, [u8]>) {
+        let def = match self.max_def > 0 && self.def.is_empty() {
+            true => Cow::Owned(vec![self.max_def; self.entries]),
+            false => Cow::Borrowed(self.def.as_slice()),
+        };
+        (def, self.rep.as_slice().to_bytes())
+    }
+
+    /// The definition levels, to append those of entries that are not counted in `entries` yet.
+    pub(super) fn def_to_extend(&mut self, max: u8) -> &mut Vec<u8> {
+        // PERF: they are kept from the first on that is not the largest.
+        self.max_def = max;
+        self.def.resize(self.entries, max);
+        &mut self.def
+    }
+
+    /// Appends the definition level of a value for `n` entries that are not counted in `entries` yet.
+    pub(super) fn push_max_def(&mut self, n: usize, max: u8) {
+        self.max_def = max;
+        if !self.def.is_empty() {
+            self.def.resize(self.def.len() + n, max);
+        }
     }
 }
 
@@ -259,16 +297,16 @@ fn ones(n: usize) -> Bitmap {
 }
 
 /// For each entry, whether its row's bit is 1. A row begins with a repetition level of 0.
-fn of_entries(rep: &[u8], keep: &Bitmap) -> Bitmap {
+fn of_entries(rep: RepetitionSlice<'_>, keep: &Bitmap) -> Bitmap {
     let (mut row, mut is_kept) = (0, false);
-    let of_entry = |&rep: &u8| {
-        if rep == 0 {
+    let of_entry = |entry| {
+        if rep.begins_row(entry) {
             is_kept = keep.get(row);
             row += 1;
         }
         is_kept
     };
-    rep.iter().map(of_entry).collect()
+    (0..rep.len()).map(of_entry).collect()
 }
 
 #[cfg(test)]
@@ -291,7 +329,8 @@ mod tests {
 
     #[test]
     fn levels_are_looked_at_unless_each_entry_is_a_value() {
-        let (rep, def, values) = (vec![0, 1, 0], vec![2, 2, 2], Values::W32(vec![1, 2, 3]));
+        let rep = RepetitionLevels::Bytes(vec![0, 1, 0]);
+        let (def, values) = (vec![2, 2, 2], Values::W32(vec![1, 2, 3]));
         let all = ColumnBatch { rep, def, values, entries: 3, ..ColumnBatch::new(Shape::Fixed(4)) };
         assert!(all.slots().def.is_empty());
         // An empty list is an entry without a slot.

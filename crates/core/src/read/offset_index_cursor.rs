@@ -5,8 +5,8 @@
 //! unnoticed.
 
 use super::chunk_dictionary::ChunkDictionary;
-use super::row_starts::row_starts;
 use crate::metadata::ColumnChunk;
+use crate::nesting::RepetitionLevels;
 use crate::page::{DataPage, LocatedHeader, PageReader};
 use crate::page_index::PageLocations;
 use crate::source::Source;
@@ -170,12 +170,12 @@ impl OffsetIndexCursor {
     pub(super) fn check_levels(&mut self, header: &LocatedHeader, page: &DataPage) -> Result<()> {
         let Some(expected) = self.expected.take() else { return Ok(()) };
         let (mut rep, mut left, mut rows) = (page.rep.clone(), page.num_values, 0);
-        let mut levels = Vec::new();
+        let mut levels = RepetitionLevels::for_max(rep.max());
         while left > 0 {
             let block = left.min(LEVELS_PER_BLOCK);
             levels.clear();
-            rep.decode(block, &mut levels).map_err(|error| header.place(error))?;
-            rows += row_starts(&levels) as u64;
+            levels.decode(&mut rep, block).map_err(|error| header.place(error))?;
+            rows += levels.as_slice().entries_of_rows(0..block, usize::MAX).1 as u64;
             left -= block;
         }
         check_rows(header, rows, &expected)

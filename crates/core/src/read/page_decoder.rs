@@ -3,9 +3,9 @@
 mod selective;
 
 use super::column_batch::ColumnBatch;
-use super::row_starts::{COUNTED_LEVELS, starts_in};
 use super::target::{ReadTarget, ValueLayout};
 use super::utf8::not_utf8;
+use crate::nesting::RepetitionLevels;
 use crate::page::{DataPage, LocatedHeader};
 use crate::sort_order::plain_value;
 use marquetry_base::{CancelToken, Error, Limits, PaddedBytes, Result};
@@ -23,7 +23,8 @@ pub(super) struct PageDecoder {
     /// Entries whose levels were not decoded yet.
     left: usize,
     /// Decoded levels, not consumed from `consumed` on. Only of nested columns.
-    pending_rep: Vec<u8>,
+    pending_rep: RepetitionLevels,
+    /// Empty where all are the largest.
     pending_def: Vec<u8>,
     /// Whether all pending definition levels are the largest: every entry is a value.
     pending_is_max: bool,
@@ -109,7 +110,7 @@ impl PageDecoder {
             def: page.def,
             values,
             left: page.num_values,
-            pending_rep: Vec::new(),
+            pending_rep: RepetitionLevels::for_max(target.max_rep),
             pending_def: Vec::new(),
             pending_is_max: false,
             consumed: 0,
@@ -191,13 +192,8 @@ impl PageDecoder {
             self.decode_values(block, &mut out.values)?;
         } else {
             let run = self.def.run()?;
-            let validity = out.validity.get_or_insert_default();
-            let first = validity.len();
-            if target.keep_levels {
-                self.def.decode_with_is_max(block, &mut out.def, validity)?;
-            } else {
-                self.def.decode_is_max(block, &mut scratch.levels, validity)?;
-            }
+            let first = out.validity.get_or_insert_default().len();
+            self.read_levels(block, run.is_max && run.n >= block, target, scratch, out)?;
             match run.n >= block {
                 true if run.is_max => self.decode_values(block, &mut out.values)?,
                 true => out.values.push_nulls(block),
@@ -209,6 +205,30 @@ impl PageDecoder {
         }
         out.entries += block;
         self.left -= block;
+        Ok(())
+    }
+
+    /// Appends validity and definition levels of the next `n` rows of a flat column. `is_max`: all are the largest.
+    fn read_levels(
+        &mut self,
+        n: usize,
+        is_max: bool,
+        target: &ReadTarget,
+        scratch: &mut DecodeScratch,
+        out: &mut ColumnBatch,
+    ) -> Result<()> {
+        // PERF: where all are the largest, as they mostly are, none has to be looked at.
+        if target.keep_levels && is_max {
+            self.def.skip(n, &mut scratch.levels)?;
+            out.push_max_def(n, target.max_def);
+            out.validity.get_or_insert_default().push_run(true, n);
+            return Ok(());
+        }
+        if !target.keep_levels {
+            return self.def.decode_is_max(n, &mut scratch.levels, out.validity.get_or_insert_default());
+        }
+        self.def.decode(n, out.def_to_extend(target.max_def))?;
+        out.validity.get_or_insert_default().push_ge(&out.def[out.entries..], target.max_def);
         Ok(())
     }
 
@@ -282,8 +302,11 @@ impl PageDecoder {
     /// Skips the entries that [`read_nested`](Self::read_nested) would append. Returns how many rows began.
     pub(super) fn skip_nested(&mut self, rows: usize) -> Result<usize> {
         self.walk_rows(rows, |page, take, _| {
-            let def = &page.pending_def[page.consumed..page.consumed + take];
-            let values = def.iter().filter(|&&def| def == page.def.max()).count();
+            let count = |def: &[u8]| def.iter().filter(|&&def| def == page.def.max()).count();
+            let values = match page.pending_is_max {
+                true => take,
+                false => count(&page.pending_def[page.consumed..page.consumed + take]),
+            };
             page.values.skip(values)?;
             page.consumed += take;
             Ok(())
@@ -295,7 +318,7 @@ impl PageDecoder {
         if self.consumed == self.pending_rep.len() {
             self.decode_levels()?;
         }
-        Ok(self.pending_rep[self.consumed] == 0)
+        Ok(self.pending_rep.as_slice().begins_row(self.consumed))
     }
 
     /// Decodes the levels of the next block of entries.
@@ -305,11 +328,16 @@ impl PageDecoder {
         self.pending_rep.clear();
         self.pending_def.clear();
         self.consumed = 0;
-        self.rep.decode(block, &mut self.pending_rep).map_err(|error| level_error("repetition", error))?;
+        self.pending_rep.decode(&mut self.rep, block).map_err(|error| level_error("repetition", error))?;
         let in_definition = |error| level_error("definition", error);
         let run = self.def.run().map_err(in_definition)?;
         self.pending_is_max = run.is_max && run.n >= block;
-        self.def.decode(block, &mut self.pending_def).map_err(in_definition)?;
+        // PERF: where all are values, as they mostly are, no level has to be looked at.
+        if self.pending_is_max {
+            self.def.skip(block, &mut self.pending_def).map_err(in_definition)?;
+        } else {
+            self.def.decode(block, &mut self.pending_def).map_err(in_definition)?;
+        }
         self.left -= block;
         Ok(())
     }
@@ -317,20 +345,8 @@ impl PageDecoder {
     /// Number of pending entries of the rest of the current row and of the next `rows` rows, and number of rows that begin
     /// in them.
     fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
-        let pending = &self.pending_rep[self.consumed..];
-        // PERF: no more rows begin than there are entries, so rows are only counted in most blocks.
-        let mut begun = 0;
-        for (i, block) in pending.chunks(COUNTED_LEVELS).enumerate() {
-            let starts = starts_in(block);
-            if begun + usize::from(starts) > rows {
-                let left = rows - begun;
-                let is_next = |(_, rep): &(usize, &u8)| **rep == 0;
-                let at = block.iter().enumerate().filter(is_next).nth(left).map_or(block.len(), |(at, _)| at);
-                return (i * COUNTED_LEVELS + at, rows);
-            }
-            begun += usize::from(starts);
-        }
-        (pending.len(), begun)
+        let pending = self.consumed..self.pending_rep.len();
+        self.pending_rep.as_slice().entries_of_rows(pending, rows)
     }
 
     /// Appends `n` pending entries.
@@ -343,18 +359,19 @@ impl PageDecoder {
     ) -> Result<()> {
         out.check_room(n, target, scratch.batch_bytes)?;
         let range = self.consumed..self.consumed + n;
-        let def = &self.pending_def[range.clone()];
-        out.rep.extend_from_slice(&self.pending_rep[range]);
-        out.def.extend_from_slice(def);
-        out.entries += n;
-        let validity = out.validity.get_or_insert_default();
-        let first = validity.len();
+        out.rep.extend_from(self.pending_rep.as_slice(), range.clone());
         self.consumed += n;
-        // PERF: where all are values, as they mostly are, no level has to be looked at.
         if self.pending_is_max {
-            validity.push_run(true, n);
+            out.push_max_def(n, target.max_def);
+            out.entries += n;
+            out.validity.get_or_insert_default().push_run(true, n);
             self.decode_values(n, &mut out.values)?;
         } else {
+            let def = &self.pending_def[range];
+            out.def_to_extend(target.max_def).extend_from_slice(def);
+            out.entries += n;
+            let validity = out.validity.get_or_insert_default();
+            let first = validity.len();
             push_slots(def, target, &mut scratch.levels, validity);
             let slots = validity.len() - first;
             self.decode_slots(first, slots, scratch, out)?;

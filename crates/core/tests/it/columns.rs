@@ -78,15 +78,16 @@ impl Sample {
     fn check(&self, batch: &ColumnBatch, from: usize, to: usize) -> Result<(), TestCaseError> {
         let expected = self.expected(from, to);
         prop_assert_eq!(batch.entries, expected.def.len());
+        let (def, rep) = batch.levels_as_bytes();
         if self.max_rep > 0 {
-            prop_assert_eq!(&batch.rep, &expected.rep);
+            prop_assert_eq!(&*rep, &expected.rep[..]);
         } else {
-            prop_assert!(batch.rep.is_empty());
+            prop_assert!(rep.is_empty());
         }
         if self.max_rep > 0 || self.keeps_levels {
-            prop_assert_eq!(&batch.def, &expected.def);
+            prop_assert_eq!(&*def, &expected.def[..]);
         } else {
-            prop_assert!(batch.def.is_empty(), "max_def {}", self.max_def);
+            prop_assert!(def.is_empty(), "max_def {}", self.max_def);
         }
         let validity: Bitmap = expected.slots.iter().map(Option::is_some).collect();
         let all = expected.slots.iter().all(Option::is_some);

@@ -4,7 +4,7 @@ use crate::chunk::data::Random;
 use crate::chunk::file::root;
 use crate::chunk::model::{Datum, Node, ShreddedColumn, Style};
 use marquetry_base::Limits;
-use marquetry_core::nesting::{FieldKind, LeafLevels, NestedField};
+use marquetry_core::nesting::{FieldKind, LeafLevels, NestedField, RepetitionSlice};
 use marquetry_core::read::{ReadTarget, ValueLayout};
 use marquetry_core::schema::Schema;
 use marquetry_encoding::{Bitmap, PhysicalType};
@@ -35,7 +35,7 @@ impl Sample {
         let keeps_def = target.keep_levels || !is_flat || is_leaf;
         LeafLevels {
             def: if keeps_def { &shredded.def } else { &[] },
-            rep: if is_flat { &[] } else { &shredded.rep },
+            rep: RepetitionSlice::Bytes(if is_flat { &[] } else { &shredded.rep }),
             len: shredded.def.len(),
             max_rep: if is_flat { u8::MAX } else { target.max_rep },
         }

@@ -8,7 +8,9 @@ use marquetry_base::Limits;
 use marquetry_codec::Codec;
 use marquetry_core::io::read_metadata;
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::{ColumnValues, DefinitionLevels, NestedField, ShreddedColumn};
+use marquetry_core::nesting::{
+    ColumnValues, DefinitionLevels, NestedField, RepetitionLevels, RepetitionSlice, ShreddedColumn,
+};
 use marquetry_core::page::{ChecksumTrust, PageOptions};
 use marquetry_core::predicate::LeafValues;
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
@@ -142,13 +144,19 @@ pub(crate) fn read(
     let options =
         PageOptions::for_writer(None).with_checksum_verification(false).with_trust(ChecksumTrust::Believed);
     let rows = metadata.row_group(row_group).num_rows() as usize;
-    ColumnReader::new(source.clone(), metadata.clone(), &[row_group], column, target, options).read(rows)
+    let mut reader =
+        ColumnReader::new(source.clone(), metadata.clone(), &[row_group], column, target, options);
+    let mut batch = reader.read(rows)?;
+    let (def, rep) = batch.levels_as_bytes();
+    (batch.def, batch.rep) = (def.into_owned(), RepetitionLevels::Bytes(rep.into_owned()));
+    Ok(batch)
 }
 
 pub(crate) fn leaf_values(batch: &ColumnBatch) -> LeafValues<'_> {
+    let RepetitionSlice::Bytes(rep) = batch.rep.as_slice() else { panic!("not of `read`") };
     LeafValues::flat(&batch.values, batch.validity.as_ref())
         .with_dictionary(batch.dictionary.as_deref())
-        .with_levels(&batch.def, &batch.rep)
+        .with_levels(&batch.def, rep)
 }
 
 type Slot = Option<(Vec<u8>, Cell)>;

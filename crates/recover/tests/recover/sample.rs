@@ -146,7 +146,8 @@ pub(crate) fn contents(bytes: &Bytes) -> Result<Vec<Vec<String>>> {
         let is_there = |i: &usize| batch.def.get(*i).is_none_or(|def| *def == leaf.max_def());
         let cells: Vec<Vec<u8>> =
             (0..batch.values.len()).filter(is_there).map(|i| cell(&batch.values, i)).collect();
-        Ok(format!("{:?} {:?} {cells:?}", batch.def, batch.rep))
+        let (def, rep) = batch.levels_as_bytes();
+        Ok(format!("{def:?} {rep:?} {cells:?}"))
     };
     let groups = 0..metadata.num_row_groups();
     groups.map(|group| (0..metadata.schema().num_columns()).map(|i| column(group, i)).collect()).collect()

@@ -10,7 +10,7 @@ use arrow_buffer::{BooleanBuffer, IntervalDayTime, i256};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{IntervalUnit, TimeUnit};
 use marquetry_base::MemoryReservation;
-use marquetry_core::nesting::{FieldKind, NestedField};
+use marquetry_core::nesting::{FieldKind, NestedField, RepetitionLevels};
 use marquetry_core::read::ColumnBatch;
 use proptest::prelude::*;
 
@@ -354,7 +354,7 @@ fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnB
         next += usize::from(valid);
     }
     let validity = valid.contains(&false).then(|| valid.into_iter().collect());
-    let rep = shredded.rep.clone();
+    let rep = RepetitionLevels::Bytes(shredded.rep.clone());
     let shape = values.shape();
     ColumnBatch { values, validity, def, rep, entries: shredded.entries, ..ColumnBatch::new(shape) }
 }

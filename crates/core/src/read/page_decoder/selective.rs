@@ -49,8 +49,8 @@ impl PageDecoder {
         out.check_room(kept, target, scratch.batch_bytes)?;
         let n = block.len();
         self.left -= n;
-        out.entries += kept;
         if target.max_def == 0 {
+            out.entries += kept;
             return self.decode_selected(keep, block, kept, scratch, &mut out.values);
         }
         let mut valid = Bitmap::new();
@@ -59,10 +59,11 @@ impl PageDecoder {
             let mut levels = Vec::with_capacity(n);
             self.def.decode(n, &mut levels)?;
             valid.push_ge(&levels, target.max_def);
-            filter_u8(&levels, keep.as_bytes(), block.start, &mut out.def);
+            filter_u8(&levels, keep.as_bytes(), block.start, out.def_to_extend(target.max_def));
         } else {
             self.def.decode_is_max(n, &mut scratch.levels, &mut valid)?;
         }
+        out.entries += kept;
         let mut wanted = Bitmap::new();
         wanted.push_packed(keep.as_bytes(), block.start, n);
         let validity = out.validity.get_or_insert_default();
@@ -89,8 +90,8 @@ impl PageDecoder {
             let mut row = rows.start + begun;
             let mut entries = Bitmap::new();
             entries.reserve(take);
-            for &rep in &page.pending_rep[page.consumed..page.consumed + take] {
-                if rep == 0 {
+            for entry in page.consumed..page.consumed + take {
+                if page.pending_rep.as_slice().begins_row(entry) {
                     *is_kept = keep.get(row);
                     row += 1;
                 }
@@ -116,17 +117,22 @@ impl PageDecoder {
         out.check_room(kept, target, scratch.batch_bytes)?;
         let range = self.consumed..self.consumed + n;
         self.consumed = range.end;
-        let def = &self.pending_def[range.clone()];
+        out.rep.push_filtered(self.pending_rep.as_slice(), range.clone(), entries);
+        let first = out.validity.get_or_insert_default().len();
+        if self.pending_is_max {
+            out.push_max_def(kept, target.max_def);
+            out.entries += kept;
+            out.validity.get_or_insert_default().push_run(true, kept);
+            return self.decode_selected_slots(entries, first, scratch, out);
+        }
+        let def = &self.pending_def[range];
         let mut is_value = Bitmap::new();
         is_value.push_ge(def, target.max_def);
         let of_values = compacted(entries, 0..n, &is_value);
-        let first_def = out.def.len();
-        filter_u8(&self.pending_rep[range], entries.as_bytes(), 0, &mut out.rep);
-        filter_u8(def, entries.as_bytes(), 0, &mut out.def);
+        filter_u8(def, entries.as_bytes(), 0, out.def_to_extend(target.max_def));
+        let first_def = out.entries;
         out.entries += kept;
-        let validity = out.validity.get_or_insert_default();
-        let first = validity.len();
-        push_slots(&out.def[first_def..], target, &mut scratch.levels, validity);
+        push_slots(&out.def[first_def..], target, &mut scratch.levels, out.validity.get_or_insert_default());
         self.decode_selected_slots(&of_values, first, scratch, out)
     }
 

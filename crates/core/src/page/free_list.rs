@@ -1,0 +1,31 @@
+//! What readers lend each other: they take one of a kind, use it, and give it back.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Values that nobody uses just now. There are never more than were used at one time.
+pub(super) struct FreeList<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> FreeList<T> {
+    /// The value that was given back last, which is most likely still in the cache.
+    pub(super) fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Takes a value back, or a new one.
+    pub(super) fn give_back(&self, value: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(value);
+    }
+}
+
+impl<T> Default for FreeList<T> {
+    fn default() -> Self {
+        FreeList(Arc::default())
+    }
+}
+
+/// The same list.
+impl<T> Clone for FreeList<T> {
+    fn clone(&self) -> Self {
+        FreeList(self.0.clone())
+    }
+}
