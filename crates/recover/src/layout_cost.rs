@@ -133,7 +133,7 @@ fn repetition_cost(layout: &TableLayout, column: usize, finder: &mut LayoutFinde
         .filter_map(|(a, b)| Some(difference_cost(&a.chunks[column], b.chunks.get(column)?, a.rows, finder)))
         .take(MOST_COMPARED)
         .collect();
-    costs.sort_by(f64::total_cmp);
+    costs.sort_unstable_by(f64::total_cmp);
     // The median: one row group may be odd, but not all of several.
     match costs[..] {
         [] => 0.0,

@@ -106,7 +106,7 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     if found.is_empty() {
         return Err(Error::new(ErrorKind::NotFound, "no file has such a name"));
     }
-    found.sort();
+    found.sort_unstable();
     found.dedup();
     Ok(found)
 }
@@ -124,7 +124,7 @@ fn directory(path: &Path) -> Result<Vec<PathBuf>> {
     if found.is_empty() {
         return Err(Error::new(ErrorKind::NotFound, "no Parquet file is in the directory"));
     }
-    found.sort();
+    found.sort_unstable();
     Ok(found)
 }
 

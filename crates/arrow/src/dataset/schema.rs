@@ -249,7 +249,7 @@ impl Choice {
         let columns = asked.iter().filter_map(|path| column_and_path(path));
         let columns: Vec<String> = columns.flat_map(|(column, _)| meanings_of(column)).collect();
         asked.extend(columns);
-        asked.sort();
+        asked.sort_unstable();
         asked.dedup();
         asked
     }

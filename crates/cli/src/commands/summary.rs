@@ -50,7 +50,7 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
     }
     let mut paths = Vec::new();
     list(&args.directory, "", &mut DirectoryChain::default(), &mut paths)?;
-    paths.sort();
+    paths.sort_unstable();
     if paths.is_empty() {
         return Err(Failure::Check("no .parquet file is in it".to_owned()));
     }

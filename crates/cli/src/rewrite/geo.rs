@@ -185,7 +185,7 @@ fn types_of(said: &[GeospatialStatistics]) -> Option<Vec<String>> {
             names.push(code_name(*code)?);
         }
     }
-    names.sort();
+    names.sort_unstable();
     names.dedup();
     Some(names)
 }

@@ -82,7 +82,7 @@ impl Folder {
         entries.retain(|entry| {
             is_name(&entry.name) && !is_hidden(&entry.name) && (entry.is_folder || is_parquet(&entry.name))
         });
-        entries.sort_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.name.cmp(&b.name)));
+        entries.sort_unstable_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.name.cmp(&b.name)));
         Some(entries)
     }
 }

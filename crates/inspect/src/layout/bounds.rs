@@ -79,7 +79,7 @@ fn of_column(column: String, [mins, maxes]: &[ArrayRef; 2]) -> Result<ColumnBoun
 /// In how many of the intervals each of their ends lies, on average.
 fn depth(intervals: &[(f64, f64)]) -> Option<f64> {
     let sorted = |mut ends: Vec<f64>| {
-        ends.sort_by(f64::total_cmp);
+        ends.sort_unstable_by(f64::total_cmp);
         ends
     };
     let starts = sorted(intervals.iter().map(|interval| interval.0).collect());

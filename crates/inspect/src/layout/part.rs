@@ -130,7 +130,7 @@ impl FileLayout {
             }
         }
         let mut bytes: Vec<_> = bytes.into_iter().filter(|(_, bytes)| *bytes > 0).collect();
-        bytes.sort_by_key(|(kind, bytes)| (std::cmp::Reverse(*bytes), *kind));
+        bytes.sort_unstable_by_key(|(kind, bytes)| (std::cmp::Reverse(*bytes), *kind));
         bytes
     }
 }

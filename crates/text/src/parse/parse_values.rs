@@ -56,17 +56,9 @@ pub(super) fn typed(
     use DataType::*;
     let found: Result<ArrayRef, ValueError> = match data_type {
         Utf8 => Ok(Arc::new(texts.to_array())),
-        Null => nothing(texts),
         Boolean => boolean(texts),
-        Int8 => integers::<Int8Type>(texts, strictness),
-        Int16 => integers::<Int16Type>(texts, strictness),
         Int32 => integers::<Int32Type>(texts, strictness),
         Int64 => integers::<Int64Type>(texts, strictness),
-        UInt8 => integers::<UInt8Type>(texts, strictness),
-        UInt16 => integers::<UInt16Type>(texts, strictness),
-        UInt32 => integers::<UInt32Type>(texts, strictness),
-        UInt64 => integers::<UInt64Type>(texts, strictness),
-        Float32 => primitive::<Float32Type>(texts, |text| float(text, strictness)),
         Float64 => primitive::<Float64Type>(texts, |text| {
             match ShortNumber::parse(text) {
                 Some(short) if short.mantissa < EXACT_DIGITS => ShortNumber::double(text),
@@ -75,24 +67,41 @@ pub(super) fn typed(
             .or_else(|| double(text, strictness))
         }),
         Date32 => primitive::<Date32Type>(texts, time::date),
+        Timestamp(unit, zone) => timestamps(texts, *unit, zone.as_ref()),
+        Decimal128(p, s) => {
+            decimals::<Decimal128Type>(texts, *p, *s, strictness, |digits| i128::from_str(digits).ok())
+        }
+        Dictionary(_, values) => cast(&typed(texts, values, strictness)?, data_type),
+        RunEndEncoded(_, values) => cast(&typed(texts, values.data_type(), strictness)?, data_type),
+        _ => rare(texts, data_type, strictness),
+    };
+    found.map_err(|error| named(error, data_type))
+}
+
+/// Those of types that are not guessed: one function for all kinds of texts, as each kind would take as much code again.
+fn rare(texts: &dyn Texts, data_type: &DataType, strictness: Strictness) -> Result<ArrayRef, ValueError> {
+    use DataType::*;
+    match data_type {
+        Null => nothing(texts),
+        Int8 => integers::<Int8Type>(texts, strictness),
+        Int16 => integers::<Int16Type>(texts, strictness),
+        UInt8 => integers::<UInt8Type>(texts, strictness),
+        UInt16 => integers::<UInt16Type>(texts, strictness),
+        UInt32 => integers::<UInt32Type>(texts, strictness),
+        UInt64 => integers::<UInt64Type>(texts, strictness),
+        Float32 => primitive::<Float32Type>(texts, |text| float(text, strictness)),
         Time32(TimeUnit::Second) => times::<Time32SecondType>(texts, TimeUnit::Second),
         Time32(unit) => times::<Time32MillisecondType>(texts, *unit),
         Time64(TimeUnit::Microsecond) => times::<Time64MicrosecondType>(texts, TimeUnit::Microsecond),
         Time64(unit) => times::<Time64NanosecondType>(texts, *unit),
-        Timestamp(unit, zone) => timestamps(texts, *unit, zone.as_ref()),
         Decimal32(p, s) => {
             decimals::<Decimal32Type>(texts, *p, *s, strictness, |digits| i32::from_str(digits).ok())
         }
         Decimal64(p, s) => {
             decimals::<Decimal64Type>(texts, *p, *s, strictness, |digits| i64::from_str(digits).ok())
         }
-        Decimal128(p, s) => {
-            decimals::<Decimal128Type>(texts, *p, *s, strictness, |digits| i128::from_str(digits).ok())
-        }
         Decimal256(p, s) => decimals::<Decimal256Type>(texts, *p, *s, strictness, i256::from_string),
         FixedSizeBinary(n) => fixed(texts, *n),
-        Dictionary(_, values) => cast(&typed(texts, values, strictness)?, data_type),
-        RunEndEncoded(_, values) => cast(&typed(texts, values.data_type(), strictness)?, data_type),
         Date64 => primitive::<Date64Type>(texts, time::date64),
         Float16 => halves(texts, strictness),
         Binary | LargeBinary | BinaryView => cast(&bytes(texts), data_type),
@@ -103,8 +112,7 @@ pub(super) fn typed(
             Err(value_error) => cast(&texts.to_array(), data_type).map_err(|_| value_error),
         },
         _ => cast(&texts.to_array(), data_type),
-    };
-    found.map_err(|error| named(error, data_type))
+    }
 }
 
 /// A value_error that only says the text, with the type.
@@ -115,7 +123,7 @@ fn named(value_error: ValueError, data_type: &DataType) -> ValueError {
     }
 }
 
-fn value_error(texts: &impl Texts, at: usize) -> ValueError {
+fn value_error(texts: &(impl Texts + ?Sized), at: usize) -> ValueError {
     ValueError { at, message: format!("{BARE}{}", texts.get(at).unwrap_or_default()) }
 }
 
@@ -124,7 +132,7 @@ const BARE: char = '\0';
 
 /// The values that `parse` makes of the texts; it is a value_error where it makes none.
 fn primitive<T: ArrowPrimitiveType>(
-    texts: &impl Texts,
+    texts: &(impl Texts + ?Sized),
     parse: impl Fn(&str) -> Option<T::Native>,
 ) -> Result<ArrayRef, ValueError> {
     let mut values = Vec::with_capacity(texts.len());
@@ -144,7 +152,7 @@ fn primitive<T: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<T>::new(values.into(), nulls.finish())))
 }
 
-fn integers<T>(texts: &impl Texts, strictness: Strictness) -> Result<ArrayRef, ValueError>
+fn integers<T>(texts: &(impl Texts + ?Sized), strictness: Strictness) -> Result<ArrayRef, ValueError>
 where
     T: ArrowPrimitiveType,
     T::Native: FromStr + TryFrom<i64>,
@@ -180,7 +188,7 @@ fn double(text: &str, strictness: Strictness) -> Option<f64> {
     (!is_changed).then_some(double)
 }
 
-fn halves(texts: &impl Texts, strictness: Strictness) -> Result<ArrayRef, ValueError> {
+fn halves(texts: &(impl Texts + ?Sized), strictness: Strictness) -> Result<ArrayRef, ValueError> {
     type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
     primitive::<Float16Type>(texts, |text| {
         let float: f32 = float(text, strictness)?;
@@ -189,7 +197,7 @@ fn halves(texts: &impl Texts, strictness: Strictness) -> Result<ArrayRef, ValueE
     })
 }
 
-fn boolean(texts: &impl Texts) -> Result<ArrayRef, ValueError> {
+fn boolean(texts: &(impl Texts + ?Sized)) -> Result<ArrayRef, ValueError> {
     let value = |(at, text): (usize, Option<&str>)| match text {
         Some(text) if is_bool(text) => Ok(Some(text.starts_with(['t', 'T']))),
         Some(_) => Err(at),
@@ -201,14 +209,14 @@ fn boolean(texts: &impl Texts) -> Result<ArrayRef, ValueError> {
     }
 }
 
-fn nothing(texts: &impl Texts) -> Result<ArrayRef, ValueError> {
+fn nothing(texts: &(impl Texts + ?Sized)) -> Result<ArrayRef, ValueError> {
     match (0..texts.len()).find(|at| texts.get(*at).is_some()) {
         Some(at) => Err(value_error(texts, at)),
         None => Ok(Arc::new(NullArray::new(texts.len()))),
     }
 }
 
-fn times<T: ArrowPrimitiveType>(texts: &impl Texts, unit: TimeUnit) -> Result<ArrayRef, ValueError>
+fn times<T: ArrowPrimitiveType>(texts: &(impl Texts + ?Sized), unit: TimeUnit) -> Result<ArrayRef, ValueError>
 where
     T::Native: TryFrom<i64>,
 {
@@ -219,7 +227,11 @@ where
     })
 }
 
-fn timestamps(texts: &impl Texts, unit: TimeUnit, zone: Option<&Arc<str>>) -> Result<ArrayRef, ValueError> {
+fn timestamps(
+    texts: &(impl Texts + ?Sized),
+    unit: TimeUnit,
+    zone: Option<&Arc<str>>,
+) -> Result<ArrayRef, ValueError> {
     let is_utc = zone.is_none_or(|zone| matches!(zone.as_ref(), "UTC" | "Z" | "+00:00" | "Etc/UTC"));
     let parse = |text: &str| {
         let moment = time::moment(text).or_else(|| time::date(text).map(time::Moment::midnight))?;
@@ -236,7 +248,7 @@ fn timestamps(texts: &impl Texts, unit: TimeUnit, zone: Option<&Arc<str>>) -> Re
     relabelled(&array?, DataType::Timestamp(unit, zone.cloned()))
 }
 
-fn durations(texts: &impl Texts, unit: TimeUnit) -> Result<ArrayRef, ValueError> {
+fn durations(texts: &(impl Texts + ?Sized), unit: TimeUnit) -> Result<ArrayRef, ValueError> {
     let parse = |text: &str| time::duration(text, unit);
     match unit {
         TimeUnit::Second => primitive::<DurationSecondType>(texts, parse),
@@ -246,12 +258,12 @@ fn durations(texts: &impl Texts, unit: TimeUnit) -> Result<ArrayRef, ValueError>
     }
 }
 
-fn intervals(texts: &impl Texts) -> Result<ArrayRef, ValueError> {
+fn intervals(texts: &(impl Texts + ?Sized)) -> Result<ArrayRef, ValueError> {
     primitive::<IntervalMonthDayNanoType>(texts, time::interval)
 }
 
 /// Bytes of text with `\xNN` for any byte, as they are written. A backslash that begins nothing of that form is one.
-fn bytes(texts: &impl Texts) -> LargeBinaryArray {
+fn bytes(texts: &(impl Texts + ?Sized)) -> LargeBinaryArray {
     let mut out = LargeBinaryBuilder::new();
     let mut unescaped = Vec::new();
     for at in 0..texts.len() {
@@ -283,7 +295,7 @@ fn escaped_byte(text: &[u8]) -> Option<u8> {
 }
 
 fn decimals<T: DecimalType + ArrowPrimitiveType>(
-    texts: &impl Texts,
+    texts: &(impl Texts + ?Sized),
     precision: u8,
     scale: i8,
     strictness: Strictness,
@@ -313,7 +325,7 @@ fn relabelled(array: &ArrayRef, data_type: DataType) -> Result<ArrayRef, ValueEr
 }
 
 /// Hexadecimal digits, or a UUID in its usual form.
-fn fixed(texts: &impl Texts, width: i32) -> Result<ArrayRef, ValueError> {
+fn fixed(texts: &(impl Texts + ?Sized), width: i32) -> Result<ArrayRef, ValueError> {
     let mut out = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
     for at in 0..texts.len() {
         match texts.get(at) {
