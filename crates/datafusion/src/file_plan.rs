@@ -62,19 +62,7 @@ impl FilePlan {
     ) -> Result<Self> {
         let named = |error| of_file(error, path);
         let virtual_columns = table.virtual_columns();
-        let (stored, footer) = match read_schema(footer.schema(), table.file_schema()) {
-            None if virtual_columns.is_empty() => (footer.schema().clone(), footer),
-            read_as => {
-                let stored = read_as.clone().unwrap_or_else(|| footer.schema().clone());
-                let options =
-                    options.clone().with_virtual_columns(virtual_columns.to_vec()).map_err(named)?;
-                let options = match read_as {
-                    Some(schema) => options.with_schema(schema),
-                    None => options,
-                };
-                (stored, footer.with_options(options).map_err(named)?)
-            }
-        };
+        let (stored, footer) = read_for_table(footer, options, table).map_err(named)?;
         let as_in_table = restored_fields(footer.schema().fields(), table.file_schema().fields());
         let is_restored = as_in_table != *footer.schema().fields();
         let read_as = Arc::new(Schema::new_with_metadata(as_in_table, footer.schema().metadata().clone()));
@@ -192,6 +180,26 @@ impl FilePlan {
         let schema = self.restored(RecordBatch::new_empty(schema.clone()))?.schema();
         Output::new(&schema, self.residual.as_ref(), &self.projection, &self.output_schema)
     }
+}
+
+/// The stored columns as the table's types want them read, and the footer to read them by, with the table's virtual columns.
+fn read_for_table(
+    footer: ArrowReaderMetadata,
+    options: &ArrowReaderOptions,
+    table: &TableSchema,
+) -> marquetry_base::Result<(SchemaRef, ArrowReaderMetadata)> {
+    let virtual_columns = table.virtual_columns();
+    let read_as = read_schema(footer.schema(), table.file_schema());
+    if read_as.is_none() && virtual_columns.is_empty() {
+        return Ok((footer.schema().clone(), footer));
+    }
+    let stored = read_as.clone().unwrap_or_else(|| footer.schema().clone());
+    let options = options.clone().with_virtual_columns(virtual_columns.to_vec())?;
+    let options = match read_as {
+        Some(schema) => options.with_schema(schema),
+        None => options,
+    };
+    Ok((stored, footer.with_options(options)?))
 }
 
 /// Fails if a VARIANT is read of which the file has more columns than the table: its shredded values would be missed.

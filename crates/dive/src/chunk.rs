@@ -131,24 +131,25 @@ fn facts(file: &OpenedFile, row_group: usize, column: usize, lines: &mut Vec<Lin
         "The first data page. parquet.thrift, ColumnMetaData field 9.",
         at(Some(chunk.data_page_offset())),
     );
-    if let Some(statistics) = chunk.statistics() {
-        if let Some(nulls) = statistics.null_count {
-            fact("nulls", nulls.to_string(), "parquet.thrift, Statistics field 3.", None);
-        }
-        if let Some(distinct) = statistics.distinct_count {
-            fact("distinct", distinct.to_string(), "parquet.thrift, Statistics field 4.", None);
-        }
-    } else {
-        fact(
-            "statistics",
-            "none".to_owned(),
-            "Without bounds nothing of the chunk can be skipped. parquet.thrift, Statistics.",
-            None,
-        );
-    }
     drop(fact);
+    statistics_facts(chunk, lines);
     index_facts(chunk, lines);
     Ok(())
+}
+
+/// What the statistics count.
+fn statistics_facts(chunk: ColumnChunk<'_>, lines: &mut Vec<Line>) {
+    let mut fact = fact_in(lines);
+    let Some(statistics) = chunk.statistics() else {
+        let about = "Without bounds nothing of the chunk can be skipped. parquet.thrift, Statistics.";
+        return fact("statistics", "none".to_owned(), about, None);
+    };
+    if let Some(nulls) = statistics.null_count {
+        fact("nulls", nulls.to_string(), "parquet.thrift, Statistics field 3.", None);
+    }
+    if let Some(distinct) = statistics.distinct_count {
+        fact("distinct", distinct.to_string(), "parquet.thrift, Statistics field 4.", None);
+    }
 }
 
 /// Adds a line to `lines` by a name, a value, what it means, and where its bytes are.

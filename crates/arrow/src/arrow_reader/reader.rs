@@ -18,7 +18,7 @@ use super::salvage_filter::{FilterOutcome, SalvageFilter};
 use super::worker_pool::THREAD_NAME;
 use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
-use arrow_schema::{ArrowError, Field as ArrowField, FieldRef, Schema as ArrowSchema, SchemaRef};
+use arrow_schema::{ArrowError, FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::{CancelToken, Error, MemoryReservation, Result, SharedExecutor, Span, Stopwatch};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{ReadCounters, ReadMetrics};
@@ -475,14 +475,12 @@ fn leaves(roots: &[RootReader]) -> impl Iterator<Item = usize> {
 /// The schema of batches: any value may turn out to be lost where lost ones are null.
 fn schema_of(roots: &[RootReader], on_corrupt: OnCorrupt, read_as: &ResolvedFields) -> SchemaRef {
     let fields: Vec<FieldRef> = match on_corrupt {
-        OnCorrupt::NullPage => roots.iter().map(|root| nullable(&root.arrow)).collect(),
+        OnCorrupt::NullPage => {
+            roots.iter().map(|root| root.arrow.as_ref().clone().with_nullable(true).into()).collect()
+        }
         _ => roots.iter().map(|root| root.arrow.clone()).collect(),
     };
     Arc::new(ArrowSchema::new_with_metadata(fields, read_as.schema.metadata().clone()))
-}
-
-fn nullable(field: &FieldRef) -> FieldRef {
-    Arc::new(ArrowField::clone(field).with_nullable(true))
 }
 
 impl Iterator for ParquetRecordBatchReader {

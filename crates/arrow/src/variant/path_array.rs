@@ -211,9 +211,16 @@ pub(crate) fn path_array(
         let elsewhere = BooleanArray::new(elsewhere.clone(), None);
         return zip(&elsewhere, &values, &typed.values).map_err(arrow_error);
     }
-    if !is_list {
-        return Ok(values);
-    }
+    if is_list { lists(values, offsets, nulls, target) } else { Ok(values) }
+}
+
+/// What is found in all elements of a list: as a list of each row.
+fn lists(
+    values: ArrayRef,
+    offsets: Vec<i32>,
+    nulls: Option<NullBuffer>,
+    target: PathTarget,
+) -> Result<ArrayRef> {
     let element = target.field("", true);
     let DataType::List(element) = element.data_type() else { return Err(Error::argument("no list")) };
     let lists = ListArray::try_new(element.clone(), OffsetBuffer::new(offsets.into()), values, nulls);

@@ -1,11 +1,13 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
+mod rows;
+
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
-    Destination, FileColumns, FileWish, GeoPlan, GeoWish, Part, Progress, Sink, SizeReport, Total,
-    TypeChanges, change_type, file_wish, formatted, geometry_column, properties, renamed, with_filled_names,
-    with_unique_names, without_metadata,
+    Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, Total, TypeChanges,
+    change_type, file_wish, geometry_column, properties, renamed, with_filled_names, with_unique_names,
+    without_metadata,
 };
 use crate::failure::{Failure, Outcome};
 use crate::geo_labels::{labelled, labelled_by_files};
@@ -16,13 +18,13 @@ use crate::metrics::MetricsArgs;
 use crate::ordered_map::default_threads;
 use crate::output::Output;
 use crate::shred_plan::ShredPlan;
-use crate::sort::{self, Budget, Keys, SortColumn, SortColumns, SortKey};
+use crate::sort::{Budget, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
 use clap::Args as ClapArgs;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
 use marquetry_inspect::NewType;
-use marquetry_text::format;
+use rows::{parts, sorted_rows, with_column_first};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -118,19 +120,12 @@ fn convert_rows(
     lost: &mut Losses,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let target = match (args.to, to_stdout) {
-        (Some(target), _) => target,
-        (None, true) => Target::Jsonl,
-        (None, false) => by_extension(&args.output)?,
-    };
+    let target = target(args, to_stdout)?;
     let threads = args.writing.threads.unwrap_or_else(default_threads);
     let sort_by: Vec<&SortColumn> = args.sort_by.iter().flat_map(|columns| &columns.0).collect();
     let (selection, only_sorted_by) = with_sorted_columns(&args.selection, &sort_by);
     let input = inputs::open(&args.inputs, &wanted(args, &selection, target, threads))?;
     let changes = TypeChanges::new(&args.change_type, &input.schema)?;
-    if target != Target::Parquet && !args.file.is_empty() {
-        return Err(Failure::Usage("--file is for Parquet".to_owned()));
-    }
     let files = FileColumns::new(&args.file, &file_root(args)?, &args.output, &changes.schema)?;
     let schema = named(shown_geometries(&files.schema, &input, target), target);
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
@@ -148,9 +143,6 @@ fn convert_rows(
     };
     let report = report_format(args, to_stdout, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
-    if target != Target::Parquet && (args.writing.geoparquet.is_some() || args.writing.covering) {
-        return Err(Failure::Usage("--geoparquet and --covering are for Parquet".to_owned()));
-    }
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
         false => Destination::create(&args.output, args.inputs.iter().chain(&input.files), args.overwrite)?,
@@ -196,43 +188,36 @@ fn convert_rows(
     lost.tell(&locked(&losses))
 }
 
-/// The rows in the order of `keys`, without the columns that are not `kept`.
-fn sorted_rows(
-    batches: Batches,
-    schema: &SchemaRef,
-    keys: Vec<SortKey>,
-    kept: Vec<usize>,
-    budget: Budget,
-    progress: &mut Progress,
-) -> Result<Batches, Failure> {
-    progress.begin("sorting ", None);
-    let advance = |rows| progress.advance(rows);
-    let sorted = sort::sorted(batches, schema, Keys::new(keys)?, budget, advance)?;
-    progress.begin("writing ", Some(Total::Rows(progress.rows())));
-    Ok(match kept.len() == schema.fields().len() {
-        true => sorted,
-        false => Box::new(sorted.map(move |batch| Ok(batch?.project(&kept)?))),
-    })
-}
-
-/// Batches of `columns` columns, of which another one is the first.
-fn with_column_first(batches: Batches, first: usize, columns: usize) -> Batches {
-    let others = (0..columns).filter(|at| *at != first);
-    let order: Vec<usize> = std::iter::once(first).chain(others).collect();
-    Box::new(batches.map(move |batch| Ok(batch?.project(&order)?)))
-}
-
-/// The rows as the output takes them.
-fn parts(
-    batches: Batches,
-    target: Target,
-    threads: NonZeroUsize,
-) -> Box<dyn Iterator<Item = Result<Part, Failure>>> {
+/// What is written, by the name of the output or as it was asked for.
+fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
+    let target = match (args.to, to_stdout) {
+        (Some(target), _) => target,
+        (None, true) => Target::Jsonl,
+        (None, false) => by_extension(&args.output)?,
+    };
+    let refused = |options: &str| Err(Failure::Usage(format!("{options} for Parquet")));
     match target {
-        Target::Csv => Box::new(formatted(batches, format::csv::write_lines, threads)),
-        Target::Jsonl => Box::new(formatted(batches, format::json::write_lines, threads)),
-        Target::Geojson => Box::new(formatted(batches, format::geojson::write_features, threads)),
-        Target::Parquet | Target::Arrow => Box::new(batches.map(|batch| batch.map(Part::Rows))),
+        Target::Parquet => Ok(target),
+        _ if !args.file.is_empty() => refused("--file is"),
+        _ if args.writing.geoparquet.is_some() || args.writing.covering => {
+            refused("--geoparquet and --covering are")
+        }
+        _ => Ok(target),
+    }
+}
+
+fn by_extension(output: &Path) -> Result<Target, Failure> {
+    let extension = output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        Some("parquet" | "parq" | "pq") => Ok(Target::Parquet),
+        Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Target::Arrow),
+        Some("csv") => Ok(Target::Csv),
+        Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
+        Some("geojson") => Ok(Target::Geojson),
+        _ => Err(Failure::Usage(
+            "which format? End the name in .parquet, .arrow, .csv, .jsonl or .geojson, or say --to"
+                .to_owned(),
+        )),
     }
 }
 
@@ -387,21 +372,6 @@ fn print(
         Report::Text => Ok(sizes.print(path, size, output)?),
         Report::Json => Ok(output.json(&sizes.json(path, size))?),
         Report::None => Ok(()),
-    }
-}
-
-fn by_extension(output: &Path) -> Result<Target, Failure> {
-    let extension = output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    match extension.as_deref() {
-        Some("parquet" | "parq" | "pq") => Ok(Target::Parquet),
-        Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Target::Arrow),
-        Some("csv") => Ok(Target::Csv),
-        Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
-        Some("geojson") => Ok(Target::Geojson),
-        _ => Err(Failure::Usage(
-            "which format? End the name in .parquet, .arrow, .csv, .jsonl or .geojson, or say --to"
-                .to_owned(),
-        )),
     }
 }
 

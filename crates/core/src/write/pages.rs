@@ -180,9 +180,7 @@ impl Pages {
             statistics(values.bounds, nulls as u64, None, settings.statistics_truncate, self.is_text)
         });
         let encoding = format::Encoding(values.code);
-        let (mut head, mut body) = (take(&mut workspace.head), take(&mut workspace.body));
-        let mut stored = take(&mut workspace.stored);
-        [&mut head, &mut body, &mut stored].into_iter().for_each(Vec::clear);
+        let [mut head, mut body, mut stored] = workspace.take_cleared();
         let mut header = format::PageHeader::default();
         let is_compressed = match settings.page_version {
             PageVersion::V1 => {

@@ -35,6 +35,14 @@ impl Workspace {
         Workspace::with(&BufferPool::new(true), counters)
     }
 
+    /// `head`, `body` and `stored` for the next page, empty.
+    pub(super) fn take_cleared(&mut self) -> [Vec<u8>; 3] {
+        [&mut self.head, &mut self.body, &mut self.stored].map(|buffer| {
+            buffer.clear();
+            std::mem::take(buffer)
+        })
+    }
+
     /// One for each of `n` workers, at least one. Memory that one column has no more use for goes to the next of any
     /// worker; without `keeps_memory` it is given back, which takes longer. What they do is counted in `counters`.
     pub fn several(n: usize, keeps_memory: bool, counters: &Arc<WriteCounters>) -> Vec<Self> {
