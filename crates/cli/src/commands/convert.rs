@@ -17,6 +17,8 @@ use crate::loss_report::Losses;
 use crate::metrics::MetricsArgs;
 use crate::ordered_map::default_threads;
 use crate::output::Output;
+use crate::remote;
+use crate::rewrite::merged_geo;
 use crate::shred_plan::ShredPlan;
 use crate::sort::{Budget, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
@@ -226,7 +228,7 @@ fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
     let input = args.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
     match input {
         None => Ok(args.file_root.clone().unwrap_or_default()),
-        Some(input) if input.as_os_str() == "-" || crate::remote::is_url(input) => {
+        Some(input) if input.as_os_str() == "-" || remote::is_url(input) => {
             Err(Failure::Usage("--file: say by --file-root what paths are relative to".to_owned()))
         }
         Some(input) if input.is_dir() => Ok(input.clone()),
@@ -311,7 +313,8 @@ fn parquet_sink<'a, 'b>(
     keys: &[SortKey],
     destination: &'a mut Destination<'b>,
 ) -> Result<Sink<'a, 'b>, Failure> {
-    let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
+    let of_files = geo_of_files(&input.files)?;
+    let pairs = input.parquet.as_ref().map_or(&of_files[..], |file| file.metadata().key_value_metadata());
     // Merging takes a quarter at most.
     let memory_limit = if keys.is_empty() { memory_limit } else { memory_limit / 4 * 3 };
     // The order is told as far as the file has the columns, and it is one of their values.
@@ -338,6 +341,20 @@ fn parquet_sink<'a, 'b>(
     let schema = &without_metadata(schema);
     let shredding = ShredPlan::new(&args.writing.shred, schema)?;
     Sink::parquet(destination, schema, properties, shredding, geo, source)
+}
+
+/// What the metadata of GeoParquet in several files says of all rows, if that of the first says something.
+fn geo_of_files(files: &[PathBuf]) -> Result<Vec<KeyValue>, Failure> {
+    let of_file = |path: &PathBuf| {
+        let file = remote::open(path).ok()?;
+        GeoParquet::parse(&file.metadata().value_of(geoparquet::KEY)?).ok()
+    };
+    if files.first().and_then(of_file).is_none() {
+        return Ok(Vec::new());
+    }
+    let all: Vec<Option<GeoParquet>> = files.iter().map(of_file).collect();
+    let pair = |geo: GeoParquet| KeyValue { key: geoparquet::KEY.into(), value: Some(geo.to_json().into()) };
+    Ok(merged_geo(&all)?.map(pair).into_iter().collect())
 }
 
 fn total(input: &Input) -> Total {

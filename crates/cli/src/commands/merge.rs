@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
     ColumnAction, ColumnLog, EncoderMemory, Footer, Input, OutputFile, Same, codec_of, column_orders,
-    into_column, leaf_map_of_file, merged_geo, print_report, report_failure, unified,
+    geo_of_input, into_column, leaf_map_of_file, merged_geo, print_report, report_failure, unified,
 };
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -87,7 +87,8 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let mut log = ColumnLog::new(schema.num_columns());
     let orders = column_orders(&inputs, &maps);
     let mut footer = Footer::union(&inputs, &mut log);
-    if let Some(geo) = merged_geo(&inputs)? {
+    let of_inputs: Vec<_> = inputs.iter().map(geo_of_input).collect();
+    if let Some(geo) = merged_geo(&of_inputs)? {
         footer.set_geo(Some(geo.to_json()));
     }
     let encryption = args.encrypt.properties()?;

@@ -15,11 +15,11 @@ pub(crate) fn of_input(input: &Input) -> Option<GeoParquet> {
     GeoParquet::parse(&input.metadata.value_of(KEY)?).ok()
 }
 
-/// That of all rows of several files: boxes around all boxes, all kinds. What a file does not say is not known of all.
+/// That of all rows of several files, whose own these are: boxes around all boxes, all kinds. What a file does not say is not known
+/// of all.
 ///
 /// Fails if coordinates of one column are in several reference systems, or if its edges or its bytes mean several things.
-pub(crate) fn merged(inputs: &[Input]) -> Result<Option<GeoParquet>, Error> {
-    let all: Vec<Option<GeoParquet>> = inputs.iter().map(of_input).collect();
+pub(crate) fn merged(all: &[Option<GeoParquet>]) -> Result<Option<GeoParquet>, Error> {
     let Some(mut out) = all.iter().flatten().next().cloned() else { return Ok(None) };
     for later in all.iter().flatten() {
         for (name, column) in later.columns() {

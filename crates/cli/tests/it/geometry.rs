@@ -362,6 +362,8 @@ fn parts_and_wholes_have_boxes_of_their_own() {
     }
     let (code, errors) = failure(&["merge", &left, &right, &folder.path("both.parquet")]);
     assert!(code != 0 && errors[0].contains("reference system"), "{errors:?}");
+    let (code, errors) = failure(&["convert", &left, &right, &folder.path("both.parquet")]);
+    assert!(code != 0 && errors[0].contains("reference system"), "{errors:?}");
 }
 
 /// Features with properties of several kinds, and one without a geometry.
@@ -494,10 +496,23 @@ fn bytes_of_many_files_are_geometries_where_geoparquet_says_so() {
         }
     }
     let expected = chosen("0", "6", "jsonl");
+    let expected_of_both = expected.clone();
     assert_eq!(success(&["cat", &a, &b, "--format", "json"]), expected);
     assert_eq!(success(&["cat", &folders, "--format", "json"]), expected);
     assert!(success(&["head", &folders]).contains("POINT ("));
     assert!(success(&["cat", &a, &b]).contains("POINT ("));
+    // One file of them says what they said, and the box of all rows.
+    let (one, boxes) = (folder.path("one.parquet"), [&a, &b].map(|part| geoparquet(part).0));
+    success(&["convert", &folders, &one]);
+    let (geo, column) =
+        (geoparquet(&one).0, |geo: &serde_json::Value, name: &str| geo["columns"]["geom"][name].clone());
+    assert_eq!((&geo["version"], column(&geo, "encoding")), (&"1.0.0".into(), "WKB".into()));
+    for axis in 0..4 {
+        let of_parts = boxes.each_ref().map(|geo| column(geo, "bbox")[axis].as_f64().unwrap());
+        let around = if axis < 2 { of_parts[0].min(of_parts[1]) } else { of_parts[0].max(of_parts[1]) };
+        assert_eq!(column(&geo, "bbox")[axis], around);
+    }
+    assert_eq!(success(&["convert", &one, "-", "--to", "jsonl"]), expected_of_both);
     // Whatever says it: the type, or the metadata.
     let expected = chosen("3", "6", "jsonl");
     assert_eq!(success(&["cat", &b, &c, "--format", "json"]), expected);
