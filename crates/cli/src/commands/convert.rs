@@ -349,10 +349,11 @@ fn geo_of_files(files: &[PathBuf]) -> Result<Vec<KeyValue>, Failure> {
         let file = remote::open(path).ok()?;
         GeoParquet::parse(&file.metadata().value_of(geoparquet::KEY)?).ok()
     };
-    if files.first().and_then(of_file).is_none() {
-        return Ok(Vec::new());
+    let Some((first, others)) = files.split_first() else { return Ok(Vec::new()) };
+    let mut all = vec![of_file(first)];
+    if all[0].is_some() {
+        all.extend(others.iter().map(of_file));
     }
-    let all: Vec<Option<GeoParquet>> = files.iter().map(of_file).collect();
     let pair = |geo: GeoParquet| KeyValue { key: geoparquet::KEY.into(), value: Some(geo.to_json().into()) };
     Ok(merged_geo(&all)?.map(pair).into_iter().collect())
 }

@@ -82,7 +82,7 @@ impl RepetitionLevels {
     pub(crate) fn try_reserve(&mut self, n: usize) -> Result<()> {
         match self {
             RepetitionLevels::Bits(bits) => {
-                // INVARIANT: an eighth of a byte each; the values beside them take 32 times as much.
+                // A bit each, as validity takes; the values beside them are mostly many times as large, and asked for with care.
                 bits.reserve(n);
                 Ok(())
             }
