@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes that can be read past the logical end of [`PaddedBytes`].
 pub const PADDING: usize = 64;
@@ -24,6 +25,17 @@ pub const PADDING: usize = 64;
 pub struct PaddedBytes {
     padded: Bytes,
     len: usize,
+    /// The vector that `padded` refers to, if it was made from one.
+    vector: Option<Arc<Vec<u8>>>,
+}
+
+/// A vector that [`Bytes`] refers to.
+struct Shared(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl PaddedBytes {
@@ -35,7 +47,7 @@ impl PaddedBytes {
         let len = range.len();
         let padded_end = range.end + PADDING;
         if padded_end <= file.len() {
-            return PaddedBytes { padded: file.slice(range.start..padded_end), len };
+            return PaddedBytes { padded: file.slice(range.start..padded_end), len, vector: None };
         }
         PaddedBytes::copy_of(&file[range])
     }
@@ -74,15 +86,18 @@ impl PaddedBytes {
     /// If the range is not inside the bytes.
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.end <= self.len, "slice {range:?} of {} page bytes", self.len);
-        PaddedBytes { len: range.len(), padded: self.padded.slice(range.start..) }
+        PaddedBytes {
+            len: range.len(),
+            padded: self.padded.slice(range.start..),
+            vector: self.vector.clone(),
+        }
     }
 
     /// These bytes and those of `next`, if that is the memory right after them.
     pub fn try_join(&self, next: &PaddedBytes) -> Option<PaddedBytes> {
         let len = self.len + next.len;
         let follows = std::ptr::eq(self.padded[self.len..].as_ptr(), next.padded.as_ptr());
-        (follows && self.padded.len() >= len + PADDING)
-            .then(|| PaddedBytes { padded: self.padded.clone(), len })
+        (follows && self.padded.len() >= len + PADDING).then(|| PaddedBytes { len, ..self.clone() })
     }
 
     /// The bytes as a shared buffer, without the padding.
@@ -90,9 +105,13 @@ impl PaddedBytes {
         self.padded.slice(..self.len)
     }
 
-    /// The memory as a vector, if nothing else refers to it.
+    /// The vector that this was made from, with its padding, if nothing else refers to it.
+    ///
+    /// PERF: `bytes` would copy the content to hand it out again.
     pub fn try_into_vec(self) -> Option<Vec<u8>> {
-        Some(Vec::from(self.padded.try_into_mut().ok()?))
+        let PaddedBytes { padded, vector, .. } = self;
+        drop(padded);
+        Arc::try_unwrap(vector?).ok()
     }
 }
 
@@ -101,7 +120,8 @@ impl From<Vec<u8>> for PaddedBytes {
     fn from(mut bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         bytes.resize(len + PADDING, 0);
-        PaddedBytes { padded: Bytes::from(bytes), len }
+        let vector = Arc::new(bytes);
+        PaddedBytes { padded: Bytes::from_owner(Shared(vector.clone())), len, vector: Some(vector) }
     }
 }
 

@@ -213,14 +213,7 @@ impl OffsetStrings {
     /// Appends a slot for each of the `n` bits of `validity` from bit `first` on: the next string of `dense` for a 1,
     /// an empty one for a 0. The bytes of `dense` are here already, see [`swap_bytes`](Self::swap_bytes).
     pub(crate) fn push_spaced(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
-        let begin = self.offsets.len();
-        let mut end = self.end();
-        kernels::expand_u32(&dense.offsets[1..], validity, first, n, &mut self.offsets);
-        // An empty slot ends where the one before it does.
-        for offset in &mut self.offsets[begin..] {
-            end = end.max(*offset);
-            *offset = end;
-        }
+        kernels::expand_ends(&dense.offsets, validity, first, n, &mut self.offsets);
     }
 
     /// The first string in `range` that is not UTF-8, if any.

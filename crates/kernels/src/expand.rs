@@ -229,6 +229,35 @@ fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: us
     unsafe { out.set_len(out.len() + total) };
 }
 
+/// Appends the end of the string of each of `n` slots: the next of `ends` for a 1 of `validity`, and the end before it again for a
+/// 0, whose string is empty. `ends[0]` is where the first string begins.
+///
+/// # Panics
+/// If there are fewer than `n` bits from `first` on, or not as many strings as ones among them.
+pub fn expand_ends(ends: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
+    let mut ends = ends;
+    for done in (0..n).step_by(64) {
+        let take = (n - done).min(64);
+        let mut word = validity.word(first + done) & low_mask64(take);
+        let ones = word.count_ones() as usize;
+        let mut padded = [0; 65];
+        // PERF: of constant size, so that no end is looked for outside.
+        let window = ends.first_chunk().unwrap_or_else(|| {
+            padded[..ends.len()].copy_from_slice(ends);
+            &padded
+        });
+        // PERF: a slot counts the strings before it, and no slot waits for the end of another one.
+        let mut strings = 0;
+        out.extend((0..take).map(|_| {
+            strings += (word & 1) as usize;
+            word >>= 1;
+            window[strings % 65]
+        }));
+        ends = &ends[ones..];
+    }
+    assert_eq!(ends.len(), 1, "a string for each valid slot");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,6 +279,16 @@ mod tests {
                     let mut out = vec![9];
                     Kernels::current().expand_u32(bytes_of(&dense), &validity, first, n, &mut out);
                     assert_eq!(out[1..], expected);
+
+                    let ends: Vec<u32> = (0..=ones as u32).map(|i| 100 + i * i).collect();
+                    let mut valid = 0;
+                    let expected_ends = (first..first + n).map(|i| {
+                        valid += usize::from(validity.get(i));
+                        ends[valid]
+                    });
+                    let mut out = vec![9];
+                    expand_ends(&ends, &validity, first, n, &mut out);
+                    assert!(out[1..].iter().copied().eq(expected_ends));
 
                     let bytes: Vec<u8> = dense.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     let mut out = Vec::new();

@@ -57,6 +57,7 @@ pub use bitmap::{BitAppender, BitRun, Bitmap};
 pub use byte_stream_split::split_streams;
 pub use copy::{LONG_COPY_BYTES, push_padded};
 pub use cpu_prefetch::{PREFETCH_BYTES, prefetch, prefetch_next_string};
+pub use expand::expand_ends;
 pub use filter::filter_fixed;
 pub use gather::gather_fixed;
 pub use le_words::{copy_u32, copy_u64};

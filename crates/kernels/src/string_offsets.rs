@@ -36,7 +36,7 @@ pub fn append_plain_strings(
         block_len = STRINGS_PER_BLOCK;
         if average >= MIN_LONG_STRING_BYTES {
             let before = bytes.len();
-            position = append_long_plain_strings(page, position, block, offsets, bytes)?;
+            position = append_long_plain_strings(padded, len, position, block, offsets, bytes)?;
             average = (bytes.len() - before) / block;
             continue;
         }
@@ -75,18 +75,27 @@ pub fn append_plain_strings(
 /// PERF: reading only lengths that are many cache lines apart would wait for memory each time. Copying the bytes in order lets the
 /// CPU prefetch them.
 fn append_long_plain_strings(
-    page: &[u8],
+    padded: &[u8],
+    len: usize,
     position: usize,
     n: usize,
     offsets: &mut Vec<u32>,
     bytes: &mut Vec<u8>,
 ) -> Option<usize> {
     (0..n).try_fold(position, |position, _| {
-        let (size, strings) = page.get(position..)?.split_first_chunk()?;
-        let string = strings.get(..u32::from_le_bytes(*size) as usize)?;
-        bytes.extend_from_slice(string);
+        let start = position + 4;
+        let size = u32::from_le_bytes(*padded[..len].get(position..)?.first_chunk()?) as usize;
+        let end = start.checked_add(size).filter(|&end| end <= len)?;
+        match padded[start..].first_chunk::<LONG_COPY_BYTES>() {
+            Some(chunk) if size <= LONG_COPY_BYTES => {
+                let string_end = bytes.len() + size;
+                bytes.extend_from_slice(chunk);
+                bytes.truncate(string_end);
+            }
+            _ => bytes.extend_from_slice(&padded[start..end]),
+        }
         offsets.push(bytes.len() as u32);
-        Some(position + 4 + string.len())
+        Some(end)
     })
 }
 

@@ -57,12 +57,13 @@ impl Decode for Decoder {
         let Decoder { indices: IndexDecoder(hybrid), block } = self;
         let width = hybrid.width();
         block.indices.clear();
+        block.indices.reserve(n.min(2 * INDICES_PER_BLOCK) + MIN_LONG_RUN);
         let mut left = n;
         while left > 0 {
             match hybrid.next(left)? {
                 RleRun::Repeated { value, n } if n < MIN_LONG_RUN => {
                     left -= n;
-                    block.indices.resize(block.indices.len() + n, value);
+                    push_short_run(value, n, &mut block.indices);
                 }
                 RleRun::Repeated { value, n } => {
                     left -= n;
@@ -120,6 +121,19 @@ impl Decode for IndexLookup {
     fn is_exhausted(&self) -> bool {
         self.indices.is_exhausted()
     }
+}
+
+/// Appends `n < MIN_LONG_RUN` times `value`.
+///
+/// PERF: some times too often, and then takes the rest back: copies of constant length, and no loop over the last few.
+#[inline(always)]
+fn push_short_run(value: u32, n: usize, indices: &mut Vec<u32>) {
+    const COPIES: usize = 16;
+    let end = indices.len() + n;
+    for _ in (0..n).step_by(COPIES) {
+        indices.extend_from_slice(&[value; COPIES]);
+    }
+    indices.truncate(end);
 }
 
 /// The shortest run whose value is looked up alone.
