@@ -2,7 +2,7 @@
 
 use crate::string_views::StringViews;
 use marquetry_base::{Error, PaddedBytes, Result};
-use marquetry_kernels::{Entry, view_len};
+use marquetry_kernels::{Entries, Entry, view_len};
 
 /// A PLAIN dictionary page, and where each of its strings is.
 ///
@@ -11,7 +11,7 @@ use marquetry_kernels::{Entry, view_len};
 #[derive(Debug, Clone)]
 pub(crate) struct EntryOffsets {
     pub(crate) page: PaddedBytes,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Entries,
 }
 
 impl EntryOffsets {

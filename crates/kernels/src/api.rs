@@ -3,7 +3,7 @@
 use crate::bitmap::Bitmap;
 use crate::le_words::bytes_of;
 use crate::signatures::{AlpExactness, Kernels, ViewSummary};
-use crate::string_offsets::Entry;
+use crate::string_offsets::Entries;
 use std::ops::Range;
 
 impl Bitmap {
@@ -241,13 +241,35 @@ pub fn gather<T: Copy>(dictionary: &[T], indices: &[u32], out: &mut Vec<T>) -> R
     Kernels::current().gather(dictionary, indices, out)
 }
 
+/// [`gather`] for 32-bit words, faster for dictionaries of at most 32 values.
+pub fn gather_u32(dictionary: &[u32], indices: &[u32], out: &mut Vec<u32>) -> Result<(), u32> {
+    Kernels::current().gather_u32(dictionary, indices, out)
+}
+
+/// Appends the values of whole runs of the RLE / bit-packing hybrid, at most `most`, and returns the position of the first run
+/// that is not one of them: because it is long (over 64 equal values, or 4 groups of packed ones), has no values, is damaged or
+/// is not all in `padded[..len]`. The first run is at `position`, values have `width` bits.
+///
+/// # Panics
+/// If the width is not 1 to 16, or `len` is more than there is.
+pub fn unpack_short_runs(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    most: usize,
+    out: &mut Vec<u32>,
+) -> usize {
+    Kernels::current().unpack_short_runs(padded, len, position, width, most, out)
+}
+
 /// [`gather`] for views. `base` is added to the buffer number of those that are not inline.
 pub fn gather_views(dictionary: &[u128], indices: &[u32], base: u32, out: &mut Vec<u128>) -> Result<(), u32> {
     Kernels::current().gather_views(dictionary, indices, base, out)
 }
 
 /// The total length in bytes of the strings at `indices`. The error is the largest index, if it is outside of `entries`.
-pub fn bytes_of_entries(entries: &[Entry], indices: &[u32]) -> Result<u64, u32> {
+pub fn bytes_of_entries(entries: &Entries, indices: &[u32]) -> Result<u64, u32> {
     Kernels::current().bytes_of_entries(entries, indices)
 }
 

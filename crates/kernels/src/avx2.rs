@@ -13,13 +13,14 @@ mod unpack;
 mod vector;
 
 use crate::list_offsets::list_offsets_scalar;
+use crate::short_runs::unpack_short_runs_scalar;
 use crate::signatures::{Kernels, ViewSummary};
 use crate::uninit::put_chunk;
 use crate::views::summarize_views_scalar;
 use crate::{bitmap, gather, min_max};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
-use vector::{load, store};
+use vector::{fill, load, store};
 
 /// Whether this CPU has all that the loops of [`AVX2`] use.
 pub(crate) fn is_available() -> bool {
@@ -61,6 +62,8 @@ pub(crate) const AVX2: Kernels = Kernels {
     min_max_f64,
     split_streams_u32: byte_stream_split::split_streams_u32,
     split_streams_u64: byte_stream_split::split_streams_u64,
+    gather_small_u32: Some(gather_small_u32),
+    unpack_short_runs,
     max_u32,
     count_ones,
     levels_ge,
@@ -88,6 +91,39 @@ fn expand_u128(dense: &[[u8; 16]], validity: &[u8], first: usize, out: &mut [May
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn filter_u128(values: &[u128], keep: &[u8], first: usize, out: &mut [MaybeUninit<u128>]) -> usize {
     crate::filter::filter_scalar(values, keep, first, out)
+}
+
+/// Four vectors of eight values. The third and the fourth bit of an index select one of them, as signs.
+#[target_feature(enable = "avx2")]
+fn gather_small_u32(dictionary: &[u32; 32], indices: &[u32], out: &mut [MaybeUninit<u32>]) {
+    assert_eq!(indices.len(), out.len());
+    let [a, b, c, d] = std::array::from_fn(|i| load(&dictionary.as_chunks::<8>().0[i]));
+    let either = |zero, one, sign| {
+        let [zero, one, sign] = [zero, one, sign].map(|vector| _mm256_castsi256_ps(vector));
+        _mm256_castps_si256(_mm256_blendv_ps(zero, one, sign))
+    };
+    let (indices, rest) = indices.as_chunks::<8>();
+    let (slots, last) = out.as_chunks_mut::<8>();
+    for (indices, slots) in indices.iter().zip(slots) {
+        let indices = load(indices);
+        let [a, b, c, d] = [a, b, c, d].map(|values| _mm256_permutevar8x32_epi32(values, indices));
+        let (third, fourth) = (_mm256_slli_epi32::<28>(indices), _mm256_slli_epi32::<27>(indices));
+        fill(slots, either(either(a, b, third), either(c, d, third), fourth));
+    }
+    for (index, slot) in rest.iter().zip(last) {
+        slot.write(dictionary[*index as usize % 32]);
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn unpack_short_runs(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    out: &mut [MaybeUninit<u32>],
+) -> (usize, usize) {
+    unpack_short_runs_scalar(padded, len, position, width, out)
 }
 
 #[target_feature(enable = "avx2")]

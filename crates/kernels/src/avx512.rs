@@ -12,6 +12,9 @@ mod vector;
 use crate::alp::alp_encode_scalar;
 use crate::avx2;
 use crate::signatures::{AlpExactness, Kernels};
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+use vector::{fill, load};
 
 /// Whether this CPU has all that the loops of [`AVX512`] use.
 pub(crate) fn is_available() -> bool {
@@ -33,8 +36,24 @@ pub(crate) const AVX512: Kernels = Kernels {
     prefix_sum_u32: prefix_sum::prefix_sum_u32,
     prefix_sum_u64: prefix_sum::prefix_sum_u64,
     alp_encode_f64,
+    gather_small_u32: Some(gather_small_u32),
     ..avx2::AVX2
 };
+
+/// Two vectors of 16 values, in which each index finds its own.
+#[target_feature(enable = "avx512f")]
+fn gather_small_u32(dictionary: &[u32; 32], indices: &[u32], out: &mut [MaybeUninit<u32>]) {
+    assert_eq!(indices.len(), out.len());
+    let [low, high] = std::array::from_fn(|i| load(&dictionary.as_chunks::<16>().0[i]));
+    let (indices, rest) = indices.as_chunks::<16>();
+    let (slots, last) = out.as_chunks_mut::<16>();
+    for (indices, slots) in indices.iter().zip(slots) {
+        fill(slots, _mm512_permutex2var_epi32(low, load(indices), high));
+    }
+    for (index, slot) in rest.iter().zip(last) {
+        slot.write(dictionary[*index as usize % 32]);
+    }
+}
 
 /// The scalar loop, compiled once more: its masks are registers of their own here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]

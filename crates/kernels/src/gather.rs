@@ -2,7 +2,11 @@
 
 use crate::copy::{LONG_COPY_BYTES, put};
 use crate::signatures::Kernels;
+use crate::uninit::append;
 use crate::views::rebased;
+
+/// Values of a dictionary that fits into registers.
+pub(crate) const SMALL_DICTIONARY: usize = 32;
 
 impl Kernels {
     /// `max_u32` at this level.
@@ -14,6 +18,23 @@ impl Kernels {
     /// `gather` at this level.
     pub fn gather<T: Copy>(&self, dictionary: &[T], indices: &[u32], out: &mut Vec<T>) -> Result<(), u32> {
         gather_with(self, dictionary, indices, out, |value| value)
+    }
+
+    /// `gather_u32` at this level.
+    pub fn gather_u32(&self, dictionary: &[u32], indices: &[u32], out: &mut Vec<u32>) -> Result<(), u32> {
+        let Some(gather_small) = self.gather_small_u32.filter(|_| dictionary.len() <= SMALL_DICTIONARY)
+        else {
+            return self.gather(dictionary, indices, out);
+        };
+        let max = self.max_u32(indices);
+        if max as usize >= dictionary.len() && !indices.is_empty() {
+            return Err(max);
+        }
+        let mut small = [0; SMALL_DICTIONARY];
+        small[..dictionary.len()].copy_from_slice(dictionary);
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(out, indices.len(), |out| gather_small(&small, indices, out)) };
+        Ok(())
     }
 
     /// `gather_views` at this level.
@@ -100,5 +121,29 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(Kernels::current().gather_views(&[short, long], &[1, 0], 2, &mut out), Ok(()));
         assert_eq!(out, [crate::views::long_view(b"more than twelve", 3, 5), short]);
+    }
+
+    #[test]
+    fn small_dictionaries_are_looked_up_alike_at_all_levels() {
+        for len in (1..=SMALL_DICTIONARY + 2).chain([100]) {
+            let dictionary: Vec<u32> = (0..len as u32).map(|i| i * i + 1).collect();
+            for n in [0, 1, 7, 8, 15, 16, 17, 70] {
+                let mut indices: Vec<u32> = (0..n).map(|i| (i * 7 + i / 3) % len as u32).collect();
+                let expected = indices.iter().map(|&i| dictionary[i as usize]);
+                for kernels in Kernels::all_available() {
+                    let mut out = vec![9];
+                    assert_eq!(kernels.gather_u32(&dictionary, &indices, &mut out), Ok(()));
+                    assert!(out[1..].iter().copied().eq(expected.clone()), "{kernels:?}: {n} of {len}");
+                }
+                if let Some(last) = indices.last_mut() {
+                    *last = len as u32;
+                    for kernels in Kernels::all_available() {
+                        let mut out = vec![9];
+                        assert_eq!(kernels.gather_u32(&dictionary, &indices, &mut out), Err(len as u32));
+                        assert_eq!(out, [9]);
+                    }
+                }
+            }
+        }
     }
 }

@@ -37,6 +37,7 @@ mod neon;
 mod pack;
 mod prefix_sum;
 mod scalar;
+mod short_runs;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod shuffle_tables;
 mod signatures;
@@ -48,10 +49,10 @@ mod views;
 pub use api::{
     alp_decode_f32, alp_decode_f64, alp_encode_f32, alp_encode_f64, bytes_of_entries, expand_bits,
     expand_fixed, expand_u32, expand_u64, expand_u128, filter_bits, filter_u8, filter_u32, filter_u64,
-    filter_u128, gather, gather_views, list_offsets, max_u32, merge_streams, merge_streams_u32,
+    filter_u128, gather, gather_u32, gather_views, list_offsets, max_u32, merge_streams, merge_streams_u32,
     merge_streams_u64, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64, pack_u8,
     prefix_sum_u32, prefix_sum_u64, split_streams_u32, split_streams_u64, summarize_views, unpack_deltas_u32,
-    unpack_deltas_u64, unpack_u8, unpack_u32, unpack_u64,
+    unpack_deltas_u64, unpack_short_runs, unpack_u8, unpack_u32, unpack_u64,
 };
 pub use bitmap::{BitAppender, BitRun, Bitmap};
 pub use byte_stream_split::split_streams;
@@ -64,7 +65,7 @@ pub use le_words::{copy_u32, copy_u64};
 pub use pack::{pack_msb, pack_u32, pack_u64};
 pub use signatures::{AlpExactness, Kernels, ViewSummary};
 pub use string_offsets::{
-    Entry, append_plain_strings, concat_views, gather_strings, views_to_offsets, views_to_plain,
+    Entries, Entry, append_plain_strings, concat_views, gather_strings, views_to_offsets, views_to_plain,
 };
 pub use unpack::{get_packed, unpack_msb_u8, unpack_msb_u32};
 pub use views::{

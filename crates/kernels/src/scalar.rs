@@ -2,8 +2,8 @@
 
 use crate::signatures::Kernels;
 use crate::{
-    alp, bitmap, byte_stream_split, expand, filter, gather, list_offsets, min_max, pack, prefix_sum, unpack,
-    views,
+    alp, bitmap, byte_stream_split, expand, filter, gather, list_offsets, min_max, pack, prefix_sum,
+    short_runs, unpack, views,
 };
 
 pub(crate) const SCALAR: Kernels = Kernels {
@@ -37,6 +37,8 @@ pub(crate) const SCALAR: Kernels = Kernels {
     min_max_f64: min_max::min_max_f64_scalar,
     split_streams_u32: byte_stream_split::split_streams_u32_scalar,
     split_streams_u64: byte_stream_split::split_streams_u64_scalar,
+    gather_small_u32: None,
+    unpack_short_runs: short_runs::unpack_short_runs_scalar,
     max_u32: gather::max_u32_scalar,
     count_ones: bitmap::count_ones_scalar,
     levels_ge: bitmap::levels_ge_scalar,

@@ -4,6 +4,7 @@
 //! know that the CPU has the instructions of the loop's level. Every table that can be reached guarantees that, because
 //! `Kernels::current` and `Kernels::all_available` return no others.
 
+use crate::gather::SMALL_DICTIONARY;
 use std::mem::MaybeUninit;
 
 /// Unpacks groups of eight values of `width >= 1` bits. `source` has `unpack::OVERREAD_BYTES` bytes more than the groups take.
@@ -38,6 +39,18 @@ pub(crate) type SplitStreams<T, const W: usize> =
     unsafe fn(values: &[T], streams: [&mut [MaybeUninit<u8>]; W]);
 /// The number of elements before each one of `begins`, of which there are as many as `out` has.
 pub(crate) type ListOffsets = unsafe fn(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]);
+/// Looks up indices in a small dictionary. Of an index only the lowest five bits count.
+pub(crate) type GatherSmall<T> =
+    unsafe fn(dictionary: &[T; SMALL_DICTIONARY], indices: &[u32], out: &mut [MaybeUninit<T>]);
+/// Unpacks runs of `width` bits, 1 to 16, from `position` of `padded[..len]` on until one is not short, or leaves fewer than
+/// `short_runs::VALUES_PER_RUN` slots of `out`; returns the position of the next run, and how many values it wrote.
+pub(crate) type UnpackShortRuns = unsafe fn(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    out: &mut [MaybeUninit<u32>],
+) -> (usize, usize);
 /// Merges byte streams, one for each byte of a value, into values.
 pub(crate) type MergeStreams<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &mut [MaybeUninit<T>]);
 
@@ -82,6 +95,9 @@ pub struct Kernels {
     pub(crate) min_max_f64: MinMaxFloat<u64, i64>,
     pub(crate) split_streams_u32: SplitStreams<u32, 4>,
     pub(crate) split_streams_u64: SplitStreams<u64, 8>,
+    /// `None` where it is not faster than a load for each value.
+    pub(crate) gather_small_u32: Option<GatherSmall<u32>>,
+    pub(crate) unpack_short_runs: UnpackShortRuns,
     pub(crate) max_u32: unsafe fn(values: &[u32]) -> u32,
     /// Counts the ones among `n` bits from bit `first` on.
     pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,

@@ -174,6 +174,7 @@ fn strings() {
         assert_eq!(append_plain_strings(page, page.len() - 1, 0, 3, &mut offsets, &mut bytes), None);
         bytes.clear();
         let (entries, page) = ([0, 2].map(|i| Entry { start: i * (4 + len) + 4, len }), memory.copy(&plain));
+        let entries = entries.into_iter().collect();
         gather_strings(&entries, page, &[1, 0], 2 * len as usize, &mut offsets, &mut bytes);
         assert_eq!(bytes, string.repeat(2));
         bytes.clear();

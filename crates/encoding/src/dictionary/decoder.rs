@@ -57,9 +57,13 @@ impl Decode for Decoder {
         let Decoder { indices: IndexDecoder(hybrid), block } = self;
         let width = hybrid.width();
         block.indices.clear();
-        block.indices.reserve(n.min(2 * INDICES_PER_BLOCK) + MIN_LONG_RUN);
         let mut left = n;
         while left > 0 {
+            left -= hybrid.append_short_runs(left.min(INDICES_PER_BLOCK), &mut block.indices);
+            block.flush_if_at_least(INDICES_PER_BLOCK, out)?;
+            if left == 0 {
+                break;
+            }
             match hybrid.next(left)? {
                 RleRun::Repeated { value, n } if n < MIN_LONG_RUN => {
                     left -= n;

@@ -110,7 +110,7 @@ impl Dictionary {
 /// Fails if an index is outside; for BOOLEAN, which has no dictionaries; and if the shapes differ.
 pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result<()> {
     let looked_up = match (dictionary, out) {
-        (Values::W32(dictionary), Values::W32(out)) => kernels::gather(dictionary, indices, out),
+        (Values::W32(dictionary), Values::W32(out)) => kernels::gather_u32(dictionary, indices, out),
         (Values::W64(dictionary), Values::W64(out)) => kernels::gather(dictionary, indices, out),
         (Values::Fixed(dictionary), Values::Fixed(out)) if dictionary.width() == out.width() => {
             check_indices(indices, dictionary.len())?;

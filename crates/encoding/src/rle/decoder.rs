@@ -99,10 +99,20 @@ impl RleBitPackedDecoder {
     /// Appends the next `n` values.
     pub fn decode(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         let width = self.width;
-        self.for_each(n, |piece| match piece {
-            RleRun::Repeated { value, n } => out.resize(out.len() + n, value),
-            RleRun::Packed { bytes, first, n } => kernels::unpack_u32(bytes, width, first, n, out),
-        })
+        let mut left = n;
+        while left > 0 {
+            left -= self.append_short_runs(left.min(VALUES_PER_BLOCK), out);
+            if left == 0 {
+                break;
+            }
+            let before = out.len();
+            match self.next(left)? {
+                RleRun::Repeated { value, n } => out.resize(before + n, value),
+                RleRun::Packed { bytes, first, n } => kernels::unpack_u32(bytes, width, first, n, out),
+            }
+            left -= out.len() - before;
+        }
+        Ok(())
     }
 
     /// Appends the next `n` values, which must be of at most 8 bits, as bytes.
@@ -207,6 +217,18 @@ impl RleBitPackedDecoder {
         });
         self.position = position;
         most - left
+    }
+
+    /// Appends whole runs that are short, and at most `most` values together; returns how many. There are none if the run before
+    /// is not over.
+    pub(crate) fn append_short_runs(&mut self, most: usize, out: &mut Vec<u32>) -> usize {
+        if self.left() > 0 || !(1..=16).contains(&self.width) {
+            return 0;
+        }
+        let (before, len) = (out.len(), self.page.len());
+        let (padded, width) = (self.page.padded(), self.width);
+        self.position = kernels::unpack_short_runs(padded, len, self.position, width, most, out);
+        out.len() - before
     }
 
     /// Skips the next `n` values.
