@@ -44,6 +44,7 @@ const DICTIONARIES: [usize; 2] = [1_000, 100_000];
 pub(super) fn cases(n: usize) -> Vec<Case> {
     let mut cases = Cases { n, rng: Rng::new(5), list: Vec::new() };
     cases.unpack();
+    cases.short_runs();
     cases.pack();
     cases.decimals();
     cases.expand();
@@ -113,6 +114,28 @@ impl Cases {
             self.add(&format!("unpack_u64_{width}"), move |kernels, out| {
                 out.u64.clear();
                 kernels.unpack_u64(&packed, width, 0, n, &mut out.u64);
+            });
+        }
+    }
+
+    /// Equal values, 8 to 30, and a group or two of packed ones in turn.
+    fn short_runs(&mut self) {
+        for width in [2_u32, 5, 11] {
+            let (mut runs, mut values) = (Vec::new(), 0);
+            while values + 64 < self.n {
+                let (equal, groups) = (8 + self.rng.below(23), 1 + self.rng.below(2));
+                runs.push((equal << 1) as u8);
+                runs.extend(&1_u32.to_le_bytes()[..width.div_ceil(8) as usize]);
+                runs.push((groups << 1 | 1) as u8);
+                runs.extend((0..groups * u64::from(width)).map(|_| self.rng.next() as u8));
+                values += (equal + 8 * groups) as usize;
+            }
+            let len = runs.len();
+            runs.extend([0; 2 * SLACK]);
+            self.add(&format!("unpack_short_runs_{width}"), move |kernels, out| {
+                out.u32.clear();
+                let end = kernels.unpack_short_runs(&runs, len, 0, width, values, &mut out.u32);
+                assert_eq!((end, out.u32.len()), (len, values));
             });
         }
     }
@@ -354,6 +377,12 @@ impl Cases {
 
     /// Entries of a dictionary for indices.
     fn gather(&mut self) {
+        let indices: Vec<u32> = (0..self.n).map(|_| self.rng.below(20) as u32).collect();
+        let few: Vec<u32> = (0..20).map(|_| self.rng.next() as u32).collect();
+        self.add("gather_u32_of_20", move |kernels, out| {
+            out.u32.clear();
+            kernels.gather_u32(&few, &indices, &mut out.u32).expect("indices are in the dictionary");
+        });
         for entries in DICTIONARIES {
             let indices: Vec<u32> = (0..self.n).map(|_| self.rng.below(entries as u64) as u32).collect();
             let indices = Arc::new(indices);

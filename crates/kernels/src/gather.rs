@@ -1,12 +1,9 @@
 //! Dictionary lookup: replaces indices by values.
 
 use crate::copy::{LONG_COPY_BYTES, put};
-use crate::signatures::Kernels;
+use crate::signatures::{Kernels, SMALL_DICTIONARY};
 use crate::uninit::append;
 use crate::views::rebased;
-
-/// Values of a dictionary that fits into registers.
-pub(crate) const SMALL_DICTIONARY: usize = 32;
 
 impl Kernels {
     /// `max_u32` at this level.

@@ -4,7 +4,6 @@
 //! know that the CPU has the instructions of the loop's level. Every table that can be reached guarantees that, because
 //! `Kernels::current` and `Kernels::all_available` return no others.
 
-use crate::gather::SMALL_DICTIONARY;
 use std::mem::MaybeUninit;
 
 /// Unpacks groups of eight values of `width >= 1` bits. `source` has `unpack::OVERREAD_BYTES` bytes more than the groups take.
@@ -39,6 +38,8 @@ pub(crate) type SplitStreams<T, const W: usize> =
     unsafe fn(values: &[T], streams: [&mut [MaybeUninit<u8>]; W]);
 /// The number of elements before each one of `begins`, of which there are as many as `out` has.
 pub(crate) type ListOffsets = unsafe fn(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]);
+/// Most values of a dictionary that fits into registers.
+pub(crate) const SMALL_DICTIONARY: usize = 32;
 /// Looks up indices in a small dictionary. Of an index only the lowest five bits count.
 pub(crate) type GatherSmall<T> =
     unsafe fn(dictionary: &[T; SMALL_DICTIONARY], indices: &[u32], out: &mut [MaybeUninit<T>]);

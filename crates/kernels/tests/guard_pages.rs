@@ -132,6 +132,32 @@ fn all_that_takes_values() {
         }
         let indices: Vec<u32> = (0..n as u32).rev().collect();
         gather(memory.copy(&values[..n]), &indices, &mut Vec::new()).unwrap();
+        for kernels in Kernels::all_available() {
+            kernels.gather_u32(memory.copy(&words), &indices, &mut Vec::new()).unwrap();
+            kernels.gather_u32(&words, memory.copy(&indices), &mut Vec::new()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn short_runs() {
+    let mut memory = Guarded::new(8192);
+    for width in 1..=16u32 {
+        for groups in 1..=4u8 {
+            // Runs of equal values and of packed ones in turn, with as much behind them as it takes to unpack the last.
+            let packed = [&[groups << 1 | 1][..], &vec![0; usize::from(groups) * width as usize]].concat();
+            let run = [&[9 << 1][..], &vec![0; width.div_ceil(8) as usize], &packed].concat();
+            let (all, n) = (run.repeat(5), 5 * (9 + 8 * usize::from(groups)));
+            for padding in 0..80 {
+                let padded = memory.copy(&[&all[..], &vec![0xff; padding]].concat());
+                for kernels in Kernels::all_available() {
+                    let mut out = Vec::new();
+                    let end = kernels.unpack_short_runs(padded, all.len(), 0, width, n, &mut out);
+                    assert!(end <= all.len() && out.len() <= n);
+                    assert!(padding < 64 || (end, out.len()) == (all.len(), n), "{width} bits, {padding}");
+                }
+            }
+        }
     }
 }
 
