@@ -112,8 +112,9 @@ fn unpack<const WIDTH: usize>(
 const GROUP: usize = 8;
 /// Groups of the longest run of packed values that is short.
 const PACKED_GROUPS: usize = 4;
-/// Values of the longest run that is short. So many are written for each run, whatever its length.
-const VALUES_PER_RUN: usize = 64;
+/// Values of the longest run that is short. So many are written for each run, whatever its length: `unpack_short_runs` needs room
+/// for so many behind the values that it appends, and reserves it if it is not there.
+pub const VALUES_PER_RUN: usize = 64;
 /// Widest values of short runs: half a group fits a word.
 const MAX_WIDTH: u32 = 16;
 /// Bytes that are looked at for each run: a header of up to two, and the longest groups.

@@ -57,13 +57,17 @@ impl Decode for Decoder {
         let Decoder { indices: IndexDecoder(hybrid), block } = self;
         let width = hybrid.width();
         block.indices.clear();
-        let mut left = n;
+        block.indices.reserve(n.min(2 * INDICES_PER_BLOCK) + kernels::VALUES_PER_RUN);
+        let (mut left, mut are_short) = (n, true);
         while left > 0 {
-            left -= hybrid.append_short_runs(left.min(INDICES_PER_BLOCK), &mut block.indices);
-            block.flush_if_at_least(INDICES_PER_BLOCK, out)?;
-            if left == 0 {
-                break;
+            if are_short {
+                left -= hybrid.append_short_runs(left.min(INDICES_PER_BLOCK), &mut block.indices);
+                block.flush_if_at_least(INDICES_PER_BLOCK, out)?;
+                if left == 0 {
+                    break;
+                }
             }
+            let before = left;
             match hybrid.next(left)? {
                 RleRun::Repeated { value, n } if n < MIN_LONG_RUN => {
                     left -= n;
@@ -84,6 +88,7 @@ impl Decode for Decoder {
                 }
             }
             block.flush_if_at_least(INDICES_PER_BLOCK, out)?;
+            are_short = before - left <= kernels::VALUES_PER_RUN;
         }
         block.flush_if_at_least(1, out)
     }

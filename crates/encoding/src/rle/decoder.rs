@@ -99,18 +99,22 @@ impl RleBitPackedDecoder {
     /// Appends the next `n` values.
     pub fn decode(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         let width = self.width;
-        let mut left = n;
+        let (mut left, mut are_short) = (n, true);
         while left > 0 {
-            left -= self.append_short_runs(left.min(VALUES_PER_BLOCK), out);
-            if left == 0 {
-                break;
+            if are_short {
+                left -= self.append_short_runs(left, out);
+                if left == 0 {
+                    break;
+                }
             }
             let before = out.len();
             match self.next(left)? {
                 RleRun::Repeated { value, n } => out.resize(before + n, value),
                 RleRun::Packed { bytes, first, n } => kernels::unpack_u32(bytes, width, first, n, out),
             }
-            left -= out.len() - before;
+            let n = out.len() - before;
+            left -= n;
+            are_short = n <= kernels::VALUES_PER_RUN;
         }
         Ok(())
     }
@@ -219,10 +223,12 @@ impl RleBitPackedDecoder {
         most - left
     }
 
-    /// Appends whole runs that are short, and at most `most` values together; returns how many. There are none if the run before
-    /// is not over.
+    /// Appends whole runs that are short, at most `most` values together and with no need of more memory; returns how many. There
+    /// are none if the run before is not over.
     pub(crate) fn append_short_runs(&mut self, most: usize, out: &mut Vec<u32>) -> usize {
-        if self.left() > 0 || !(1..=16).contains(&self.width) {
+        let room = (out.capacity() - out.len()).saturating_sub(kernels::VALUES_PER_RUN);
+        let most = most.min(room);
+        if self.left() > 0 || !(1..=16).contains(&self.width) || most == 0 {
             return 0;
         }
         let (before, len) = (out.len(), self.page.len());
