@@ -39,7 +39,9 @@ fn what_is_predicted_comes_and_rows_stay() {
         assert!((predicted - got).abs() < 0.1 * got, "{report}");
         for column in report["columns"].as_array().unwrap() {
             let (predicted, got) = (column["predicted"].as_f64().unwrap(), column["got"].as_f64().unwrap());
-            assert!((predicted - got).abs() <= 0.1 * got, "{column}");
+            // What is chosen for scans is timed, and may be another encoding in another run: of columns of a few hundred bytes
+            // the headers decide how far a prediction is off.
+            assert!((predicted - got).abs() <= (0.1 * got).max(512.0), "{column}");
         }
         assert_eq!(
             everything(&["diff", "--rows", &before, &after, "--columns", "id,kind,name,number"]).0,
