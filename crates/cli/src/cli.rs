@@ -85,7 +85,7 @@ pub(crate) enum Command {
     /// Walk through a file in the terminal: schema, row groups, columns, pages, bytes, rows
     #[command(after_help = commands::dive::DIVE_HELP)]
     Dive(commands::dive::DiveArgs),
-    /// Write Parquet from CSV, JSON Lines, Arrow or Parquet, or any of these from Parquet
+    /// Convert Parquet, CSV, JSON Lines, GeoJSON and Arrow into each other
     #[command(after_help = commands::convert::CONVERT_HELP)]
     Convert(Box<commands::convert::ConvertArgs>),
     /// Print a script that completes commands and options in a shell
@@ -153,7 +153,7 @@ impl Command {
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success
-  1  a file is bad or cannot be read or written, or part of it is lost; each has its line on standard error
+  1  a file is bad, cannot be read or written, or part of it is lost; diff: files differ
   2  wrong usage, such as a column that does not exist
 
 Examples:
@@ -161,19 +161,20 @@ Examples:
   marquetry meta 'data/*.parquet' --format json
   marquetry convert wines.parquet wines.csv
   marquetry convert data.csv data.parquet
-  marquetry cat 's3://bucket/events/*.parquet' --where \"country = 'DE' and amount > 100\" --columns id,amount
+  marquetry cat 's3://bucket/events/*.parquet' --where \"amount > 100\" --columns id,amount
 
 Encrypted files:
-  Keys are in a file that only its owner can read, or in a variable of the environment; never among the arguments, which all can
-  see. Without them the columns that are not encrypted can be read, if the footer is not; meta tells which is which.
+Keys are in a file that only its owner can read, or in a variable of the environment; never among the arguments, which
+all users can see. Without keys the columns that are not encrypted can be read, if the footer is not encrypted; meta tells
+which columns are.
   marquetry cat salaries.parquet --key-file keys.json
 
 URLs:
-  Files may be read from s3://, gs://, az:// and http(s)://, as with patterns and directories on a disk; web servers list no
-  files. What a store needs to know is in the environment variables that its other tools use: AWS_ACCESS_KEY_ID,
-  AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_SKIP_SIGNATURE=true for public buckets;
-  GOOGLE_APPLICATION_CREDENTIALS; AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; HTTPS_PROXY. A command that was built
-  without the feature `remote` reads no URLs, and says how to get one that does.";
+Files may be read from s3://, gs://, az:// and http(s)://, as with patterns and directories on a disk; web servers list no
+files. What a store needs to know is in the environment variables that its other tools use: AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, AWS_SKIP_SIGNATURE=true for public buckets;
+GOOGLE_APPLICATION_CREDENTIALS; AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY; HTTPS_PROXY. A command that was built
+without the feature `remote` reads no URLs, and says how to get one that does.";
 
 #[cfg(test)]
 mod tests {

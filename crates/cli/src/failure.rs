@@ -27,11 +27,14 @@ pub(crate) enum Failure {
 impl Failure {
     /// The file that this is about, as far as it says; else `path`.
     pub(crate) fn file(&self, path: &Path) -> PathBuf {
+        self.named_file().unwrap_or_else(|| path.to_owned())
+    }
+
+    fn named_file(&self) -> Option<PathBuf> {
         match self {
             Failure::File(error) => error.place().file.as_ref().map(|name| PathBuf::from(&**name)),
             _ => None,
         }
-        .unwrap_or_else(|| path.to_owned())
     }
 }
 
@@ -68,8 +71,9 @@ impl Outcome {
             _ => self.bad_files = true,
         }
         use io::Write;
+        let named = failure.named_file();
         // There is nowhere left to say that this failed.
-        let _ = writeln!(io::stderr(), "{}", line(file, failure));
+        let _ = writeln!(io::stderr(), "{}", line(file.or(named.as_deref()), failure));
     }
 
     /// Remembers that files differ, which is no failure, but has the same exit code as a bad file.

@@ -10,8 +10,9 @@ use marquetry_base::parse_byte_size;
 /// The argument of all commands.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct MemoryArgs {
-    /// Memory for reading, sorting and writing together; what is sorted or written and needs more goes to temporary files. A
-    /// quarter of the machine's memory and half of a container's if not given, for sorting and writing half of that and at most 1 GiB
+    /// Memory for reading, sorting and writing together, such as 4GiB; what is sorted or written and needs more goes to temporary
+    /// files. If not given: for reading a quarter of the machine's memory, or half of a container's; for sorting and writing half
+    /// as much, and at most 1 GiB
     #[arg(long, global = true, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub(crate) enum Format {
     /// For people
     Text,
-    /// One JSON object a line: one for each file, or for each row with head and cat
+    /// One JSON object a line: as a rule one for each file, for each row with head and cat, for each rule with rules
     Json,
     /// One SARIF 2.1.0 document: verify and lint only
     Sarif,
@@ -23,18 +23,20 @@ pub(crate) enum Format {
 
 /// How many files become one table.
 #[derive(Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Many files as one table")]
 pub(crate) struct TableArgs {
     /// Have the columns of all files, null where a file has none, in the narrowest types that hold all values
-    #[arg(long)]
+    #[arg(long, help_heading = TOGETHER)]
     pub(crate) union_by_name: bool,
     /// Make no columns of directories called key=value
-    #[arg(long)]
+    #[arg(long, help_heading = TOGETHER)]
     pub(crate) no_partitions: bool,
     /// The type of a key=value directory's column, as after convert's --schema: 'year int16'
-    #[arg(long, value_name = "KEY TYPE", value_parser = crate::schema_parser::partition_type)]
+    #[arg(long, help_heading = TOGETHER, value_name = "KEY TYPE", value_parser = crate::schema_parser::partition_type)]
     pub(crate) partition_type: Vec<(String, arrow_schema::DataType)>,
 }
+
+/// Where the arguments of [`TableArgs`] stand. A heading of a struct would be that of all arguments behind it.
+const TOGETHER: &str = "Many files as one table";
 
 /// Files and directories that a command looks at.
 #[derive(Debug, ClapArgs)]

@@ -29,28 +29,30 @@ pub(crate) enum Target {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Writing Parquet")]
 pub(crate) struct WriteArgs {
-    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; of one column as COLUMN=zstd:9
+    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; of one column as COLUMN=zstd:9. zstd:1 unless given, snappy
+    /// with --compat maximum
     #[arg(long, value_name = "[COLUMN=]CODEC", value_parser = of_column::<Compression>)]
     pub(crate) compression: Vec<OfColumn<Compression>>,
-    /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..
+    /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..; auto unless given
     #[arg(long, value_name = "[COLUMN=]ENCODING", value_parser = of_column::<Encoding>)]
     pub(crate) encoding: Vec<OfColumn<Encoding>>,
     /// Whether dictionaries may be tried
     #[arg(long, value_name = "[COLUMN=]on|off", value_parser = of_column::<Switch>)]
     pub(crate) dictionary: Vec<OfColumn<Switch>>,
-    /// Which readers must be able to read what is chosen where --encoding says nothing
+    /// Which readers must be able to read the encodings that are chosen where --encoding says nothing, and the codec where
+    /// --compression does not; modern unless given
     #[arg(long, value_enum)]
     pub(crate) compat: Option<CompatArg>,
-    /// Most rows in a row group
+    /// Most rows in a row group; 1048576 unless given
     #[arg(long, value_name = "ROWS")]
     pub(crate) row_group_rows: Option<NonZeroUsize>,
-    /// Most bytes in a row group, encoded
+    /// Most bytes in a row group, encoded; no limit unless given
     #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) row_group_bytes: Option<usize>,
-    /// Bytes after which a data page ends, before compression
+    /// Bytes after which a data page ends, before compression; 1MiB unless given
     #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) page_size: Option<usize>,
-    /// Rows after which a data page ends
+    /// Rows after which a data page ends; 20000 unless given
     #[arg(long, value_name = "ROWS")]
     pub(crate) page_rows: Option<NonZeroUsize>,
     /// End data pages where their content says, too: a row that is inserted changes few of them. Least and most bytes, and how many bits
@@ -61,13 +63,13 @@ pub(crate) struct WriteArgs {
     /// Leave checkpoints in the file: after so many row groups (1rg), so many bytes (64MiB) or so much time (10s), or auto
     #[arg(long, value_name = "STEP", value_parser = checkpoint)]
     pub(crate) checkpoint_every: Option<CheckpointEvery>,
-    /// Version of data page headers
+    /// Version of data page headers; 1 unless given
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) page_version: Option<u8>,
-    /// Add bloom filters to a column, with the given rate of false positives
+    /// Add bloom filters to a column, with the given rate of false positives; 0.05 unless given. For each column anew
     #[arg(long, value_name = "COLUMN[:FPP]", value_parser = Bloom::parse)]
     pub(crate) bloom: Vec<Bloom>,
-    /// Statistics: none, of column chunks, or of pages as well
+    /// Statistics: none, of column chunks, or of pages as well; page unless given
     #[arg(long, value_name = "[COLUMN=]none|chunk|page", value_parser = of_column::<EnabledStatistics>)]
     pub(crate) statistics: Vec<OfColumn<EnabledStatistics>>,
     /// Put values of VARIANT into columns of their own: of this shape, or as most of the first rows have them if that pays
@@ -151,11 +153,11 @@ pub(crate) enum Report {
 /// Which readers must be able to read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompatArg {
-    /// All of the last ten years
+    /// All of the last ten years: PLAIN and dictionaries, and SNAPPY
     Maximum,
-    /// All current ones
+    /// All current ones: PLAIN and dictionaries
     Modern,
-    /// Those that know all encodings
+    /// Those of the format's current version: DELTA encodings and BYTE_STREAM_SPLIT, too
     Latest,
 }
 

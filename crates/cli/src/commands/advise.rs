@@ -136,25 +136,28 @@ const MERGING_SHARE: f64 = 0.25;
 pub(crate) const ADVISE_HELP: &str = "\
 Every figure is measured. Columns are decoded and encoded again with the encodings and codecs that may be better, first on some rows,
 and the best three on whole row groups, spread evenly over the file, as many as the budget allows. Large columns come first; of
-very many each is looked at for a moment, and those that would save most are measured. A choice
-must save 3 % of its column, and more than it may be wrong by (+-, from the spread between row groups).
+very many each is looked at for a moment, and those that would save most are measured. A choice must save 3 % of its column, and more than it may be wrong by (+-, from the spread between row groups).
 
 All else is tried on a sample of up to 262,144 rows and 64 MiB, which is written with it and without; time is that of decoding on one
 thread:
-  row-groups    too small or too large for 128 MiB          pages       too small or too large
-  indexes       statistics and page indexes are missing     dictionary  given up by the writer, though a larger one pays
-  bloom-filter  for columns that --where or --queries ask for one value of, tried with values of other row groups
+  row-groups    too small or too large for 128 MiB
+  pages         too small or too large
+  indexes       statistics and page indexes are missing
+  dictionary    given up by the writer, though a larger one pays
+  bloom-filter  for columns that --where or --queries ask for one value of
   sort-order    orders of up to three columns, by what queries skip, or by bytes
-  type          int64 that is int32, text that is a date, number, UUID or boolean: all values are looked at while there is time
-  variant       text that is JSON                           shredding   VARIANT that has one shape
-  list-of-one   lists of at most one element                small-files of a directory, which are better one
-Of more than 1,000 columns those with most bytes, and some that are spread over the others, are tried as a table; types and lists of
+  type          int64 that is int32, text that is a date, number, UUID or boolean
+  variant       text that is JSON
+  shredding     VARIANT that has one shape
+  list-of-one   lists of at most one element
+  small-files   of a directory: one file is better
+Bloom filters are tried with values of other row groups; for types all values are looked at, while there is time. Of more than 1,000 columns those with most bytes, and some that are spread over the others, are tried as a table; types and lists of
 all, while there is time. What brings most for the goal comes first. `certain` is what all rows were looked at for, or the footer tells; else the share of the
 rows is told. Each has the command that does it, but for what only the writer of the rows can do; `marquetry optimize` does all that
 keeps rows and types, and proves it. Types are changed by `marquetry convert --change-type`, rows sorted by `--sort-by`.
 
 JSON: {file, size, predicted, columns: [{column, bytes, predicted, error, measured, encoding, compression}], command, findings: [{kind,
-columns, what, bytes, decode, skipped, confidence, command}], not_measured}; of a directory also directory: {files, size}. Shares are
+columns, what, bytes, decode, skipped, confidence, command}], not_measured}; of a directory also directory: {path, files, size}. Shares are
 from 0 to 1; encoding and compression are null where a column is left as it is; bytes, decode (seconds) and skipped (share of the
 rows) are {before, after} or null; the confidence is the share of the rows that was looked at, 1 if it is certain.
 

@@ -21,7 +21,7 @@ pub(crate) struct CatArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Print at most so many rows
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, short = 'n', value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
     /// Shorten no values and leave out no columns
     #[arg(long)]

@@ -445,7 +445,7 @@ a file of all that was written before its last checkpoint. The report has the by
 
 The report after writing Parquet has the bytes of each column: those of the Parquet file that was read, or in memory,
 and those that were written. JSON: {file, rows, row_groups, size, before, columns: [{column, values, before, after,
-uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}}; `before` of the
+uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}, shredding}; `before` of the
 file is \"parquet\" or \"memory\", `checkpoints` is null without --checkpoint-every: `seconds` is how long they were waited for.
 
 Arrow's date64 becomes DATE, and comes back as date64 by the stored Arrow schema; see --date64.

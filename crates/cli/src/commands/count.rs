@@ -91,4 +91,4 @@ JSON: {file, rows}; of several files there is a last line with their sum, whose 
 Examples:
   marquetry count warehouse/wines
   marquetry count 'data/*.parquet'
-  marquetry count wines.parquet --where \"country = 'FR' and price between 10 and 20\"";
+  marquetry count wines.parquet --where \"country = 'France' and price between 10 and 20\"";

@@ -98,7 +98,8 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
 
 fn open(path: &Path) -> Result<DiffFile, Error> {
     let options = keys::reader_options().with_text(StringLayout::Utf8View).with_int96(Int96Unit::Nanoseconds);
-    DiffFile::open(remote::source(path)?, options).map_err(|error| error.in_file(file_name::shown(path)))
+    let opened = remote::source(path).and_then(|source| DiffFile::open(source, options));
+    opened.map_err(|error| error.in_file(file_name::shown(path)))
 }
 
 /// The rows that are shown.

@@ -55,7 +55,8 @@ A directory is one table: partitions rule out files, then the stages are those o
 Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is distinct from, and, or, not; a < b of two columns;
 (a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* without regard to case, starts_with(a, 'x'),
 ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) > 0, any(points.x > 1 and points.x < 2),
-contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1. Values in a file, one a line: a in @values.txt.
+contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1.
+Geometries: bbox_intersects(geom, xmin, ymin, xmax, ymax). VARIANT: payload:user.id::bigint > 5. Values in a file, one a line: a in @values.txt.
 Columns: name, a.b for field b of struct a, \"any name\", which may be \"a.b\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
 10:00:00Z', X'0aff'; dates, times, UUIDs and numbers may be mere 'text'. NaN is equal to nothing; NULL makes nothing true.
 
@@ -65,7 +66,7 @@ column, stage, message}], advice: [text]}; the first stage, \"file\", has read n
 unless there are many.
 
 Examples:
-  marquetry explain wines.parquet --where \"country = 'FR' and price > 100\"
+  marquetry explain wines.parquet --where \"country = 'France' and price > 100\"
   marquetry explain warehouse/wines --where \"year = 2020 and price > 100\"
   marquetry explain 'data/*.parquet' --where \"day >= date '2024-01-01'\" --columns id,amount --scan";
 

@@ -18,7 +18,7 @@ pub(crate) struct HeadArgs {
     #[command(flatten)]
     pub(crate) tables: InputTables,
     /// How many rows
-    #[arg(long, short = 'n', value_name = "ROWS", default_value_t = 10)]
+    #[arg(long, short = 'n', visible_alias = "limit", value_name = "ROWS", default_value_t = 10)]
     pub(crate) rows: usize,
     #[command(flatten)]
     pub(crate) selection: Selection,

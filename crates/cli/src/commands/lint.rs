@@ -30,9 +30,11 @@ pub(crate) const LINT_HELP: &str = "\
 What verify checks, by a profile for all files of a house. A profile is TOML; all of it may be left out:
 
   level = \"quick\"               # how deep to look: quick, default, deep; default if not given
-  fail = \"suspicious\"           # from which severity on files fail: style (if not given), suspicious, invalid, corrupt
+  # from which severity on files fail: style (if not given), suspicious, invalid, corrupt
+  fail = \"suspicious\"
 
-  [severity]                    # of a rule, or of all whose ids begin so: off, style, suspicious, invalid, corrupt
+  # of a rule, or of all whose ids begin so: off, style, suspicious, invalid, corrupt
+  [severity]
   list-legacy = \"off\"
   statistics = \"invalid\"
 

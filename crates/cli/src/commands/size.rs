@@ -224,9 +224,10 @@ fn push_new(list: &mut Vec<String>, item: String) {
 
 /// What stands behind the options in `--help`.
 pub(crate) const SIZE_HELP: &str = "\
-JSON: {file, compressed_size, uncompressed_size, size, unreferenced, columns: [{column, compressed_size, uncompressed_size, ratio, share,
+JSON: {file, compressed_size, uncompressed_size, size, unreferenced, variants: [{column, names, binary, shredded}], columns: [{column, compressed_size, uncompressed_size, ratio, share,
 codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes; `size`
-is that of the file, `unreferenced` are bytes that nothing in it refers to, null if the footer does not tell.
+is that of the file, `unreferenced` are bytes that nothing in it refers to, null if the footer does not tell;
+`variants` are the columns of VARIANT that are shredded, in bytes.
 
 Examples:
   marquetry size wines.parquet";

@@ -34,7 +34,7 @@ pub(crate) struct SplitArgs {
     /// Rows in each file but the last
     #[arg(long, value_name = "ROWS")]
     rows: NonZeroU64,
-    /// The directory of the new files; that of IN unless given. Must be given if IN is a URL
+    /// The directory of the new files, which has to be there; that of IN unless given. Must be given if IN is a URL
     #[arg(long, value_name = "DIR", value_parser = crate::remote::local())]
     out_dir: Option<PathBuf>,
     /// The names of the new files, with {} for a number; IN's name, a hyphen and the number unless given
@@ -64,7 +64,8 @@ input's.
 
 Examples:
   marquetry split wines.parquet --rows 1000000
-  marquetry split wines.parquet --rows 1000000 --whole-row-groups --out-dir parts --name 'wines-{}.parquet'";
+  mkdir parts && marquetry split wines.parquet --rows 1000000 --whole-row-groups --out-dir parts
+  marquetry split wines.parquet --rows 1000000 --name 'wines-{}.parquet'";
 
 /// A part of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<u8, Failure> {
     let Some(program) = SiblingProgram::find(PROGRAM) else {
         return Err(Failure::Usage(format!(
             "`sql` is a program of its own, {PROGRAM}, which is neither beside this one nor on the PATH; install it with \
-             `cargo install --path crates/sql --profile dist`"
+             `cargo install --path crates/sql --profile dist`; `marquetry help sql` tells more"
         )));
     };
     program.become_it(arguments.iter().cloned()).map_err(Failure::Usage)

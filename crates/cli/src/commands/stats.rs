@@ -328,7 +328,8 @@ intervals from min to max. The result is the same on every run. With --quick, ~ 
 
 JSON: {file, files, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
 quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count, count_at_most}], histogram: {lower, upper,
-counts}}]}; null is what is not known, or what the type has not.
+counts}}]}; null is what is not known, or what the type has not. `count_at_most` is there only
+where a count is not exact.
 
 Examples:
   marquetry stats wines.parquet

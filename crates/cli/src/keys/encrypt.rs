@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 /// The arguments of commands that write Parquet.
 #[derive(Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Encrypting what is written")]
 pub(crate) struct EncryptArgs {
     /// Encrypt with these keys, as JSON: {"footer_key": K, "column_keys": {"a.b": K}}; optional are "footer_key_metadata": "name",
     /// "column_keys": {"a.b": {"key": K, "metadata": "name"}}, "complete_columns", "plaintext_footer", "store_aad_prefix": true or
@@ -23,18 +22,21 @@ pub(crate) struct EncryptArgs {
     /// utf8:.. Or new keys, wrapped by a key management service, {"kms": KMS} as in --key-file, and the names that parquet-java has:
     /// "parquet.encryption.footer.key": NAME, "parquet.encryption.column.keys": "NAME:a,b;NAME:c.d", .uniform.key, .complete.columns,
     /// .algorithm, .plaintext.footer, .double.wrapping, .key.material.store.internally, .data.key.length.bits and so on
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["encrypt_env", "decrypt"])]
+    #[arg(long, help_heading = ENCRYPTING, value_name = "FILE.json", conflicts_with_all = ["encrypt_env", "decrypt"])]
     pub(crate) encrypt_file: Option<PathBuf>,
     /// The same JSON in the environment variable of this name
-    #[arg(long, value_name = "NAME", conflicts_with = "decrypt")]
+    #[arg(long, help_heading = ENCRYPTING, value_name = "NAME", conflicts_with = "decrypt")]
     pub(crate) encrypt_env: Option<String>,
-    /// Write what was encrypted in the open
-    #[arg(long)]
+    /// Do not encrypt what is written, though IN is encrypted
+    #[arg(long, help_heading = ENCRYPTING)]
     pub(crate) decrypt: bool,
     /// What one of our own commands has decided.
     #[arg(skip)]
     pub(crate) decided: Option<Arc<FileEncryptionProperties>>,
 }
+
+/// Where these arguments stand in `--help`.
+const ENCRYPTING: &str = "Encrypting what is written";
 
 impl EncryptArgs {
     /// How the output is encrypted; `None` if it is not. What was encrypted, as it is where there are keys, is not written in the

@@ -27,6 +27,15 @@ fn the_same_rows_stored_otherwise() {
 }
 
 #[test]
+fn a_file_that_is_not_there_is_named() {
+    for files in [[&wines()[..], "absent.parquet"], ["absent.parquet", &wines()]] {
+        let (code, text) = everything(&[&["diff"], &files[..]].concat());
+        assert_eq!(code, Some(2));
+        assert!(text.starts_with("marquetry: absent.parquet: not found: "), "{text}");
+    }
+}
+
+#[test]
 fn rows_by_place_and_by_key() {
     let folder = Folder::new("diff-rows");
     let file = |name: &str, rows: &str| {

@@ -90,7 +90,7 @@ impl<W: Durable> FileWriter<W> {
     pub fn drop_row_group(&mut self, index: usize) -> Result<()> {
         if self.encryptor.is_some() {
             return Err(Error::unsupported(
-                "row groups of an encrypted file are encrypted for their numbers, and none is left out: rewrite it instead",
+                "row groups of an encrypted file are encrypted for their numbers, and none is left out: write it without encryption first",
             ));
         }
         let count = self.row_groups.len();

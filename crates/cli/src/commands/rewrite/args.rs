@@ -28,10 +28,10 @@ pub(crate) struct RewriteArgs {
     /// All but these columns, and all below them
     #[arg(long, value_name = "A,B.C", value_parser = column_list, conflicts_with = "columns")]
     pub(super) drop: Option<Vec<ColumnList>>,
-    /// Give a field, by its dotted path, another name
+    /// Give a field, by its dotted path, another name; other options take the names in IN
     #[arg(long, value_name = "PATH=NAME", value_parser = rename)]
     pub(super) rename: Vec<(String, String)>,
-    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, uncompressed; of one column as COLUMN=zstd:9
+    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; of one column as COLUMN=zstd:9
     #[arg(long, value_name = "[COLUMN=]CODEC", value_parser = of_column::<AskedCodec>)]
     pub(super) compression: Vec<OfColumn<AskedCodec>>,
     /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..
@@ -111,9 +111,8 @@ COLUMN is a dotted path such as producer.name and all below it, or a pattern: * 
 for any number of names. What is said of a column wins over what is said of all.
 
 OUT appears once it is complete: until then, and after a failure, what was there before stays. The writer of IN is kept
-in the metadata as original.created.by. Encrypted columns are
-decrypted with --key-file, and encrypted anew with --encrypt-file: so keys are changed. A symbolic link called OUT stays: the file that
-it leads to is replaced.
+in the metadata as original.created.by. Encrypted columns are decrypted with --key-file, and encrypted anew with
+--encrypt-file: so keys are changed. A symbolic link called OUT stays: the file that it leads to is replaced.
 
 With --geoparquet columns of geometries have other types and other metadata, and the same values. Columns of boxes are kept;
 `marquetry convert --covering` adds them.
@@ -122,12 +121,13 @@ With --shred columns of VARIANT are read, and written with other columns; other 
 rewrite. Shapes, and what auto does, are told by `marquetry convert --help`.
 
 The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size, before,
-columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], notes}.
+shredding, columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], notes}.
 
 Examples:
   marquetry rewrite old.parquet new.parquet
   marquetry rewrite old.parquet small.parquet --compression zstd:9
-  marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user --encoding 'user.*=DELTA_BYTE_ARRAY'
+  marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user
+  marquetry rewrite old.parquet new.parquet --encoding 'user.*=DELTA_BYTE_ARRAY'
   marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 --bloom user.id
   marquetry rewrite old.parquet new.parquet --shred auto
   marquetry rewrite places.parquet new.parquet --geoparquet 2.0
