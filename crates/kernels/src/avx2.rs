@@ -13,7 +13,7 @@ mod unpack;
 mod vector;
 
 use crate::list_offsets::list_offsets_scalar;
-use crate::short_runs::unpack_short_runs_scalar;
+use crate::short_runs::unpack_short_runs_by_width;
 use crate::signatures::{Kernels, ViewSummary};
 use crate::uninit::put_chunk;
 use crate::views::summarize_views_scalar;
@@ -123,7 +123,7 @@ fn unpack_short_runs(
     width: u32,
     out: &mut [MaybeUninit<u32>],
 ) -> (usize, usize) {
-    unpack_short_runs_scalar(padded, len, position, width, out)
+    unpack_short_runs_by_width(padded, len, position, width, out)
 }
 
 #[target_feature(enable = "avx2")]

@@ -33,7 +33,6 @@ impl Kernels {
     }
 }
 
-#[inline(always)]
 pub(crate) fn unpack_short_runs_scalar(
     padded: &[u8],
     len: usize,
@@ -41,39 +40,54 @@ pub(crate) fn unpack_short_runs_scalar(
     width: u32,
     out: &mut [MaybeUninit<u32>],
 ) -> (usize, usize) {
+    unpack(width as usize, padded, len, position, out)
+}
+
+/// The scalar loop, once for each width.
+///
+/// PERF: the width is constant, so that all shifts are. That is 15 kB of code, which only the level has that nearly all use.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn unpack_short_runs_by_width(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    out: &mut [MaybeUninit<u32>],
+) -> (usize, usize) {
     match width {
-        1 => unpack::<1>(padded, len, position, out),
-        2 => unpack::<2>(padded, len, position, out),
-        3 => unpack::<3>(padded, len, position, out),
-        4 => unpack::<4>(padded, len, position, out),
-        5 => unpack::<5>(padded, len, position, out),
-        6 => unpack::<6>(padded, len, position, out),
-        7 => unpack::<7>(padded, len, position, out),
-        8 => unpack::<8>(padded, len, position, out),
-        9 => unpack::<9>(padded, len, position, out),
-        10 => unpack::<10>(padded, len, position, out),
-        11 => unpack::<11>(padded, len, position, out),
-        12 => unpack::<12>(padded, len, position, out),
-        13 => unpack::<13>(padded, len, position, out),
-        14 => unpack::<14>(padded, len, position, out),
-        15 => unpack::<15>(padded, len, position, out),
-        16 => unpack::<16>(padded, len, position, out),
+        1 => unpack(1, padded, len, position, out),
+        2 => unpack(2, padded, len, position, out),
+        3 => unpack(3, padded, len, position, out),
+        4 => unpack(4, padded, len, position, out),
+        5 => unpack(5, padded, len, position, out),
+        6 => unpack(6, padded, len, position, out),
+        7 => unpack(7, padded, len, position, out),
+        8 => unpack(8, padded, len, position, out),
+        9 => unpack(9, padded, len, position, out),
+        10 => unpack(10, padded, len, position, out),
+        11 => unpack(11, padded, len, position, out),
+        12 => unpack(12, padded, len, position, out),
+        13 => unpack(13, padded, len, position, out),
+        14 => unpack(14, padded, len, position, out),
+        15 => unpack(15, padded, len, position, out),
+        16 => unpack(16, padded, len, position, out),
         _ => (position, 0),
     }
 }
 
-/// PERF: the width is constant, so that all shifts are.
 #[inline(always)]
-fn unpack<const WIDTH: usize>(
+fn unpack(
+    width: usize,
     padded: &[u8],
     len: usize,
     position: usize,
     out: &mut [MaybeUninit<u32>],
 ) -> (usize, usize) {
-    let mask = (1_u32 << WIDTH) - 1;
-    let bytes_of_value = WIDTH.div_ceil(8);
+    let mask = (1_u32 << width) - 1;
+    let bytes_of_value = width.div_ceil(8);
     // What half a group has, if all its values are 1.
-    let ones = const { 1 | 1_u64 << WIDTH | 1 << (2 * WIDTH) | 1 << (3 * WIDTH) };
+    let ones = 1 | 1_u64 << width | 1 << (2 * width) | 1 << (3 * width);
     let most = out.len().saturating_sub(VALUES_PER_RUN);
     let (mut position, mut n) = (position, 0);
     while let Some(run) = padded.get(position..).and_then(<[u8]>::first_chunk::<BYTES_PER_RUN>)
@@ -83,10 +97,10 @@ fn unpack<const WIDTH: usize>(
         let header = usize::from(run[0] & 0x7f) | (usize::from(run[1]) * has_two) << 7;
         let (count, is_packed) = (header >> 1, header & 1 == 1);
         let payload = &run[1 + has_two..];
-        let value = u32::from(payload[0]) | if WIDTH > 8 { u32::from(payload[1]) << 8 } else { 0 };
+        let value = u32::from(payload[0]) | if width > 8 { u32::from(payload[1]) << 8 } else { 0 };
         let values = select_unpredictable(is_packed, GROUP * count, count);
         let longest = select_unpredictable(is_packed, PACKED_GROUPS * GROUP, VALUES_PER_RUN);
-        let bytes = select_unpredictable(is_packed, WIDTH * count, bytes_of_value);
+        let bytes = select_unpredictable(is_packed, width * count, bytes_of_value);
         let end = position + 1 + has_two + bytes;
         let is_longer = has_two == 1 && run[1] >> 7 == 1;
         let is_wide = !is_packed && value > mask;
@@ -98,9 +112,9 @@ fn unpack<const WIDTH: usize>(
         for (i, group) in groups.iter_mut().enumerate() {
             let word = |at: usize| u64::from_le_bytes(*payload[at..].first_chunk().expect("in the payload"));
             // The second half begins within a byte if the width is odd.
-            let halves = [word(i * WIDTH), word(i * WIDTH + WIDTH / 2) >> (WIDTH % 2 * 4)];
+            let halves = [word(i * width), word(i * width + width / 2) >> (width % 2 * 4)];
             let halves = halves.map(|half| select_unpredictable(is_packed, half, equal));
-            put_chunk(&from_fn(|i| (halves[i / 4] >> (i % 4 * WIDTH)) as u32 & mask), group);
+            put_chunk(&from_fn(|i| (halves[i / 4] >> (i % 4 * width)) as u32 & mask), group);
         }
         rest.iter_mut().for_each(|group| put_chunk(&[value; GROUP], group));
         (position, n) = (end, n + values);
