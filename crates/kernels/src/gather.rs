@@ -12,6 +12,12 @@ impl Kernels {
         unsafe { (self.max_u32)(values) }
     }
 
+    /// Compares the largest index, which is the error, with the length of what is looked up.
+    pub(crate) fn check_indices(&self, indices: &[u32], len: usize) -> Result<(), u32> {
+        let max = self.max_u32(indices);
+        if max as usize >= len && !indices.is_empty() { Err(max) } else { Ok(()) }
+    }
+
     /// `gather` at this level.
     pub fn gather<T: Copy>(&self, dictionary: &[T], indices: &[u32], out: &mut Vec<T>) -> Result<(), u32> {
         gather_with(self, dictionary, indices, out, |value| value)
@@ -23,10 +29,7 @@ impl Kernels {
         else {
             return self.gather(dictionary, indices, out);
         };
-        let max = self.max_u32(indices);
-        if max as usize >= dictionary.len() && !indices.is_empty() {
-            return Err(max);
-        }
+        self.check_indices(indices, dictionary.len())?;
         let mut small = [0; SMALL_DICTIONARY];
         small[..dictionary.len()].copy_from_slice(dictionary);
         // SAFETY: this CPU has the level of this table, whose loops write all they are given.
@@ -62,10 +65,7 @@ fn gather_with<T: Copy>(
     out: &mut Vec<T>,
     change: impl Fn(T) -> T,
 ) -> Result<(), u32> {
-    let max = kernels.max_u32(indices);
-    if max as usize >= dictionary.len() && !indices.is_empty() {
-        return Err(max);
-    }
+    kernels.check_indices(indices, dictionary.len())?;
     out.extend(indices.iter().map(|&index| {
         // SAFETY: the largest of the indices was compared with the length above.
         change(unsafe { *dictionary.get_unchecked(index as usize) })

@@ -63,7 +63,7 @@ pub use filter::filter_fixed;
 pub use gather::gather_fixed;
 pub use le_words::{copy_u32, copy_u64};
 pub use pack::{pack_msb, pack_u32, pack_u64};
-pub use short_runs::VALUES_PER_RUN;
+pub use short_runs::{MAX_SHORT_RUN_WIDTH, VALUES_PER_RUN};
 pub use signatures::{AlpExactness, Kernels, ViewSummary};
 pub use string_offsets::{
     Entries, Entry, append_plain_strings, concat_views, gather_strings, views_to_offsets, views_to_plain,

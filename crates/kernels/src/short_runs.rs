@@ -20,7 +20,7 @@ impl Kernels {
         most: usize,
         out: &mut Vec<u32>,
     ) -> usize {
-        assert!((1..=MAX_WIDTH).contains(&width), "width {width}");
+        assert!((1..=MAX_SHORT_RUN_WIDTH).contains(&width), "width {width}");
         assert!(len <= padded.len());
         out.reserve(most + VALUES_PER_RUN);
         let room = &mut out.spare_capacity_mut()[..most + VALUES_PER_RUN];
@@ -130,9 +130,9 @@ const PACKED_GROUPS: usize = 4;
 /// for so many behind the values that it appends, and reserves it if it is not there.
 pub const VALUES_PER_RUN: usize = 64;
 /// Widest values of short runs: half a group fits a word.
-const MAX_WIDTH: u32 = 16;
+pub const MAX_SHORT_RUN_WIDTH: u32 = 16;
 /// Bytes that are looked at for each run: a header of up to two, and the longest groups.
-const BYTES_PER_RUN: usize = 2 + MAX_WIDTH as usize * PACKED_GROUPS;
+const BYTES_PER_RUN: usize = 2 + MAX_SHORT_RUN_WIDTH as usize * PACKED_GROUPS;
 
 #[cfg(test)]
 mod tests {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn all_levels_unpack_runs_of_both_kinds() {
-        for width in 1..=MAX_WIDTH {
+        for width in 1..=MAX_SHORT_RUN_WIDTH {
             let (bytes, values) = runs(width);
             let padded = [&bytes[..], &[0xff; 70]].concat();
             for kernels in Kernels::all_available() {

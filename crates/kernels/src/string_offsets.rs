@@ -133,10 +133,7 @@ impl Kernels {
     /// `bytes_of_entries` at this level.
     pub fn bytes_of_entries(&self, entries: &Entries, indices: &[u32]) -> Result<u64, u32> {
         let entries = &entries.entries;
-        let max = self.max_u32(indices);
-        if max as usize >= entries.len() && !indices.is_empty() {
-            return Err(max);
-        }
+        self.check_indices(indices, entries.len())?;
         Ok(indices.iter().map(|&index| u64::from(entries[index as usize].len)).sum())
     }
 }

@@ -228,7 +228,7 @@ impl RleBitPackedDecoder {
     pub(crate) fn append_short_runs(&mut self, most: usize, out: &mut Vec<u32>) -> usize {
         let room = (out.capacity() - out.len()).saturating_sub(kernels::VALUES_PER_RUN);
         let most = most.min(room);
-        if self.left() > 0 || !(1..=16).contains(&self.width) || most == 0 {
+        if self.left() > 0 || !(1..=kernels::MAX_SHORT_RUN_WIDTH).contains(&self.width) || most == 0 {
             return 0;
         }
         let (before, len) = (out.len(), self.page.len());
