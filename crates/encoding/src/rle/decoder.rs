@@ -239,16 +239,10 @@ impl RleBitPackedDecoder {
 
     /// Skips the next `n` values.
     pub fn skip(&mut self, n: usize) -> Result<()> {
-        self.for_each(n, |_| ())
-    }
-
-    fn for_each(&mut self, n: usize, mut take: impl FnMut(RleRun<'_>)) -> Result<()> {
         let mut left = n;
         while left > 0 {
-            let piece = self.next(left)?;
-            let (RleRun::Repeated { n, .. } | RleRun::Packed { n, .. }) = piece;
+            let (RleRun::Repeated { n, .. } | RleRun::Packed { n, .. }) = self.next(left)?;
             left -= n;
-            take(piece);
         }
         Ok(())
     }
