@@ -43,6 +43,7 @@ mod salvage;
 mod salvage_array_filter;
 mod salvage_filter;
 mod selection;
+mod sequential;
 mod skip_strategy;
 pub mod statistics;
 mod variant_filter;

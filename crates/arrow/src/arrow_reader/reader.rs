@@ -15,6 +15,7 @@ use super::row_group_parallel::RowGroupParallelReader;
 use super::salvage::{SalvageReader, SalvagedRows};
 use super::salvage_array_filter::SalvageArrayFilter;
 use super::salvage_filter::{FilterOutcome, SalvageFilter};
+use super::sequential::{BatchRows, SequentialReader};
 use super::worker_pool::THREAD_NAME;
 use crate::evolution::BatchAdapter;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -49,6 +50,8 @@ pub struct ParquetRecordBatchReader {
     stop: CancelToken,
     counters: Arc<ReadCounters>,
     parallel: Option<ColumnParallelReader>,
+    /// What reads them on one thread.
+    pub(super) sequential: SequentialReader,
     /// Pages that one of several threads reads of a field at a time.
     pub(super) pages: u64,
     /// Rows still to be read.
@@ -135,7 +138,8 @@ impl ParquetRecordBatchReader {
             RootReader { field: root.field, arrow: root.arrow, columns }
         });
         let roots: Vec<RootReader> = roots.collect();
-        let rows = rows_of(&metadata, &plan.row_groups);
+        let sequential = SequentialReader::new(&metadata, &plan.row_groups);
+        let rows = sequential.left();
         let offset = plan.offset.min(rows);
         let end = (rows - offset).min(plan.limit) + offset;
         let prefetch = RemoteSource::of(&source, &metadata, &options.limits).map(|remote| {
@@ -158,6 +162,7 @@ impl ParquetRecordBatchReader {
             counters: plan.counters,
             stop: options.limits.cancel.clone(),
             parallel: None,
+            sequential,
             pages: PAGES_PER_STRIDE,
             buffers: BatchBuffers::of(metadata, &roots),
             roots,
@@ -192,6 +197,7 @@ impl ParquetRecordBatchReader {
             stop: CancelToken::default(),
             counters,
             parallel: None,
+            sequential: SequentialReader::default(),
             pages: PAGES_PER_STRIDE,
             left: usize::MAX,
             batch_size: 0,
@@ -338,10 +344,11 @@ impl ParquetRecordBatchReader {
             prefetch.before(offset, rows)?;
         }
         let start = Stopwatch::start();
-        let mut arrays = Vec::with_capacity(self.roots.len());
-        for root in &mut self.roots {
-            arrays.push(root.read(offset, rows, &mut self.buffers, held)?);
-        }
+        // What is ahead takes memory, or requests, that others may want more.
+        let is_bounded = self.prefetch.is_some() || self.ahead.is_some();
+        let next = if is_bounded { 0 } else { self.batch_size.min(self.left - rows) };
+        let batch = BatchRows { skip: offset, rows, next };
+        let arrays = self.sequential.next(batch, &mut self.roots, &mut self.buffers, held)?;
         self.counters.decoded(start);
         self.batch(arrays, rows)
     }
@@ -459,12 +466,6 @@ fn read_columns(
         *place.map_err(|error| RootError { root: number, leaf: Some(*leaf), error })? = Some(batch);
     }
     Ok(())
-}
-
-/// How many rows row groups have.
-fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> usize {
-    let rows = row_groups.iter().map(|&row_group| metadata.row_group(row_group).num_rows());
-    usize::try_from(rows.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
 }
 
 /// The columns that are read.
