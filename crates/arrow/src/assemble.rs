@@ -8,17 +8,17 @@ use crate::column_map::ColumnMap;
 use crate::convert::{self, DictionaryCache};
 use crate::null_arrays::{MAX_NULL_BYTES, check_nulls, null_array};
 use crate::schema::element_of;
+use crate::trusted;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
     StructArray, UInt32Array,
 };
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef};
 use marquetry_base::{Error, MemoryReservation, Result, try_reserve_exact};
 use marquetry_core::nesting::{FieldKind, ListOffsets, NestedField};
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
-use marquetry_encoding::Bitmap;
 use std::sync::Arc;
 
 /// What was read of the columns for one batch of rows, by column number. Assembling takes the batches out.
@@ -115,17 +115,15 @@ fn list(
     };
     let slots = leaves.batch(field.first_leaf())?.slots().list(field, element)?;
     let elements = assemble(element, to_element, leaves)?;
-    agree(field, slots.offsets.last().map_or(0, |&end| end as usize), element, elements.len(), leaves)?;
+    agree(field, slots.num_elements(), element, elements.len(), leaves)?;
     let to_element = to_element.clone();
     match to {
-        DataType::LargeList(_) => {
-            offset_list(to_element, elements, offsets::<i64>(&slots.offsets), slots.validity)
-        }
+        DataType::LargeList(_) => offset_list::<i64>(to_element, elements, slots, widened),
         DataType::ListView(_) => list_view::<i32>(to_element, elements, slots),
         DataType::LargeListView(_) => list_view::<i64>(to_element, elements, slots),
         DataType::FixedSizeList(_, size) => fixed_size_list(to_element, *size, elements, slots, leaves.held)
             .map_err(|error| error.in_column(leaves.name(field.first_leaf()))),
-        _ => offset_list::<i32>(to_element, elements, slots.offsets.into(), slots.validity),
+        _ => offset_list::<i32>(to_element, elements, slots, ScalarBuffer::from),
     }
 }
 
@@ -144,7 +142,7 @@ fn map(
     };
     same_groups(entries, fields, leaves)?;
     let slots = leaves.batch(field.first_leaf())?.slots().list(field, entries)?;
-    let count = slots.offsets.last().map_or(0, |&end| end as usize);
+    let count = slots.num_elements();
     let keys = assemble(key, to_key, leaves)?;
     agree(field, count, key, keys.len(), leaves)?;
     if keys.logical_null_count() > 0 {
@@ -153,10 +151,9 @@ fn map(
     let values = assemble(value, to_value, leaves)?;
     agree(field, count, value, values.len(), leaves)?;
     let entries = StructArray::try_new_with_length(to_fields.clone(), vec![keys, values], None, count);
-    let nulls = convert::nulls(slots.validity);
-    let map = entries.and_then(|entries| {
-        MapArray::try_new(to.clone(), OffsetBuffer::new(slots.offsets.into()), entries, nulls, sorted)
-    });
+    let (offsets, validity) = slots.into_parts();
+    let (offsets, nulls) = (trusted::ascending(offsets.into()), convert::nulls(validity));
+    let map = entries.and_then(|entries| MapArray::try_new(to.clone(), offsets, entries, nulls, sorted));
     Ok(Arc::new(map.map_err(arrow_error)?))
 }
 
@@ -200,10 +197,11 @@ fn agree(
 fn offset_list<O: OffsetSizeTrait>(
     element: FieldRef,
     elements: ArrayRef,
-    offsets: ScalarBuffer<O>,
-    validity: Option<Bitmap>,
+    slots: ListOffsets,
+    widened: impl FnOnce(Vec<i32>) -> ScalarBuffer<O>,
 ) -> Result<ArrayRef> {
-    let (nulls, offsets) = (convert::nulls(validity), OffsetBuffer::new(offsets));
+    let (offsets, validity) = slots.into_parts();
+    let (offsets, nulls) = (trusted::ascending(widened(offsets)), convert::nulls(validity));
     Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, elements, nulls).map_err(arrow_error)?))
 }
 
@@ -212,16 +210,18 @@ fn list_view<O: OffsetSizeTrait>(
     elements: ArrayRef,
     slots: ListOffsets,
 ) -> Result<ArrayRef> {
-    let nulls = convert::nulls(slots.validity);
-    let sizes = slots.offsets.windows(2).map(|pair| O::usize_as((pair[1] - pair[0]) as usize)).collect();
-    let starts = offsets::<O>(slots.offsets.split_last().map_or(&[], |(_, starts)| starts));
+    let (mut offsets, validity) = slots.into_parts();
+    let nulls = convert::nulls(validity);
+    let sizes = offsets.windows(2).map(|pair| O::usize_as((pair[1] - pair[0]) as usize)).collect();
+    offsets.pop();
+    let starts = widened::<O>(offsets);
     Ok(Arc::new(
         GenericListViewArray::<O>::try_new(element, starts, sizes, elements, nulls).map_err(arrow_error)?,
     ))
 }
 
-fn offsets<O: OffsetSizeTrait>(offsets: &[i32]) -> ScalarBuffer<O> {
-    offsets.iter().map(|&offset| O::usize_as(offset as usize)).collect()
+fn widened<O: OffsetSizeTrait>(offsets: Vec<i32>) -> ScalarBuffer<O> {
+    offsets.into_iter().map(|offset| O::usize_as(offset as usize)).collect()
 }
 
 /// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.
@@ -232,9 +232,10 @@ fn fixed_size_list(
     slots: ListOffsets,
     held: &mut MemoryReservation,
 ) -> Result<ArrayRef> {
-    let (nulls, len) = (convert::nulls(slots.validity), slots.offsets.len() - 1);
+    let (offsets, validity) = slots.into_parts();
+    let (nulls, len) = (convert::nulls(validity), offsets.len() - 1);
     let is_null = |i: usize| nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
-    for (i, pair) in slots.offsets.windows(2).enumerate() {
+    for (i, pair) in offsets.windows(2).enumerate() {
         let found = pair[1] - pair[0];
         if found != if is_null(i) { 0 } else { size } {
             return Err(Error::corrupt(format!(

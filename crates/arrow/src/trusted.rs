@@ -5,7 +5,7 @@
 //! - INVARIANT: each view of a [`StringViews`] is inline, or names a buffer of it, a range inside that buffer, and that range's
 //!   first four bytes; inline views are padded with zeros. The decoders of `marquetry-encoding` build them so.
 //! - INVARIANT: the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings) ascend from 0. Its methods append lengths to them, and
-//!   are all that can.
+//!   are all that can. So do those of [`ListOffsets`](marquetry_core::nesting::ListOffsets), which only the levels of a column make.
 //! - INVARIANT: text is UTF-8. The chunk reader of `marquetry-core` validates columns whose logical type is text;
 //!   `crate::convert` validates all others before it gets here.
 //!
@@ -56,7 +56,8 @@ pub(crate) fn string<O: OffsetSizeTrait>(
     Ok(unsafe { GenericStringArray::new_unchecked(offsets, bytes, nulls) })
 }
 
-/// The offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings), as many bits wide as an array wants them.
+/// The offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings), or of a
+/// [`ListOffsets`](marquetry_core::nesting::ListOffsets), as many bits wide as an array wants them.
 pub(crate) fn ascending<O: OffsetSizeTrait>(offsets: ScalarBuffer<O>) -> OffsetBuffer<O> {
     debug_assert!(offsets.first() == Some(&O::usize_as(0)) && offsets.is_sorted());
     // SAFETY: the offsets ascend from 0, see the module's invariants.

@@ -167,6 +167,15 @@ pub fn expand_u128(dense: &[u128], validity: &Bitmap, first: usize, n: usize, ou
     Kernels::current().expand_u128(bytes_of(dense), validity, first, n, out);
 }
 
+/// Appends the end of the string of each of `n` slots: the next of `ends` for a 1 of `validity`, and the end before it again for a
+/// 0, whose string is empty. `ends[0]` is where the first string begins.
+///
+/// # Panics
+/// If there are fewer than `n` bits from `first` on, or not as many strings as ones among them.
+pub fn expand_ends(ends: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
+    Kernels::current().expand_ends(ends, validity, first, n, out);
+}
+
 /// [`expand_u32`] for values of `width` bytes each.
 ///
 /// # Panics

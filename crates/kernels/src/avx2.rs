@@ -7,12 +7,12 @@ mod alp;
 mod byte_stream_split;
 mod expand;
 mod filter;
+mod list_offsets;
 mod pack;
 mod prefix_sum;
 mod unpack;
 mod vector;
 
-use crate::list_offsets::list_offsets_scalar;
 use crate::short_runs::unpack_short_runs_by_width;
 use crate::signatures::{Kernels, ViewSummary};
 use crate::uninit::put_chunk;
@@ -40,6 +40,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
     expand_u128,
+    expand_ends: expand::expand_ends,
     expand_word,
     filter_u8: filter::filter_u8,
     filter_u32: filter::filter_u32,
@@ -67,7 +68,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     max_u32,
     count_ones,
     levels_ge,
-    list_offsets,
+    list_offsets: list_offsets::list_offsets,
     summarize_views,
     merge_streams_u32: byte_stream_split::merge_streams_u32,
     merge_streams_u64: byte_stream_split::merge_streams_u64,
@@ -178,11 +179,6 @@ fn levels_ge(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
         put_chunk(&_mm256_movemask_epi8(at_least).to_le_bytes(), mask);
     }
     bitmap::levels_ge_scalar(rest, threshold, last);
-}
-
-#[target_feature(enable = "bmi1,popcnt")]
-fn list_offsets(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]) {
-    list_offsets_scalar(begins, elements, out);
 }
 
 /// The fields of two views at a time: length, prefix, buffer, offset.

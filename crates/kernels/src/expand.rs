@@ -63,6 +63,17 @@ impl Kernels {
         expand(self.expand_u128, dense, validity, first, n, out);
     }
 
+    /// `expand_ends` at this level.
+    ///
+    /// # Panics
+    /// If there are fewer than `n` bits from `first` on, or not as many strings as ones among them.
+    pub fn expand_ends(&self, ends: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
+        let ones = self.count_ones(validity, first..first + n);
+        assert_eq!(ones + 1, ends.len(), "a string for each valid slot");
+        // SAFETY: this CPU has the level of this table, whose loops write all they are given.
+        unsafe { append(out, n, |out| (self.expand_ends)(ends, validity.as_bytes(), first, out)) };
+    }
+
     /// `expand_fixed` at this level.
     ///
     /// # Panics
@@ -229,33 +240,47 @@ fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: us
     unsafe { out.set_len(out.len() + total) };
 }
 
-/// Appends the end of the string of each of `n` slots: the next of `ends` for a 1 of `validity`, and the end before it again for a
-/// 0, whose string is empty. `ends[0]` is where the first string begins.
-///
-/// # Panics
-/// If there are fewer than `n` bits from `first` on, or not as many strings as ones among them.
-pub fn expand_ends(ends: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
-    let mut ends = ends;
-    for done in (0..n).step_by(64) {
-        let take = (n - done).min(64);
-        let mut word = validity.word(first + done) & low_mask64(take);
-        let ones = word.count_ones() as usize;
-        let mut padded = [0; 65];
+/// Goes over the slots of strings by words of 64 validity bits. `mixed` gets the word, the ends from the one before the word's first
+/// slot on, and the slots of the word.
+#[inline(always)]
+pub(crate) fn for_each_word_of_ends(
+    ends: &[u32],
+    validity: &[u8],
+    first: usize,
+    out: &mut [MaybeUninit<u32>],
+    mixed: impl Fn(u64, &[u32; WINDOW], &mut [MaybeUninit<u32>; 64]),
+) {
+    let (mut ends, mut first) = (ends, first);
+    for slots in out.chunks_mut(64) {
+        let word = word_at(validity, first) & low_mask64(slots.len());
+        let mut padded = [0; WINDOW];
         // PERF: of constant size, so that no end is looked for outside.
         let window = ends.first_chunk().unwrap_or_else(|| {
             padded[..ends.len()].copy_from_slice(ends);
             &padded
         });
+        if let Some(whole) = slots.first_chunk_mut() {
+            mixed(word, window, whole);
+        } else {
+            let mut whole = [const { MaybeUninit::uninit() }; 64];
+            mixed(word, window, &mut whole);
+            slots.copy_from_slice(&whole[..slots.len()]);
+        }
+        ends = &ends[word.count_ones() as usize..];
+        first += slots.len();
+    }
+}
+
+pub(crate) fn expand_ends_scalar(ends: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
+    for_each_word_of_ends(ends, validity, first, out, |word, ends, slots| {
         // PERF: a slot counts the strings before it, and no slot waits for the end of another one.
-        let mut strings = 0;
-        out.extend((0..take).map(|_| {
+        let (mut word, mut strings) = (word, 0);
+        for slot in slots {
             strings += (word & 1) as usize;
             word >>= 1;
-            window[strings % 65]
-        }));
-        ends = &ends[ones..];
-    }
-    assert_eq!(ends.len(), 1, "a string for each valid slot");
+            slot.write(ends[strings % WINDOW]);
+        }
+    });
 }
 
 #[cfg(test)]
@@ -281,14 +306,13 @@ mod tests {
                     assert_eq!(out[1..], expected);
 
                     let ends: Vec<u32> = (0..=ones as u32).map(|i| 100 + i * i).collect();
-                    let mut valid = 0;
-                    let expected_ends = (first..first + n).map(|i| {
-                        valid += usize::from(validity.get(i));
-                        ends[valid]
-                    });
-                    let mut out = vec![9];
-                    expand_ends(&ends, &validity, first, n, &mut out);
-                    assert!(out[1..].iter().copied().eq(expected_ends));
+                    let expected_ends = (first..first + n)
+                        .map(|i| ends[(first..=i).filter(|&slot| validity.get(slot)).count()]);
+                    for kernels in Kernels::all_available() {
+                        let mut out = vec![9];
+                        kernels.expand_ends(&ends, &validity, first, n, &mut out);
+                        assert!(out[1..].iter().copied().eq(expected_ends.clone()), "{kernels:?}");
+                    }
 
                     let bytes: Vec<u8> = dense.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
                     let mut out = Vec::new();

@@ -48,17 +48,17 @@ mod views;
 
 pub use api::{
     alp_decode_f32, alp_decode_f64, alp_encode_f32, alp_encode_f64, bytes_of_entries, expand_bits,
-    expand_fixed, expand_u32, expand_u64, expand_u128, filter_bits, filter_u8, filter_u32, filter_u64,
-    filter_u128, gather, gather_u32, gather_views, list_offsets, max_u32, merge_streams, merge_streams_u32,
-    merge_streams_u64, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32, min_max_u64, pack_u8,
-    prefix_sum_u32, prefix_sum_u64, split_streams_u32, split_streams_u64, summarize_views, unpack_deltas_u32,
-    unpack_deltas_u64, unpack_short_runs, unpack_u8, unpack_u32, unpack_u64,
+    expand_ends, expand_fixed, expand_u32, expand_u64, expand_u128, filter_bits, filter_u8, filter_u32,
+    filter_u64, filter_u128, gather, gather_u32, gather_views, list_offsets, max_u32, merge_streams,
+    merge_streams_u32, merge_streams_u64, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32,
+    min_max_u64, pack_u8, prefix_sum_u32, prefix_sum_u64, split_streams_u32, split_streams_u64,
+    summarize_views, unpack_deltas_u32, unpack_deltas_u64, unpack_short_runs, unpack_u8, unpack_u32,
+    unpack_u64,
 };
 pub use bitmap::{BitAppender, BitRun, Bitmap};
 pub use byte_stream_split::split_streams;
 pub use copy::{LONG_COPY_BYTES, push_padded};
 pub use cpu_prefetch::{PREFETCH_BYTES, prefetch, prefetch_next_string};
-pub use expand::expand_ends;
 pub use filter::filter_fixed;
 pub use gather::gather_fixed;
 pub use le_words::{copy_u32, copy_u64};

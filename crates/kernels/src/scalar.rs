@@ -15,6 +15,7 @@ pub(crate) const SCALAR: Kernels = Kernels {
     expand_u32: expand::expand_scalar,
     expand_u64: expand::expand_scalar,
     expand_u128: expand::expand_scalar,
+    expand_ends: expand::expand_ends_scalar,
     expand_word: expand::expand_word_scalar,
     filter_u8: filter::filter_scalar,
     filter_u32: filter::filter_scalar,

@@ -14,6 +14,10 @@ pub(crate) type Pack<T> = unsafe fn(values: &[T], width: u32, out: &mut [MaybeUn
 /// bit `first + i` of `validity`.
 pub(crate) type Expand<T, const W: usize> =
     unsafe fn(dense: &[[u8; W]], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
+/// Writes the next of `ends` to the slots of `out` whose validity bit is 1, and the one before it to the others. Slot `i` has bit
+/// `first + i` of `validity`. There is one end more than there are ones.
+pub(crate) type ExpandEnds =
+    unsafe fn(ends: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]);
 /// Writes the values whose bit is 1 to the front of `out`, and returns their number. Value `i` has bit `first + i` of `keep`.
 /// `out` has `filter::EXTRA_SLOTS` slots more than there are ones.
 pub(crate) type Filter<T> =
@@ -68,6 +72,7 @@ pub struct Kernels {
     pub(crate) expand_u32: Expand<u32, 4>,
     pub(crate) expand_u64: Expand<u64, 8>,
     pub(crate) expand_u128: Expand<u128, 16>,
+    pub(crate) expand_ends: ExpandEnds,
     /// Moves the lowest bits of `dense` to the positions of the ones of `validity`, lowest first.
     pub(crate) expand_word: unsafe fn(dense: u64, validity: u64) -> u64,
     pub(crate) filter_u8: Filter<u8>,

@@ -104,6 +104,8 @@ fn all_that_takes_values() {
             let of_words = memory.copy(&bytes[..8 * n]).as_chunks().0;
             kernels.expand_u64(of_words, &validity, 0, 2 * n, &mut Vec::new());
             kernels.expand_u128(memory.copy(&bytes).as_chunks().0, &validity, 0, 2 * n, &mut Vec::new());
+            let ends: Vec<u32> = (0..=n as u32).collect();
+            kernels.expand_ends(memory.copy(&ends), &validity, 0, 2 * n, &mut Vec::new());
             let keep = validity.as_bytes();
             kernels.filter_u32(memory.copy(&words), keep, 0, &mut Vec::new());
             kernels.filter_u64(memory.copy(&values[..n]), keep, 0, &mut Vec::new());

@@ -152,7 +152,7 @@ impl<'a> Typed<'a> {
             FieldKind::List(element) => {
                 let list = levels.slots().list(field, element)?;
                 let Some(group) = Group::new(element, batches)? else { return Ok(None) };
-                (list.validity.clone(), TypedKind::Array(list, Box::new(group)))
+                (list.validity().cloned(), TypedKind::Array(list, Box::new(group)))
             }
             FieldKind::Map(_) => return Ok(None),
         };
@@ -237,7 +237,7 @@ impl<'a> Checks<'_, 'a> {
                 }
             }
             TypedKind::Array(list, element) => {
-                let Some(&[start, end]) = list.offsets.get(slot..slot + 2) else { return };
+                let Some(&[start, end]) = list.offsets().get(slot..slot + 2) else { return };
                 self.path.push(Inside::Elements);
                 for slot in start as usize..end as usize {
                     self.value(element, slot, names, true);

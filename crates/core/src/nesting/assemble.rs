@@ -36,10 +36,30 @@ impl OwnedLevels {
 /// The offsets and the validity of a list field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListOffsets {
-    /// Where each list's elements begin, and where the last list's end: one more than the number of lists.
-    pub offsets: Vec<i32>,
+    offsets: Vec<i32>,
+    validity: Option<Bitmap>,
+}
+
+impl ListOffsets {
+    /// Where each list's elements begin, and where the last list's end: one more than the number of lists. They ascend from 0.
+    pub fn offsets(&self) -> &[i32] {
+        &self.offsets
+    }
+
     /// Which lists are not null; `None` if all are.
-    pub validity: Option<Bitmap>,
+    pub fn validity(&self) -> Option<&Bitmap> {
+        self.validity.as_ref()
+    }
+
+    /// The [`offsets`](Self::offsets) and the [`validity`](Self::validity).
+    pub fn into_parts(self) -> (Vec<i32>, Option<Bitmap>) {
+        (self.offsets, self.validity)
+    }
+
+    /// How many elements there are in all lists.
+    pub fn num_elements(&self) -> usize {
+        self.offsets.last().map_or(0, |&end| end as usize)
+    }
 }
 
 impl LeafLevels<'_> {
@@ -136,6 +156,10 @@ impl LeafLevels<'_> {
         let mut offsets = Vec::with_capacity(lists.count_ones(0..self.len) + 1);
         list_offsets(&lists, elements.as_ref(), &mut offsets);
         offsets.push(end);
+        // INVARIANT: they are counts of more and more entries, so they ascend.
+        if offsets.first().is_some_and(|&first| first != 0) {
+            return Err(Error::corrupt("a list element before the first list"));
+        }
         Ok(ListOffsets { offsets, validity: self.validity_of(field, Some(&lists)) })
     }
 

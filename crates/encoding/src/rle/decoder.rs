@@ -121,7 +121,7 @@ impl RleBitPackedDecoder {
 
     /// Appends the next `n` values, which must be of at most 8 bits, as bytes.
     ///
-    /// PERF: runs of levels are short, so a block of them is packed again without headers, and then unpacked at once.
+    /// PERF: most runs of levels are short, so a block of them is packed again without headers, and then unpacked at once.
     ///
     /// # Panics
     /// If the width is over 8.
@@ -131,21 +131,23 @@ impl RleBitPackedDecoder {
         let mut packed = Bitmap::new();
         let mut left = n;
         while left > 0 {
-            match self.run {
-                Run::Repeated { value, left: run } if run >= left.min(VALUES_PER_BLOCK) => {
-                    let n = run.min(left);
-                    out.resize(out.len() + n, value as u8);
-                    self.run = Run::Repeated { value, left: run - n };
-                    left -= n;
+            left -= if self.left() >= left.min(LONG_RUN) {
+                match self.next(left)? {
+                    RleRun::Repeated { value, n } => {
+                        out.resize(out.len() + n, value as u8);
+                        n
+                    }
+                    RleRun::Packed { bytes, first, n } => {
+                        kernels::unpack_u8(bytes, width, first, n, out);
+                        n
+                    }
                 }
-                _ => {
-                    let block = left.min(VALUES_PER_BLOCK);
-                    packed.clear();
-                    self.decode_packed(block, &mut packed)?;
-                    kernels::unpack_u8(packed.as_bytes(), width, 0, block, out);
-                    left -= block;
-                }
-            }
+            } else {
+                packed.clear();
+                let n = self.decode_packed(left.min(VALUES_PER_BLOCK), LONG_RUN, &mut packed)?;
+                kernels::unpack_u8(packed.as_bytes(), width, 0, n, out);
+                n
+            };
         }
         Ok(())
     }
@@ -156,32 +158,38 @@ impl RleBitPackedDecoder {
     /// If the width is not 1.
     pub fn decode_bits(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
         assert_eq!(self.width, 1);
-        self.decode_packed(n, out)
+        self.decode_packed(n, usize::MAX, out).map(drop)
     }
 
-    /// Appends the bits of the next `n` values, which must be of at most 8 bits each.
-    fn decode_packed(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
+    /// Appends the bits of the next `n` values, which must be of at most 8 bits each. Stops before a run of which `long` values are
+    /// left; returns how many values there were.
+    fn decode_packed(&mut self, n: usize, long: usize, out: &mut Bitmap) -> Result<usize> {
         let width = self.width as usize;
         let mut out = out.appender();
         let mut left = n;
         while left > 0 {
             if self.left() == 0 {
                 left -= self.short_runs(left, &mut out);
+                if left == 0 {
+                    break;
+                }
+                self.next_run()?;
             }
-            if left > 0 {
-                left -= match self.next(left)? {
-                    RleRun::Repeated { value, n } => {
-                        push_repeated(value, n, width, &mut out);
-                        n
-                    }
-                    RleRun::Packed { bytes, first, n } => {
-                        out.push_packed(bytes, first * width, n * width);
-                        n
-                    }
-                };
+            if self.left() >= long {
+                break;
             }
+            left -= match self.next(left)? {
+                RleRun::Repeated { value, n } => {
+                    push_repeated(value, n, width, &mut out);
+                    n
+                }
+                RleRun::Packed { bytes, first, n } => {
+                    out.push_packed(bytes, first * width, n * width);
+                    n
+                }
+            };
         }
-        Ok(())
+        Ok(n - left)
     }
 
     /// Appends the bits of whole runs that are short and have headers of up to two bytes, and not more than `most` values
@@ -356,6 +364,8 @@ static IN_EVERY_VALUE: [u64; 9] = {
     words
 };
 
+/// Values of a run of levels that is unpacked where it is.
+const LONG_RUN: usize = 128;
 /// Values that are packed again at a time.
 const VALUES_PER_BLOCK: usize = 2048;
 /// Values in a packed group, which is a whole number of bytes for any width.

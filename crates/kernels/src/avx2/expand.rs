@@ -1,7 +1,8 @@
 //! Null expansion by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
 
+use super::list_offsets::ONES;
 use super::vector::{fill, from, load};
-use crate::expand::for_each_word;
+use crate::expand::{WINDOW, for_each_word, for_each_word_of_ends};
 use crate::shuffle_tables::{EXPAND_8, ZERO_LANE};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -30,6 +31,24 @@ pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: 
             fill(group, permuted(from::<_, 4>(dense, at), load(&EXPAND_4[bits])));
             at += bits.count_ones() as usize;
             word >>= 4;
+        }
+    });
+}
+
+/// Slot `i` of eight takes the end at the number of ones up to `i`, which a product with ones in all bytes counts.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn expand_ends(ends: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
+    for_each_word_of_ends(ends, validity, first, out, |word, ends, slots| {
+        let (mut word, mut at) = (word, 0);
+        for group in slots.as_chunks_mut::<8>().0 {
+            let bits = word & 0xff;
+            let counts = _pdep_u64(bits, ONES).wrapping_mul(ONES);
+            let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(counts as i64));
+            fill(group, _mm256_permutevar8x32_epi32(from::<_, 8>(ends, at), lanes));
+            at += bits.count_ones() as usize;
+            // Eight ones lead to a lane behind the last.
+            group[7].write(ends[at % WINDOW]);
+            word >>= 8;
         }
     });
 }

@@ -16,6 +16,8 @@ unsafe impl Whole for [[u8; 16]; 2] {}
 // SAFETY: as above.
 unsafe impl Whole for [u32; 8] {}
 // SAFETY: as above.
+unsafe impl Whole for [i32; 8] {}
+// SAFETY: as above.
 unsafe impl Whole for [u64; 4] {}
 // SAFETY: as above.
 unsafe impl Whole for [u128; 2] {}

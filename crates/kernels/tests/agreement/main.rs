@@ -83,6 +83,12 @@ fn expanding() {
                     scalar().expand_u128(&views[..ones], &validity, first, n, &mut expected);
                     assert_eq!(out, expected, "{place}");
 
+                    let ends: Vec<u32> = (0..=ones as u32).map(|i| i * i).collect();
+                    let (mut out, mut expected) = (vec![1], vec![1]);
+                    kernels.expand_ends(&ends, &validity, first, n, &mut out);
+                    scalar().expand_ends(&ends, &validity, first, n, &mut expected);
+                    assert_eq!(out, expected, "{place}");
+
                     let (mut out, mut expected) = (bits(50, first % 3), bits(50, first % 3));
                     kernels.expand_bits(&dense, &validity, first, n, &mut out);
                     scalar().expand_bits(&dense, &validity, first, n, &mut expected);
