@@ -165,17 +165,21 @@ impl OffsetStrings {
         Ok(())
     }
 
-    /// Appends copies of the strings at `indices` of a dictionary, which have `total` bytes together.
-    pub(crate) fn push_entries(&mut self, of: &EntryOffsets, indices: &[u32], total: u64) -> Result<()> {
-        if total == 0 {
+    /// Whether so many bytes more are not too many.
+    pub(crate) fn has_room(&self, more: usize) -> bool {
+        self.bytes.len().saturating_add(more) <= self.most
+    }
+
+    /// Appends copies of the strings at `indices` of a dictionary, which have at most `room` bytes together.
+    pub(crate) fn push_entries(&mut self, of: &EntryOffsets, indices: &[u32], room: usize) -> Result<()> {
+        if room == 0 {
             // PERF: many columns are all but empty.
             self.push_nulls(indices.len());
             return Ok(());
         }
-        let total = usize::try_from(total).unwrap_or(usize::MAX);
-        self.make_room(total)?;
+        self.make_room(room)?;
         let (page, offsets) = (of.page.padded(), &mut self.offsets);
-        kernels::gather_strings(&of.entries, page, indices, total, offsets, &mut self.bytes);
+        kernels::gather_strings(&of.entries, page, indices, room, offsets, &mut self.bytes);
         Ok(())
     }
 
@@ -232,7 +236,7 @@ impl OffsetStrings {
     /// Fails if `more` bytes were too many for offsets of 32 bits, or for the memory.
     pub(crate) fn make_room(&mut self, more: usize) -> Result<()> {
         let total = self.bytes.len().saturating_add(more);
-        if total > self.most {
+        if !self.has_room(more) {
             return Err(too_many(total, self.most));
         }
         if total + kernels::LONG_COPY_BYTES > self.bytes.capacity() {

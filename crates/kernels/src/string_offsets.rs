@@ -129,6 +129,13 @@ impl FromIterator<Entry> for Entries {
     }
 }
 
+impl Entries {
+    /// The greatest length in bytes.
+    pub fn longest(&self) -> usize {
+        self.longest as usize
+    }
+}
+
 impl Kernels {
     /// `bytes_of_entries` at this level.
     pub fn bytes_of_entries(&self, entries: &Entries, indices: &[u32]) -> Result<u64, u32> {
@@ -139,25 +146,25 @@ impl Kernels {
 }
 
 /// Appends the dictionary strings at `indices`: their bytes to `bytes`, and the end of each in `bytes`, modulo 2^32, to `offsets`.
-/// `entries` are their positions in `padded`. `total` is the result of `bytes_of_entries`.
+/// `entries` are their positions in `padded`. Memory for `room` bytes is reserved: the result of `bytes_of_entries`, or more.
 ///
 /// # Panics
-/// If an index or a string is outside, or `total` is wrong.
+/// If an index or a string is outside, or the strings have more than `room` bytes.
 pub fn gather_strings(
     entries: &Entries,
     padded: &[u8],
     indices: &[u32],
-    total: usize,
+    room: usize,
     offsets: &mut Vec<u32>,
     bytes: &mut Vec<u8>,
 ) {
-    bytes.reserve(total + LONG_COPY_BYTES);
+    bytes.reserve(room + LONG_COPY_BYTES);
     let start = bytes.len();
     let to = bytes.spare_capacity_mut();
-    let room = padded.len().saturating_sub(entries.last_start as usize);
-    let end = match entries.longest as usize {
-        0..=8 if room >= 8 => gather_chunks::<8>(&entries.entries, padded, indices, start, offsets, to),
-        9..=16 if room >= 16 => gather_chunks::<16>(&entries.entries, padded, indices, start, offsets, to),
+    let behind = padded.len().saturating_sub(entries.last_start as usize);
+    let end = match entries.longest() {
+        0..=8 if behind >= 8 => gather_chunks::<8>(&entries.entries, padded, indices, start, offsets, to),
+        9..=16 if behind >= 16 => gather_chunks::<16>(&entries.entries, padded, indices, start, offsets, to),
         _ => {
             let mut end = 0;
             offsets.extend(indices.iter().map(|&index| {
@@ -170,9 +177,9 @@ pub fn gather_strings(
             end
         }
     };
-    assert_eq!(end, total);
-    // SAFETY: `total` bytes were written, string by string without a gap.
-    unsafe { bytes.set_len(start + total) };
+    assert!(end <= room, "{end} bytes, not {room}");
+    // SAFETY: `end` bytes were written, string by string without a gap, into memory that was reserved.
+    unsafe { bytes.set_len(start + end) };
 }
 
 /// Writes the strings at `indices`, all of at most `N` bytes, to the front of `to`, and their ends to `offsets`; returns how many
