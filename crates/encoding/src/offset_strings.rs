@@ -165,9 +165,9 @@ impl OffsetStrings {
         Ok(())
     }
 
-    /// Whether so many bytes more are not too many.
+    /// Whether there is memory for so many bytes more already.
     pub(crate) fn has_room(&self, more: usize) -> bool {
-        self.bytes.len().saturating_add(more) <= self.most
+        self.bytes.len() + more + kernels::LONG_COPY_BYTES <= self.bytes.capacity().min(self.most)
     }
 
     /// Appends copies of the strings at `indices` of a dictionary, which have at most `room` bytes together.
@@ -236,7 +236,7 @@ impl OffsetStrings {
     /// Fails if `more` bytes were too many for offsets of 32 bits, or for the memory.
     pub(crate) fn make_room(&mut self, more: usize) -> Result<()> {
         let total = self.bytes.len().saturating_add(more);
-        if !self.has_room(more) {
+        if total > self.most {
             return Err(too_many(total, self.most));
         }
         if total + kernels::LONG_COPY_BYTES > self.bytes.capacity() {

@@ -74,7 +74,7 @@ impl Dictionary {
             }
         };
         let room = match strings.entries.longest() * indices.len() {
-            // PERF: adding the lengths of short strings takes half as long as copying them.
+            // PERF: adding the lengths of short strings up takes half as long as copying them.
             most if most <= FEW_BYTES && out.has_room(most) => {
                 check_indices(indices, views.len())?;
                 most
@@ -147,7 +147,7 @@ pub fn check_indices(indices: &[u32], len: usize) -> Result<()> {
     }
 }
 
-/// Most bytes for which memory is reserved without a look at how many are needed.
+/// Bytes that the strings of a block may have, for which nobody looks how many they have.
 const FEW_BYTES: usize = 64 << 10;
 
 #[cold]
