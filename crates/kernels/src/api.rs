@@ -272,6 +272,21 @@ pub fn unpack_short_runs(
     Kernels::current().unpack_short_runs(padded, len, position, width, most, out)
 }
 
+/// [`unpack_short_runs`] of values of at most 8 bits, as bytes.
+///
+/// # Panics
+/// If the width is not 1 to 8, or `len` is more than there is.
+pub fn unpack_short_runs_u8(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    most: usize,
+    out: &mut Vec<u8>,
+) -> usize {
+    Kernels::current().unpack_short_runs_u8(padded, len, position, width, most, out)
+}
+
 /// [`gather`] for views. `base` is added to the buffer number of those that are not inline.
 pub fn gather_views(dictionary: &[u128], indices: &[u32], base: u32, out: &mut Vec<u128>) -> Result<(), u32> {
     Kernels::current().gather_views(dictionary, indices, base, out)

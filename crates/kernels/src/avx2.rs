@@ -13,7 +13,7 @@ mod prefix_sum;
 mod unpack;
 mod vector;
 
-use crate::short_runs::unpack_short_runs_by_width;
+use crate::short_runs::{unpack_bytes, unpack_short_runs_by_width};
 use crate::signatures::{Kernels, ViewSummary};
 use crate::uninit::put_chunk;
 use crate::views::summarize_views_scalar;
@@ -65,6 +65,7 @@ pub(crate) const AVX2: Kernels = Kernels {
     split_streams_u64: byte_stream_split::split_streams_u64,
     gather_small_u32: Some(gather_small_u32),
     unpack_short_runs,
+    unpack_short_runs_u8,
     max_u32,
     count_ones,
     levels_ge,
@@ -125,6 +126,19 @@ fn unpack_short_runs(
     out: &mut [MaybeUninit<u32>],
 ) -> (usize, usize) {
     unpack_short_runs_by_width(padded, len, position, width, out)
+}
+
+/// The bits of each value are deposited in a byte of its own.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn unpack_short_runs_u8(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    out: &mut [MaybeUninit<u8>],
+) -> (usize, usize) {
+    let lanes = 0x0101_0101_0101_0101 * (0xff >> (8 - width));
+    unpack_bytes(padded, len, position, width, out, |word| _pdep_u64(word, lanes))
 }
 
 #[target_feature(enable = "avx2")]

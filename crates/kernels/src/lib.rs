@@ -52,8 +52,8 @@ pub use api::{
     filter_u64, filter_u128, gather, gather_u32, gather_views, list_offsets, max_u32, merge_streams,
     merge_streams_u32, merge_streams_u64, min_max_f32, min_max_f64, min_max_i32, min_max_i64, min_max_u32,
     min_max_u64, pack_u8, prefix_sum_u32, prefix_sum_u64, split_streams_u32, split_streams_u64,
-    summarize_views, unpack_deltas_u32, unpack_deltas_u64, unpack_short_runs, unpack_u8, unpack_u32,
-    unpack_u64,
+    summarize_views, unpack_deltas_u32, unpack_deltas_u64, unpack_short_runs, unpack_short_runs_u8,
+    unpack_u8, unpack_u32, unpack_u64,
 };
 pub use bitmap::{BitAppender, BitRun, Bitmap};
 pub use byte_stream_split::split_streams;

@@ -32,7 +32,6 @@ pub(crate) const NEON: Kernels = Kernels {
     expand_u32: expand::expand_u32,
     expand_u64: expand::expand_u64,
     expand_u128: expand::expand_u128,
-    expand_ends: crate::expand::expand_ends_scalar,
     filter_u8: filter::filter_u8,
     filter_u32: filter::filter_u32,
     prefix_sum_u32: prefix_sum::prefix_sum_u32,

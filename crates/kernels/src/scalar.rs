@@ -40,6 +40,7 @@ pub(crate) const SCALAR: Kernels = Kernels {
     split_streams_u64: byte_stream_split::split_streams_u64_scalar,
     gather_small_u32: None,
     unpack_short_runs: short_runs::unpack_short_runs_scalar,
+    unpack_short_runs_u8: short_runs::unpack_short_runs_u8_scalar,
     max_u32: gather::max_u32_scalar,
     count_ones: bitmap::count_ones_scalar,
     levels_ge: bitmap::levels_ge_scalar,

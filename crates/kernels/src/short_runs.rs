@@ -3,13 +3,27 @@
 //! Where neighbours are often equal, runs of some ten equal values alternate with a group or two of packed ones. Nobody can
 //! predict of which kind the next run is, nor its length. So each run is unpacked as both kinds, without a branch.
 
-use crate::signatures::Kernels;
+use crate::signatures::{Kernels, UnpackShortRuns};
 use crate::uninit::put_chunk;
 use std::array::from_fn;
 use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 
 impl Kernels {
+    /// `unpack_short_runs_u8` at this level.
+    pub fn unpack_short_runs_u8(
+        &self,
+        padded: &[u8],
+        len: usize,
+        position: usize,
+        width: u32,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        assert!((1..=8).contains(&width), "width {width}");
+        append_short_runs(self.unpack_short_runs_u8, padded, len, position, width, most, out)
+    }
+
     /// `unpack_short_runs` at this level.
     pub fn unpack_short_runs(
         &self,
@@ -21,16 +35,28 @@ impl Kernels {
         out: &mut Vec<u32>,
     ) -> usize {
         assert!((1..=MAX_SHORT_RUN_WIDTH).contains(&width), "width {width}");
-        assert!(len <= padded.len());
-        out.reserve(most + VALUES_PER_RUN);
-        let room = &mut out.spare_capacity_mut()[..most + VALUES_PER_RUN];
-        // SAFETY: this CPU has the level of this table.
-        let (position, n) = unsafe { (self.unpack_short_runs)(padded, len, position, width, room) };
-        assert!(n <= most);
-        // SAFETY: the loop wrote `n` values.
-        unsafe { out.set_len(out.len() + n) };
-        position
+        append_short_runs(self.unpack_short_runs, padded, len, position, width, most, out)
     }
+}
+
+fn append_short_runs<T>(
+    unpack: UnpackShortRuns<T>,
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    most: usize,
+    out: &mut Vec<T>,
+) -> usize {
+    assert!(len <= padded.len());
+    out.reserve(most + VALUES_PER_RUN);
+    let room = &mut out.spare_capacity_mut()[..most + VALUES_PER_RUN];
+    // SAFETY: this CPU has the level of the table that the loop is from.
+    let (position, n) = unsafe { unpack(padded, len, position, width, room) };
+    assert!(n <= most);
+    // SAFETY: the loop wrote `n` values.
+    unsafe { out.set_len(out.len() + n) };
+    position
 }
 
 pub(crate) fn unpack_short_runs_scalar(
@@ -85,9 +111,78 @@ fn unpack(
     out: &mut [MaybeUninit<u32>],
 ) -> (usize, usize) {
     let mask = (1_u32 << width) - 1;
-    let bytes_of_value = width.div_ceil(8);
     // What half a group has, if all its values are 1.
     let ones = 1 | 1_u64 << width | 1 << (2 * width) | 1 << (3 * width);
+    for_each_short_run(width, padded, len, position, out, |run, room| {
+        let equal = ones * u64::from(run.value & mask);
+        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
+        for (i, group) in groups.iter_mut().enumerate() {
+            // The second half begins within a byte if the width is odd.
+            let halves =
+                [word(run.payload, i * width), word(run.payload, i * width + width / 2) >> (width % 2 * 4)];
+            let halves = halves.map(|half| select_unpredictable(run.is_packed, half, equal));
+            put_chunk(&from_fn(|i| (halves[i / 4] >> (i % 4 * width)) as u32 & mask), group);
+        }
+        rest.iter_mut().for_each(|group| put_chunk(&[run.value; GROUP], group));
+    })
+}
+
+pub(crate) fn unpack_short_runs_u8_scalar(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    out: &mut [MaybeUninit<u8>],
+) -> (usize, usize) {
+    let mask = 0xff >> (8 - width);
+    let spread = |word: u64| u64::from_le_bytes(from_fn(|i| (word >> (i * width as usize)) as u8 & mask));
+    unpack_bytes(padded, len, position, width, out, spread)
+}
+
+/// The loop for bytes. `spread` moves the lowest eight values of a word to the bytes of a word.
+#[inline(always)]
+pub(crate) fn unpack_bytes(
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    width: u32,
+    out: &mut [MaybeUninit<u8>],
+    spread: impl Fn(u64) -> u64,
+) -> (usize, usize) {
+    let width = width as usize;
+    for_each_short_run(width, padded, len, position, out, |run, room| {
+        let equal = [run.value as u8; GROUP];
+        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
+        for (i, group) in groups.iter_mut().enumerate() {
+            let packed = spread(word(run.payload, i * width));
+            let values = select_unpredictable(run.is_packed, packed, u64::from_le_bytes(equal));
+            put_chunk(&values.to_le_bytes(), group);
+        }
+        rest.iter_mut().for_each(|group| put_chunk(&equal, group));
+    })
+}
+
+/// A run that is short.
+struct ShortRun<'a> {
+    is_packed: bool,
+    /// The packed values and what follows them; at least the bytes of the longest packed run.
+    payload: &'a [u8],
+    /// The value, if they are equal.
+    value: u32,
+}
+
+/// Calls `put` for each run, which writes [`VALUES_PER_RUN`] values, until one is not short or might not fit; returns the position
+/// of that one, and how many values were before it.
+#[inline(always)]
+fn for_each_short_run<T>(
+    width: usize,
+    padded: &[u8],
+    len: usize,
+    position: usize,
+    out: &mut [MaybeUninit<T>],
+    mut put: impl FnMut(ShortRun<'_>, &mut [MaybeUninit<T>; VALUES_PER_RUN]),
+) -> (usize, usize) {
+    let bytes_of_value = width.div_ceil(8);
     let most = out.len().saturating_sub(VALUES_PER_RUN);
     let (mut position, mut n) = (position, 0);
     while let Some(run) = padded.get(position..).and_then(<[u8]>::first_chunk::<BYTES_PER_RUN>)
@@ -103,23 +198,19 @@ fn unpack(
         let bytes = select_unpredictable(is_packed, width * count, bytes_of_value);
         let end = position + 1 + has_two + bytes;
         let is_longer = has_two == 1 && run[1] >> 7 == 1;
-        let is_wide = !is_packed && value > mask;
+        let is_wide = !is_packed && value >> width != 0;
         if count == 0 || values > longest.min(most - n) || end > len || is_longer || is_wide {
             break;
         }
-        let equal = ones * u64::from(value & mask);
-        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
-        for (i, group) in groups.iter_mut().enumerate() {
-            let word = |at: usize| u64::from_le_bytes(*payload[at..].first_chunk().expect("in the payload"));
-            // The second half begins within a byte if the width is odd.
-            let halves = [word(i * width), word(i * width + width / 2) >> (width % 2 * 4)];
-            let halves = halves.map(|half| select_unpredictable(is_packed, half, equal));
-            put_chunk(&from_fn(|i| (halves[i / 4] >> (i % 4 * width)) as u32 & mask), group);
-        }
-        rest.iter_mut().for_each(|group| put_chunk(&[value; GROUP], group));
+        put(ShortRun { is_packed, payload, value }, room);
         (position, n) = (end, n + values);
     }
     (position, n)
+}
+
+#[inline(always)]
+fn word(payload: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(*payload[at..].first_chunk().expect("in the payload"))
 }
 
 /// Values of a packed group.
@@ -176,6 +267,13 @@ mod tests {
                 let mut out = vec![77];
                 let end = kernels.unpack_short_runs(&padded, bytes.len(), 0, width, values.len(), &mut out);
                 assert_eq!((end, &out[1..]), (bytes.len(), &values[..]), "width {width}, {kernels:?}");
+                if width <= 8 {
+                    let mut out = vec![77];
+                    let n = values.len();
+                    let end = kernels.unpack_short_runs_u8(&padded, bytes.len(), 0, width, n, &mut out);
+                    assert_eq!(end, bytes.len());
+                    assert!(out[1..].iter().map(|&value| u32::from(value)).eq(values.iter().copied()));
+                }
                 // No run is cut.
                 for most in [0, 1, 20, 100, 101, 102, 103] {
                     let mut out = Vec::new();
@@ -205,6 +303,9 @@ mod tests {
                 let padded = [&bytes[..], &[0; 70]].concat();
                 let mut out = Vec::new();
                 assert_eq!(kernels.unpack_short_runs(&padded, len, 0, 1, 100, &mut out), 0, "{bytes:?}");
+                assert!(out.is_empty());
+                let mut out = Vec::new();
+                assert_eq!(kernels.unpack_short_runs_u8(&padded, len, 0, 1, 100, &mut out), 0, "{bytes:?}");
                 assert!(out.is_empty());
             }
             assert_eq!(kernels.unpack_short_runs(&[2 << 1, 1], 2, 0, 1, 100, &mut Vec::new()), 0);

@@ -49,12 +49,12 @@ pub(crate) type GatherSmall<T> =
     unsafe fn(dictionary: &[T; SMALL_DICTIONARY], indices: &[u32], out: &mut [MaybeUninit<T>]);
 /// Unpacks runs of `width` bits, 1 to 16, from `position` of `padded[..len]` on until one is not short, or leaves fewer than
 /// `short_runs::VALUES_PER_RUN` slots of `out`; returns the position of the next run, and how many values it wrote.
-pub(crate) type UnpackShortRuns = unsafe fn(
+pub(crate) type UnpackShortRuns<T> = unsafe fn(
     padded: &[u8],
     len: usize,
     position: usize,
     width: u32,
-    out: &mut [MaybeUninit<u32>],
+    out: &mut [MaybeUninit<T>],
 ) -> (usize, usize);
 /// Merges byte streams, one for each byte of a value, into values.
 pub(crate) type MergeStreams<T, const W: usize> = unsafe fn(streams: [&[u8]; W], out: &mut [MaybeUninit<T>]);
@@ -103,7 +103,9 @@ pub struct Kernels {
     pub(crate) split_streams_u64: SplitStreams<u64, 8>,
     /// `None` where it is not faster than a load for each value.
     pub(crate) gather_small_u32: Option<GatherSmall<u32>>,
-    pub(crate) unpack_short_runs: UnpackShortRuns,
+    pub(crate) unpack_short_runs: UnpackShortRuns<u32>,
+    /// For widths up to 8.
+    pub(crate) unpack_short_runs_u8: UnpackShortRuns<u8>,
     pub(crate) max_u32: unsafe fn(values: &[u32]) -> u32,
     /// Counts the ones among `n` bits from bit `first` on.
     pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,

@@ -157,6 +157,11 @@ fn short_runs() {
                     let end = kernels.unpack_short_runs(padded, all.len(), 0, width, n, &mut out);
                     assert!(end <= all.len() && out.len() <= n);
                     assert!(padding < 64 || (end, out.len()) == (all.len(), n), "{width} bits, {padding}");
+                    if width <= 8 {
+                        let (mut out, len) = (Vec::new(), all.len());
+                        let same = kernels.unpack_short_runs_u8(padded, len, 0, width, n, &mut out);
+                        assert_eq!(same, end);
+                    }
                 }
             }
         }

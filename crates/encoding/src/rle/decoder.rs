@@ -99,55 +99,47 @@ impl RleBitPackedDecoder {
     /// Appends the next `n` values.
     pub fn decode(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         let width = self.width;
-        let (mut left, mut are_short) = (n, true);
-        while left > 0 {
-            if are_short {
-                left -= self.append_short_runs(left, out);
-                if left == 0 {
-                    break;
-                }
-            }
-            let before = out.len();
-            match self.next(left)? {
-                RleRun::Repeated { value, n } => out.resize(before + n, value),
-                RleRun::Packed { bytes, first, n } => kernels::unpack_u32(bytes, width, first, n, out),
-            }
-            let n = out.len() - before;
-            left -= n;
-            are_short = n <= kernels::VALUES_PER_RUN;
-        }
-        Ok(())
+        let unpack = |bytes: &[u8], first, n, out: &mut _| kernels::unpack_u32(bytes, width, first, n, out);
+        self.decode_runs(n, out, Self::append_short_runs, |value| value, unpack)
     }
 
     /// Appends the next `n` values, which must be of at most 8 bits, as bytes.
-    ///
-    /// PERF: most runs of levels are short, so a block of them is packed again without headers, and then unpacked at once.
     ///
     /// # Panics
     /// If the width is over 8.
     pub fn decode_u8(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
         let width = self.width;
         assert!(width <= 8);
-        let mut packed = Bitmap::new();
-        let mut left = n;
+        let unpack = |bytes: &[u8], first, n, out: &mut _| kernels::unpack_u8(bytes, width, first, n, out);
+        self.decode_runs(n, out, Self::append_short_runs_u8, |value| value as u8, unpack)
+    }
+
+    /// Appends the next `n` values: by `short` as long as runs are short, and otherwise run by run.
+    #[inline(always)]
+    fn decode_runs<T: Copy>(
+        &mut self,
+        n: usize,
+        out: &mut Vec<T>,
+        short: impl Fn(&mut Self, usize, &mut Vec<T>) -> usize,
+        of: impl Fn(u32) -> T,
+        unpack: impl Fn(&[u8], usize, usize, &mut Vec<T>),
+    ) -> Result<()> {
+        let (mut left, mut are_short) = (n, true);
         while left > 0 {
-            left -= if self.left() >= left.min(LONG_RUN) {
-                match self.next(left)? {
-                    RleRun::Repeated { value, n } => {
-                        out.resize(out.len() + n, value as u8);
-                        n
-                    }
-                    RleRun::Packed { bytes, first, n } => {
-                        kernels::unpack_u8(bytes, width, first, n, out);
-                        n
-                    }
+            if are_short {
+                left -= short(self, left, out);
+                if left == 0 {
+                    break;
                 }
-            } else {
-                packed.clear();
-                let n = self.decode_packed(left.min(VALUES_PER_BLOCK), LONG_RUN, &mut packed)?;
-                kernels::unpack_u8(packed.as_bytes(), width, 0, n, out);
-                n
-            };
+            }
+            let before = out.len();
+            match self.next(left)? {
+                RleRun::Repeated { value, n } => out.resize(before + n, of(value)),
+                RleRun::Packed { bytes, first, n } => unpack(bytes, first, n, out),
+            }
+            let n = out.len() - before;
+            left -= n;
+            are_short = n <= kernels::VALUES_PER_RUN;
         }
         Ok(())
     }
@@ -158,55 +150,38 @@ impl RleBitPackedDecoder {
     /// If the width is not 1.
     pub fn decode_bits(&mut self, n: usize, out: &mut Bitmap) -> Result<()> {
         assert_eq!(self.width, 1);
-        self.decode_packed(n, usize::MAX, out).map(drop)
-    }
-
-    /// Appends the bits of the next `n` values, which must be of at most 8 bits each. Stops before a run of which `long` values are
-    /// left; returns how many values there were.
-    fn decode_packed(&mut self, n: usize, long: usize, out: &mut Bitmap) -> Result<usize> {
-        let width = self.width as usize;
         let mut out = out.appender();
         let mut left = n;
         while left > 0 {
             if self.left() == 0 {
-                left -= self.short_runs(left, &mut out);
-                if left == 0 {
-                    break;
-                }
-                self.next_run()?;
+                left -= self.short_bit_runs(left, &mut out);
             }
-            if self.left() >= long {
-                break;
+            if left > 0 {
+                left -= match self.next(left)? {
+                    RleRun::Repeated { value, n } => {
+                        out.push_run(value != 0, n);
+                        n
+                    }
+                    RleRun::Packed { bytes, first, n } => {
+                        out.push_packed(bytes, first, n);
+                        n
+                    }
+                };
             }
-            left -= match self.next(left)? {
-                RleRun::Repeated { value, n } => {
-                    push_repeated(value, n, width, &mut out);
-                    n
-                }
-                RleRun::Packed { bytes, first, n } => {
-                    out.push_packed(bytes, first * width, n * width);
-                    n
-                }
-            };
         }
-        Ok(n - left)
+        Ok(())
     }
 
-    /// Appends the bits of whole runs that are short and have headers of up to two bytes, and not more than `most` values
-    /// together; returns how many values. The run before must be over.
+    /// Appends the bits of whole runs that are short and have headers of up to two bytes, and not more than `most`
+    /// together; returns how many. The run before must be over.
     ///
     /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, on the header's
     /// size or on the length, which would be mispredicted every other time.
-    fn short_runs(&mut self, most: usize, out: &mut BitAppender<'_>) -> usize {
-        let width = self.width as usize;
-        let Some(longest_packed) = 64usize.checked_div(width) else { return 0 };
-        // If values do not straddle words, all words of a run are equal.
-        let longest_run = if 64 % width == 0 { 256 / width } else { longest_packed };
-        let in_every_value = IN_EVERY_VALUE[width];
+    fn short_bit_runs(&mut self, most: usize, out: &mut BitAppender<'_>) -> usize {
         let bytes = self.page.as_slice();
-        let most = most.min(VALUES_PER_BLOCK);
+        let most = most.min(BITS_PER_BLOCK);
         let (mut position, mut left) = (self.position, most);
-        out.push_bit_runs(most * width, || {
+        out.push_bit_runs(most, || {
             let next = bytes.get(position..)?.first_chunk::<10>()?;
             let has_two = next[0] >> 7;
             let count = usize::from(next[0] & 0x7f) | usize::from(next[1] * has_two) << 7;
@@ -214,21 +189,31 @@ impl RleBitPackedDecoder {
             let behind = u64::from_le_bytes(*next[2..].first_chunk()?);
             let payload = if has_two == 0 { payload } else { behind };
             let is_packed = count & 1 == 1;
-            let n = count >> 1 << if is_packed { 3 } else { 0 };
-            let longest = if is_packed { longest_packed } else { longest_run };
-            let is_value = is_packed | (u32::from(payload as u8) >> width == 0);
-            if n > left.min(longest) || !is_value || next[1] & (has_two << 7) != 0 {
+            let bits = count >> 1 << if is_packed { 3 } else { 0 };
+            let longest = if is_packed { 64 } else { 256 };
+            let is_bit = is_packed | (payload as u8 <= 1);
+            if bits > left.min(longest) || !is_bit || next[1] & (has_two << 7) != 0 {
                 return None;
             }
-            left -= n;
-            let bits = n * width;
+            left -= bits;
             position += 1 + usize::from(has_two) + if is_packed { bits / 8 } else { 1 };
-            let repeated = u64::from(payload as u8).wrapping_mul(in_every_value);
+            let repeated = (payload & 1).wrapping_neg();
             let word = if is_packed { payload } else { repeated };
             Some(BitRun { bits, word, after: if bits > 64 { repeated } else { 0 } })
         });
         self.position = position;
         most - left
+    }
+
+    /// [`append_short_runs`](Self::append_short_runs) of values of up to 8 bits, as bytes, with memory as it takes.
+    fn append_short_runs_u8(&mut self, most: usize, out: &mut Vec<u8>) -> usize {
+        if self.left() > 0 || self.width == 0 {
+            return 0;
+        }
+        let (before, most) = (out.len(), most.min(VALUES_PER_BLOCK));
+        let (padded, len) = (self.page.padded(), self.page.len());
+        self.position = kernels::unpack_short_runs_u8(padded, len, self.position, self.width, most, out);
+        out.len() - before
     }
 
     /// Appends whole runs that are short, at most `most` values together and with no need of more memory; returns how many. There
@@ -336,37 +321,9 @@ impl RleBitPackedDecoder {
     }
 }
 
-/// Appends the bits of `n` times `value`, of 1 to 8 bits.
-fn push_repeated(value: u32, n: usize, width: usize, out: &mut BitAppender<'_>) {
-    if width == 1 {
-        return out.push_run(value != 0, n);
-    }
-    let Some(longest) = 64usize.checked_div(width) else { return };
-    let word = u64::from(value).wrapping_mul(IN_EVERY_VALUE[width]);
-    for done in (0..n).step_by(longest) {
-        let bits = (n - done).min(longest) * width;
-        out.push(word & u64::MAX >> (64 - bits), bits as u32);
-    }
-}
-
-/// For each width up to 8 a word with a 1 as each value.
-static IN_EVERY_VALUE: [u64; 9] = {
-    let mut words = [0; 9];
-    let mut width = 1;
-    while width <= 8 {
-        let mut at = 0;
-        while at < 64 {
-            words[width] |= 1 << at;
-            at += width;
-        }
-        width += 1;
-    }
-    words
-};
-
-/// Values of a run of levels that is unpacked where it is.
-const LONG_RUN: usize = 128;
-/// Values that are packed again at a time.
+/// Bits that are appended at a time.
+const BITS_PER_BLOCK: usize = 2048;
+/// Short runs that memory is reserved for at a time, in values.
 const VALUES_PER_BLOCK: usize = 2048;
 /// Values in a packed group, which is a whole number of bytes for any width.
 pub(super) const VALUES_PER_GROUP: usize = 8;
