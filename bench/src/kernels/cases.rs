@@ -132,11 +132,20 @@ impl Cases {
             }
             let len = runs.len();
             runs.extend([0; 2 * SLACK]);
+            let runs: Arc<[u8]> = runs.into();
+            let same = Arc::clone(&runs);
             self.add(&format!("unpack_short_runs_{width}"), move |kernels, out| {
                 out.u32.clear();
-                let end = kernels.unpack_short_runs(&runs, len, 0, width, values, &mut out.u32);
+                let end = kernels.unpack_short_runs(&same, len, 0, width, values, &mut out.u32);
                 assert_eq!((end, out.u32.len()), (len, values));
             });
+            if width <= 8 {
+                self.add(&format!("unpack_short_runs_u8_{width}"), move |kernels, out| {
+                    out.u8.clear();
+                    let end = kernels.unpack_short_runs_u8(&runs, len, 0, width, values, &mut out.u8);
+                    assert_eq!((end, out.u8.len()), (len, values));
+                });
+            }
         }
     }
 

@@ -110,21 +110,7 @@ fn unpack(
     position: usize,
     out: &mut [MaybeUninit<u32>],
 ) -> (usize, usize) {
-    let mask = (1_u32 << width) - 1;
-    // What half a group has, if all its values are 1.
-    let ones = 1 | 1_u64 << width | 1 << (2 * width) | 1 << (3 * width);
-    for_each_short_run(width, padded, len, position, out, |run, room| {
-        let equal = ones * u64::from(run.value & mask);
-        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
-        for (i, group) in groups.iter_mut().enumerate() {
-            // The second half begins within a byte if the width is odd.
-            let halves =
-                [word(run.payload, i * width), word(run.payload, i * width + width / 2) >> (width % 2 * 4)];
-            let halves = halves.map(|half| select_unpredictable(run.is_packed, half, equal));
-            put_chunk(&from_fn(|i| (halves[i / 4] >> (i % 4 * width)) as u32 & mask), group);
-        }
-        rest.iter_mut().for_each(|group| put_chunk(&[run.value; GROUP], group));
-    })
+    for_each_short_run(width, padded, len, position, out, Words { width })
 }
 
 pub(crate) fn unpack_short_runs_u8_scalar(
@@ -150,29 +136,72 @@ pub(crate) fn unpack_bytes(
     spread: impl Fn(u64) -> u64,
 ) -> (usize, usize) {
     let width = width as usize;
-    for_each_short_run(width, padded, len, position, out, |run, room| {
-        let equal = [run.value as u8; GROUP];
-        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
-        for (i, group) in groups.iter_mut().enumerate() {
-            let packed = spread(word(run.payload, i * width));
-            let values = select_unpredictable(run.is_packed, packed, u64::from_le_bytes(equal));
-            put_chunk(&values.to_le_bytes(), group);
-        }
-        rest.iter_mut().for_each(|group| put_chunk(&equal, group));
-    })
+    for_each_short_run(width, padded, len, position, out, Bytes { width, spread })
 }
 
 /// A run that is short.
 struct ShortRun<'a> {
     is_packed: bool,
-    /// The packed values and what follows them; at least the bytes of the longest packed run.
+    /// The packed values and what follows them.
     payload: &'a [u8],
     /// The value, if they are equal.
     value: u32,
 }
 
-/// Calls `put` for each run, which writes [`VALUES_PER_RUN`] values, until one is not short or might not fit; returns the position
-/// of that one, and how many values were before it.
+/// Unpacks a run as both kinds.
+///
+/// PERF: a trait, as a closure would not be compiled with the instructions of the level.
+trait UnpackRun<T> {
+    /// Writes the values of `run`, and others behind them.
+    fn unpack(&self, run: ShortRun<'_>, room: &mut [MaybeUninit<T>; VALUES_PER_RUN]);
+}
+
+/// Values of up to 16 bits, as words.
+struct Words {
+    width: usize,
+}
+
+impl UnpackRun<u32> for Words {
+    #[inline(always)]
+    fn unpack(&self, run: ShortRun<'_>, room: &mut [MaybeUninit<u32>; VALUES_PER_RUN]) {
+        let width = self.width;
+        let mask = (1_u32 << width) - 1;
+        // What half a group has, if all its values are 1.
+        let ones = 1 | 1_u64 << width | 1 << (2 * width) | 1 << (3 * width);
+        let equal = ones * u64::from(run.value & mask);
+        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
+        for (i, group) in groups.iter_mut().enumerate() {
+            // The second half begins within a byte if the width is odd.
+            let halves =
+                [word(run.payload, i * width), word(run.payload, i * width + width / 2) >> (width % 2 * 4)];
+            let halves = halves.map(|half| select_unpredictable(run.is_packed, half, equal));
+            put_chunk(&from_fn(|i| (halves[i / 4] >> (i % 4 * width)) as u32 & mask), group);
+        }
+        rest.iter_mut().for_each(|group| put_chunk(&[run.value; GROUP], group));
+    }
+}
+
+/// Values of up to 8 bits, as bytes.
+struct Bytes<F> {
+    width: usize,
+    spread: F,
+}
+
+impl<F: Fn(u64) -> u64> UnpackRun<u8> for Bytes<F> {
+    #[inline(always)]
+    fn unpack(&self, run: ShortRun<'_>, room: &mut [MaybeUninit<u8>; VALUES_PER_RUN]) {
+        let equal = [run.value as u8; GROUP];
+        let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
+        for (i, group) in groups.iter_mut().enumerate() {
+            let packed = (self.spread)(word(run.payload, i * self.width));
+            let values = select_unpredictable(run.is_packed, packed, u64::from_le_bytes(equal));
+            put_chunk(&values.to_le_bytes(), group);
+        }
+        rest.iter_mut().for_each(|group| put_chunk(&equal, group));
+    }
+}
+
+/// Unpacks runs until one is not short or might not fit; returns the position of that one, and how many values were before it.
 #[inline(always)]
 fn for_each_short_run<T>(
     width: usize,
@@ -180,7 +209,7 @@ fn for_each_short_run<T>(
     len: usize,
     position: usize,
     out: &mut [MaybeUninit<T>],
-    mut put: impl FnMut(ShortRun<'_>, &mut [MaybeUninit<T>; VALUES_PER_RUN]),
+    values_of: impl UnpackRun<T>,
 ) -> (usize, usize) {
     let bytes_of_value = width.div_ceil(8);
     let most = out.len().saturating_sub(VALUES_PER_RUN);
@@ -202,7 +231,7 @@ fn for_each_short_run<T>(
         if count == 0 || values > longest.min(most - n) || end > len || is_longer || is_wide {
             break;
         }
-        put(ShortRun { is_packed, payload, value }, room);
+        values_of.unpack(ShortRun { is_packed, payload, value }, room);
         (position, n) = (end, n + values);
     }
     (position, n)
