@@ -143,7 +143,7 @@ pub(crate) fn unpack_bytes(
 struct ShortRun<'a> {
     is_packed: bool,
     /// The packed values and what follows them.
-    payload: &'a [u8],
+    payload: &'a [u8; PAYLOAD_BYTES],
     /// The value, if they are equal.
     value: u32,
 }
@@ -220,14 +220,14 @@ fn for_each_short_run<T>(
         let has_two = usize::from(run[0] >> 7);
         let header = usize::from(run[0] & 0x7f) | (usize::from(run[1]) * has_two) << 7;
         let (count, is_packed) = (header >> 1, header & 1 == 1);
-        let payload = &run[1 + has_two..];
+        let payload = run[1 + has_two..].first_chunk().expect("behind a header of up to two bytes");
         let value = u32::from(payload[0]) | if width > 8 { u32::from(payload[1]) << 8 } else { 0 };
         let values = select_unpredictable(is_packed, GROUP * count, count);
         let longest = select_unpredictable(is_packed, PACKED_GROUPS * GROUP, VALUES_PER_RUN);
         let bytes = select_unpredictable(is_packed, width * count, bytes_of_value);
         let end = position + 1 + has_two + bytes;
         let is_longer = has_two == 1 && run[1] >> 7 == 1;
-        let is_wide = !is_packed && value >> width != 0;
+        let is_wide = !is_packed && value > (1 << width) - 1;
         if count == 0 || values > longest.min(most - n) || end > len || is_longer || is_wide {
             break;
         }
@@ -238,7 +238,7 @@ fn for_each_short_run<T>(
 }
 
 #[inline(always)]
-fn word(payload: &[u8], at: usize) -> u64 {
+fn word(payload: &[u8; PAYLOAD_BYTES], at: usize) -> u64 {
     u64::from_le_bytes(*payload[at..].first_chunk().expect("in the payload"))
 }
 
@@ -252,7 +252,8 @@ pub const VALUES_PER_RUN: usize = 64;
 /// Widest values of short runs: half a group fits a word.
 pub const MAX_SHORT_RUN_WIDTH: u32 = 16;
 /// Bytes that are looked at for each run: a header of up to two, and the longest groups.
-const BYTES_PER_RUN: usize = 2 + MAX_SHORT_RUN_WIDTH as usize * PACKED_GROUPS;
+const BYTES_PER_RUN: usize = 2 + PAYLOAD_BYTES;
+const PAYLOAD_BYTES: usize = MAX_SHORT_RUN_WIDTH as usize * PACKED_GROUPS;
 
 #[cfg(test)]
 mod tests {
