@@ -116,9 +116,9 @@ impl Sample {
         list.leaves(&mut leaves);
         for leaf in leaves {
             let found = self.slots(root, leaf, false).list(list, inner).unwrap();
-            prop_assert_eq!(&found.offsets, &offsets, "offsets of {}", list.name);
+            prop_assert_eq!(found.offsets(), offsets.as_slice(), "offsets of {}", list.name);
             let expected = data.iter().any(Option::is_none).then(|| validity.clone());
-            prop_assert_eq!(found.validity, expected);
+            prop_assert_eq!(found.validity().cloned(), expected);
         }
         self.check(root, inner, element, &elements)
     }
