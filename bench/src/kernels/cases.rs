@@ -28,6 +28,7 @@ pub(super) struct Case {
 pub(super) struct Out {
     u8: Vec<u8>,
     u32: Vec<u32>,
+    i32: Vec<i32>,
     u64: Vec<u64>,
     u128: Vec<u128>,
     bits: Bitmap,
@@ -230,6 +231,17 @@ impl Cases {
             self.add(&format!("expand_u128_{percent}"), move |kernels, out| {
                 out.u128.clear();
                 kernels.expand_u128(&from.as_chunks().0[..ones], &bits, 0, n, &mut out.u128);
+            });
+            let (bits, ends) = (Arc::clone(&valid), (0..=ones as u32).collect::<Vec<_>>());
+            self.add(&format!("expand_ends_{percent}"), move |kernels, out| {
+                out.u32.clear();
+                kernels.expand_ends(&ends, &bits, 0, n, &mut out.u32);
+            });
+            // Lists that are more or less long, of elements of which half are there.
+            let (begins, elements) = (Arc::clone(&valid), some.clone());
+            self.add(&format!("list_offsets_{percent}"), move |kernels, out| {
+                out.i32.clear();
+                kernels.list_offsets(&begins, Some(&elements), &mut out.i32);
             });
             let from: Arc<Bitmap> = Arc::new((0..ones).map(|i| some.get(i)).collect());
             self.add(&format!("expand_bits_{percent}"), move |kernels, out| {
