@@ -128,7 +128,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 
     /// Rows in a batch; the last batch may have fewer. Default 8,192. Batches go on from one row group to the next, unless
-    /// there is a filter, a selection of rows or a virtual column: they end with row groups then.
+    /// there is a filter, a selection of rows or a virtual column: they end with row groups then. One thread decodes a batch in which
+    /// a row group ends together with the one before it, where that has at most 256 KiB in a field, unless memory is limited.
     #[must_use]
     pub fn with_batch_size(mut self, rows: usize) -> Self {
         self.batch_size = rows;
