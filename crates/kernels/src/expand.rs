@@ -155,10 +155,7 @@ pub(crate) fn for_each_word<T: Word<W>, const W: usize>(
             slots.fill(MaybeUninit::new(T::default()));
         } else {
             let mut padded = [[0; W]; WINDOW];
-            let window = dense.first_chunk().unwrap_or_else(|| {
-                padded[..dense.len()].copy_from_slice(dense);
-                &padded
-            });
+            let window = window_of(dense, &mut padded);
             if let Some(whole) = slots.first_chunk_mut() {
                 mixed(word, window, whole);
             } else {
@@ -170,6 +167,15 @@ pub(crate) fn for_each_word<T: Word<W>, const W: usize>(
         dense = later;
         first += slots.len();
     }
+}
+
+/// The first values of `dense`, or all of them in `padded`.
+#[inline(always)]
+fn window_of<'a, T: Copy>(dense: &'a [T], padded: &'a mut [T; WINDOW]) -> &'a [T; WINDOW] {
+    dense.first_chunk().unwrap_or_else(|| {
+        padded[..dense.len()].copy_from_slice(dense);
+        padded
+    })
 }
 
 /// Dense values that one word of validity can need, and a vector more.
@@ -255,10 +261,7 @@ pub(crate) fn for_each_word_of_ends(
         let word = word_at(validity, first) & low_mask64(slots.len());
         let mut padded = [0; WINDOW];
         // PERF: of constant size, so that no end is looked for outside.
-        let window = ends.first_chunk().unwrap_or_else(|| {
-            padded[..ends.len()].copy_from_slice(ends);
-            &padded
-        });
+        let window = window_of(ends, &mut padded);
         if let Some(whole) = slots.first_chunk_mut() {
             mixed(word, window, whole);
         } else {
