@@ -133,15 +133,14 @@ impl ParquetRecordBatchReader {
             let reader = ColumnReader::new(source, metadata, &plan.row_groups, leaf, wanted, options);
             (leaf, reader.with_buffer_pool(pool.clone()), target)
         };
-        let roots = read.into_iter().map(|root| {
+        let reader_of = |root: ProjectedField| {
             let columns = root.leaves().into_iter().map(|leaf| column(&root, leaf)).collect();
             RootReader { field: root.field, arrow: root.arrow, columns }
-        });
-        let roots: Vec<RootReader> = roots.collect();
+        };
+        let roots: Vec<RootReader> = read.into_iter().map(reader_of).collect();
         let sequential = SequentialReader::new(&metadata, &plan.row_groups);
-        let rows = sequential.left();
-        let offset = plan.offset.min(rows);
-        let end = (rows - offset).min(plan.limit) + offset;
+        let offset = plan.offset.min(sequential.left());
+        let end = (sequential.left() - offset).min(plan.limit) + offset;
         let prefetch = RemoteSource::of(&source, &metadata, &options.limits).map(|remote| {
             SequentialPrefetch::new(remote, leaves(&roots).collect(), &plan.row_groups, end as u64)
         });

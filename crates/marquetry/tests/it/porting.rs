@@ -1,4 +1,4 @@
-//! The table of calls in `marquetry::porting`: each call in it is made here, with the arguments that it names.
+//! The table of calls in `marquetry::porting`: each call in it is made here or in `porting_async`, with the arguments that it names.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
 
-fn wines() -> Bytes {
+pub(crate) fn wines() -> Bytes {
     std::fs::read(PATH).unwrap().into()
 }
 
@@ -433,60 +433,11 @@ fn variants_are_written_and_read() {
     assert!(!is_variant(&Field::new("a", DataType::Int32, false)));
 }
 
-/// Compiled where there are sinks; what they get is tested elsewhere.
-#[cfg(feature = "async")]
-#[test]
-fn asynchronous_writers_are_those_that_wait() {
-    use marquetry::arrow::AsyncArrowWriter;
-    use marquetry::arrow::async_writer::AsyncSink;
-    async fn written<S: AsyncSink>(mut sink: S, batch: RecordBatch) -> Result<u64> {
-        // What a sink is asked for; `complete` and `abort` are its last calls.
-        AsyncSink::write(&mut sink, Bytes::new()).await?;
-        let mut writer = AsyncArrowWriter::try_new(sink, batch.schema(), None)?;
-        writer.write(&batch).await?;
-        writer.flush().await?;
-        assert_eq!(writer.in_progress_size(), 0);
-        Ok(writer.close().await?.num_rows())
-    }
-    let column: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-    drop(written(Vec::new(), RecordBatch::try_from_iter([("id", column)]).unwrap()));
-}
-
-/// Compiled where there are streams; that they read what readers read is tested elsewhere.
-#[cfg(feature = "async")]
-#[test]
-fn streams_are_built_as_readers_are() {
-    use marquetry::arrow::ParquetRecordBatchStreamBuilder;
-    use marquetry::arrow::async_reader::{AsyncSource, CoalesceOptions};
-    async fn rows_of<S: AsyncSource + Unpin + 'static>(input: S) -> Result<u64> {
-        let options = ArrowReaderOptions::new().with_footer_size_hint(1 << 20);
-        let metadata = ArrowReaderMetadata::load_async(&input, options).await?;
-        let version = input.read_tail(8).await?.version;
-        let ranges = std::iter::once(0..4).collect();
-        assert_eq!(AsyncSource::read_ranges(&input, &version, ranges).await?, ["PAR1"]);
-        let mut stream = ParquetRecordBatchStreamBuilder::new_with_metadata(input, metadata)
-            .with_row_groups(vec![0, 1])
-            .with_request_cost(CoalesceOptions::new(1 << 20, 8 << 20))
-            .build()?;
-        let rows = stream.next_row_group().await?.expect("a row group");
-        assert_eq!(rows.row_group(), 0);
-        Ok(stream.schema().fields().len() as u64)
-    }
-    drop(rows_of(wines()));
-}
-
-#[cfg(feature = "object_store")]
-#[test]
-fn objects_are_made_of_stores() {
-    use marquetry::object_store::{ObjectFile, ObjectSink};
-    let _ = |store, path| ObjectFile::new(store, path);
-    let _ = |store, path, n, m| ObjectSink::new(store, path).with_part_bytes(n).with_parts_at_once(m);
-}
-
-/// What the table says is called, found in this file.
+/// What the table says is called, found in these files.
 #[test]
 fn each_call_of_the_table_is_made() {
-    let (text, calls) = (include_str!("../../src/porting.rs"), include_str!("porting.rs"));
+    let text = include_str!("../../src/porting.rs");
+    let calls = [include_str!("porting.rs"), include_str!("porting_async.rs")].concat();
     let table = text.split("# Calls of engines").nth(1).unwrap().split("# Versions").next().unwrap();
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("//! | `")).skip(1).collect();
     assert!(rows.len() > 25, "{} rows", rows.len());

@@ -8,6 +8,7 @@ mod damage;
 mod encryption_rules;
 mod file_rules;
 mod house;
+mod logical_type_rules;
 mod make;
 mod rules;
 mod value_rules;

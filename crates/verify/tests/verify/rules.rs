@@ -2,7 +2,9 @@
 
 use crate::chunk::file::footer;
 use crate::make::Make;
-use crate::{broken, encryption_rules, file_rules, found_at_each_level, report, value_rules};
+use crate::{
+    broken, encryption_rules, file_rules, found_at_each_level, logical_type_rules, report, value_rules,
+};
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
 use marquetry_format::{FooterTail, Statistics, parse_metadata};
@@ -16,8 +18,8 @@ fn cases() -> Vec<file_rules::Case> {
         encryption_rules::encryption(),
         file_rules::schema(),
         file_rules::nesting(),
-        file_rules::variants(),
-        file_rules::file_references(),
+        logical_type_rules::variants(),
+        logical_type_rules::file_references(),
         value_rules::geoparquet(),
         file_rules::chunk(),
         file_rules::page(),
@@ -124,8 +126,10 @@ fn statistics_of_pages_are_looked_at_by_default() {
 
 #[test]
 fn good_files_break_nothing() {
-    let files = ("references to files", file_rules::good_file_references());
-    for (name, bytes) in value_rules::good().into_iter().chain(file_rules::good_variants()).chain([files]) {
+    let files = ("references to files", logical_type_rules::good_file_references());
+    for (name, bytes) in
+        value_rules::good().into_iter().chain(logical_type_rules::good_variants()).chain([files])
+    {
         for level in [Level::Quick, Level::Default, Level::Deep] {
             let report = report(&bytes, level);
             assert_eq!(report.findings, [], "{name}");
