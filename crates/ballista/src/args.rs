@@ -115,7 +115,8 @@ On one machine:
 On several:
   marquetry-ballista scheduler --bind 0.0.0.0 --external-host scheduler.example
   marquetry-ballista executor --bind 0.0.0.0 --scheduler scheduler.example:50050
-  marquetry sql --cluster scheduler.example:50050 \"select count(*) from 's3://bucket/events/*.parquet'\"
+  marquetry sql --cluster scheduler.example:50050 \\
+      \"select count(*) from 's3://bucket/events/*.parquet'\"
 
 Object stores: the environment of each process says keys, regions and endpoints, by the usual names (AWS_ACCESS_KEY_ID, ..).
 Nobody is asked who they are, and nothing is encrypted between the parts: keep a cluster in a network of its own.

@@ -186,4 +186,17 @@ mod tests {
     fn arguments_go_together() {
         CommandLine::command().debug_assert();
     }
+
+    /// Of tables and examples; paragraphs flow.
+    #[test]
+    fn lines_of_help_fit_a_terminal() {
+        fn check(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= 98, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&CommandLine::command());
+    }
 }

@@ -14,9 +14,8 @@ use marquetry_arrow::variant::{
     BatchShredder, Shredder, Shreddings, VariantColumn, shreddings_of, variant_columns,
 };
 use marquetry_core::write::{Compression, WriterProperties};
-use marquetry_variant::{Decimal, PrimitiveType, Shredding, Value, Variant, Writer, json};
-use proptest::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use marquetry_variant::{Shredding, Variant, json};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Metadata and value of each row; `None` where the row is NULL.

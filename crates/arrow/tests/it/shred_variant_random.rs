@@ -4,20 +4,12 @@
 
 use crate::shred_variant::{Rows, array, json_of, rows_of, stored, texts, variant_field};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, ListArray, RecordBatch, StructArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field, Fields, Schema};
-use bytes::Bytes;
-use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use marquetry_arrow::arrow_writer::ArrowWriter;
-use marquetry_arrow::variant::{
-    BatchShredder, Shredder, Shreddings, VariantColumn, shreddings_of, variant_columns,
-};
-use marquetry_core::write::{Compression, WriterProperties};
-use marquetry_variant::{Decimal, PrimitiveType, Shredding, Value, Variant, Writer, json};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::Schema;
+use marquetry_arrow::variant::{BatchShredder, Shredder, Shreddings, VariantColumn};
+use marquetry_variant::{Decimal, PrimitiveType, Shredding, Value, Variant, Writer};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A value that owns what it holds.

@@ -16,7 +16,7 @@ use marquetry_arrow::variant::{Shreddings, VariantColumn};
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
-use marquetry_variant::{Decimal, Value, Variant, json};
+use marquetry_variant::json;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;

@@ -3,25 +3,11 @@
 //! `MARQUETRY_PATH_CASES` is the number of random tables, 300 if it is not set.
 
 use crate::variant_paths::{file, ids, open, rows_of, table, texts, whole};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, StructArray};
-use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Fields, Schema};
-use bytes::Bytes;
-use marquetry_arrow::arrow_reader::{ArrowReaderOptions, OnCorrupt};
-use marquetry_arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use marquetry_arrow::arrow_writer::ArrowWriter;
-use marquetry_arrow::dataset::Dataset;
-use marquetry_arrow::variant::{Shreddings, VariantColumn};
+use arrow_array::Array;
 use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
-use marquetry_core::write::WriterProperties;
 use marquetry_variant::{Decimal, Value, Variant, json};
 use proptest::prelude::*;
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
 
 /// What an atom compares: of one row, `None` if it is unknown.
 #[derive(Debug, Clone)]

@@ -116,6 +116,7 @@ Examples:
   marquetry cat wines.parquet --columns name,producer.founded
   marquetry cat wines.parquet --offset 100 --limit 50 --format json
   marquetry cat 'warehouse/wines/year=202?' --columns year,name
-  marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json --format json > rows.jsonl
+  marquetry cat broken.parquet --on-corrupt skip-page --loss-report lost.json \\
+      --format json > rows.jsonl
   marquetry cat images.parquet --resolve --allow images/ --format json
   marquetry cat .being-written.parquet.tmp --unfinished";

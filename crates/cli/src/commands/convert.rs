@@ -413,10 +413,11 @@ not text. A later value that does not fit is an error, with its line, counted fr
 objects, with the number of its object.
 
 Types after --schema, with ! or `not null` behind the type of a column that has no nulls:
-  bool, int8 .. int64, uint8 .. uint64, float16, float32, float64, utf8, large_utf8, utf8_view, binary, large_binary,
-  binary_view, fixed(BYTES), decimal(PRECISION, SCALE), date, date64, time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC),
-  duration(UNIT), interval, list<TYPE>, large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>,
-  map<TYPE, TYPE>, dictionary<TYPE>, variant; UNIT is s, ms, us or ns
+  bool, int8 .. int64, uint8 .. uint64, float16, float32, float64, utf8, large_utf8, utf8_view,
+  binary, large_binary, binary_view, fixed(BYTES), decimal(PRECISION, SCALE), date, date64,
+  time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC), duration(UNIT), interval, list<TYPE>,
+  large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>, map<TYPE, TYPE>,
+  dictionary<TYPE>, variant; UNIT is s, ms, us or ns
 A variant takes any JSON. A member that is not there and an empty cell of CSV are NULL; `null` is the variant null.
 Cells of CSV with nested values and variants hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
 \\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
@@ -454,12 +455,16 @@ Text is written as it is. A spreadsheet takes cells that begin with =, +, - or @
 values in one must guard against that there.
 
 Values in JSON Lines, and in the cells of CSV:
-  numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and \"-Infinity\" as text
-  dates, times  ISO 8601: 2013-07-30, 12:30:00.500, 2013-07-30T12:30:00Z (UTC), 2013-07-30T12:30:00 (local), P1M2DT3S
+  numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and
+                \"-Infinity\" as text
+  dates, times  ISO 8601: 2013-07-30, 12:30:00.500, 2013-07-30T12:30:00Z (UTC),
+                2013-07-30T12:30:00 (local), P1M2DT3S
   byte strings  their text; bytes that are not printable UTF-8 as \\xNN, a backslash as \\x5C
-  fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their usual form
+  fixed-length  byte strings of fixed length, and geometries: hexadecimal digits; UUIDs in their
+                usual form
   variant       the JSON that it is; what JSON has no word for (dates, bytes, UUIDs) as text
-  nested        lists [..], structs {..}; maps {..} if the keys are text, else [{\"key\":..,\"value\":..}, ..]
+  nested        lists [..], structs {..}; maps {..} if the keys are text, else
+                [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
 Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. Arrow files have the
 types of the input, those of the stored Arrow schema where it is Parquet; the dictionary of a column grows from batch to
@@ -468,20 +473,28 @@ text and Arrow files a column without a name is called C and its number, and in 
 
 Examples:
   marquetry convert data.csv data.parquet
-  marquetry convert data.csv.gz data.parquet --schema 'zip utf8, price decimal(15, 2) !, at timestamp(us, UTC)'
-  marquetry convert export.csv export.parquet --delimiter tab --text-encoding latin1 --skip-lines 3 --comment '#' --ragged null
+  marquetry convert data.csv.gz data.parquet \\
+      --schema 'zip utf8, price decimal(15, 2) !, at timestamp(us, UTC)'
+  marquetry convert export.csv export.parquet --delimiter tab --text-encoding latin1 \\
+      --skip-lines 3 --comment '#' --ragged null
   marquetry convert api.json api.parquet --from jsonl --mixed text --unknown-keys ignore
   marquetry convert events.jsonl events.parquet --schema 'id int64 !, payload variant'
   marquetry convert events.jsonl events.parquet --schema 'payload variant' --shred auto
-  marquetry convert old.parquet new.parquet --shred 'payload={user: {id: bigint, tags: [string]}, price: decimal(9,2)}'
-  marquetry convert table.parquet table.csv --columns id --sort-by '\"last, first\":desc,id' --overwrite
-  marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user --compression zstd:3
-  marquetry convert places.parquet sorted.parquet --sort-by 'hilbert(geom)' --row-group-rows 100000
-  marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' --row-group-rows 500000
+  marquetry convert old.parquet new.parquet \\
+      --shred 'payload={user: {id: bigint, tags: [string]}, price: decimal(9,2)}'
+  marquetry convert table.parquet table.csv --columns id --overwrite \\
+      --sort-by '\"last, first\":desc,id'
+  marquetry convert events.jsonl events.parquet --sort-by user,at:desc --bloom user \\
+      --compression zstd:3
+  marquetry convert places.parquet sorted.parquet --sort-by 'hilbert(geom)' \\
+      --row-group-rows 100000
+  marquetry convert old.parquet new.parquet --encoding '**.id=DELTA_BINARY_PACKED' \\
+      --row-group-rows 500000
   psql -c 'COPY t TO STDOUT CSV HEADER' | marquetry convert - t.parquet --from csv
   marquetry convert big.csv big.parquet --checkpoint-every 10s
   marquetry convert images.csv images.parquet --file path=inline
-  marquetry convert places.geojson places.parquet --geoparquet 1.1 --covering --sort-by 'hilbert(geometry)'
+  marquetry convert places.geojson places.parquet --geoparquet 1.1 --covering \\
+      --sort-by 'hilbert(geometry)'
   marquetry convert wines.parquet wines.arrow
   marquetry convert warehouse/wines wines.parquet --union-by-name
   marquetry convert big.csv.gz s3://bucket/big.parquet --row-group-rows 1000000

@@ -71,8 +71,9 @@ it, and no more. --keep-appended looks for whole row groups of the change, too.
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
 An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
-grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone. BROKEN is never written to; OUT appears once it is complete, and only if a row group is
-kept.
+grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
+
+BROKEN is never written to; OUT appears once it is complete, and only if a row group is kept.
 
 The exit code is 0 if nothing is lost that the report knows of, and 1 if anything is, as for `marquetry cat --on-corrupt`:
 row groups, columns, or pages that fit nowhere. OUT has all that is kept in both cases. What was cut off with the footer
@@ -84,8 +85,10 @@ losses: [{start, end, rows, why}]}; start and end are bytes of BROKEN.
 
 Examples:
   marquetry recover broken.parquet saved.parquet
-  marquetry recover broken.parquet saved.parquet --schema-from yesterday.parquet --partial --report report.json
-  marquetry recover broken.parquet saved.parquet --schema 'message m { required int64 id; optional binary name (STRING); }'";
+  marquetry recover broken.parquet saved.parquet --schema-from yesterday.parquet --partial \\
+      --report report.json
+  marquetry recover broken.parquet saved.parquet \\
+      --schema 'message m { required int64 id; optional binary name (STRING); }'";
 
 pub(crate) fn run(args: &RecoverArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     match run_recover(args, output) {

@@ -6,19 +6,17 @@ use marquetry_core::checkpoint::{
     APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, CheckpointFound, Evidence, find_last_checkpoint,
     find_last_footer, frame, marker,
 };
-use marquetry_core::io::{FileEdit, read_metadata, unreferenced_bytes};
+use marquetry_core::io::{read_metadata, unreferenced_bytes};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    CheckpointEvery, ChunkBytes, ColumnWriter, Compression, Durable, EncodedChunk, Encoding, FileSettings,
-    FileWriter, Workspace, WriterProperties,
+    CheckpointEvery, ColumnWriter, Compression, Durable, EncodedChunk, Encoding, FileSettings, FileWriter,
+    Workspace, WriterProperties,
 };
 use marquetry_encoding::{StringViews, Values};
-use marquetry_format::{KeyValue, Repetition, SchemaElement, Type};
-use std::fs::{self, File};
+use marquetry_format::{Repetition, SchemaElement, Type};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 pub(crate) fn schema(physical: Type) -> Vec<SchemaElement> {
     let root = SchemaElement { name: "root".into(), num_children: Some(1), ..Default::default() };

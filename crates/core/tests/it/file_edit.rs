@@ -1,24 +1,14 @@
 //! Files that are changed in place: cut or torn anywhere, the old file is there or the new one.
 
 use crate::checkpoint::{Faulty, Journal, chunk_of, footer, found, limits, numbers, schema, write_group};
-use bytes::Bytes;
-use marquetry_base::{ErrorKind, Limits, Result};
-use marquetry_core::checkpoint::{
-    APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, CheckpointFound, Evidence, find_last_checkpoint,
-    find_last_footer, frame, marker,
-};
-use marquetry_core::io::{FileEdit, read_metadata, unreferenced_bytes};
-use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
-use marquetry_core::schema::Schema;
-use marquetry_core::write::{
-    CheckpointEvery, ChunkBytes, ColumnWriter, Compression, Durable, EncodedChunk, Encoding, FileSettings,
-    FileWriter, Workspace, WriterProperties,
-};
-use marquetry_encoding::{StringViews, Values};
-use marquetry_format::{KeyValue, Repetition, SchemaElement, Type};
+use marquetry_base::ErrorKind;
+use marquetry_core::checkpoint::Evidence;
+use marquetry_core::io::FileEdit;
+use marquetry_core::write::{ChunkBytes, EncodedChunk, FileSettings, FileWriter};
+use marquetry_encoding::Values;
+use marquetry_format::{KeyValue, Type};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The old file, what is appended to it, and how much of that had been synced at each sync.

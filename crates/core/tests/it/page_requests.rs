@@ -1,18 +1,11 @@
 //! How much of a file is asked for, and in how many pieces: pages once, and not those that are skipped.
 
-use crate::chunk;
 use crate::chunk::file::{Counted, File, Reading, reader};
-use crate::chunk::{Column, Layout, PLAIN, Page, RLE_DICTIONARY, dictionary_page, pages, unknown_page};
-use crate::pages::{v1, v2};
-use bytes::Bytes;
-use marquetry_base::{Error, ErrorKind, Limits};
-use marquetry_codec::Codec;
-use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::page::{Checksum, ChecksumTrust, PageBufferPool, PageOptions};
-use marquetry_core::read::ColumnReader;
+use crate::chunk::{Column, Layout, PLAIN};
+use crate::pages::v1;
+use marquetry_core::page::PageBufferPool;
 use marquetry_core::source::Source;
-use marquetry_encoding::{PhysicalType, Values};
-use marquetry_format::{ColumnChunk, Encoding, PageType, Statistics};
+use marquetry_encoding::Values;
 use std::sync::Arc;
 
 /// Pages of `len` bytes each, read front to back in batches as one of so many columns: the lengths of the reads, and bytes

@@ -1,13 +1,13 @@
 //! Pages that are damaged, odd or large: what is read anyway, and what the error says where not.
 
 use crate::chunk;
-use crate::chunk::file::{Counted, File, Reading, reader};
-use crate::chunk::{Column, Layout, PLAIN, Page, RLE_DICTIONARY, dictionary_page, pages, unknown_page};
+use crate::chunk::file::{File, Reading};
+use crate::chunk::{Column, Layout, Page, RLE_DICTIONARY, dictionary_page, pages, unknown_page};
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits};
 use marquetry_codec::Codec;
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::page::{Checksum, ChecksumTrust, PageBufferPool, PageOptions};
+use marquetry_core::page::{Checksum, ChecksumTrust, PageOptions};
 use marquetry_core::read::ColumnReader;
 use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};

@@ -23,6 +23,7 @@ mod metrics;
 mod nested_predicates;
 mod page_index;
 mod porting;
+#[cfg(feature = "async")]
 mod porting_async;
 mod projection;
 mod recover;

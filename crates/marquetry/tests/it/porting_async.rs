@@ -2,41 +2,13 @@
 //! they write and read is tested elsewhere.
 
 use crate::porting::wines;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Int32Array, RecordBatch, RecordBatchReader, StringArray, StructArray,
-};
-use arrow_schema::{DataType, Field};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, RecordBatchReader};
 use bytes::Bytes;
-use marquetry::arrow::arrow_reader::statistics::StatisticsConverter;
-use marquetry::arrow::arrow_reader::{
-    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
-    RowNumber, RowSelection, RowSelector,
-};
-use marquetry::arrow::arrow_writer::compute_leaves;
-use marquetry::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter, PARQUET_FIELD_ID_META_KEY, ProjectionMask};
-use marquetry::basic::{Compression, Encoding, PhysicalType};
-use marquetry::errors::{ErrorKind, Limits, Result};
-use marquetry::file::metadata::{KeyValue, SortingColumn};
-use marquetry::file::page_index::read_bloom_filter;
-use marquetry::file::properties::{
-    CdcOptions, DEFAULT_MAX_ROW_GROUP_ROW_COUNT, EnabledStatistics, WriterProperties,
-};
-use marquetry::file::{DecodeResult, ParquetMetaDataPushDecoder, read_metadata};
-use marquetry::internals::encoding::Values;
-use marquetry::low_level::{
-    ColumnValues, ColumnWriter, DefinitionLevels, FileSettings, FileWriter, ShreddedColumn, Workspace,
-};
-use marquetry::predicate::Predicate;
-use marquetry::prune::TrustedStatistics;
-use marquetry::schema::types::{LogicalType, TimeUnit};
-use marquetry::schema::{NodeKind, Schema};
-use std::fs::File;
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry::errors::Result;
 use std::sync::Arc;
 
 /// Compiled where there are sinks; what they get is tested elsewhere.
-#[cfg(feature = "async")]
 #[test]
 fn asynchronous_writers_are_those_that_wait() {
     use marquetry::arrow::AsyncArrowWriter;
@@ -55,7 +27,6 @@ fn asynchronous_writers_are_those_that_wait() {
 }
 
 /// Compiled where there are streams; that they read what readers read is tested elsewhere.
-#[cfg(feature = "async")]
 #[test]
 fn streams_are_built_as_readers_are() {
     use marquetry::arrow::ParquetRecordBatchStreamBuilder;

@@ -4,7 +4,7 @@ use crate::arrays;
 use crate::arrays::Random;
 use crate::corpus;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::*;
 use arrow_buffer::i256;
 use arrow_cast::cast;
@@ -14,15 +14,13 @@ use arrow_select::{concat::concat, filter::filter};
 use bytes::Bytes;
 use marquetry::arrow::arrow_reader::statistics::StatisticsConverter;
 use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, InvalidUtf8, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use marquetry::arrow::{ArrowWriter, ProjectionMask};
-use marquetry::errors::{ErrorKind, Limits};
+use marquetry::errors::ErrorKind;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::page_index::PageIndex;
 use marquetry::file::properties::{WriterProperties, WriterVersion};
-use marquetry::file::read_metadata;
-use marquetry::internals::format::{ColumnOrder, FileMetaData, Statistics};
 use std::sync::Arc;
 
 /// What was seen of bounds, so that a test cannot pass by seeing none.

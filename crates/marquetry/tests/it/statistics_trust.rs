@@ -1,27 +1,15 @@
 //! Statistics as Arrow arrays: what cannot be trusted is null, and what contradicts itself is an error.
 
-use crate::arrays;
-use crate::arrays::Random;
-use crate::corpus;
 use crate::statistics_arrays::{one_column, open};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::types::Int64Type;
 use arrow_array::*;
-use arrow_buffer::i256;
-use arrow_cast::cast;
-use arrow_ord::cmp::{eq, gt_eq, lt_eq};
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
-use arrow_select::{concat::concat, filter::filter};
 use bytes::Bytes;
-use marquetry::arrow::arrow_reader::statistics::StatisticsConverter;
-use marquetry::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, InvalidUtf8, ParquetRecordBatchReaderBuilder,
-};
-use marquetry::arrow::{ArrowWriter, ProjectionMask};
+use marquetry::arrow::ProjectionMask;
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, InvalidUtf8};
 use marquetry::errors::{ErrorKind, Limits};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::page_index::PageIndex;
-use marquetry::file::properties::{WriterProperties, WriterVersion};
 use marquetry::file::read_metadata;
 use marquetry::internals::format::{ColumnOrder, FileMetaData, Statistics};
 use std::sync::Arc;

@@ -1,16 +1,12 @@
 //! Files that break one rule of VARIANT columns or of references to files, and whole ones.
 
+use crate::chunk::Column;
 use crate::chunk::file::{group, leaf, root};
-use crate::chunk::{Column, Layout, Page, dictionary_page};
 use crate::file_rules::{Case, optional_strings};
 use crate::make::Make;
 use bytes::Bytes;
-use marquetry_codec::Codec;
-use marquetry_encoding::{PhysicalType, StringViews, Values};
-use marquetry_format::{
-    ColumnOrder, CompressionCodec, ConvertedType, Encoding, LogicalType, PageEncodingStats, PageType,
-    Repetition, SchemaElement, Type,
-};
+use marquetry_encoding::PhysicalType;
+use marquetry_format::{LogicalType, Repetition, SchemaElement};
 
 /// A VARIANT of these two columns, of ten rows: `metadata` of byte strings, and one of integers that are not negative.
 fn variant(second: &str, edit: impl FnOnce(&mut SchemaElement)) -> Bytes {

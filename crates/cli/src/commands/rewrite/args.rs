@@ -128,7 +128,8 @@ Examples:
   marquetry rewrite old.parquet small.parquet --compression zstd:9
   marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user
   marquetry rewrite old.parquet new.parquet --encoding 'user.*=DELTA_BYTE_ARRAY'
-  marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 --bloom user.id
+  marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 \\
+      --bloom user.id
   marquetry rewrite old.parquet new.parquet --shred auto
   marquetry rewrite places.parquet new.parquet --geoparquet 2.0
   marquetry rewrite old.parquet new.parquet --shred 'event={kind: string, user: {id: bigint}}'";
