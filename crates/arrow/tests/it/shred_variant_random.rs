@@ -3,8 +3,8 @@
 //! `MARQUETRY_SHRED_CASES` is the number of random tables, 200 if it is not set.
 
 use crate::shred_variant::{Rows, array, json_of, rows_of, stored, texts, variant_field};
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use marquetry_arrow::variant::{BatchShredder, Shredder, Shreddings, VariantColumn};
 use marquetry_variant::{Decimal, PrimitiveType, Shredding, Value, Variant, Writer};

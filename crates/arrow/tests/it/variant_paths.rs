@@ -17,7 +17,6 @@ use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
 use marquetry_variant::json;
-use proptest::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -3,9 +3,7 @@
 //! `MARQUETRY_PATH_CASES` is the number of random tables, 300 if it is not set.
 
 use crate::variant_paths::{file, ids, open, rows_of, table, texts, whole};
-use arrow_array::Array;
 use marquetry_core::predicate::Predicate;
-use marquetry_core::source::Source;
 use marquetry_variant::{Decimal, Value, Variant, json};
 use proptest::prelude::*;
 

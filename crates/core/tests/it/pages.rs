@@ -9,7 +9,6 @@ use marquetry_codec::Codec;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::{Checksum, ChecksumTrust, PageOptions};
 use marquetry_core::read::ColumnReader;
-use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
 use marquetry_format::{ColumnChunk, Encoding, PageType, Statistics};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! they write and read is tested elsewhere.
 
 use crate::porting::wines;
-use arrow_array::{ArrayRef, Int32Array, RecordBatch, RecordBatchReader};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use bytes::Bytes;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry::errors::Result;
