@@ -1,6 +1,4 @@
-//! Shredding: whatever is shredded into whatever shape comes back as it was, in memory and through a file.
-//!
-//! `MARQUETRY_SHRED_CASES` is the number of random tables, 200 if it is not set.
+//! Shredding: what becomes a column and what stays, how it comes back, and what damaged columns are.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Int64Type};

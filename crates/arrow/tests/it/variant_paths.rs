@@ -1,6 +1,4 @@
-//! Paths into VARIANT as columns and in predicates, held against an evaluator that looks at whole values.
-//!
-//! `MARQUETRY_PATH_CASES` is the number of random tables, 300 if it is not set.
+//! Paths into VARIANT as columns and in predicates: of rows shredded in many ways, of many files, of damaged ones.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};

@@ -1,4 +1,4 @@
-//! Checkpoints, and files that are changed in place: cut or torn anywhere, the last whole state is found, and no other.
+//! Checkpoints: of a file that is cut anywhere, the last one is found, and nothing else is taken for one.
 
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits, Result};
