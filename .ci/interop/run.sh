@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Other libraries read our files, and we read theirs: bash .ci/interop/run.sh [--full]
+# Other libraries read our files, and we read theirs: bash .ci/interop/run.sh [--full | --quick]
 #
 # MARQUETRY_INTEROP: the example `interop`, if it is built already
 # MARQUETRY_CLI: the command `marquetry`, if it is built already

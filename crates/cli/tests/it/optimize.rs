@@ -37,10 +37,12 @@ fn what_is_predicted_comes_and_rows_stay() {
         assert!(size(&after) < size(&before), "{report}");
         let (predicted, got) = (report["predicted"].as_f64().unwrap(), size(&after) as f64);
         assert!((predicted - got).abs() < 0.1 * got, "{report}");
-        for column in report["columns"].as_array().unwrap() {
+        // Scans are timed, and may get row groups of another size, too: predictions of columns are of encodings and codecs alone.
+        let is_alone = report["also"].as_array().unwrap().is_empty();
+        assert!(is_alone || goal.contains(&"scan"), "{report}");
+        for column in report["columns"].as_array().unwrap().iter().filter(|_| is_alone) {
             let (predicted, got) = (column["predicted"].as_f64().unwrap(), column["got"].as_f64().unwrap());
-            // What is chosen for scans is timed, and may be another encoding in another run: of columns of a few hundred bytes
-            // the headers decide how far a prediction is off.
+            // Of columns of a few hundred bytes the headers decide how far a prediction is off.
             assert!((predicted - got).abs() <= (0.1 * got).max(512.0), "{column}");
         }
         assert_eq!(
