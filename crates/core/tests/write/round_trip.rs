@@ -75,12 +75,7 @@ proptest! {
 
     /// Dictionaries are looked at again, and given up in the middle.
     #[test]
-    fn long_columns_are_read_as_they_were(seed in any::<u64>()) {
-        check_all(&Sample::long(seed), None);
-    }
-
-    #[test]
-    fn long_columns_that_spill_are_read_as_they_were(seed in any::<u64>(), spill in 1usize..20) {
+    fn long_columns_are_read_as_they_were(seed in any::<u64>(), spill in 1usize..20) {
         check_all(&Sample::long(seed), Some(spill));
     }
 }

@@ -157,7 +157,11 @@ proptest! {
         let schema = Arc::new(arrays::schema(random, 4, 2));
         let sizes = random.pick(&[vec![60usize, 0, 200], vec![1], vec![0], vec![9_000, 500]]);
         let batches: Vec<_> = sizes.iter().map(|&rows| arrays::batch(random, &schema, rows)).collect();
-        let properties = properties(random, &schema);
+        let mut properties = properties(random, &schema);
+        if sizes[0] > 1000 {
+            // Not thousands of row groups.
+            properties = properties.into_builder().set_max_row_group_row_count(Some(random.pick(&[700, 1 << 20]))).build();
+        }
         let with = |threads, at_once: bool| {
             let properties = properties.clone().into_builder().set_threads(threads).build();
             let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties)).unwrap();
