@@ -12,4 +12,4 @@ pub(crate) use common::{
 };
 pub(crate) use input::{InferRows, InputArgs, Source, UnknownKeys};
 pub(crate) use shred::{Shred, ShredArg, shred};
-pub(crate) use write::{CompatArg, Date64Arg, GeoVersion, OfColumn, Report, Target, WriteArgs};
+pub(crate) use write::{Bloom, CompatArg, Date64Arg, GeoVersion, OfColumn, Report, Target, WriteArgs};

@@ -19,14 +19,18 @@ use std::sync::Arc;
 
 /// The schema in the file that `text` names, or in `text` itself.
 pub(crate) fn read(text: &str) -> Result<Schema, Failure> {
-    let path = Path::new(text);
-    let text = match path.is_file() {
-        true => {
-            std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))?
-        }
-        false => text.to_owned(),
-    };
-    parse(&text).map_err(wrong)
+    parse(&text_or_file(text)?).map_err(wrong)
+}
+
+/// What the file has in it that `text` names, or else `text` itself.
+pub(crate) fn text_or_file(text: &str) -> Result<String, Failure> {
+    let Some(path) = named_file(text) else { return Ok(text.to_owned()) };
+    std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))
+}
+
+/// The file that `text` names, if there is one.
+pub(crate) fn named_file(text: &str) -> Option<&Path> {
+    Some(Path::new(text)).filter(|path| path.is_file())
 }
 
 fn wrong(message: String) -> Failure {

@@ -5,7 +5,9 @@ use super::chunking::chunking;
 use super::shred::{ShredArg, shred};
 use clap::{Args as ClapArgs, ValueEnum};
 use marquetry_base::parse_byte_size;
-use marquetry_core::write::{CdcOptions, CheckpointEvery, Compression, EnabledStatistics, Encoding};
+use marquetry_core::write::{
+    BloomFilterProperties, CdcOptions, CheckpointEvery, Compression, EnabledStatistics, Encoding,
+};
 use marquetry_geo::geoparquet::Version;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -207,7 +209,12 @@ pub(crate) struct Bloom {
 }
 
 impl Bloom {
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn properties(&self) -> BloomFilterProperties {
+        let filter = BloomFilterProperties::builder();
+        self.fpp.map_or(filter, |fpp| filter.with_fpp(fpp)).build()
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.rsplit_once(':') {
             Some((column, fpp)) => match fpp.parse::<f64>() {
                 Ok(fpp) if fpp > 0.0 && fpp < 1.0 => Ok(Bloom { column: column.to_owned(), fpp: Some(fpp) }),

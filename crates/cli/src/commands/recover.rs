@@ -8,6 +8,7 @@ use crate::overwrite::refuse_existing;
 use crate::printable::printable;
 use crate::report_file::ReportFile;
 use crate::rewrite::report_failure;
+use crate::schema_parser::{named_file, text_or_file};
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Limits};
 use marquetry::file::AtomicFile;
@@ -20,7 +21,6 @@ use marquetry_recover::{
     recover_encrypted,
 };
 use serde_json::{Value, json};
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,8 @@ pub(crate) struct RecoverArgs {
     /// Take the schema of this Parquet file, if the broken one has none
     #[arg(long, value_name = "GOOD", conflicts_with = "schema")]
     schema_from: Option<PathBuf>,
-    /// Take this schema, if the broken file has none: what `marquetry schema` prints, or @FILE with it
-    #[arg(long, value_name = "TEXT")]
+    /// Take this schema, if the broken file has none: what `marquetry schema` prints, or a file with that
+    #[arg(long, value_name = "TEXT|FILE")]
     schema: Option<String>,
     /// Keep row groups of which some columns are lost, too, with nulls in their place
     #[arg(long)]
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &RecoverArgs, output: &mut Output, outcome: &mut Outcome
 }
 
 fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
-    let schema_file = args.schema.as_ref().and_then(|text| text.strip_prefix('@')).map(Path::new);
+    let schema_file = args.schema.as_deref().and_then(named_file);
     let inputs =
         || [Some(args.input.as_path()), args.schema_from.as_deref(), schema_file].into_iter().flatten();
     refuse_existing(&args.output, inputs(), args.overwrite)?;
@@ -197,16 +197,8 @@ impl RecoverArgs {
             ));
         }
         let Some(text) = &self.schema else { return Ok(None) };
-        let from_file;
-        let text = match text.strip_prefix('@') {
-            Some(path) => {
-                from_file = fs::read_to_string(path)
-                    .map_err(|error| Failure::Usage(format!("cannot read the schema {path}: {error}")))?;
-                &from_file
-            }
-            None => text,
-        };
-        Ok(Some(GivenSchema::new(Schema::parse(text)?.to_thrift(), SchemaOrigin::Text)))
+        let schema = Schema::parse(&text_or_file(text)?)?;
+        Ok(Some(GivenSchema::new(schema.to_thrift(), SchemaOrigin::Text)))
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;
 use marquetry_core::write::{
-    BloomFilterProperties, ColumnPath, Compat, KeyValue, SortingColumn, WriterProperties,
-    WriterPropertiesBuilder, WriterVersion,
+    ColumnPath, Compat, KeyValue, SortingColumn, WriterProperties, WriterPropertiesBuilder, WriterVersion,
 };
 use std::num::NonZeroUsize;
 
@@ -99,11 +98,7 @@ fn column_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> Wr
         };
     }
     for bloom in &args.bloom {
-        let mut filter = BloomFilterProperties::builder();
-        if let Some(fpp) = bloom.fpp {
-            filter = filter.with_fpp(fpp);
-        }
-        let filter = filter.build();
+        let filter = bloom.properties();
         builder = match selected(Some(&bloom.column)) {
             Selected::All => builder.set_bloom_filter_properties(filter),
             Selected::Pattern(pattern) => builder.set_glob_bloom_filter_properties(pattern, filter),

@@ -20,15 +20,19 @@ fn mixed(i: u64) -> u64 {
     (z ^ (z >> 27)) >> 32
 }
 
-/// A file in which much is to be done: small row groups without statistics, wide types, an order that helps.
+/// A file in which much is to be done: small row groups without statistics, wide types, an order that helps. There are so many
+/// days that dates are smaller than their text: a test cannot count on what is faster.
 fn neglected(folder: &Folder, name: &str) -> String {
     let row = |i: u64| {
-        let (kind, day) = (mixed(i) % 90, 1 + mixed(i) % 28);
+        let (kind, day) = (mixed(i) % 90, mixed(i + 2_000_000));
         format!(
-            "{{\"n\":{},\"kind\":\"kind {kind}\",\"place\":\"{:012x}\",\"day\":\"2024-01-{day:02}\",\"id\":\"{:08x}\",\
+            "{{\"n\":{},\"kind\":\"kind {kind}\",\"place\":\"{:012x}\",\"day\":\"20{:02}-{:02}-{:02}\",\"id\":\"{:08x}\",\
              \"event\":\"{{\\\"at\\\": {i}, \\\"who\\\": \\\"user {}\\\"}}\",\"tags\":[\"tag {kind}\"]}}\n",
             mixed(i) % 100_000,
             (kind + 1) * 0x1234_5678_9abc,
+            day % 24,
+            day / 24 % 12 + 1,
+            day / 288 % 28 + 1,
             mixed(i + 1_000_000),
             i % 50,
         )

@@ -80,7 +80,7 @@ fn with_the_schema_as_text() {
     assert_eq!(rows(&out), rows(&wines()));
     let file = at(&dir, "schema.txt");
     fs::write(&file, schema).unwrap();
-    success(&["recover", &broken, &out, "--schema", &format!("@{file}"), "--overwrite"]);
+    success(&["recover", &broken, &out, "--schema", &file, "--overwrite"]);
     let (code, error) =
         failure(&["recover", &broken, &at(&dir, "x.parquet"), "--schema", "message m { requird int32 a; }"]);
     assert_eq!(code, 2, "{error}");

@@ -163,6 +163,24 @@ fn only_columns_that_need_it_are_encoded_again() {
 }
 
 #[test]
+fn rarer_false_positives_take_a_larger_bloom_filter() {
+    let directory = directory("bloom");
+    let bytes = |asked: &str| {
+        let out = at(&directory, "out.parquet");
+        success(&["rewrite", &wines(), &out, "--bloom", asked, "--overwrite"]);
+        let columns = json(&["index", &out, "--column", "name"]);
+        columns["columns"][0]["bloom_filter"]["bytes"].as_u64().expect("a bloom filter")
+    };
+    let by_default = bytes("name");
+    assert_eq!(bytes("name:0.05"), by_default);
+    assert!(bytes("country,name:0.0001") > by_default);
+    // The last that is said of a column counts.
+    assert_eq!(bytes("name:0.0001,name"), by_default);
+    let (code, error) = failure(&["rewrite", &wines(), &at(&directory, "x.parquet"), "--bloom", "name:1.5"]);
+    assert!(code == 2 && error.contains("between 0 and 1"), "{error}");
+}
+
+#[test]
 fn row_groups_and_pages_of_other_sizes() {
     let directory = directory("sizes");
     let out = at(&directory, "out.parquet");

@@ -1,6 +1,6 @@
 //! The arguments of `rewrite`.
 
-use crate::args::{GeoVersion, ShredArg, shred};
+use crate::args::{Bloom, GeoVersion, ShredArg, shred};
 use crate::column_list::{ColumnList, column_list};
 use crate::keys::EncryptArgs;
 use crate::metrics::MetricsArgs;
@@ -58,9 +58,9 @@ pub(crate) struct RewriteArgs {
     /// Add statistics where they are missing
     #[arg(long)]
     pub(super) statistics: bool,
-    /// Add a bloom filter to a column where it is missing
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    pub(super) bloom: Vec<String>,
+    /// Add a bloom filter to a column where it is missing, with the given rate of false positives; 0.05 unless given
+    #[arg(long, value_name = "COLUMN[:FPP]", value_parser = Bloom::parse, value_delimiter = ',')]
+    pub(super) bloom: Vec<Bloom>,
     /// Put values of VARIANT into columns of their own: of this shape, or as most of the first rows have them if that pays
     /// (auto); none puts them together again. Of one column as COLUMN=SHAPE. All other columns are copied
     #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred, conflicts_with_all = NOT_WITH_SHRED)]

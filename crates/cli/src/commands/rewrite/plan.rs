@@ -8,7 +8,7 @@ use crate::rewrite::{
 };
 use marquetry::errors::Error;
 use marquetry::file::metadata::ColumnChunk;
-use marquetry::file::properties::{EnabledStatistics, WriterProperties};
+use marquetry::file::properties::{BloomFilterProperties, EnabledStatistics, WriterProperties};
 use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::schema::Leaf;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
 struct InputOptions {
     compression: Option<AskedCodec>,
     encoding: Option<Encoding>,
-    bloom: bool,
+    bloom: Option<BloomFilterProperties>,
 }
 
 impl<'a> Plan<'a> {
@@ -45,7 +45,7 @@ impl<'a> Plan<'a> {
         let leaves: Vec<&Leaf> = edit.leaves.iter().map(|leaf| schema.column(*leaf)).collect();
         let patterns =
             args.compression.iter().map(|of| &of.column).chain(args.encoding.iter().map(|of| &of.column));
-        let blooms: Vec<Name> = args.bloom.iter().map(|name| Name::new(name)).collect();
+        let blooms: Vec<Name> = args.bloom.iter().map(|bloom| Name::new(&bloom.column)).collect();
         for name in patterns.flatten().chain(&blooms) {
             if !leaves.iter().any(|leaf| name.fits(leaf)) {
                 return Err(Error::argument(format!("no column {}", name.text)));
@@ -54,7 +54,7 @@ impl<'a> Plan<'a> {
         let wanted = |leaf: &&Leaf| InputOptions {
             compression: last_fitting(&args.compression, leaf),
             encoding: last_fitting(&args.encoding, leaf),
-            bloom: blooms.iter().any(|name| name.fits(leaf)),
+            bloom: blooms.iter().rposition(|name| name.fits(leaf)).map(|last| args.bloom[last].properties()),
         };
         let columns = leaves.iter().map(wanted).collect();
         let rows = args.row_group_rows.map(|rows| rows.get() as u64);
@@ -96,7 +96,7 @@ impl<'a> Plan<'a> {
         match () {
             () if wanted.encoding.is_some() => Some("another encoding"),
             () if self.args.page_size.is_some() || self.args.page_rows.is_some() => Some("other page sizes"),
-            () if wanted.bloom && chunk.bloom_filter_offset().is_none() => Some("a bloom filter"),
+            () if wanted.bloom.is_some() && chunk.bloom_filter_offset().is_none() => Some("a bloom filter"),
             () if self.args.add_index && lacks_index => Some("a column index"),
             () if self.args.statistics && !has_bounds => Some("statistics"),
             () if self.geo.as_ref().is_some_and(|geo| geo.needs_values(column, has_boxes())) => {
@@ -129,8 +129,11 @@ impl<'a> Plan<'a> {
             false => None,
         };
         let had_bloom = chunk.is_some_and(|chunk| chunk.bloom_filter_offset().is_some());
+        properties = match wanted.bloom {
+            Some(filter) => properties.set_bloom_filter_properties(filter),
+            None => properties.set_bloom_filter_enabled(had_bloom),
+        };
         properties = properties
-            .set_bloom_filter_enabled(wanted.bloom || had_bloom)
             .set_statistics_enabled(EnabledStatistics::Page)
             .set_compat(self.input.compat)
             .set_page_checksums(!self.args.no_checksums || self.args.add_checksums);
