@@ -28,9 +28,9 @@ pub(crate) fn text_or_file(text: &str) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))
 }
 
-/// The file that `text` names, if there is one.
+/// The file that `text` names, if there is one: a pipe, too.
 pub(crate) fn named_file(text: &str) -> Option<&Path> {
-    Some(Path::new(text)).filter(|path| path.is_file())
+    Some(Path::new(text)).filter(|path| path.exists() && !path.is_dir())
 }
 
 fn wrong(message: String) -> Failure {
