@@ -1,10 +1,11 @@
 //! What `rewrite` does with each column: copies its pages, or encodes its values again.
 
 use super::args::RewriteArgs;
+use crate::args::Bloom;
 use crate::failure::Failure;
 use crate::rewrite::{
-    AskedCodec, ColumnAction, ColumnLog, Edit, EncoderMemory, GeoConversion, Input, Name, OutputFile,
-    Reencoder, codec_of, column_orders, has_order_of_bounds, last_fitting,
+    AskedCodec, ColumnAction, ColumnLog, Edit, EncoderMemory, GeoConversion, Input, Name, OfColumn,
+    OutputFile, Reencoder, codec_of, column_orders, has_order_of_bounds, last_fitting,
 };
 use marquetry::errors::Error;
 use marquetry::file::metadata::ColumnChunk;
@@ -43,10 +44,12 @@ impl<'a> Plan<'a> {
     ) -> Result<Self, Error> {
         let schema = input.metadata.schema();
         let leaves: Vec<&Leaf> = edit.leaves.iter().map(|leaf| schema.column(*leaf)).collect();
+        let of_bloom =
+            |bloom: &Bloom| OfColumn { column: Some(Name::new(&bloom.column)), value: bloom.properties() };
+        let blooms: Vec<_> = args.bloom.iter().map(of_bloom).collect();
         let patterns =
             args.compression.iter().map(|of| &of.column).chain(args.encoding.iter().map(|of| &of.column));
-        let blooms: Vec<Name> = args.bloom.iter().map(|bloom| Name::new(&bloom.column)).collect();
-        for name in patterns.flatten().chain(&blooms) {
+        for name in patterns.chain(blooms.iter().map(|of| &of.column)).flatten() {
             if !leaves.iter().any(|leaf| name.fits(leaf)) {
                 return Err(Error::argument(format!("no column {}", name.text)));
             }
@@ -54,7 +57,7 @@ impl<'a> Plan<'a> {
         let wanted = |leaf: &&Leaf| InputOptions {
             compression: last_fitting(&args.compression, leaf),
             encoding: last_fitting(&args.encoding, leaf),
-            bloom: blooms.iter().rposition(|name| name.fits(leaf)).map(|last| args.bloom[last].properties()),
+            bloom: last_fitting(&blooms, leaf),
         };
         let columns = leaves.iter().map(wanted).collect();
         let rows = args.row_group_rows.map(|rows| rows.get() as u64);
