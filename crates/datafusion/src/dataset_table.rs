@@ -5,7 +5,6 @@ use crate::dataset_scan::DatasetScan;
 use crate::error::of;
 use crate::predicate::{Translated, Translator};
 use arrow_schema::SchemaRef;
-use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Statistics, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
@@ -15,6 +14,8 @@ use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use marquetry_arrow::dataset::Dataset;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -83,9 +84,32 @@ impl DatasetTable {
         .ok()?;
         Some(Translator::of_table(&self.schema).translate(&expr))
     }
+
+    /// The dataset without what these filters rule out, with these columns and those that it is asked about; and whether all filters are
+    /// decided by that.
+    fn filtered(&self, columns: &[usize], filters: &[Expr]) -> (Dataset, bool) {
+        let translated: Vec<Option<Translated>> =
+            filters.iter().map(|filter| self.translate(filter)).collect();
+        let is_exact = translated.iter().all(|translated| translated.as_ref().is_some_and(|it| it.is_exact));
+        let predicates: Vec<_> =
+            translated.into_iter().flatten().filter_map(|translated| translated.predicate).collect();
+        let names: Vec<String> = self.schema.fields().iter().map(|field| quoted(field.name())).collect();
+        // A part has to know all columns that it is asked about.
+        let mut read: Vec<&String> = columns.iter().map(|index| &names[*index]).collect();
+        for predicate in &predicates {
+            let asked = predicate.columns();
+            read.extend(names.iter().filter(|name| asked.contains(&name.as_str())));
+        }
+        let mut seen = std::collections::HashSet::new();
+        read.retain(|name| seen.insert(*name));
+        let mut dataset = self.dataset.clone().columns(read);
+        for predicate in predicates {
+            dataset = dataset.also_filter(predicate);
+        }
+        (dataset, is_exact)
+    }
 }
 
-#[async_trait]
 impl TableProvider for DatasetTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -95,48 +119,32 @@ impl TableProvider for DatasetTable {
         TableType::Base
     }
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
+    // An `async fn` would hold the filters. That a future with an `Expr` in it is `Send` takes the compiler fifteen seconds to prove:
+    // through all that SQL's syntax tree has.
+    fn scan<'table: 'scan, 'state: 'scan, 'columns: 'scan, 'filters: 'scan, 'scan>(
+        &'table self,
+        state: &'state dyn Session,
+        projection: Option<&'columns Vec<usize>>,
+        filters: &'filters [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
-        let projection = projection.unwrap_or(&all);
-        let translated: Vec<Option<Translated>> =
-            filters.iter().map(|filter| self.translate(filter)).collect();
-        let is_exact = translated.iter().all(|translated| translated.as_ref().is_some_and(|it| it.is_exact));
-        let predicates: Vec<_> =
-            translated.into_iter().flatten().filter_map(|translated| translated.predicate).collect();
-        // A part has to know all columns that it is asked about.
-        let mut read = projection.clone();
-        for predicate in &predicates {
-            let asked = predicate.columns();
-            read.extend(all.iter().filter(|index| {
-                let name = self.schema.field(**index).name();
-                asked.contains(&quoted(name).as_str())
-            }));
-        }
-        let mut seen = std::collections::HashSet::new();
-        read.retain(|index| seen.insert(*index));
-        let names: Vec<String> = read.iter().map(|index| quoted(self.schema.field(*index).name())).collect();
-        let mut dataset = self.dataset.clone().columns(names);
-        let is_filtered = !predicates.is_empty();
-        for predicate in predicates {
-            dataset = dataset.also_filter(predicate);
-        }
-        let (partitions, batch_size) = (state.config().target_partitions(), state.config().batch_size());
-        let parts = spawn_blocking(move || dataset.batch_size(batch_size).split(partitions)).await;
-        let parts = parts.map_err(|error| DataFusionError::External(Box::new(error)))?.map_err(of)?;
+    ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
+        let columns = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let (dataset, is_exact) = self.filtered(&columns, filters);
+        let dataset = dataset.batch_size(state.config().batch_size());
         let limit = limit.filter(|_| is_exact);
-        let parts = parts.into_iter().map(|part| match limit {
-            Some(limit) => part.limit(limit),
-            None => part,
-        });
-        let schema = Arc::new(self.schema.project(projection)?);
-        let rows = self.rows.filter(|_| !is_filtered && limit.is_none());
-        Ok(Arc::new(DatasetScan::new(schema, parts.collect(), rows)))
+        let rows = self.rows.filter(|_| filters.is_empty() && limit.is_none());
+        let schema = self.schema.project(&columns);
+        let partitions = state.config().target_partitions();
+        async move {
+            let parts = spawn_blocking(move || dataset.split(partitions)).await;
+            let parts = parts.map_err(|error| DataFusionError::External(Box::new(error)))?.map_err(of)?;
+            let parts = parts.into_iter().map(|part| match limit {
+                Some(limit) => part.limit(limit),
+                None => part,
+            });
+            Ok(Arc::new(DatasetScan::new(Arc::new(schema?), parts.collect(), rows)) as Arc<dyn ExecutionPlan>)
+        }
+        .boxed()
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {

@@ -1,7 +1,6 @@
 //! A table of files that can be sent to another process.
 
 use arrow_schema::SchemaRef;
-use async_trait::async_trait;
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::common::Constraints;
 use datafusion::datasource::TableType;
@@ -10,6 +9,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::future::BoxFuture;
 use std::sync::Arc;
 
 /// A [`ListingTable`] of Marquetry's format.
@@ -26,13 +26,19 @@ impl MarquetryTable {
         MarquetryTable { listing }
     }
 
+    /// The same, whatever type it is. To call a method of [`ListingTable`] itself, and to hold it in a future of ours, the compiler
+    /// has to prove that it is `Send` and `Sync`: through `Expr`, and all that SQL's syntax tree has, for five seconds each time.
+    fn provider(&self) -> &dyn TableProvider {
+        &self.listing
+    }
+
     /// The table of files.
     pub fn listing(&self) -> &ListingTable {
         &self.listing
     }
 }
 
-#[async_trait]
+// Futures of the listing table are handed on: an `async fn` would wrap them in others, which hold `self` and the filters.
 impl TableProvider for MarquetryTable {
     fn schema(&self) -> SchemaRef {
         self.listing.schema()
@@ -54,30 +60,34 @@ impl TableProvider for MarquetryTable {
         self.listing.get_column_default(column)
     }
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
+    fn scan<'table: 'scan, 'state: 'scan, 'columns: 'scan, 'filters: 'scan, 'scan>(
+        &'table self,
+        state: &'state dyn Session,
+        projection: Option<&'columns Vec<usize>>,
+        filters: &'filters [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.listing.scan(state, projection, filters, limit).await
+    ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
+        self.provider().scan(state, projection, filters, limit)
     }
 
-    async fn scan_with_args<'a>(&self, state: &dyn Session, args: ScanArgs<'a>) -> Result<ScanResult> {
-        self.listing.scan_with_args(state, args).await
+    fn scan_with_args<'args: 'scan, 'table: 'scan, 'state: 'scan, 'scan>(
+        &'table self,
+        state: &'state dyn Session,
+        args: ScanArgs<'args>,
+    ) -> BoxFuture<'scan, Result<ScanResult>> {
+        self.provider().scan_with_args(state, args)
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         self.listing.supports_filters_pushdown(filters)
     }
 
-    async fn insert_into(
-        &self,
-        state: &dyn Session,
+    fn insert_into<'table: 'plan, 'state: 'plan, 'plan>(
+        &'table self,
+        state: &'state dyn Session,
         input: Arc<dyn ExecutionPlan>,
         insert_op: InsertOp,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.listing.insert_into(state, input, insert_op).await
+    ) -> BoxFuture<'plan, Result<Arc<dyn ExecutionPlan>>> {
+        self.provider().insert_into(state, input, insert_op)
     }
 }
