@@ -24,7 +24,14 @@ pub(crate) fn read(text: &str) -> Result<Schema, Failure> {
 
 /// What the file has in it that `text` names, or else `text` itself.
 pub(crate) fn text_or_file(text: &str) -> Result<String, Failure> {
-    let Some(path) = named_file(text) else { return Ok(text.to_owned()) };
+    let Some(path) = named_file(text) else {
+        // The shortest of schemas, such as `id int64` and `"id"int64`, are more than a word.
+        let is_word = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '"');
+        return match is_word {
+            true => Err(wrong(format!("no file is called {text:?}, and it is no schema"))),
+            false => Ok(text.to_owned()),
+        };
+    };
     std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))
 }
 
@@ -387,6 +394,17 @@ mod tests {
         let DataType::List(element) = field("tags").data_type() else { panic!("a list") };
         assert!(!element.is_nullable());
         assert_eq!(field("v").data_type().to_string(), "FixedSizeList(3 x Float32)");
+    }
+
+    #[test]
+    fn a_word_is_a_file() {
+        for text in ["columns.txt", "no/such/columns.txt", "id", "id,int64"] {
+            let Failure::Usage(message) = read(text).unwrap_err() else { panic!("{text}: wrong usage") };
+            assert_eq!(message, format!("--schema: no file is called {text:?}, and it is no schema"));
+        }
+        assert_eq!(read("\"id\"int64").unwrap(), read("id int64").unwrap());
+        assert!(text_or_file("").unwrap().is_empty());
+        assert_eq!(text_or_file("message m {}").unwrap(), "message m {}");
     }
 
     #[test]
