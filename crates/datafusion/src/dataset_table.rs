@@ -17,6 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use marquetry_arrow::dataset::Dataset;
+use marquetry_core::predicate::Predicate;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
@@ -85,14 +86,17 @@ impl DatasetTable {
         Some(Translator::of_table(&self.schema).translate(&expr))
     }
 
-    /// The dataset without what these filters rule out, with these columns and those that it is asked about; and whether all filters are
-    /// decided by that.
-    fn filtered(&self, columns: &[usize], filters: &[Expr]) -> (Dataset, bool) {
+    /// What these filters say to a dataset; and whether they are decided by that.
+    fn predicates(&self, filters: &[Expr]) -> (Vec<Predicate>, bool) {
         let translated: Vec<Option<Translated>> =
             filters.iter().map(|filter| self.translate(filter)).collect();
         let is_exact = translated.iter().all(|translated| translated.as_ref().is_some_and(|it| it.is_exact));
-        let predicates: Vec<_> =
-            translated.into_iter().flatten().filter_map(|translated| translated.predicate).collect();
+        let predicates = translated.into_iter().flatten().filter_map(|translated| translated.predicate);
+        (predicates.collect(), is_exact)
+    }
+
+    /// The rows of which these are true, with these columns and those that the predicates ask about.
+    fn filtered(&self, columns: &[usize], predicates: Vec<Predicate>) -> Dataset {
         let names: Vec<String> = self.schema.fields().iter().map(|field| quoted(field.name())).collect();
         // A part has to know all columns that it is asked about.
         let mut read: Vec<&String> = columns.iter().map(|index| &names[*index]).collect();
@@ -106,7 +110,7 @@ impl DatasetTable {
         for predicate in predicates {
             dataset = dataset.also_filter(predicate);
         }
-        (dataset, is_exact)
+        dataset
     }
 }
 
@@ -129,10 +133,10 @@ impl TableProvider for DatasetTable {
         limit: Option<usize>,
     ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
         let columns = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
-        let (dataset, is_exact) = self.filtered(&columns, filters);
-        let dataset = dataset.batch_size(state.config().batch_size());
+        let (predicates, is_exact) = self.predicates(filters);
         let limit = limit.filter(|_| is_exact);
-        let rows = self.rows.filter(|_| filters.is_empty() && limit.is_none());
+        let rows = self.rows.filter(|_| predicates.is_empty() && limit.is_none());
+        let dataset = self.filtered(&columns, predicates).batch_size(state.config().batch_size());
         let schema = self.schema.project(&columns);
         let partitions = state.config().target_partitions();
         async move {
