@@ -1,14 +1,18 @@
 //! Parquet columns as Arrow arrays, and back.
 //!
 //! ```text
+//! arrow_reader, async_reader  batches of rows out of a file, and out of a store without waiting
+//! arrow_writer, async_writer  files out of batches of rows
 //! schema     which Arrow type each field becomes: the mapping, and the hints and wishes that change it
 //! convert    the values of one column as an Arrow array, and back, one file for each family of types
 //! assemble   arrays of columns as arrays of structs, lists and maps
+//! shred      and the other way round, with the nulls and lists as levels
 //! evolution  a file as another schema: missing columns, wider types, another order
 //! dataset    many files as one
 //! variant    columns of VARIANT, shredded or not, row by row, and shredded into a shape
 //! infer_shredding  the shape that a sample has, if it pays
-//! shred      and the other way round, with the nulls and lists as levels
+//! literals   values of arrays as literals of predicates
+//! column_map  a value for each column
 //! null_arrays  nulls where no page has values, within bounds
 //! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
 //! ```

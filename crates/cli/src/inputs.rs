@@ -1,13 +1,15 @@
 //! What is read: Parquet, CSV, JSON Lines and Arrow files, and standard input, as batches of rows.
 //!
 //! ```text
+//! input        an input that is open, and how it is to be read
 //! kind         which format a file has
-//! origin       bytes of a file or of standard input, decompressed, counted
+//! byte_stream  bytes of a file or of standard input, decompressed, counted
 //! decoded      text in other encodings
 //! csv jsonl geojson arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
-//! choose       some columns, some rows
+//! project      some columns, some rows
 //! zstd_text    text in Zstandard frames
+//! bad_input    errors of input that is not what it should be
 //! ```
 //!
 //! The text formats are read as text first, of which [`parse`](marquetry_text::parse) makes values.

@@ -13,17 +13,21 @@
 //! memory    how much of it reading and writing may take
 //! metrics   what reading and writing cost, on standard error
 //! bounded_rows  batches of a file, bounded by bytes as well as rows
-//! tables    a file, or many files as one table
+//! table_source  a file, or many files as one table
 //! commands  one file for each command
 //! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
 //! schema_parser  types of columns as text
 //! sort      rows in another order, more than fit in memory
 //! convert   rows into Parquet, Arrow, CSV and JSON Lines files
 //! rewrite   Parquet files out of Parquet files, copied where they can be
-//! leaves    the columns of Parquet that an Arrow type becomes
-//! row_table  rows as tables of text
-//! value     the values in statistics and dictionaries as JSON
-//! losses    what is lost of damaged files
+//! leaf_sizes  the columns of Parquet that an Arrow type becomes, and what an array holds for each
+//! column_list  lists of columns in arguments
+//! geo_labels  columns that only the metadata of GeoParquet says are geometries
+//! shred_plan  how the columns of VARIANT of one table are shredded
+//! resolve   columns of FILE as the bytes that their values refer to
+//! text_table, row_table  tables of text; rows as such
+//! plain_value  the values in statistics and dictionaries as JSON
+//! loss_report  what is lost of damaged files
 //! report_file   a report in a file of its own
 //! serve     a folder of files as a site on this machine
 //! unreferenced    bytes of a file that nothing refers to
@@ -31,7 +35,7 @@
 //! output    standard output: text or JSON
 //! json_stream   JSON that is written while its parts come
 //! overwrite  where a file may be written
-//! terminal  output to a terminal
+//! terminal, spinner  output to a terminal; a sign of life there
 //! hyperlinks  names that lead somewhere
 //! percent   text as URLs have it
 //! pager     long text page by page

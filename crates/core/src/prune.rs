@@ -12,7 +12,7 @@
 //! | `applicable` | | which stages can decide a predicate at all | |
 //! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
 //! | `trusted_statistics` | | the same, for who prunes by rules of his own | |
-//! | `plan`, `ranges`, `report` | | what is known so far, ranges of rows, what was done | |
+//! | `plan`, `row_group_match`, `ranges`, `report` | | what is known so far: none, some or all rows; ranges of rows; what was done | |
 //!
 //! Stages go from cheap to dear. A stage asks only for conditions that are still open *and* could still decide something.
 //!

@@ -9,7 +9,7 @@
 //! value_texts    values of pages as text
 //! explained      bytes, what they mean, and where the format says so
 //! thrift         Thrift's compact protocol, byte by byte
-//! footer_structs the structs of the footer, and of what stands beside pages
+//! footer_structs  the structs of the footer, and of what stands beside pages
 //! page_header    a page header, field by field
 //! page_deltas page_alp   values as differences, and floats as integers
 //! page_body      levels and values of a page, run by run

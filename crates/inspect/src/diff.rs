@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! run         compares rows: which columns, by key or by values
+//! options, rows_diff  how rows are compared, and what is said of them
 //! diff_file   reads a file, and hashes its rows
 //! row_hash    hashes of values, the same however they are stored
 //! row_sink    what takes the hashes of rows

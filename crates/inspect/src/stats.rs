@@ -4,7 +4,11 @@
 //! column           what is said of a column
 //! run, footer      by reading columns; by the footer alone
 //! leaf_arrays      the leaves of nested arrays
-//! leaf_stats       what is gathered of a leaf: numbers, or strings
+//! options          how much is gathered
+//! leaf_stats       what is gathered of a leaf
+//! numbers, strings  the same of numbers and of byte strings
+//! value            numbers of all types in four forms
+//! finish           what is said of a column, from what was gathered
 //! value_counts     frequent and distinct values
 //! quantile_sketch  quantiles of many values
 //! ```

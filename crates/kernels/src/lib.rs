@@ -8,8 +8,8 @@
 //! Functions check lengths once at the start, and never per value. Input slices may be longer than needed: the loops load whole
 //! words where the slice allows it, so callers pass page bytes *with* their padding.
 //!
-//! This is the only crate of the project with `unsafe` code, except one file of `marquetry-arrow`; UNSAFE.md lists each block
-//! with its reason.
+//! Other `unsafe` code of the project is in one file of `marquetry-arrow` and in one of the Python package; UNSAFE.md lists each
+//! block with its reason.
 
 #[cfg(not(target_endian = "little"))]
 compile_error!("views and packed values are read in place: only little-endian targets are supported");

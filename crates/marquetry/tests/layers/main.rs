@@ -1,8 +1,9 @@
 //! No circles: inside of a crate, no file imports from one that imports, over others or not, from it. And the drawing of
-//! crates and modules in ARCHITECTURE.md is that of the code.
+//! crates and modules in ARCHITECTURE.md is that of the code, and lists of modules in documentation name what is there.
 
 mod drawing;
 mod graph;
+mod module_lists;
 mod source;
 
 use graph::{circles, edges, name};
@@ -26,6 +27,13 @@ fn no_circle_of_imports_between_files() {
     }
     assert!(imports > 1000, "imports were found: {imports}");
     assert!(found.is_empty(), "{found}");
+}
+
+#[test]
+fn lists_of_modules_name_what_is_there() {
+    let unknown: Vec<_> =
+        crates().iter().flat_map(|(_, source)| module_lists::unknown_names(source)).collect();
+    assert!(unknown.is_empty(), "no such modules:\n{}", unknown.join("\n"));
 }
 
 /// `MARQUETRY_WRITE=1 cargo test -p marquetry --test layers` draws it anew.
