@@ -4,6 +4,7 @@
 //! largest level needs; where the largest is 0, nothing is stored. Levels are kept as bytes.
 
 use crate::bit_packed;
+use crate::code::{BIT_PACKED, RLE};
 use crate::rle::{self, RleBitPackedDecoder, RleRun};
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, Bitmap};
@@ -267,9 +268,6 @@ pub fn encode_v1(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     let len = u32::try_from(out.len() - prefix - 4).expect("levels of at most 4 GiB");
     out[prefix..prefix + 4].copy_from_slice(&len.to_le_bytes());
 }
-
-const RLE: i32 = 3;
-const BIT_PACKED: i32 = 4;
 
 #[cfg(test)]
 mod tests {

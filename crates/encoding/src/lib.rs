@@ -16,13 +16,14 @@
 //! | [`byte_stream_split`] | BYTE_STREAM_SPLIT | 9 |
 //! | [`alp`] | ALP | 10 |
 //!
-//! [`registry::ENCODINGS`] lists them with the physical types they are legal for and finds a decoder or encoder by code.
+//! [`registry::ENCODINGS`] lists them with the physical types they are legal for and finds a decoder or encoder by [`code`].
 #![forbid(unsafe_code)]
 
 pub mod alp;
 mod arena;
 pub mod bit_packed;
 pub mod byte_stream_split;
+pub mod code;
 pub mod delta_binary_packed;
 pub mod delta_byte_array;
 pub mod delta_length_byte_array;

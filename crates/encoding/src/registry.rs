@@ -3,7 +3,7 @@
 use crate::shape::PhysicalType;
 use crate::traits::{Decode, Encode, EncodedPage};
 use crate::{
-    alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array, dictionary,
+    alp, byte_stream_split, code, delta_binary_packed, delta_byte_array, delta_length_byte_array, dictionary,
     plain, rle,
 };
 use marquetry_base::{Error, Result};
@@ -26,56 +26,56 @@ pub struct EncodingEntry {
 /// All encodings of values. BIT_PACKED (4) is not among them: it is for levels only, see `levels`.
 pub static ENCODINGS: [EncodingEntry; 9] = [
     EncodingEntry {
-        code: 0,
+        code: code::PLAIN,
         name: "PLAIN",
         supports: |_| true,
         decoder: |page| Ok(Box::new(plain::Decoder::new(page))),
         encoder: |physical| Ok(Box::new(plain::Encoder::new(physical.shape()))),
     },
     EncodingEntry {
-        code: 2,
+        code: code::PLAIN_DICTIONARY,
         name: "PLAIN_DICTIONARY",
         supports: |physical| physical != PhysicalType::Boolean,
         decoder: |page| Ok(Box::new(dictionary::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(dictionary::Encoder::new(physical.shape()))),
     },
     EncodingEntry {
-        code: 3,
+        code: code::RLE,
         name: "RLE",
         supports: |physical| physical == PhysicalType::Boolean,
         decoder: |page| Ok(Box::new(rle::Decoder::new(page)?)),
         encoder: |_| Ok(Box::new(rle::Encoder::new())),
     },
     EncodingEntry {
-        code: 5,
+        code: code::DELTA_BINARY_PACKED,
         name: "DELTA_BINARY_PACKED",
         supports: |physical| matches!(physical, PhysicalType::Int32 | PhysicalType::Int64),
         decoder: |page| Ok(Box::new(delta_binary_packed::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(delta_binary_packed::Encoder::new(physical)?)),
     },
     EncodingEntry {
-        code: 6,
+        code: code::DELTA_LENGTH_BYTE_ARRAY,
         name: "DELTA_LENGTH_BYTE_ARRAY",
         supports: |physical| physical == PhysicalType::ByteArray,
         decoder: |page| Ok(Box::new(delta_length_byte_array::Decoder::new(page)?)),
         encoder: |_| Ok(Box::new(delta_length_byte_array::Encoder::new())),
     },
     EncodingEntry {
-        code: 7,
+        code: code::DELTA_BYTE_ARRAY,
         name: "DELTA_BYTE_ARRAY",
         supports: |physical| matches!(physical, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)),
         decoder: |page| Ok(Box::new(delta_byte_array::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(delta_byte_array::Encoder::new(physical))),
     },
     EncodingEntry {
-        code: 8,
+        code: code::RLE_DICTIONARY,
         name: "RLE_DICTIONARY",
         supports: |physical| physical != PhysicalType::Boolean,
         decoder: |page| Ok(Box::new(dictionary::Decoder::new(page)?)),
         encoder: |physical| Ok(Box::new(dictionary::Encoder::new(physical.shape()))),
     },
     EncodingEntry {
-        code: 9,
+        code: code::BYTE_STREAM_SPLIT,
         name: "BYTE_STREAM_SPLIT",
         supports: |physical| {
             !matches!(physical, PhysicalType::Boolean | PhysicalType::Int96 | PhysicalType::ByteArray)
@@ -84,7 +84,7 @@ pub static ENCODINGS: [EncodingEntry; 9] = [
         encoder: |physical| Ok(Box::new(byte_stream_split::Encoder::new(physical)?)),
     },
     EncodingEntry {
-        code: 10,
+        code: code::ALP,
         name: "ALP",
         supports: |physical| matches!(physical, PhysicalType::Float | PhysicalType::Double),
         decoder: |page| Ok(Box::new(alp::Decoder::new(page)?)),

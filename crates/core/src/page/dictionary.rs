@@ -3,6 +3,7 @@
 use super::located_header::{LocatedHeader, size};
 use super::reader::PageReader;
 use marquetry_base::{Error, PaddedBytes, Result};
+use marquetry_encoding::code::{PLAIN, PLAIN_DICTIONARY};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{PhysicalType, plain};
 
@@ -123,6 +124,3 @@ const ROUNDING_BYTES: usize = 64;
 
 /// All values of no bytes are the same: a writer has a use for one.
 const MAX_ENTRIES_OF_NO_BYTES: usize = 1 << 16;
-
-const PLAIN: i32 = 0;
-const PLAIN_DICTIONARY: i32 = 2;

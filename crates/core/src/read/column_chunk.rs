@@ -13,6 +13,7 @@ use crate::row_mask::next_one;
 use crate::source::Source;
 use marquetry_base::{Error, Limits, PaddedBytes, Result};
 use marquetry_encoding::Bitmap;
+use marquetry_encoding::code::{PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -452,7 +453,3 @@ const MANY_ROWS: usize = 4096;
 
 /// Rows that are decoded at a time to find out whether they can be.
 const ROWS_PER_TRIAL: usize = 8192;
-
-const PLAIN: i32 = 0;
-const PLAIN_DICTIONARY: i32 = 2;
-const RLE_DICTIONARY: i32 = 8;

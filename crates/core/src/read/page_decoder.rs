@@ -9,6 +9,7 @@ use crate::nesting::RepetitionLevels;
 use crate::page::{DataPage, LocatedHeader};
 use crate::sort_order::plain_value;
 use marquetry_base::{CancelToken, Error, Limits, PaddedBytes, Result};
+use marquetry_encoding::code::{BYTE_STREAM_SPLIT, DELTA_BYTE_ARRAY, PLAIN};
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, IndexLookup, check_indices};
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bitmap, Decode, EncodedPage, PhysicalType, Values, filter_u8, registry};
@@ -463,10 +464,6 @@ fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &m
 fn level_error(kind: &str, error: Error) -> Error {
     Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
 }
-
-const PLAIN: i32 = 0;
-const BYTE_STREAM_SPLIT: i32 = 9;
-const DELTA_BYTE_ARRAY: i32 = 7;
 
 /// Bytes that are decoded at a time if values are long: they stay in the cache until they are validated.
 const CACHED_BYTES: usize = 2 << 10;

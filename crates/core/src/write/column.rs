@@ -8,9 +8,7 @@
 use super::chunk_bytes::ChunkBytes;
 use super::dictionary_writer::DictionaryWriter;
 use super::encoded_chunk::EncodedChunk;
-use super::encoding_selection::{
-    self, DictionaryEstimate, EncodingDecision, FIRST_LOOK, LATER, PLAIN, RLE_DICTIONARY,
-};
+use super::encoding_selection::{self, DictionaryEstimate, EncodingDecision, FIRST_LOOK, LATER};
 use super::levels::Levels;
 use super::pages::Pages;
 use super::sample_buffer::SampleBuffer;
@@ -23,6 +21,7 @@ use crate::logical_type::LogicalType;
 use crate::nesting::{ColumnValues, ShreddedColumn};
 use crate::schema::Leaf;
 use marquetry_base::{Error, Result, Stopwatch};
+use marquetry_encoding::code::{PLAIN, RLE_DICTIONARY};
 use marquetry_encoding::{PhysicalType, dictionary};
 use std::sync::Arc;
 

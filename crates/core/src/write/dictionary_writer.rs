@@ -2,7 +2,7 @@
 //! ends, or memory does, so that until then the dictionary can still be given up without a trace.
 
 use super::content_chunker::{ChunkedValues, ContentChunker};
-use super::encoding_selection::{DictionarySample, RLE_DICTIONARY};
+use super::encoding_selection::DictionarySample;
 use super::held_indices::HeldIndices;
 use super::levels::{HeldLevels, Levels};
 use super::pages::PageValues;
@@ -12,6 +12,7 @@ use crate::nesting::ColumnValues;
 use crate::sort_order::SortOrder;
 use crate::statistics::MinMaxStats;
 use marquetry_base::Result;
+use marquetry_encoding::code::RLE_DICTIONARY;
 use marquetry_encoding::dictionary::{self, Dictionary, DictionaryBuilder};
 use marquetry_encoding::{Shape, Values};
 use std::ops::Range;

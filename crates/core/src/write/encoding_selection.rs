@@ -4,6 +4,10 @@ use super::held_indices::HeldIndices;
 use super::settings::{ColumnSettings, Compat};
 use super::workspace::Workspace;
 use marquetry_base::Result;
+use marquetry_encoding::code::{
+    BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, PLAIN, RLE,
+    RLE_DICTIONARY,
+};
 use marquetry_encoding::{PhysicalType, Values, dictionary, plain, registry};
 use std::ops::Range;
 
@@ -34,16 +38,6 @@ impl Candidate {
             * WEIGHTS.iter().find(|(code, _)| *code == self.code).map_or(1.0, |(_, weight)| *weight)
     }
 }
-
-/// The codes of encodings.
-pub(super) const PLAIN: i32 = 0;
-pub(super) const PLAIN_DICTIONARY: i32 = 2;
-pub(super) const RLE: i32 = 3;
-pub(super) const DELTA_BINARY_PACKED: i32 = 5;
-pub(super) const DELTA_LENGTH_BYTE_ARRAY: i32 = 6;
-pub(super) const DELTA_BYTE_ARRAY: i32 = 7;
-pub(super) const RLE_DICTIONARY: i32 = 8;
-pub(super) const BYTE_STREAM_SPLIT: i32 = 9;
 
 /// How much smaller an encoding must make a chunk than PLAIN to be worth its slower decoding.
 const WEIGHTS: [(i32, f64); 5] = [

@@ -1,7 +1,6 @@
 //! A column whose encoding is settled: values go into the encoder at once, and a page is cut whenever it is full.
 
 use super::content_chunker::{ChunkedValues, ContentChunker};
-use super::encoding_selection::{PLAIN_DICTIONARY, RLE_DICTIONARY};
 use super::levels::{HeldLevels, Levels};
 use super::pages::{PageValues, Pages};
 use super::settings::{ColumnSettings, StatisticsLevel};
@@ -9,6 +8,7 @@ use super::workspace::Workspace;
 use crate::schema::Leaf;
 use crate::statistics::MinMaxStats;
 use marquetry_base::{Error, Result};
+use marquetry_encoding::code::{PLAIN_DICTIONARY, RLE_DICTIONARY};
 use marquetry_encoding::{Encode, Shape, Values, registry};
 use std::ops::Range;
 

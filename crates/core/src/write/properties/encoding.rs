@@ -1,6 +1,7 @@
 //! Encodings, as a user names them.
 
 use marquetry_base::{Error, Result};
+use marquetry_encoding::code;
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,16 +63,16 @@ impl Encoding {
     pub fn code(self) -> Option<i32> {
         Some(match self {
             Encoding::Auto => return None,
-            Encoding::PLAIN => 0,
-            Encoding::PLAIN_DICTIONARY => 2,
-            Encoding::RLE => 3,
-            Encoding::BIT_PACKED => 4,
-            Encoding::DELTA_BINARY_PACKED => 5,
-            Encoding::DELTA_LENGTH_BYTE_ARRAY => 6,
-            Encoding::DELTA_BYTE_ARRAY => 7,
-            Encoding::RLE_DICTIONARY => 8,
-            Encoding::BYTE_STREAM_SPLIT => 9,
-            Encoding::ALP => 10,
+            Encoding::PLAIN => code::PLAIN,
+            Encoding::PLAIN_DICTIONARY => code::PLAIN_DICTIONARY,
+            Encoding::RLE => code::RLE,
+            Encoding::BIT_PACKED => code::BIT_PACKED,
+            Encoding::DELTA_BINARY_PACKED => code::DELTA_BINARY_PACKED,
+            Encoding::DELTA_LENGTH_BYTE_ARRAY => code::DELTA_LENGTH_BYTE_ARRAY,
+            Encoding::DELTA_BYTE_ARRAY => code::DELTA_BYTE_ARRAY,
+            Encoding::RLE_DICTIONARY => code::RLE_DICTIONARY,
+            Encoding::BYTE_STREAM_SPLIT => code::BYTE_STREAM_SPLIT,
+            Encoding::ALP => code::ALP,
         })
     }
 

@@ -12,7 +12,7 @@ use crate::schema::{Leaf, Schema, unknown_column};
 use crate::write::content_chunker::checked;
 use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingPolicy};
 use marquetry_base::{Error, Result};
-use marquetry_encoding::{PhysicalType, registry};
+use marquetry_encoding::{PhysicalType, code, registry};
 
 impl WriterProperties {
     /// How a column is written.
@@ -154,14 +154,11 @@ fn encoding_choice(
         )));
     }
     match encoding {
-        Some(Encoding::RLE_DICTIONARY) => Ok(EncodingPolicy::DictionaryOr(PLAIN)),
+        Some(Encoding::RLE_DICTIONARY) => Ok(EncodingPolicy::DictionaryOr(code::PLAIN)),
         _ if has_dictionary && dictionary == Some(true) => Ok(EncodingPolicy::DictionaryOr(row.code)),
         _ => Ok(EncodingPolicy::Only(row.code)),
     }
 }
-
-/// Its code.
-const PLAIN: i32 = 0;
 
 fn bloom(properties: BloomFilterProperties) -> Result<BloomSettings> {
     check_fpp(properties.fpp())?;
