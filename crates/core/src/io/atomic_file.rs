@@ -47,6 +47,8 @@ pub struct AtomicFile {
     name: String,
     /// What is replaced: the name, or what the link of that name leads to.
     target: PathBuf,
+    /// Whether nothing may be replaced.
+    is_new: bool,
     failed: bool,
 }
 
@@ -61,6 +63,29 @@ impl AtomicFile {
         AtomicFile::begin(path, &name).map_err(|error| error.in_file(name))
     }
 
+    /// Begins a file that will be at `path`, where nothing is yet.
+    ///
+    /// Fails, naming the path, as [`create`](Self::create) does, and with [`ErrorKind::Argument`] if something is there; so does
+    /// [`finish`](Self::finish) if something came there meanwhile, which stays.
+    ///
+    /// ```
+    /// use marquetry_core::io::AtomicFile;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("f");
+    /// let (one, other) = (AtomicFile::create_new(&path)?, AtomicFile::create_new(&path)?);
+    /// one.finish()?;
+    /// assert!(other.finish().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(is_there().in_file(path.display().to_string()));
+        }
+        Ok(AtomicFile { is_new: true, ..AtomicFile::create(path)? })
+    }
+
     fn begin(path: &Path, name: &str) -> Result<Self> {
         let cannot = |error| Error::io("cannot create the file", error);
         let target = std::path::absolute(path).and_then(|path| behind_links(&path)).map_err(cannot)?;
@@ -71,7 +96,7 @@ impl AtomicFile {
         }
         let file = BufWriter::with_capacity(BUFFER, file);
         let (name, sync) = (name.to_owned(), BackgroundSync::default());
-        Ok(AtomicFile { file, sync, temporary, name, target, failed: false })
+        Ok(AtomicFile { file, sync, temporary, name, target, is_new: false, failed: false })
     }
 
     /// Puts the file under its name, once it is on the disk.
@@ -79,7 +104,7 @@ impl AtomicFile {
     /// Fails if anything that was written before could not be written, even if that error was passed over; what was
     /// under the name stays there then.
     pub fn finish(self) -> Result<()> {
-        let AtomicFile { file, mut sync, mut temporary, name, target, failed } = self;
+        let AtomicFile { file, mut sync, mut temporary, name, target, is_new, failed } = self;
         let placed = |error: Error| error.in_file(name.as_str());
         let left = temporary.left();
         let cannot = |what, error| placed(Error::io(format!("cannot {what} file{left}"), error));
@@ -90,7 +115,14 @@ impl AtomicFile {
         let file = file.into_inner().map_err(io::IntoInnerError::into_error);
         let written = file.and_then(|file| sync.join().and_then(|()| file.sync_all()));
         written.map_err(|error| cannot("write the", error))?;
-        temporary.rename(&target).map_err(|error| cannot("rename the finished", error))?;
+        let renamed = match is_new {
+            true => temporary.rename_to_new(&target),
+            false => temporary.rename(&target),
+        };
+        renamed.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => placed(is_there()),
+            _ => cannot("rename the finished", error),
+        })?;
         sync_directory(directory(&target))
             .map_err(|error| placed(Error::io("the file is written, its directory cannot be synced", error)))
     }
@@ -161,6 +193,11 @@ impl Durable for AtomicFile {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn is_there() -> Error {
+    Error::argument("is there already, and would be replaced")
 }
 
 /// Pages are longer and pass it by; it gathers the short pieces between them.

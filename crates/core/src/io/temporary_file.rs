@@ -109,6 +109,21 @@ impl TemporaryFile {
         }
     }
 
+    /// Gives the file its name, which nothing may have: if something does, both stay as they are.
+    pub(super) fn rename_to_new(&mut self, target: &Path) -> io::Result<()> {
+        let mut unfinished = unfinished();
+        match fs::hard_link(&self.path, target) {
+            // The second name is all that is left to do: if it stays, the file is there all the same.
+            Ok(()) => _ = fs::remove_file(&self.path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Err(_) if fs::symlink_metadata(target).is_ok() => return Err(io::ErrorKind::AlreadyExists.into()),
+            // Not all file systems have links.
+            Err(_) => fs::rename(&self.path, target)?,
+        }
+        unfinished.remove(&self.path);
+        Ok(())
+    }
+
     /// Gives the file its name.
     pub(super) fn rename(&mut self, target: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
