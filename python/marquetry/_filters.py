@@ -331,8 +331,10 @@ def _text_of(scalar: Any) -> str:
 
     if pa.types.is_timestamp(scalar.type) and scalar.type.unit == "ns":
         # Python's datetime has no nanoseconds.
-        text = scalar.cast(pa.string()).as_py()
-        return f"timestamp '{text}'" if scalar.type.tz is None else f"timestamp '{text.removesuffix('Z')}Z'"
+        if scalar.type.tz is not None:
+            # As text it would have the zone's own offset.
+            scalar = scalar.cast(pa.timestamp("ns", "UTC"))
+        return f"timestamp '{scalar.cast(pa.string()).as_py()}'"
     try:
         return literal(scalar.as_py())
     except ValueError:

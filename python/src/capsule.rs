@@ -8,7 +8,7 @@ use crate::work::guarded;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use marquetry::errors::Error;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -134,6 +134,15 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     let array = unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
     // SAFETY: whoever made the two says that they belong together, and that the array is valid.
     let data = unsafe { from_ffi(array, &schema) };
+    if let Ok(data) = &data {
+        if !matches!(data.data_type(), DataType::Struct(_)) {
+            let message = format!("an array of {} is no table: rows are structs", data.data_type());
+            return Err(PyTypeError::new_err(message));
+        }
+        if data.null_count() > 0 {
+            return Err(PyValueError::new_err("a row is null: rows of a table are structs that are there"));
+        }
+    }
     let batch = data.and_then(|data| {
         let batch = RecordBatch::from(StructArray::from(data));
         batch.with_schema(Arc::new(Schema::try_from(&schema)?))

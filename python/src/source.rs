@@ -130,16 +130,20 @@ impl FileObject {
             return piece(&object.call_method1("read_at", (len, offset))?);
         }
         object.call_method1("seek", (offset,))?;
-        let mut bytes = piece(&object.call_method1("read", (len,))?)?;
+        let first = piece(&object.call_method1("read", (len,))?)?;
+        if first.is_empty() || first.len() >= len {
+            return Ok(first);
+        }
         // What is not buffered may give less than was asked for.
-        while !bytes.is_empty() && bytes.len() < len {
+        let mut bytes = Vec::from(first);
+        while bytes.len() < len {
             let more = piece(&object.call_method1("read", (len - bytes.len(),))?)?;
             if more.is_empty() {
                 break;
             }
-            bytes = [bytes, more].concat().into();
+            bytes.extend_from_slice(&more);
         }
-        Ok(bytes)
+        Ok(bytes.into())
     }
 }
 

@@ -470,3 +470,14 @@ def test_readers_of_files(tmp_path):
     assert list(file.files("f", compare=False))[9].read() == b"x"
     with pytest.raises(marquetry.Error):
         file.files("f", allow=[tmp_path / "not-there"])
+
+
+def test_arrays_that_are_no_tables_are_errors(tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(TypeError, match="rows are structs"):
+        marquetry.write(pa.array([1, 2, 3]), path)
+    with pytest.raises(ValueError, match="a row is null"):
+        marquetry.write(pa.array([{"a": 1}, None]), path)
+    assert not path.exists()
+    marquetry.write(pa.array([{"a": 1}, {"a": None}]), path)
+    assert marquetry.open(path).read().num_rows == 2

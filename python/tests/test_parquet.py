@@ -333,3 +333,25 @@ def test_elements_have_the_names_that_pyarrow_gives_them(tmp_path: pathlib.Path)
         table = pa.table({str(i): pa.array([], data_type) for i, data_type in enumerate(types)})
         theirs.write_table(table, path, use_compliant_nested_type=compliant)
         assert str(ours.read_schema(path).remove_metadata()) == str(theirs.read_schema(path).remove_metadata())
+
+
+def test_delete_matching_deletes_without_partitions(tmp_path):
+    for library, folder in [(ours, tmp_path / "ours"), (theirs, tmp_path / "theirs")]:
+        for name in ["a", "b"]:
+            options = dict(basename_template=name + "-{i}.parquet", existing_data_behavior="delete_matching")
+            library.write_to_dataset(pa.table({"x": [1, 2]}), folder, **options)
+        assert [path.name for path in folder.iterdir()] == ["b-0.parquet"]
+
+
+def test_filters_of_instants_with_a_zone(tmp_path):
+    zone = pa.timestamp("ns", "Europe/Berlin")
+    theirs.write_table(pa.table({"t": pa.array([1, 2, 3], zone)}), tmp_path / "t.parquet")
+    above = pyarrow.dataset.field("t") > pa.scalar(1, zone)
+    read = ours.read_table(tmp_path / "t.parquet", filters=above)
+    assert read["t"].cast(pa.int64()).to_pylist() == [2, 3]
+
+
+def test_columns_that_are_expressions_are_refused(tmp_path):
+    theirs.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
+    with pytest.raises(TypeError, match="columns are names"):
+        ours.read_table(tmp_path / "t.parquet", columns={"a": pyarrow.dataset.field("a")})

@@ -46,6 +46,7 @@ mod local;
 mod opened;
 mod partition;
 mod parts;
+mod predicate_names;
 mod reader;
 mod schema;
 #[cfg(feature = "async")]

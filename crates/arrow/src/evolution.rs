@@ -118,6 +118,11 @@ impl Evolution {
         self
     }
 
+    /// How the file's fields are found.
+    pub(crate) fn match_by(&self) -> MatchBy {
+        self.by
+    }
+
     /// Whether a field that the file does not have and that has no default is an error. Default false: it is null, and
     /// an error only if it must not be.
     #[must_use]

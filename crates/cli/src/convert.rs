@@ -7,6 +7,7 @@
 //! parquet      the writer of Parquet
 //! file_columns columns of paths that become columns of FILE
 //! geoparquet   columns of geometries as a version of GeoParquet has them
+//! parquet_options  options that only Parquet has a use for
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
 //! lines        rows become lines of text, by several threads
@@ -23,6 +24,7 @@ mod geoparquet;
 mod lines;
 mod names;
 mod parquet;
+mod parquet_options;
 mod progress;
 mod properties;
 mod report;
@@ -37,6 +39,7 @@ pub(crate) use file_columns::{FileColumns, FileWish, file_wish};
 pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, without_metadata};
 pub(crate) use lines::{formatted, write_formatted};
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};
+pub(crate) use parquet_options::only_for_parquet;
 pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;
 pub(crate) use report::{Before, SizeReport};

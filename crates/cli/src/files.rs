@@ -71,7 +71,10 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
         false => {
             let paths =
                 glob::glob(text).map_err(|error| Failure::Usage(format!("wrong pattern: {error}")))?;
-            paths.filter_map(Result::ok).filter(|path| !path.is_dir()).collect()
+            // What cannot be looked into may have files that are meant.
+            let paths = paths.collect::<Result<Vec<_>, _>>();
+            let paths = paths.map_err(|error| Failure::Check(format!("cannot look for files: {error}")))?;
+            paths.into_iter().filter(|path| !path.is_dir()).collect()
         }
     };
     match matched.is_empty() {

@@ -32,6 +32,10 @@ impl Pager {
             // Ends by itself where all fits on the screen, leaves it there, and cuts long lines, which the arrow keys move.
             pager.env("LESS", "FRSX");
         }
+        if env::var_os("LESSCHARSET").is_none() {
+            // Our text is, whatever the locale says.
+            pager.env("LESSCHARSET", "utf-8");
+        }
         let mut child = pager.spawn().ok()?;
         let stdin = child.stdin.take();
         *SHOWING.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);

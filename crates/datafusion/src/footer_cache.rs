@@ -8,6 +8,7 @@ use datafusion::execution::cache::cache_manager::{CachedFileMetadataEntry, FileM
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::async_reader::PageIndexCache;
 use marquetry_base::Limits;
+use object_store::ObjectStore;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ impl FooterCache {
         // The schema is kept, too, and as much for what the table has its columns read as.
         let of_table = 2 * footer.schema().fields().size();
         let (counted_indexes, counted) = (indexes.bytes(), footer.memory_size() + of_table);
-        let (store, tag) = (file.store_name(), tag(file.meta()));
+        let (store, tag) = (file.store().clone(), tag(file.meta()));
         let kept = KeptFooter { store, tag, footer, indexes, counted_indexes, counted };
         cache.put(&file.meta().location, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));
     }
@@ -63,7 +64,7 @@ impl FooterCache {
         let kept = entry.file_metadata.as_any().downcast_ref::<KeptFooter>()?;
         let is_same = entry.meta.size == file.meta().size
             && kept.tag == tag(file.meta())
-            && kept.store == file.store_name();
+            && Arc::ptr_eq(&kept.store, file.store());
         if is_same && kept.indexes.bytes() > kept.counted_indexes {
             // What has come to them counts as well.
             self.keep(file, kept.footer.clone(), kept.indexes.clone());
@@ -74,7 +75,8 @@ impl FooterCache {
 
 /// A footer in the cache.
 struct KeptFooter {
-    store: String,
+    /// Names of stores do not tell two web servers apart, nor two of memory.
+    store: Arc<dyn ObjectStore>,
     tag: String,
     footer: ArrowReaderMetadata,
     /// Those of `footer`.

@@ -25,8 +25,9 @@ pub(crate) fn ordering(footer: &ArrowReaderMetadata, table: &Schema) -> Option<L
     let mut exprs = Vec::new();
     for column in sorting {
         match sort_expr(footer, table, column) {
-            Some(expr) => exprs.push(expr),
-            None => break,
+            // Files are read one after the other where the bounds of their columns ascend, and bounds say nothing of nulls.
+            Some(expr) if has_no_nulls(footer, column) => exprs.push(expr),
+            _ => break,
         }
     }
     match follow(footer, sorting.first()?)? {
@@ -52,6 +53,20 @@ fn sort_expr(
     is_same.then(|| PhysicalSortExpr::new(Arc::new(Column::new(field.name(), index)), options))
 }
 
+/// Whether it is certain that a column has no nulls in any row group.
+fn has_no_nulls(footer: &ArrowReaderMetadata, sorting: &SortingColumn) -> bool {
+    let columns = footer.parquet_schema().columns();
+    let Some(leaf) = usize::try_from(sorting.column_idx).ok().and_then(|leaf| columns.get(leaf)) else {
+        return false;
+    };
+    if leaf.max_def() == 0 {
+        return true;
+    }
+    let Ok(known) = footer.statistics(leaf.name()) else { return false };
+    let counts = known.row_group_null_counts(footer.metadata().row_groups());
+    counts.is_ok_and(|counts| counts.null_count() == 0 && counts.values().iter().all(|count| *count == 0))
+}
+
 /// Whether each row group begins behind the end of the one before by the first column: `Some(false)` where it may begin with
 /// the same value, `None` where that is not known.
 fn follow(footer: &ArrowReaderMetadata, first: &SortingColumn) -> Option<bool> {
@@ -62,10 +77,6 @@ fn follow(footer: &ArrowReaderMetadata, first: &SortingColumn) -> Option<bool> {
     let leaf = footer.parquet_schema().columns().get(usize::try_from(first.column_idx).ok()?)?;
     let known = footer.statistics(leaf.name()).ok()?;
     let groups = || footer.metadata().row_groups();
-    let nulls = known.row_group_null_counts(groups()).ok()?;
-    if nulls.null_count() > 0 || nulls.values().iter().any(|count| *count > 0) {
-        return None;
-    }
     let (mins, maxes) = (known.row_group_mins(groups()).ok()?, known.row_group_maxes(groups()).ok()?);
     let (ends, begins) = if first.descending { (mins, maxes) } else { (maxes, mins) };
     let wanted = if first.descending { Ordering::Greater } else { Ordering::Less };

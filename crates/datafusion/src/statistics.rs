@@ -40,14 +40,16 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
         .columns()
         .iter()
         .position(|column| leaf.is_some_and(|leaf| std::ptr::eq(leaf, column)))?;
-    let size: i64 =
-        groups().filter_map(|group| Some(group.column(leaf_number).ok()?.uncompressed_size())).sum();
+    let sizes = groups().filter_map(|group| Some(group.column(leaf_number).ok()?.uncompressed_size()));
+    let size = sizes.fold(0i64, i64::saturating_add);
     found.byte_size = Precision::Inexact(usize::try_from(size).unwrap_or(0));
     let known = footer.statistics(name).ok()?;
     let nulls = known.row_group_null_counts(groups()).ok()?;
     if nulls.null_count() == 0 {
-        let nulls: u64 = nulls.values().iter().sum();
-        found.null_count = Precision::Exact(usize::try_from(nulls).unwrap_or(usize::MAX));
+        let count = nulls.values().iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+        if let Some(count) = count.and_then(|count| usize::try_from(count).ok()) {
+            found.null_count = Precision::Exact(count);
+        }
     }
     // Bounds mean the same only where the values that are stored are those that are read.
     let read_as = known.data_type();
@@ -71,6 +73,12 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
     let max_exact = known.row_group_is_max_value_exact(groups()).ok()?;
     found.min_value = side(&mins, &min_exact, Ordering::Less);
     found.max_value = side(&maxes, &max_exact, Ordering::Greater);
+    // A bound of a dictionary is one of its values. Beside one that is not known, DataFusion takes a null of the dictionary's own
+    // type, and finds that the two differ.
+    let is_known = |bound: &Precision<ScalarValue>| bound.get_value().is_some();
+    if value_type(wanted) != wanted && is_known(&found.min_value) != is_known(&found.max_value) {
+        (found.min_value, found.max_value) = (Precision::Absent, Precision::Absent);
+    }
     Some(found)
 }
 

@@ -39,9 +39,9 @@ impl StoreFile {
         &self.meta
     }
 
-    /// What tells this store from others with the same paths.
-    pub(crate) fn store_name(&self) -> String {
-        self.store.to_string()
+    /// Where the file is.
+    pub(crate) fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
     }
 
     /// What a request costs.

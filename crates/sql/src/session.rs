@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// A session of this process, with the memory and the threads that the command line gives it.
 pub fn local(args: &CommandLine) -> Result<SessionContext> {
     let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
-    let mut runtime = RuntimeEnvBuilder::new();
+    // Folders are listed anew by each statement: files come and go while a session lasts.
+    let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
     if let Some(bytes) = args.memory_limit {
         runtime = runtime.with_memory_limit(bytes, 1.0);
     }

@@ -139,3 +139,13 @@ fn who_is_at_fault_is_the_exit_code() {
     assert_eq!(code, 1, "{message}");
     assert!(message.contains("bad.parquet"), "{message}");
 }
+
+#[test]
+fn files_that_come_while_a_session_lasts_are_seen() {
+    let folder = tempdir().unwrap();
+    let path = text(folder.path());
+    let count = format!("select count(*) as n from '{path}/'");
+    let put = |name: &str| format!("copy (select 1 as i) to '{path}/{name}.parquet'");
+    let statements = [put("a"), count.clone(), put("b"), count].join("; ");
+    assert_eq!(stdout(&[&statements, "--format", "csv"]).lines().last(), Some("2"));
+}

@@ -219,6 +219,8 @@ class ParquetDataset:
             if table.num_columns > 0:
                 return table
         pandas = self._pandas_metadata() if use_pandas_metadata else None
+        if isinstance(columns, dict):
+            raise TypeError("columns are names: read them, and compute what is made of them by pyarrow.compute")
         if columns is not None:
             columns = list(columns)
             if pandas is not None:

@@ -83,7 +83,7 @@ def write_to_dataset(
         where = f"{root}/{folder}".rstrip("/")
         if folder and create_dir:
             filesystem.create_dir(where, recursive=True)
-        if folder and behaviour == "delete_matching":
+        if behaviour == "delete_matching":
             filesystem.delete_dir_contents(where)
         _write_files(part, filesystem, root, where, template, rows, most, file_visitor, kwargs)
 

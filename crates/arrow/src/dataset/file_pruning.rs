@@ -3,6 +3,7 @@
 use super::Dataset;
 use super::data_file::DataFile;
 use super::filter::{Rest, rest};
+use super::predicate_names::check_names;
 use super::schema::Plan;
 use super::table_types::TableTypes;
 use crate::arrow_reader::ArrowReaderMetadata;
@@ -57,6 +58,8 @@ pub(super) fn rest_of_file(plan: &Plan, file: &DataFile) -> Result<Rest> {
 pub(super) fn rest_in_file(rest_of_file: Rest, plan: &Plan, metadata: &ArrowReaderMetadata) -> Result<Rest> {
     let Rest::Some(predicate) = rest_of_file else { return Ok(rest_of_file) };
     let schema = metadata.parquet_schema();
+    let table = plan.evolution.schema().fields();
+    check_names(&predicate, plan.evolution.match_by(), table, metadata.schema().fields())?;
     match rest(&predicate, &|name| Ok(plan.missing(schema, name)))? {
         Rest::Some(predicate) => {
             let types = TableTypes { table: &plan.predicate_types, file: metadata.schema().fields() };

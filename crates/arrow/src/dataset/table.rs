@@ -153,6 +153,9 @@ impl<S: ?Sized> Dataset<S> {
 
     /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say
     /// that they have no such row are not opened; of others, what statistics and indexes rule out is not read.
+    ///
+    /// Its columns are called as in the table. Where [`match_by`](Self::match_by) finds one under another name in a file, reading
+    /// that file fails: the batches have to be filtered instead.
     #[must_use]
     pub fn filter(mut self, predicate: Predicate) -> Self {
         self.choice.predicate = Some(predicate);

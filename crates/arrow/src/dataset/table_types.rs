@@ -30,6 +30,14 @@ pub(super) fn type_at<'a>(fields: &'a Fields, names: &[String]) -> Option<&'a Da
     }
 }
 
+/// The fields of a struct, which may be in lists.
+pub(super) fn fields_below(data_type: &DataType) -> Option<&Fields> {
+    match value_type(data_type) {
+        DataType::Struct(fields) => Some(fields),
+        _ => None,
+    }
+}
+
 /// The type of what is in lists of lists; of entries in maps.
 fn value_type(data_type: &DataType) -> &DataType {
     match data_type {

@@ -6,8 +6,8 @@ use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, W
 use crate::column_list::ColumnList;
 use crate::convert::{
     Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, Total, TypeChanges,
-    change_type, file_wish, geometry_column, properties, renamed, with_filled_names, with_unique_names,
-    without_metadata,
+    change_type, file_wish, geometry_column, only_for_parquet, properties, renamed, with_filled_names,
+    with_unique_names, without_metadata,
 };
 use crate::failure::{Failure, Outcome};
 use crate::geo_labels::{labelled, labelled_by_files};
@@ -197,13 +197,9 @@ fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
         (None, true) => Target::Jsonl,
         (None, false) => by_extension(&args.output)?,
     };
-    let refused = |options: &str| Err(Failure::Usage(format!("{options} for Parquet")));
-    match target {
-        Target::Parquet => Ok(target),
-        _ if !args.file.is_empty() => refused("--file is"),
-        _ if args.writing.geoparquet.is_some() || args.writing.covering => {
-            refused("--geoparquet and --covering are")
-        }
+    let of_files = (!args.file.is_empty()).then_some("--file is");
+    match of_files.or_else(|| only_for_parquet(&args.writing, &args.encrypt)) {
+        Some(options) if target != Target::Parquet => Err(Failure::Usage(format!("{options} for Parquet"))),
         _ => Ok(target),
     }
 }

@@ -72,7 +72,11 @@ impl<'a> Destination<'a> {
         if !overwrite && is_there(named) {
             return Err(refuse(named, IS_THERE));
         }
-        Ok(Destination { to: To::File(AtomicFile::create(path)?), written: Arc::default() })
+        let file = match overwrite {
+            true => AtomicFile::create(path)?,
+            false => AtomicFile::create_new(path)?,
+        };
+        Ok(Destination { to: To::File(file), written: Arc::default() })
     }
 
     /// Everything is written: files get their name.

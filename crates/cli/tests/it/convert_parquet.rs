@@ -365,3 +365,21 @@ fn bad_data_is_no_wrong_usage() {
     let (code, lines) = failure(&["convert", &wines(), &out, "--encoding", "name=BYTE_STREAM_SPLIT"]);
     assert_eq!(code, 2, "{lines:?}");
 }
+
+/// Whoever asks for encryption must not get plain text.
+#[test]
+fn options_of_parquet_are_refused_for_other_formats() {
+    let folder = Folder::new("parquet-only-options");
+    let encrypted = ["--encrypt-file", "keys.json"];
+    for option in [encrypted, ["--encrypt-env", "KEYS"], ["--compression", "zstd"], ["--metadata", "a=b"]] {
+        for name in ["out.csv", "out.jsonl", "out.arrow"] {
+            let out = folder.path(name);
+            let (code, lines) = failure(&["convert", &wines(), &out, option[0], option[1]]);
+            assert!(
+                code == 2 && lines[0].contains(option[0]) && lines[0].contains("for Parquet"),
+                "{lines:?}"
+            );
+            assert!(!std::path::Path::new(&out).exists(), "{option:?}");
+        }
+    }
+}

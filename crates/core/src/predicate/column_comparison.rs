@@ -129,20 +129,30 @@ fn quantity(leaf: &Leaf) -> Option<Quantity> {
     })
 }
 
+/// Digits that numbers of 128 bits have.
+const MOST_DIGITS: u32 = 38;
+
+/// Digits that the numbers of a column may have.
+fn digits(leaf: &Leaf) -> u32 {
+    match (leaf.logical(), leaf.physical()) {
+        (Some(LogicalType::Decimal { precision, .. }), _) => *precision,
+        (_, PhysicalType::Int32) => 10,
+        _ => 20,
+    }
+}
+
 /// How many of the common unit one unit of each side is; `None` if the two do not compare.
 fn multipliers(left: &Leaf, right: &Leaf) -> Option<(i128, i128)> {
-    /// A decimal of more digits fits no 128 bits.
-    const MOST_DIGITS: u32 = 38;
     let is_decimal = |leaf: &Leaf| matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
     Some(match (quantity(left)?, quantity(right)?) {
         (Quantity::Number(a), Quantity::Number(b)) => {
             let scale = a.max(b);
-            let power = |own: i32| {
-                let digits =
-                    u32::try_from(scale.checked_sub(own)?).ok().filter(|digits| *digits <= MOST_DIGITS)?;
-                Some(10i128.pow(digits))
+            // What does not fit 128 bits would be compared as another number, or as none.
+            let power = |leaf: &Leaf, own: i32| {
+                let more = u32::try_from(scale.checked_sub(own)?).ok()?;
+                (digits(leaf).checked_add(more)? <= MOST_DIGITS).then(|| 10i128.pow(more))
             };
-            (power(a)?, power(b)?)
+            (power(left, a)?, power(right, b)?)
         }
         (Quantity::Instant(a, zone), Quantity::Instant(b, other))
             if zone.is_none() || other.is_none() || zone == other =>

@@ -19,12 +19,12 @@ impl Run<'_> {
         condition: &Condition,
         chunk: ColumnChunk<'_>,
     ) -> Result<Option<Verdict>> {
+        let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
         let Some(values) = sought(condition, chunk) else { return Ok(None) };
         // A filter has the stored value, which may be another one than it means.
         if condition.narrow.is_some() && !self.bounds(condition.column, chunk).are_known() {
             return Ok(None);
         }
-        let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
         if chunk.is_encrypted() {
             let filter = read_bloom_filter(&self.source, chunk, &self.options.limits)?;
             let may = filter.is_none_or(|filter| values.iter().any(|value| filter.might_contain(value)));
@@ -56,6 +56,8 @@ impl Run<'_> {
 
 /// A header, and all of a small filter.
 const FIRST_READ: u64 = 4 << 10;
+/// No decimal needs more, and a schema may claim gigabytes.
+const MOST_DECIMAL_BYTES: usize = 256;
 /// More values are as good as sure to be found, and cost a read each.
 const MOST_VALUES: usize = 16;
 
@@ -82,7 +84,7 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
     match (condition.order, chunk.leaf().physical()) {
         // Of what writers make of two bytes there is no agreement, and of booleans there are two.
         (SortOrder::TotalFloat16 | SortOrder::Bool, _) => None,
-        (SortOrder::Decimal, PhysicalType::FixedLenByteArray(width)) => {
+        (SortOrder::Decimal, PhysicalType::FixedLenByteArray(width)) if width <= MOST_DECIMAL_BYTES => {
             Some(values.into_iter().filter_map(|value| widened(value, width)).map(Cow::Owned).collect())
         }
         // The same number may be stored with more zeros in front, or fewer.

@@ -1,7 +1,8 @@
 //! What footers answer, and the order that they promise.
 
 use crate::tables::{batch, ints, longs, plan, rows, run, session, texts, write, write_with};
-use arrow_array::{ArrayRef, Int32Array};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array};
 use marquetry_core::write::{SortingColumn, WriterProperties};
 use std::sync::Arc;
 use tempfile::tempdir;
@@ -127,4 +128,36 @@ async fn what_is_sorted_is_not_sorted_again() {
         .await;
     assert!(sorts(&ctx, "not_sorted", "a nulls last").await);
     assert_eq!(rows(&ctx, "select a from not_sorted order by a limit 1").await, ["50"]);
+}
+
+/// Bounds say nothing of nulls, so that files that are read in the order of their bounds would have them in the middle.
+#[tokio::test]
+async fn nulls_of_all_files_stand_together() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    let path = folder.path().display();
+    for (name, values) in [("1", "(1), (2), (null)"), ("2", "(3), (4), (null)")] {
+        let select = format!("select * from (values {values}) v(k) order by k");
+        run(&ctx, &format!("copy ({select}) to '{path}/{name}.parquet' stored as parquet")).await;
+    }
+    run(&ctx, &format!("create external table t stored as parquet location '{path}/'")).await;
+    assert_eq!(rows(&ctx, "select k from t order by k").await, ["1", "2", "3", "4", "null", "null"]);
+    assert_eq!(
+        rows(&ctx, "select k, count(*) from t group by k order by k").await,
+        ["1 | 1", "2 | 1", "3 | 1", "4 | 1", "null | 2"]
+    );
+}
+
+#[tokio::test]
+async fn dictionaries_of_which_one_bound_is_known() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let file = folder.path().join("t.parquet");
+    let entries: DictionaryArray<Int32Type> = ["", "", ""].into_iter().collect();
+    let entries: ArrayRef = Arc::new(entries);
+    write_with(&file, &[batch([("d", entries), ("i", ints(0..3))])], WriterProperties::builder().build());
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    assert_eq!(rows(&ctx, "select i from t where i > 0 and d = '' order by i").await, ["1", "2"]);
+    assert_eq!(rows(&ctx, "select d from t where i > 0").await.len(), 2);
 }

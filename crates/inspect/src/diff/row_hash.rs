@@ -48,6 +48,7 @@ pub(crate) fn are_comparable(a: &DataType, b: &DataType) -> bool {
     use DataType::*;
     match (a, b) {
         (Dictionary(_, a), b) | (b, Dictionary(_, a)) => are_comparable(a, b),
+        (RunEndEncoded(_, a), b) | (b, RunEndEncoded(_, a)) => are_comparable(a.data_type(), b),
         (Utf8 | LargeUtf8 | Utf8View, Utf8 | LargeUtf8 | Utf8View) => true,
         (
             Binary | LargeBinary | BinaryView | FixedSizeBinary(_),
@@ -112,24 +113,21 @@ fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
     use DataType::*;
     Some(match array.data_type() {
         Boolean => array.as_boolean().values().iter().map(|value| spread(u64::from(value))).collect(),
-        Int8 => integers::<Int8Type>(array, 1),
-        Int16 => integers::<Int16Type>(array, 1),
+        Int8 => integers::<Int8Type>(array),
+        Int16 => integers::<Int16Type>(array),
         Int32 | Date32 | Decimal32(..) | Interval(arrow_schema::IntervalUnit::YearMonth) | Time32(_) => {
             let factor = match array.data_type() {
                 Time32(unit) => nanoseconds(*unit),
                 _ => 1,
             };
-            words::<i32>(array)
-                .iter()
-                .map(|value| spread((i64::from(*value) as u64).wrapping_mul(factor)))
-                .collect()
+            words::<i32>(array).iter().map(|value| scaled((*value).into(), factor)).collect()
         }
         Int64 | Date64 | Decimal64(..) | Timestamp(..) | Time64(_) | Duration(_) => {
             let factor = match array.data_type() {
                 Timestamp(unit, _) | Time64(unit) | Duration(unit) => nanoseconds(*unit),
                 _ => 1,
             };
-            words::<i64>(array).iter().map(|value| spread((*value as u64).wrapping_mul(factor))).collect()
+            words::<i64>(array).iter().map(|value| scaled(*value, factor)).collect()
         }
         UInt8 => {
             array.as_primitive::<UInt8Type>().values().iter().map(|value| spread(u64::from(*value))).collect()
@@ -146,7 +144,10 @@ fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
             .iter()
             .map(|value| spread(u64::from(*value)))
             .collect(),
-        UInt64 => array.as_primitive::<UInt64Type>().values().iter().map(|value| spread(*value)).collect(),
+        // Its largest have no negative number's hash.
+        UInt64 => {
+            array.as_primitive::<UInt64Type>().values().iter().map(|value| wide((*value).into())).collect()
+        }
         Float16 => {
             array.as_primitive::<Float16Type>().values().iter().map(|value| float(value.to_f64())).collect()
         }
@@ -210,9 +211,18 @@ fn nested(array: &dyn Array) -> Option<Vec<u64>> {
         Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let entries = hashes(dictionary.values());
+            // Arrow has no keys of a dictionary without entries: all are null.
+            if entries.is_empty() {
+                return Some(vec![NULL; len]);
+            }
             let keys = dictionary.normalized_keys();
             keys.iter().map(|key| entries.get(*key).copied().unwrap_or(NULL)).collect()
         }
+        RunEndEncoded(ends, _) => match ends.data_type() {
+            Int16 => runs::<Int16Type>(array),
+            Int32 => runs::<Int32Type>(array),
+            _ => runs::<Int64Type>(array),
+        },
         Struct(_) => {
             let mut rows = vec![STRUCT; len];
             array.as_struct().columns().iter().for_each(|field| combine(&mut rows, &hashes(field)));
@@ -247,12 +257,25 @@ fn nested(array: &dyn Array) -> Option<Vec<u64>> {
     })
 }
 
-fn integers<P: ArrowPrimitiveType>(array: &dyn Array, factor: u64) -> Vec<u64>
+fn integers<P: ArrowPrimitiveType>(array: &dyn Array) -> Vec<u64>
 where
     P::Native: Into<i64>,
 {
-    let values = array.as_primitive::<P>().values().iter();
-    values.map(|value| spread(((*value).into() as u64).wrapping_mul(factor))).collect()
+    array.as_primitive::<P>().values().iter().map(|value| spread((*value).into() as u64)).collect()
+}
+
+/// That of `factor` times `value`. What fits no 64 bits keeps all of its bits: cut off, it would be another number.
+fn scaled(value: i64, factor: i64) -> u64 {
+    match value.checked_mul(factor) {
+        Some(product) => spread(product as u64),
+        None => wide(i128::from(value) * i128::from(factor)),
+    }
+}
+
+fn runs<R: RunEndIndexType>(array: &dyn Array) -> Vec<u64> {
+    let Some(runs) = array.as_run_opt::<R>() else { return vec![NULL; array.len()] };
+    let entries = hashes(runs.values());
+    (0..runs.len()).map(|i| entries[runs.get_physical_index(i)]).collect()
 }
 
 /// The numbers of an array of any type that has so many bits.
@@ -290,7 +313,7 @@ fn sized(start: usize, len: usize) -> std::ops::Range<usize> {
     start..start + len
 }
 
-fn nanoseconds(unit: TimeUnit) -> u64 {
+fn nanoseconds(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1_000_000_000,
         TimeUnit::Millisecond => 1_000_000,

@@ -36,10 +36,11 @@ pub(crate) struct LeafStats {
 }
 
 impl LeafStats {
-    /// For a column that is read as this type, of which dictionaries have the type of their values.
+    /// For a column that is read as this type, of which dictionaries and runs have the type of their values.
     pub(crate) fn new(data_type: &DataType) -> Self {
         let data_type = match data_type {
             DataType::Dictionary(_, values) => values.as_ref().clone(),
+            DataType::RunEndEncoded(_, values) => values.data_type().clone(),
             other => other.clone(),
         };
         let values = Values::new(&data_type);
@@ -50,6 +51,12 @@ impl LeafStats {
     pub(crate) fn add(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>, lists: Option<LengthStats>) {
         if let Some(lists) = lists {
             self.lists.get_or_insert_default().merge(lists);
+        }
+        if matches!(array.data_type(), DataType::RunEndEncoded(..)) {
+            // Runs that cannot be made into values have none that are known.
+            let Ok(plain) = arrow_cast::cast(array, &self.data_type) else { return };
+            let plain_nulls = NullBuffer::union(plain.logical_nulls().as_ref(), nulls);
+            return self.add(&plain, plain_nulls.as_ref(), None);
         }
         let missing = match array.data_type() {
             DataType::Null => array.len(),

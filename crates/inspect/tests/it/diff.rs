@@ -394,3 +394,56 @@ fn bounds_of_instants_differ() {
     assert_eq!(greatest.left.as_deref(), Some("1970-01-01T00:00:00.000003Z"));
     assert_eq!(greatest.right.as_deref(), Some("1970-01-01T00:00:00.000005Z"));
 }
+
+fn one_column(array: ArrayRef) -> DiffFile {
+    written(&RecordBatch::try_from_iter_with_nullable([("a", array, true)]).unwrap(), PLAIN, &[])
+}
+
+fn are_same(left: ArrayRef, right: ArrayRef) -> bool {
+    diff_rows(&one_column(left), &one_column(right), &DiffOptions::default()).unwrap().is_same()
+}
+
+/// In whole units of a nanosecond, of which some instants have more than 64 bits.
+#[test]
+fn instants_far_from_1970_are_not_those_that_have_their_lowest_bits() {
+    let micros = |value: i64| Arc::new(TimestampMicrosecondArray::from(vec![value])) as ArrayRef;
+    for (far, near) in [(i64::MIN, 0), (i64::MAX, -1), (i64::MIN + 1, 1)] {
+        assert!(!are_same(micros(far), micros(near)), "{far}");
+        assert!(are_same(micros(far), micros(far)), "{far}");
+        let millis = |value: i64| Arc::new(TimestampMillisecondArray::from(vec![value])) as ArrayRef;
+        assert!(!are_same(millis(far), millis(near)), "{far}");
+    }
+    assert!(are_same(micros(2_000), Arc::new(TimestampMillisecondArray::from(vec![2]))));
+}
+
+#[test]
+fn negative_numbers_are_no_large_unsigned_ones() {
+    let unsigned = |value: u64| Arc::new(UInt64Array::from(vec![value])) as ArrayRef;
+    let signed = |value: i64| Arc::new(Int64Array::from(vec![value])) as ArrayRef;
+    assert!(!are_same(signed(-1), unsigned(u64::MAX)));
+    assert!(!are_same(signed(i64::MIN), unsigned(1 << 63)));
+    assert!(are_same(signed(i64::MAX), unsigned(i64::MAX as u64)));
+}
+
+#[test]
+fn runs_are_compared_by_their_values() {
+    let runs = |ends: Vec<i32>, values: Vec<Option<&str>>| {
+        let runs = RunArray::try_new(&Int32Array::from(ends), &StringArray::from(values)).unwrap();
+        Arc::new(runs) as ArrayRef
+    };
+    let left = || runs(vec![2, 3, 4], vec![Some("x"), Some("y"), None]);
+    assert!(!are_same(left(), runs(vec![2, 3, 4], vec![Some("q"), Some("z"), None])));
+    assert!(!are_same(left(), runs(vec![2, 4], vec![Some("x"), Some("y")])));
+    assert!(are_same(left(), runs(vec![1, 2, 3, 4], vec![Some("x"), Some("x"), Some("y"), None])));
+    assert!(are_same(left(), Arc::new(StringArray::from(vec![Some("x"), Some("x"), Some("y"), None]))));
+}
+
+/// A category that is null in all rows has no entries.
+#[test]
+fn dictionaries_without_entries() {
+    let entries = StringArray::from(Vec::<&str>::new());
+    let nulls = DictionaryArray::new(Int32Array::from(vec![None, None]), Arc::new(entries));
+    let nulls: ArrayRef = Arc::new(nulls);
+    assert!(are_same(nulls.clone(), nulls.clone()));
+    assert!(!are_same(nulls, Arc::new(StringArray::from(vec![None, Some("")]))));
+}

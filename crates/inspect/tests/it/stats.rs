@@ -291,3 +291,23 @@ fn numbers_of_all_widths() {
 fn half(value: f32) -> <arrow_array::types::Float16Type as ArrowPrimitiveType>::Native {
     <arrow_array::types::Float16Type as ArrowPrimitiveType>::Native::from_f32(value)
 }
+
+#[test]
+fn runs_are_counted_by_their_values() {
+    let values = StringArray::from(vec![Some("b"), None, Some("a"), Some("b")]);
+    let runs = RunArray::try_new(&Int32Array::from(vec![3, 5, 6, 10]), &values).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable([("r", Arc::new(runs) as ArrayRef, true)]).unwrap();
+    for dictionary in [true, false] {
+        let all: Vec<_> = ["b"; 3]
+            .map(Some)
+            .into_iter()
+            .chain([None; 2])
+            .chain([Some("a")])
+            .chain([Some("b"); 4])
+            .collect();
+        let all: Vec<_> = all.into_iter().map(|value| value.map(str::to_owned)).collect();
+        check(&stats_of(&written(&batch, 100, dictionary), 1)[0], &all, |array, i| {
+            array.as_string::<i32>().value(i).to_owned()
+        });
+    }
+}

@@ -1,0 +1,26 @@
+//! Options that only Parquet files have a use for.
+
+use crate::args::WriteArgs;
+use crate::keys::EncryptArgs;
+
+/// The first of the given options that other formats have nothing for: who asks for encryption must not get plain text.
+pub(crate) fn only_for_parquet(writing: &WriteArgs, encrypt: &EncryptArgs) -> Option<&'static str> {
+    let given = [
+        (
+            encrypt.encrypt_file.is_some() || encrypt.encrypt_env.is_some(),
+            "--encrypt-file and --encrypt-env are",
+        ),
+        (writing.geoparquet.is_some() || writing.covering, "--geoparquet and --covering are"),
+        (!writing.compression.is_empty(), "--compression is"),
+        (!writing.encoding.is_empty(), "--encoding is"),
+        (!writing.dictionary.is_empty(), "--dictionary is"),
+        (!writing.bloom.is_empty(), "--bloom is"),
+        (!writing.statistics.is_empty(), "--statistics is"),
+        (!writing.shred.is_empty(), "--shred is"),
+        (!writing.metadata.is_empty(), "--metadata is"),
+        (writing.created_by.is_some(), "--created-by is"),
+        (writing.checkpoint_every.is_some(), "--checkpoint-every is"),
+        (writing.content_defined_chunking.is_some(), "--content-defined-chunking is"),
+    ];
+    given.into_iter().find(|(is_given, _)| *is_given).map(|(_, options)| options)
+}
