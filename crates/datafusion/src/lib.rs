@@ -23,18 +23,18 @@
 //! - Rows for which conditions are true. A condition that means the same to a file is asked while the file is read, and nobody asks
 //!   it again: comparisons with literals and between columns of one type, `IN`, `IS NULL`, `IS DISTINCT FROM`, `LIKE`,
 //!   `starts_with`, and what `AND`, `OR` and `NOT` make of these. Others rule out what they can. Floats are among these: DataFusion
-//!   orders them totally, with NaN above all numbers.
+//!   orders them totally, with NaN at both ends by its sign.
 //! - Not what statistics, bloom filters, dictionaries and page indexes rule out; nor files whose statistics do, before they are
 //!   opened; nor row groups that a sort with a limit or a join rules out while the query runs.
 //! - Footers once: the session's cache keeps them, by store, path, size and ETag or time of change.
 //!
 //! A file is read by several partitions: by row groups, and where it has fewer than 8 of them and an offset index, by rows.
 //! `count(*)`, `count(column)`, `min` and `max` come from footers where these are certain. The order that `sorting_columns` promise
-//! is the order of the scan, as far as bounds of row groups confirm it.
+//! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls.
 //!
 //! # What is written
 //! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
-//! its file; where the statement fails, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
+//! its file; where the statement fails before that, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
 //! table has nested columns.
 //!
 //! # VARIANT

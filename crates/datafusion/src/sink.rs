@@ -1,7 +1,7 @@
 //! Writes the rows of `COPY TO` and `INSERT INTO` as Parquet files.
 //!
 //! All files of a statement are written side by side, each by a task of its own, and none is completed before the last row of
-//! all is in its file: where a statement fails, no file has its final name.
+//! all is in its file: where a statement fails before that, no file has its final name.
 
 use crate::error::of_file;
 use crate::options::FormatOptions;
