@@ -4,10 +4,13 @@
 //! valid struct of the C data interface, which whoever takes it moves out, and marks as released.
 
 use crate::errors::arrow_to_python;
+use crate::offsets::without_offsets;
 use crate::work::guarded;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_data_type, to_ffi};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray,
+};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use marquetry::errors::Error;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -54,13 +57,34 @@ struct Guarded {
 impl Guarded {
     fn detached<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         let mut work = Some(work);
-        let attached = Python::try_attach(|py| work.take().map(|work| py.detach(work)));
+        let attached = Python::try_attach(|py| {
+            let _lock = Lock::taken();
+            work.take().map(|work| py.detach(work))
+        });
         match (attached.flatten(), work) {
             (Some(out), _) => out,
             (None, Some(work)) => work(),
             // `try_attach` runs its closure or does not.
             (None, None) => unreachable!("work that was done has an outcome"),
         }
+    }
+}
+
+/// The interpreter's lock, held until this is dropped. A thread that called Python, and then was called by a library which has let
+/// go of the lock meanwhile, counts as attached, and is not.
+struct Lock(pyo3::ffi::PyGILState_STATE);
+
+impl Lock {
+    fn taken() -> Self {
+        // SAFETY: any thread may call this while there is an interpreter; where the lock is held already, it counts one more.
+        Lock(unsafe { pyo3::ffi::PyGILState_Ensure() })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // SAFETY: the state is that of `PyGILState_Ensure` on this thread, as a `PyGILState_STATE` is not sent; given back once.
+        unsafe { pyo3::ffi::PyGILState_Release(self.0) }
     }
 }
 
@@ -107,7 +131,7 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
         if stream.release.is_none() {
             return Err(PyValueError::new_err("the Arrow stream was read already"));
         }
-        let reader = guarded(|| ArrowArrayStreamReader::try_new(stream).map_err(Error::from));
+        let reader = guarded(|| Stream::new(stream).map_err(Error::from));
         return Ok(Box::new(reader.map_err(|error| crate::errors::to_python(py, &error))?));
     }
     if object.hasattr("__arrow_c_array__")? {
@@ -118,6 +142,73 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
     }
     let name = object.get_type().name()?;
     Err(PyTypeError::new_err(format!("{name} has neither __arrow_c_stream__ nor __arrow_c_array__")))
+}
+
+/// A stream of another library. Not Arrow's own reader, which panics at structs in slices of structs.
+struct Stream {
+    stream: FFI_ArrowArrayStream,
+    schema: SchemaRef,
+}
+
+impl Stream {
+    fn new(mut stream: FFI_ArrowArrayStream) -> Result<Self, ArrowError> {
+        let Some(get_schema) = stream.get_schema else { return Err(no_callback("get_schema")) };
+        let mut schema = FFI_ArrowSchema::empty();
+        // SAFETY: the stream has not been released; its callback fills in what it is given, or fails.
+        if unsafe { get_schema(&mut stream, &mut schema) } != 0 {
+            return Err(last_error(&mut stream));
+        }
+        let schema = Arc::new(Schema::try_from(&schema)?);
+        Ok(Stream { stream, schema })
+    }
+
+    /// The next batch; `None` at the end.
+    fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let Some(get_next) = self.stream.get_next else { return Err(no_callback("get_next")) };
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: as for the schema; `&mut self` keeps other threads away.
+        if unsafe { get_next(&mut self.stream, &mut array) } != 0 {
+            return Err(last_error(&mut self.stream));
+        }
+        if array.is_released() {
+            return Ok(None);
+        }
+        let rows = DataType::Struct(self.schema.fields().clone());
+        // SAFETY: arrays of a stream are valid, and of its schema, by the protocol.
+        let data = without_offsets(unsafe { from_ffi_and_data_type(array, rows) }?)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(data.len()));
+        let columns = StructArray::from(data).into_parts().1;
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map(Some)
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+impl RecordBatchReader for Stream {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+fn no_callback(name: &str) -> ArrowError {
+    ArrowError::CDataInterface(format!("the Arrow stream has no {name}"))
+}
+
+/// What the stream says of the call that just failed.
+fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
+    let said = stream.get_last_error.and_then(|get_last_error| {
+        // SAFETY: the last call of the stream failed, which is when it may be asked.
+        let text = NonNull::new(unsafe { get_last_error(stream) }.cast_mut())?;
+        // SAFETY: what is not null ends with NUL, and lives until the next call; it is copied here.
+        Some(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
+    });
+    ArrowError::CDataInterface(said.unwrap_or_else(|| "the Arrow stream failed, and does not say why".into()))
 }
 
 fn take_schema(capsule: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowSchema> {
@@ -144,7 +235,7 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
         }
     }
     let batch = data.and_then(|data| {
-        let batch = RecordBatch::from(StructArray::from(data));
+        let batch = RecordBatch::from(StructArray::from(without_offsets(data)?));
         batch.with_schema(Arc::new(Schema::try_from(&schema)?))
     });
     batch.map_err(|error| arrow_to_python(py, error))

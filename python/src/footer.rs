@@ -185,7 +185,8 @@ impl Footer {
     fn append(&self, py: Python<'_>, other: &Footer) -> PyResult<Self> {
         self.changed(py, |thrift| {
             let theirs = other.metadata.to_thrift()?;
-            thrift.num_rows += theirs.num_rows;
+            let rows = thrift.num_rows.checked_add(theirs.num_rows);
+            thrift.num_rows = rows.ok_or_else(|| Error::argument("more than 2^63 - 1 rows"))?;
             thrift.row_groups.extend(theirs.row_groups);
             Ok(())
         })

@@ -6,6 +6,7 @@
 //! errors      errors become exceptions
 //! work        work without the interpreter's lock, which Ctrl-C ends
 //! capsule     Arrow's C data interface: the only file with `unsafe`
+//! offsets     arrays of other libraries that begin somewhere
 //! source      where bytes come from
 //! sink        where bytes go
 //! table       batches that go to Python
@@ -46,6 +47,7 @@ mod file_refs;
 mod footer;
 mod inspect;
 mod kms;
+mod offsets;
 #[cfg(feature = "command-line")]
 mod optimize;
 mod options;

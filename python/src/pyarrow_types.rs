@@ -2,6 +2,7 @@
 
 use arrow_schema::{DataType, TimeUnit};
 use marquetry::schema::Leaf;
+use marquetry::schema::types::{LogicalType, TimeUnit as StoredUnit};
 
 /// What pyarrow makes of `stored`, the type that a column had when it was written.
 pub(crate) fn restored(leaf: &Leaf, stored: &DataType) -> Option<DataType> {
@@ -14,12 +15,22 @@ pub(crate) fn restored(leaf: &Leaf, stored: &DataType) -> Option<DataType> {
         // Integers without an annotation are what the writer alone knows them to be.
         _ if leaf.logical().is_none() => stored.clone(),
         DataType::Date64 => DataType::Date32,
-        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
-        DataType::Timestamp(TimeUnit::Second, zone) => {
-            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
-        }
+        // Whatever unit the writer had, it is the file's.
+        DataType::Time32(_) | DataType::Time64(_) => return None,
+        DataType::Timestamp(_, zone) => match leaf.logical() {
+            Some(LogicalType::Timestamp { unit, .. }) => DataType::Timestamp(arrow_unit(*unit), zone.clone()),
+            _ => return None,
+        },
         _ => stored.clone(),
     })
+}
+
+fn arrow_unit(unit: StoredUnit) -> TimeUnit {
+    match unit {
+        StoredUnit::Millis => TimeUnit::Millisecond,
+        StoredUnit::Micros => TimeUnit::Microsecond,
+        StoredUnit::Nanos => TimeUnit::Nanosecond,
+    }
 }
 
 /// The type that entries of a dictionary have; `None` where no dictionary is restored.

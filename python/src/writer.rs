@@ -23,7 +23,15 @@ pub(crate) struct Writer {
     schema: SchemaRef,
     name: Option<String>,
     cancel: CancelToken,
-    writer: Mutex<Option<ArrowWriter<Sink>>>,
+    state: Mutex<State>,
+}
+
+/// Whether there is a writer, and who has it.
+enum State {
+    Open(Box<ArrowWriter<Sink>>),
+    /// A call has it.
+    Busy,
+    Closed,
 }
 
 #[pymethods]
@@ -50,7 +58,7 @@ impl Writer {
             begun.begin(of_writer, properties)
         };
         let writer = run(py, &cancel, || begin().map_err(|error| in_file(error, name.as_deref())))?;
-        Ok(Writer { schema, name, cancel, writer: Mutex::new(Some(writer)) })
+        Ok(Writer { schema, name, cancel, state: Mutex::new(State::Open(Box::new(writer))) })
     }
 
     /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` they are of a table that is
@@ -96,27 +104,32 @@ impl Writer {
 
     /// Finishes the file. The footer is what was written.
     fn close(&self, py: Python<'_>) -> PyResult<Footer> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let writer = writer.ok_or_else(closed)?;
+        let writer = self.take()?;
         let finish = move || {
             let (sink, metadata) = writer.into_parts()?;
             sink.finish()?;
             Ok(metadata)
         };
-        let metadata =
-            run(py, &self.cancel, || finish().map_err(|error| in_file(error, self.name.as_deref())))?;
-        Ok(Footer::new(Arc::new(metadata)))
+        let finished =
+            run(py, &self.cancel, || finish().map_err(|error| in_file(error, self.name.as_deref())));
+        self.put(State::Closed);
+        Ok(Footer::new(Arc::new(finished?)))
     }
 
     /// Gives the file up.
-    fn discard(&self, py: Python<'_>) {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| writer.map(discard));
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        let writer = match self.is_open() {
+            true => self.take()?,
+            false => return Ok(()),
+        };
+        py.detach(|| discard(*writer));
+        self.put(State::Closed);
+        Ok(())
     }
 
     #[getter]
     fn is_open(&self) -> bool {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        !matches!(*self.state.lock().unwrap_or_else(PoisonError::into_inner), State::Closed)
     }
 
     #[getter]
@@ -132,19 +145,38 @@ impl Writer {
         py: Python<'_>,
         work: impl FnOnce(&mut ArrowWriter<Sink>) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let writer = Mutex::new(Some(writer.ok_or_else(closed)?));
-        let outcome = run(py, &self.cancel, || {
-            let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-            let writer = writer.as_mut().ok_or_else(|| Error::argument("the file is closed"))?;
-            work(writer).map_err(|error| in_file(error, self.name.as_deref()))
+        let mut writer = self.take()?;
+        let of_work = &mut writer;
+        let outcome = run(py, &self.cancel, move || {
+            work(of_work).map_err(|error| in_file(error, self.name.as_deref()))
         });
-        let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         match outcome {
-            Ok(_) => *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = writer,
-            Err(_) => drop(py.detach(|| writer.map(discard))),
+            Ok(_) => self.put(State::Open(writer)),
+            Err(_) => {
+                py.detach(|| discard(*writer));
+                self.put(State::Closed);
+            }
         }
         outcome
+    }
+
+    /// The writer, for one call. Until it is put back, no other call has one.
+    fn take(&self) -> PyResult<Box<ArrowWriter<Sink>>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, State::Busy) {
+            State::Open(writer) => Ok(writer),
+            State::Busy => Err(PyValueError::new_err(
+                "another thread, or what it calls, is writing to the file: its calls come one after the other",
+            )),
+            State::Closed => {
+                *state = State::Closed;
+                Err(PyValueError::new_err("the file is closed"))
+            }
+        }
+    }
+
+    fn put(&self, state: State) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
 
@@ -214,15 +246,12 @@ fn in_file(error: Error, name: Option<&str>) -> Error {
     }
 }
 
-fn closed() -> PyErr {
-    PyValueError::new_err("the file is closed")
-}
-
 impl Drop for Writer {
     /// A file that is not closed is not written.
     fn drop(&mut self) {
-        if let Some(writer) = self.writer.get_mut().ok().and_then(Option::take) {
-            let mut writer = Some(writer);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let State::Open(writer) = std::mem::replace(state, State::Closed) {
+            let mut writer = Some(*writer);
             Python::try_attach(|py| py.detach(|| writer.take().map(discard)));
         }
     }

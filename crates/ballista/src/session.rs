@@ -34,7 +34,10 @@ pub fn config() -> SessionConfig {
 
 /// Files of [`Stores`]. What does not fit in memory goes to `spill_folder`, or to the system's folder of temporary files.
 pub fn runtime(spill_folder: Option<&Path>) -> Result<Arc<RuntimeEnv>> {
-    let builder = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
+    // Files that come while a session lasts are seen.
+    let builder = RuntimeEnvBuilder::new()
+        .with_object_store_registry(Arc::new(Stores::default()))
+        .with_object_list_cache_limit(0);
     let builder = match spill_folder {
         Some(folder) => builder.with_temp_file_path(folder),
         None => builder,

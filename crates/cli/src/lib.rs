@@ -41,6 +41,7 @@
 //! pager     long text page by page
 //! failure   what goes wrong, its line on standard error and its exit code
 //! signals   what is cleaned up when the process is told to end
+//! open_files  how many files may be open at a time
 //! ```
 //!
 //! # JSON
@@ -70,6 +71,8 @@ mod leaf_sizes;
 mod loss_report;
 mod memory;
 mod metrics;
+#[cfg(unix)]
+mod open_files;
 mod ordered_map;
 mod output;
 mod overwrite;
@@ -124,7 +127,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     args.memory.apply();
     #[cfg(unix)]
-    signals::clean_up();
+    {
+        signals::clean_up();
+        open_files::raise_limit();
+    }
     let mut outcome = Outcome::new();
     let output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
     let mut output = output.with_hyperlinks(args.hyperlinks);

@@ -1,4 +1,4 @@
-//! A command that a signal ends leaves no hidden file, and what was there before is there.
+//! A command that a signal ends leaves no hidden file, and what was there before is there, as it was.
 #![cfg(unix)]
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -114,6 +114,27 @@ fn a_signal_leaves_no_hidden_file() {
             assert_eq!(fs::read(&out).expect("a file"), b"the old file");
             assert!([&csv, &new, &lines].iter().all(|path| !Path::new(path).exists()));
         }
+    }
+}
+
+#[test]
+fn a_signal_leaves_a_file_that_grows_as_it_was() {
+    let directory = directory("append");
+    let (slow, grown) = (at(&directory, "slow.parquet"), at(&directory, "grown.parquet"));
+    slow_file(&slow);
+    fs::copy(&slow, &grown).expect("a copy");
+    let before = fs::read(&grown).expect("a file");
+    let size = || fs::metadata(&grown).expect("a file").len();
+    let arguments = [&["append", &grown], &vec![&*slow; 40][..]].concat();
+    for (signal, number) in SIGNALS.into_iter().filter(|(_, number)| !is_ignored(*number)) {
+        let mut child = start(&arguments);
+        while size() == before.len() as u64 {
+            assert_eq!(child.try_wait().expect("a child"), None, "append is over");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        send(signal, &child);
+        assert_eq!(ended(&mut child).signal(), Some(number));
+        assert!(fs::read(&grown).expect("a file") == before, "{signal}: {} bytes", size());
     }
 }
 

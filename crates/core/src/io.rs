@@ -16,6 +16,8 @@ mod file_edit;
 mod file_identity;
 mod file_regions;
 mod footer;
+#[cfg(feature = "fs")]
+mod grown_file;
 #[cfg(all(feature = "encryption", feature = "fs"))]
 mod key_material;
 #[cfg(feature = "fs")]
@@ -25,6 +27,8 @@ mod local_file;
 mod push_decoder;
 #[cfg(feature = "fs")]
 mod temporary_file;
+#[cfg(feature = "fs")]
+mod unfinished;
 
 pub use cache_key::FileCacheKey;
 pub use file_regions::{FileRegion, RegionKind, file_regions, unreferenced_bytes};
@@ -41,5 +45,5 @@ pub use self::{
     file_edit::{Edited, FileEdit},
     file_identity::is_same_file,
     local_file::LocalFile,
-    temporary_file::{UnfinishedFilesRemoved, remove_unfinished_files},
+    unfinished::{UnfinishedFilesRemoved, remove_unfinished_files},
 };

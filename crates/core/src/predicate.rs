@@ -8,7 +8,7 @@
 //! | `pattern`, `like`, `text_search`, `ignoring_case` | patterns of text, and how they are matched |
 //! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
 //! | `covering` | what a file's GeoParquet metadata adds |
-//! | `column_comparison` | two columns compared with each other |
+//! | `column_comparison`, `wide_integer` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
 //! | `evaluate`, `condition`, `in_list`, `box_test`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
 //!
@@ -70,6 +70,7 @@ mod path;
 mod pattern;
 mod position;
 mod text_search;
+mod wide_integer;
 mod word_key;
 mod word_set;
 

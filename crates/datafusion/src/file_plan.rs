@@ -6,6 +6,7 @@ use crate::filter::{Filter, has_dynamic_filter};
 use crate::output::Output;
 use crate::predicate::Translator;
 use crate::schema::read_schema;
+use crate::simplify::simplified;
 use crate::variant_paths::PathColumns;
 use crate::variant_storage::{is_variant_storage, restored_batch, restored_fields, with_wholes};
 use crate::wanted::Wanted;
@@ -15,7 +16,6 @@ use bytes::Bytes;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
@@ -77,8 +77,7 @@ impl FilePlan {
         let (of_table, read_as) =
             (with_fields(&of_table, &paths.fields()), with_fields(&read_as, &paths.fields()));
         let adapter = adapters.create(of_table, read_as.clone())?;
-        let simplifier = PhysicalExprSimplifier::new(&read_as);
-        let adapt = |expr: Arc<dyn PhysicalExpr>| simplifier.simplify(adapter.rewrite(expr)?);
+        let adapt = |expr: Arc<dyn PhysicalExpr>| simplified(adapter.rewrite(expr)?, &read_as);
         let projection = projection.try_map_exprs(adapt)?;
         let filters = filters.into_iter().map(|filter| Ok(Filter { expr: adapt(filter.expr)?, ..filter }));
         let filters = filters.collect::<Result<Vec<_>>>()?;
@@ -139,7 +138,7 @@ impl FilePlan {
         };
         for expr in &self.dynamic {
             let now = snapshot_physical_expr(expr.clone())?;
-            let now = PhysicalExprSimplifier::new(&self.read_as).simplify(now)?;
+            let now = simplified(now, &self.read_as)?;
             all.extend(
                 translate(&now, &self.read_as, &self.paths, &self.footer).map(|(predicate, _)| predicate),
             );

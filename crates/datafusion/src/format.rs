@@ -4,7 +4,7 @@ use crate::error::{of, refused};
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
 use crate::output_options::OutputOptions;
-use crate::schema::{table_schema, without_metadata};
+use crate::schema::{alike, table_schema, without_metadata};
 use crate::session::SessionParts;
 use crate::sink::MarquetrySink;
 use crate::source::MarquetrySource;
@@ -105,7 +105,7 @@ impl FileFormat for MarquetryFormat {
         let footers: Vec<ArrowReaderMetadata> = stream::iter(footers).buffered(at_once).try_collect().await?;
         let global = &self.options.parquet.global;
         let schemas: Vec<SchemaRef> = footers.iter().map(|footer| footer.schema().clone()).collect();
-        let schemas = unshredded_where_they_differ(&schemas);
+        let schemas = alike(unshredded_where_they_differ(&schemas));
         let schemas = schemas.iter().map(|schema| match global.skip_metadata {
             true => without_metadata(schema),
             false => Schema::clone(schema),

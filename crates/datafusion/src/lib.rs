@@ -120,6 +120,8 @@
 //! What readers and writers hold is counted by the session's memory pool. A scan reads ahead by a part of what is left there; where not
 //! even what it needs next is left, the query ends with an error (`ResourcesExhausted`).
 
+#![forbid(unsafe_code)]
+
 mod column_kind;
 mod column_name;
 mod columns;
@@ -146,6 +148,7 @@ mod scan;
 mod scan_spec;
 mod schema;
 mod session;
+mod simplify;
 mod sink;
 mod source;
 mod statistics;

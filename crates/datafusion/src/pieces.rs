@@ -45,16 +45,17 @@ fn rows_of(range: &Range<u64>, size: u64, rows: u64) -> Range<u64> {
 
 /// What pieces have of rows that are counted through the file.
 fn cut(pieces: impl Iterator<Item = Piece>, wanted: Range<u64>) -> Vec<Piece> {
-    let mut first = 0;
+    let mut first = 0u64;
     let mut out = Vec::new();
     for Piece { row_group, rows } in pieces {
-        let count = rows.end;
-        let begin = wanted.start.clamp(first, first + count) - first;
-        let end = wanted.end.clamp(first, first + count) - first;
+        // Footers may say anything.
+        let next = first.saturating_add(rows.end);
+        let begin = wanted.start.clamp(first, next) - first;
+        let end = wanted.end.clamp(first, next) - first;
         if begin < end {
             out.push(Piece { row_group, rows: begin..end });
         }
-        first += count;
+        first = next;
     }
     out
 }

@@ -167,12 +167,13 @@ impl Scan {
         if pieces.iter().zip(&groups).all(|(piece, rows)| piece.rows == (0..*rows)) {
             return None;
         }
-        let mut first = 0;
+        let mut first = 0u64;
         let mut ranges = Vec::with_capacity(pieces.len());
         for (piece, rows) in pieces.iter().zip(&groups) {
-            // Rows of a file that was opened fit: a batch of them could not be made otherwise.
-            ranges.push((first + piece.rows.start) as usize..(first + piece.rows.end) as usize);
-            first += rows;
+            // Footers may say anything; what is beyond all numbers is missed when it is read.
+            let at = |row: u64| first.saturating_add(row) as usize;
+            ranges.push(at(piece.rows.start)..at(piece.rows.end));
+            first = first.saturating_add(*rows);
         }
         Some(RowSelection::from_consecutive_ranges(ranges.into_iter(), first as usize))
     }

@@ -1,6 +1,6 @@
 //! Which schema a table has, and which one its files are read as.
 
-use crate::column_kind::{is_binary, is_text};
+use crate::column_kind::{is_binary, is_same_but_layout, is_text, value_type};
 use crate::variant_storage::{below, changed_fields, is_restored, with_type};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
@@ -51,6 +51,67 @@ fn read_type(file: &Field, table: &Field) -> DataType {
         (stored, wanted) if is_restored(file, wanted) => stored.clone(),
         (stored, wanted) if is_text(stored) && is_text(wanted) => wanted.clone(),
         (stored, wanted) if is_binary(stored) && (is_binary(wanted) || is_text(wanted)) => wanted.clone(),
-        (stored, wanted) => below(stored, wanted, &read_type),
+        (stored, wanted) => parts_like(stored, wanted, &read_type),
     }
+}
+
+/// The schemas of files of one table, all with the same layout of byte strings and the same names of the parts of maps: what writers
+/// call these says nothing, and what they write one after the other into a folder stays one table.
+pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
+    let Some((first, others)) = schemas.split_first() else { return schemas };
+    let mut common = first.fields().clone();
+    for fields in others.iter().map(|schema| schema.fields()).filter(|fields| **fields != *first.fields()) {
+        let known =
+            changed_fields(&common, fields, |field, other| with_type(field, common_type(field, other)));
+        let more = fields.iter().filter(|field| common.find(field.name()).is_none());
+        common = known.iter().chain(more).cloned().collect();
+    }
+    let like_common = |schema: SchemaRef| {
+        let fields = changed_fields(schema.fields(), &common, |field, common| {
+            with_type(field, type_like(field, common))
+        });
+        match fields == *schema.fields() {
+            true => schema,
+            false => Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())),
+        }
+    };
+    schemas.into_iter().map(like_common).collect()
+}
+
+/// The type that both can be read as, if they differ in their layout alone; a dictionary only where both are one.
+fn common_type(one: &Field, other: &Field) -> DataType {
+    let (one, other) = (one.data_type(), other.data_type());
+    let is_dictionary = |of: &DataType| matches!(of, DataType::Dictionary(..));
+    match is_same_but_layout(one, other) {
+        true if is_dictionary(one) && one != other => value_type(one).clone(),
+        true => one.clone(),
+        false => parts_like(one, other, &common_type),
+    }
+}
+
+/// The type in the layout that `common` has.
+fn type_like(field: &Field, common: &Field) -> DataType {
+    let (own, common) = (field.data_type(), common.data_type());
+    match is_same_but_layout(own, common) {
+        true => common.clone(),
+        false => parts_like(own, common, &type_like),
+    }
+}
+
+/// As [`below`], and maps with the names that `other` has for their parts.
+fn parts_like(own: &DataType, other: &DataType, changed: &dyn Fn(&Field, &Field) -> DataType) -> DataType {
+    if let (DataType::Map(entries, sorted), DataType::Map(others, is_other_sorted)) = (own, other)
+        && let (DataType::Struct(parts), DataType::Struct(other_parts)) =
+            (entries.data_type(), others.data_type())
+        && parts.len() == other_parts.len()
+    {
+        // By position.
+        let parts = parts.iter().zip(other_parts).map(|(part, other)| {
+            with_type(part, changed(part, other)).as_ref().clone().with_name(other.name())
+        });
+        let entries = Field::clone(entries).with_name(others.name());
+        let entries = entries.with_data_type(DataType::Struct(parts.collect()));
+        return DataType::Map(Arc::new(entries), *sorted && *is_other_sorted);
+    }
+    below(own, other, changed)
 }

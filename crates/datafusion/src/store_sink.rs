@@ -4,44 +4,123 @@ use bytes::Bytes;
 use futures::FutureExt;
 use marquetry_arrow::async_writer::{AsyncSink, BoxFuture};
 use marquetry_base::{Error, ErrorKind, Result};
-use object_store::ObjectStore;
-use object_store::buffered::BufWriter;
 use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use std::sync::Arc;
-use tokio::io::AsyncWriteExt;
+use tokio::task::{JoinError, JoinSet};
 
-/// What is written is sent in parts as soon as there is enough of it, and is an object once all of it was.
+/// What is written is sent in parts as soon as there is enough of it, and is an object once all of it was. What has not more than a part
+/// is sent in one request.
 pub(crate) struct StoreSink {
-    writer: BufWriter,
-    /// Whether completing it was begun: the store gives up by itself what it could not complete.
-    is_ended: bool,
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    part_bytes: usize,
+    waiting: Vec<Bytes>,
+    waiting_bytes: usize,
+    /// Held here until it is complete, so that the store can be told to forget the parts of one that failed.
+    upload: Option<Upload>,
+}
+
+struct Upload {
+    inner: Box<dyn MultipartUpload>,
+    under_way: JoinSet<object_store::Result<()>>,
 }
 
 impl StoreSink {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path, buffer: usize) -> Self {
-        StoreSink { writer: BufWriter::with_capacity(store, path, buffer), is_ended: false }
+        StoreSink {
+            store,
+            path,
+            part_bytes: buffer.max(LEAST_PART),
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            upload: None,
+        }
+    }
+
+    /// Sends what waits as a part, once there is room for it.
+    async fn send(&mut self) -> Result<()> {
+        let upload = match &mut self.upload {
+            Some(upload) => upload,
+            None => {
+                let inner = self.store.put_multipart(&self.path).await.map_err(failed)?;
+                self.upload.insert(Upload { inner, under_way: JoinSet::new() })
+            }
+        };
+        while upload.under_way.len() >= AT_ONCE {
+            upload.wait().await?;
+        }
+        upload.under_way.spawn(upload.inner.put_part(self.waiting.drain(..).collect()));
+        self.waiting_bytes = 0;
+        Ok(())
+    }
+
+    async fn end(&mut self) -> Result<()> {
+        if self.upload.is_none() {
+            let all: PutPayload = self.waiting.drain(..).collect();
+            return self.store.put(&self.path, all).await.map(drop).map_err(failed);
+        }
+        if self.waiting_bytes > 0 {
+            self.send().await?;
+        }
+        if let Some(upload) = &mut self.upload {
+            while !upload.under_way.is_empty() {
+                upload.wait().await?;
+            }
+            upload.inner.complete().await.map_err(failed)?;
+        }
+        self.upload = None;
+        Ok(())
+    }
+
+    async fn give_up(&mut self) -> Result<()> {
+        let Some(mut upload) = self.upload.take() else { return Ok(()) };
+        // A part that arrives behind the end of its upload would stay.
+        while upload.under_way.join_next().await.is_some() {}
+        upload.inner.abort().await.map_err(failed)
+    }
+}
+
+impl Upload {
+    /// Until a part is there.
+    async fn wait(&mut self) -> Result<()> {
+        match self.under_way.join_next().await {
+            Some(Ok(sent)) => sent.map_err(failed),
+            Some(Err(error)) => Err(ended(error)),
+            None => Ok(()),
+        }
     }
 }
 
 impl AsyncSink for StoreSink {
-    fn write(&mut self, bytes: Bytes) -> BoxFuture<'_, Result<()>> {
-        async move { self.writer.put(bytes).await.map_err(failed) }.boxed()
+    fn write(&mut self, mut bytes: Bytes) -> BoxFuture<'_, Result<()>> {
+        async move {
+            // QUIRK: Cloudflare R2 wants parts of one size.
+            while self.waiting_bytes + bytes.len() >= self.part_bytes {
+                self.waiting.push(bytes.split_to(self.part_bytes - self.waiting_bytes));
+                self.send().await?;
+            }
+            self.waiting_bytes += bytes.len();
+            self.waiting.push(bytes);
+            Ok(())
+        }
+        .boxed()
     }
 
     fn complete(&mut self) -> BoxFuture<'_, Result<()>> {
-        self.is_ended = true;
-        async move { self.writer.shutdown().await.map_err(|error| Error::io("the store failed", error)) }
-            .boxed()
+        async move {
+            let ended = self.end().await;
+            if ended.is_err() {
+                // That this fails too is of no use to who is told of the first error.
+                let _ = self.give_up().await;
+            }
+            ended
+        }
+        .boxed()
     }
 
     fn abort(&mut self) -> BoxFuture<'_, Result<()>> {
-        async move {
-            match std::mem::replace(&mut self.is_ended, true) {
-                true => Ok(()),
-                false => self.writer.abort().await.map_err(failed),
-            }
-        }
-        .boxed()
+        self.give_up().boxed()
     }
 }
 
@@ -49,3 +128,13 @@ impl AsyncSink for StoreSink {
 fn failed(error: object_store::Error) -> Error {
     Error::caused_by(ErrorKind::Io, "the store failed", error)
 }
+
+#[cold]
+fn ended(error: JoinError) -> Error {
+    Error::caused_by(ErrorKind::Io, "the runtime was shut down", error)
+}
+
+/// The least that stores take of a part that is not the last.
+const LEAST_PART: usize = 5 << 20;
+/// Parts of one object at the same time.
+const AT_ONCE: usize = 8;

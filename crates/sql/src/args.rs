@@ -19,6 +19,9 @@ pub struct CommandLine {
     /// Where rows go, instead of to standard output: to one file, of the one statement that has rows
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace the file of --output if it is there
+    #[arg(long, requires = "output")]
+    pub(crate) overwrite: bool,
     /// Show the plan of each query instead of its rows; `analyze` runs it, and shows what it cost
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "plan", require_equals = true)]
     pub(crate) explain: Option<Explain>,
@@ -76,16 +79,25 @@ impl CommandLine {
     }
 
     /// The format that is asked for, or that a file's name says.
-    pub(crate) fn format(&self) -> Format {
-        let extension = self.output.as_ref().and_then(|path| path.extension()?.to_str());
-        let by_name = match extension {
-            Some("csv") => Format::Csv,
-            Some("jsonl" | "ndjson" | "json") => Format::Jsonl,
-            Some("arrow" | "feather") => Format::Arrow,
-            Some("parquet") => Format::Parquet,
-            _ => Format::Table,
+    ///
+    /// # Errors
+    ///
+    /// If a file's name says none that is known.
+    pub(crate) fn format(&self) -> Result<Format, String> {
+        let Some(path) = self.output.as_ref().filter(|_| self.format.is_none()) else {
+            return Ok(self.format.unwrap_or(Format::Table));
         };
-        self.format.unwrap_or(by_name)
+        match path.extension().map(|extension| extension.to_ascii_lowercase()) {
+            None => Ok(Format::Table),
+            Some(extension) => match extension.to_str() {
+                Some("txt") => Ok(Format::Table),
+                Some("csv") => Ok(Format::Csv),
+                Some("jsonl" | "ndjson" | "json") => Ok(Format::Jsonl),
+                Some("arrow" | "feather" | "ipc") => Ok(Format::Arrow),
+                Some("parquet") => Ok(Format::Parquet),
+                _ => Err(format!("the name {} says no format: say by --format which it is", path.display())),
+            },
+        }
     }
 }
 
@@ -137,6 +149,19 @@ mod tests {
     #[test]
     fn arguments_go_together() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn names_of_files_say_formats() {
+        let format = |more: &[&str]| {
+            CommandLine::parse_from(["marquetry-sql", "select 1"].iter().chain(more)).format()
+        };
+        assert_eq!(format(&[]), Ok(Format::Table));
+        assert_eq!(format(&["-o", "rows"]), Ok(Format::Table));
+        assert_eq!(format(&["-o", "rows.CSV"]), Ok(Format::Csv));
+        assert_eq!(format(&["-o", "a.b/rows.parquet"]), Ok(Format::Parquet));
+        assert_eq!(format(&["-o", "rows.xlsx", "--format", "csv"]), Ok(Format::Csv));
+        assert!(format(&["-o", "rows.xlsx"]).unwrap_err().contains("--format"));
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 use crate::args::Format;
 use crate::table;
-use datafusion::arrow::csv;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::arrow::ipc;
-use datafusion::arrow::json;
-use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::format_as_file_type;
 use datafusion::error::{DataFusionError, Result};
@@ -14,27 +13,32 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use marquetry_core::io::AtomicFile;
+use marquetry_text::format as text;
 use std::collections::HashMap;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-/// Gives rows to standard output as they come.
+/// Gives rows to standard output as they come, until nobody reads them any more.
 pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<()> {
     let stdout = std::io::stdout();
-    if stdout.is_terminal() && format == Format::Arrow {
+    let is_terminal = stdout.is_terminal();
+    if is_terminal && format == Format::Arrow {
         return Err(DataFusionError::Plan("Arrow is no text: say by --output where it is to go".to_owned()));
     }
+    let mut pipe = Pipe { out: stdout, is_closed: false };
     // A terminal takes orders from what it shows.
-    match stdout.is_terminal() && format == Format::Csv {
-        true => write(frame, format, &mut Harmless(stdout)).await,
-        false => write(frame, format, &mut BufWriter::new(stdout)).await,
-    }
+    let written = match is_terminal && format == Format::Csv {
+        true => write(frame, format, &mut Harmless(&mut pipe)).await,
+        false => write(frame, format, &mut BufWriter::new(&mut pipe)).await,
+    };
+    if pipe.is_closed { Ok(()) } else { written }
 }
 
 /// Gives rows to a file, which is there once it is whole.
-pub(crate) async fn to_file(frame: DataFrame, format: Format, path: &Path) -> Result<()> {
-    let external = |error: marquetry_base::Error| DataFusionError::External(Box::new(error));
-    let mut file = AtomicFile::create(path).map_err(external)?;
+pub(crate) async fn to_file(frame: DataFrame, format: Format, path: &Path, overwrite: bool) -> Result<()> {
+    let create = if overwrite { AtomicFile::create } else { AtomicFile::create_new };
+    let mut file = create(path).map_err(external)?;
     write(frame, format, &mut file).await?;
     file.finish().map_err(external)
 }
@@ -69,47 +73,112 @@ async fn write(frame: DataFrame, format: Format, out: &mut impl Write) -> Result
     writer.end()
 }
 
+/// Appends the rows of a batch to a text.
+type Lines = fn(&RecordBatch, &mut String) -> marquetry_base::Result<()>;
+
 /// What is written batch by batch.
 enum Writer<'a, W: Write> {
-    Csv(Box<csv::Writer<&'a mut W>>),
-    Jsonl(json::LineDelimitedWriter<&'a mut W>),
-    Arrow(Box<ipc::writer::FileWriter<&'a mut W>>),
+    Lines(&'a mut W, Lines),
+    /// With the schema that is written.
+    Arrow(Box<ipc::writer::FileWriter<&'a mut W>>, SchemaRef),
 }
 
 impl<'a, W: Write> Writer<'a, W> {
     fn new(format: Format, schema: &SchemaRef, out: &'a mut W) -> Result<Self> {
         Ok(match format {
             Format::Csv => {
-                let mut writer = csv::WriterBuilder::new().with_header(true).build(out);
-                // The header is there, whatever the rows.
-                writer.write(&RecordBatch::new_empty(schema.clone()))?;
-                Writer::Csv(Box::new(writer))
+                let mut header = String::new();
+                text::csv::write_header(schema, &mut header);
+                out.write_all(header.as_bytes())?;
+                Writer::Lines(out, text::csv::write_lines)
             }
-            Format::Jsonl => Writer::Jsonl(json::LineDelimitedWriter::new(out)),
-            _ => Writer::Arrow(Box::new(ipc::writer::FileWriter::try_new(out, schema)?)),
+            Format::Jsonl => Writer::Lines(out, text::json::write_lines),
+            _ => {
+                let schema = Arc::new(Schema::new_with_metadata(
+                    without_dictionaries(schema.fields()),
+                    schema.metadata().clone(),
+                ));
+                Writer::Arrow(Box::new(ipc::writer::FileWriter::try_new(out, &schema)?), schema)
+            }
         })
     }
 
     fn batch(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
-            Writer::Csv(writer) => Ok(writer.write(batch)?),
-            Writer::Jsonl(writer) => Ok(writer.write(batch)?),
-            Writer::Arrow(writer) => Ok(writer.write(batch)?),
+            Writer::Lines(out, lines) => {
+                let mut text = String::new();
+                lines(batch, &mut text).map_err(external)?;
+                Ok(out.write_all(text.as_bytes())?)
+            }
+            Writer::Arrow(writer, schema) => {
+                let columns = batch.columns().iter().zip(schema.fields());
+                let columns = columns.map(|(column, field)| Ok(cast(column, field.data_type())?));
+                let columns = columns.collect::<Result<Vec<_>>>()?;
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &options)?;
+                Ok(writer.write(&batch)?)
+            }
         }
     }
 
     fn end(self) -> Result<()> {
         match self {
-            Writer::Csv(writer) => Ok(writer.into_inner().flush()?),
-            Writer::Jsonl(mut writer) => {
-                writer.finish()?;
-                Ok(writer.into_inner().flush()?)
-            }
-            Writer::Arrow(mut writer) => {
+            Writer::Lines(out, _) => Ok(out.flush()?),
+            Writer::Arrow(mut writer, _) => {
                 writer.finish()?;
                 Ok(writer.get_mut().flush()?)
             }
         }
+    }
+}
+
+/// The fields with values where dictionaries were: those of two batches differ, and an Arrow file has one of a column.
+fn without_dictionaries(fields: &Fields) -> Fields {
+    fields.iter().map(below).collect()
+}
+
+fn below(field: &FieldRef) -> FieldRef {
+    Arc::new(Field::clone(field).with_data_type(without_dictionary(field.data_type())))
+}
+
+fn without_dictionary(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => without_dictionary(values),
+        DataType::Struct(fields) => DataType::Struct(without_dictionaries(fields)),
+        DataType::List(element) => DataType::List(below(element)),
+        DataType::LargeList(element) => DataType::LargeList(below(element)),
+        DataType::FixedSizeList(element, len) => DataType::FixedSizeList(below(element), *len),
+        DataType::Map(entries, sorted) => DataType::Map(below(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+fn external(error: marquetry_base::Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// What remembers that nobody reads it any more: errors of writers do not all tell what they come from.
+struct Pipe<W> {
+    out: W,
+    is_closed: bool,
+}
+
+impl<W> Pipe<W> {
+    fn noted<T>(&mut self, result: std::io::Result<T>) -> std::io::Result<T> {
+        self.is_closed |= result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
+        result
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.noted(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = self.out.flush();
+        self.noted(flushed)
     }
 }
 

@@ -50,12 +50,12 @@ pub fn run(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionCont
     };
     match runtime.block_on(statements(args, session)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => failed(&error),
     }
 }
 
 async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionContext>) -> Result<()> {
+    script::check_output(args)?;
     let ctx = session().await?;
     session::add_tables(&ctx, &args.tables).await?;
     let text = match (&args.statement, &args.file) {
@@ -84,9 +84,4 @@ fn failed(error: &DataFusionError) -> ExitCode {
             | DataFusionError::NotImplemented(_)
     );
     ExitCode::from(if is_usage { 2 } else { 1 })
-}
-
-/// Whoever reads has seen enough.
-fn is_closed_pipe(error: &DataFusionError) -> bool {
-    matches!(error, DataFusionError::IoError(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
 }

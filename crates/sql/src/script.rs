@@ -44,7 +44,7 @@ fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
 }
 
 async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<()> {
-    match (args.format(), &args.output) {
+    match (args.format().map_err(DataFusionError::Plan)?, &args.output) {
         (Format::Parquet, Some(_)) if args.cluster().is_some() => Err(DataFusionError::Plan(
             "rows of a cluster do not go to a Parquet file by --output: have the cluster write it, by COPY (..) TO".to_owned(),
         )),
@@ -52,7 +52,19 @@ async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Res
         (Format::Parquet, None) => {
             Err(DataFusionError::Plan("Parquet is written to a file: say which by --output".to_owned()))
         }
-        (format, Some(path)) => format::to_file(frame, format, path).await,
+        (format, Some(path)) => format::to_file(frame, format, path, args.overwrite).await,
         (format, None) => format::to_stdout(frame, format).await,
+    }
+}
+
+/// Fails if rows cannot go where they are to go, before anything is asked.
+pub(crate) fn check_output(args: &CommandLine) -> Result<()> {
+    args.format().map_err(DataFusionError::Plan)?;
+    match &args.output {
+        // A link that leads nowhere yet is something, too.
+        Some(path) if !args.overwrite && path.symlink_metadata().is_ok() => Err(DataFusionError::Plan(
+            format!("{} is there already; --overwrite replaces it", path.display()),
+        )),
+        _ => Ok(()),
     }
 }

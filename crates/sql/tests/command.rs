@@ -39,7 +39,7 @@ fn rows_have_the_format_that_is_asked_for() {
         "+-----+----------+------+\n|   n | t        | x    |\n+=======================+\n| 200 | a\\u{1b}b | NULL |\n+-----+----------+------+\n"
     );
     assert_eq!(stdout(&[&count, "--format", "csv"]), "n,t,x\n200,a\u{1b}b,\n");
-    assert_eq!(stdout(&[&count, "--format", "jsonl"]), "{\"n\":200,\"t\":\"a\\u001bb\"}\n");
+    assert_eq!(stdout(&[&count, "--format", "jsonl"]), "{\"n\":200,\"t\":\"a\\u001bb\",\"x\":null}\n");
     assert_eq!(stdout(&["select 1 as a where false", "--format", "csv"]), "a\n");
     assert_eq!(stdout(&["select 1 as a where false", "--format", "jsonl"]), "");
 }
@@ -68,6 +68,59 @@ fn rows_go_to_files() {
     let (code, message) = failure(&["select 1; select 2", "-o", &text(&none)]);
     assert_eq!(code, 2);
     assert!(message.contains("give one statement that has rows"), "{message}");
+}
+
+#[test]
+fn files_are_replaced_only_when_that_is_said() {
+    let folder = tempdir().unwrap();
+    for name in ["rows.csv", "rows.parquet", "rows.arrow"] {
+        let file = text(&folder.path().join(name));
+        std::fs::write(&file, "mine").unwrap();
+        let (code, message) = failure(&["select 1 as n", "-o", &file]);
+        assert_eq!(code, 2);
+        assert!(message.contains("is there already; --overwrite replaces it"), "{message}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+        stdout(&["select 1 as n", "-o", &file, "--overwrite"]);
+        assert_ne!(std::fs::read(&file).unwrap(), b"mine");
+    }
+    let (code, message) = failure(&["select 1", "-o", &text(&folder.path().join("rows.xlsx"))]);
+    assert_eq!(code, 2);
+    assert!(message.contains("say by --format"), "{message}");
+}
+
+#[test]
+fn nested_columns_and_dictionaries_are_written() {
+    let query = "select [1, 2] as l, named_struct('a', 'x\"y', 'b', null) as s";
+    assert_eq!(
+        stdout(&[query, "--format", "csv"]),
+        "l,s\n\"[1,2]\",\"{\"\"a\"\":\"\"x\\\"\"y\"\",\"\"b\"\":null}\"\n"
+    );
+    assert_eq!(stdout(&[query, "--format", "jsonl"]), "{\"l\":[1,2],\"s\":{\"a\":\"x\\\"y\",\"b\":null}}\n");
+    let folder = tempdir().unwrap();
+    let file = text(&folder.path().join("d.arrow"));
+    // Several batches, each with a dictionary of its own.
+    let query = format!(
+        "set datafusion.execution.batch_size = 16; select arrow_cast(name, 'Dictionary(Int32, Utf8)') as d from '{}'",
+        wines()
+    );
+    stdout(&[&query, "-o", &file]);
+    let count = format!("select count(*) as n, arrow_typeof(min(d)) as t from '{file}'");
+    assert_eq!(stdout(&[&count, "--format", "csv"]), "n,t\n200,Utf8\n");
+}
+
+#[test]
+fn whoever_reads_may_leave() {
+    for format in ["csv", "jsonl", "arrow", "table"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_marquetry-sql"))
+            .args(["select * from generate_series(1, 300000)", "--format", format])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!((done.status.code(), &*String::from_utf8_lossy(&done.stderr)), (Some(0), ""), "{format}");
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Objects: fields by name.
 //!
 //! Spec: VariantEncoding.md, "Value Data for Object". Ids are in the order of the names' bytes; values are in any.
+//!
+//! QUIRK: DuckDB 2.0 writes ids in the order in which it met the names. Such objects are read, by name and in the order of the
+//! names; only [`Variant::validate`] finds fault with them.
 
 use crate::container::Container;
 use crate::metadata::Metadata;
@@ -37,56 +40,81 @@ impl<'a> Object<'a> {
         self.fields.len == 0
     }
 
-    /// The field of that name, by binary search.
+    /// The field of that name, by binary search; where that finds none, by looking at each.
     ///
     /// # Errors
     ///
-    /// If the names that are looked at are not in order, or the field's bytes are not there.
+    /// If the bytes of a name that is looked at, or of the field, are not there.
     pub fn get(&self, name: &str) -> Result<Option<Variant<'a>>> {
         let (mut low, mut high) = (0, self.fields.len);
-        // The names that are next to the open range: a name between that is not between them is out of order.
-        let (mut below, mut above): (Option<&[u8]>, Option<&[u8]>) = (None, None);
         while low < high {
             let middle = low + (high - low) / 2;
-            let there = self.name_bytes(middle)?;
-            if below.is_some_and(|below| below >= there) || above.is_some_and(|above| there >= above) {
-                return Err(out_of_order(middle));
+            match self.name_bytes(middle)?.cmp(name.as_bytes()) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return self.variant(middle).map(Some),
             }
-            match there.cmp(name.as_bytes()) {
-                Ordering::Less => (low, below) = (middle + 1, Some(there)),
-                Ordering::Greater => (high, above) = (middle, Some(there)),
-                Ordering::Equal => return Ok(Some(self.variant(middle)?)),
+        }
+        // Out of order it may be anywhere.
+        for i in 0..self.fields.len {
+            if self.name_bytes(i)? == name.as_bytes() {
+                return self.variant(i).map(Some);
             }
         }
         Ok(None)
     }
 
-    /// The ids of the fields' names, in the order of the names.
-    pub fn ids(&self) -> impl Iterator<Item = Result<usize>> + use<'a> {
-        let fields = self.fields;
-        (0..fields.len).map(move |i| fields.id(i))
+    /// The id of the name of the field at a position.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such field.
+    pub fn id(&self, at: usize) -> Result<usize> {
+        self.fields.id(at)
     }
 
     /// Names and values, in the order of the names.
     ///
-    /// An item is an error if a name is not behind the one before, if values overlap, or if the field is damaged.
+    /// An item is an error if two fields have one name, if values overlap, or if the field is damaged.
     pub fn iter(&self) -> impl Iterator<Item = Result<(&'a str, Variant<'a>)>> + use<'a> {
-        let object = *self;
+        self.entries().map(|entry| entry.map(|(_, name, field)| (name, field)))
+    }
+
+    /// As [`iter`](Self::iter), each behind the position at which it is stored.
+    pub fn entries(&self) -> impl Iterator<Item = Result<(usize, &'a str, Variant<'a>)>> + use<'a> {
+        let (object, order) = (*self, self.order());
         let (mut before, mut bytes) = (None, 0);
         (0..self.fields.len).map(move |i| {
-            let (name, field) = (object.metadata.name(object.fields.id(i)?)?, object.variant(i)?);
+            let at = order.as_ref().map_or(i, |order| order[i]);
+            let (name, field) = (object.metadata.name(object.fields.id(at)?)?, object.variant(at)?);
             if before.is_some_and(|before| before >= name) {
-                return Err(out_of_order(i));
+                return Err(Error::corrupt(format!("variant: two fields of an object are named {name}")));
             }
             before = Some(name);
             bytes += field.bytes().len();
             object.fields.check_room(bytes)?;
-            Ok((name, field))
+            Ok((at, name, field))
         })
     }
 
+    /// The positions of the fields in the order of their names; `None` if they are stored in it, or a name is not there.
+    fn order(&self) -> Option<Vec<usize>> {
+        let mut before: Option<&[u8]> = None;
+        let is_ordered = (0..self.fields.len).all(|i| {
+            let Ok(name) = self.name_bytes(i) else { return false };
+            before.replace(name).is_none_or(|before| before < name)
+        });
+        if is_ordered {
+            return None;
+        }
+        let names = (0..self.fields.len).map(|i| Some((self.name_bytes(i).ok()?, i)));
+        let mut names = names.collect::<Option<Vec<_>>>()?;
+        names.sort_unstable();
+        Some(names.into_iter().map(|(_, i)| i).collect())
+    }
+
     /// Appends an object of some of these fields, in binary, of the same metadata. `at` are their positions among the fields, in
-    /// ascending order.
+    /// the order of their names, see [`entries`](Self::entries).
     ///
     /// ```
     /// use marquetry_variant::{Value, Variant, json};

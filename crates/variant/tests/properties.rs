@@ -267,6 +267,45 @@ proptest! {
     }
 }
 
+/// QUIRK: DuckDB 2.0 writes objects whose fields are in no order.
+#[test]
+fn objects_out_of_order_are_read() {
+    let (metadata, value) = json::parse(r#"{"a":1,"b":"x","c":{"d":2},"e":null}"#).unwrap();
+    // One byte for each number: type, number of fields, ids, offsets and one more, values.
+    let (n, ids) = (usize::from(value[1]), &value[2..6]);
+    assert_eq!((value[0], n), (2, 4));
+    let (offsets, values) = (&value[6..6 + n], &value[7 + n..]);
+    let sorted = Variant::new(&metadata, &value).unwrap();
+    for order in [[1, 0, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [0, 2, 1, 3]] {
+        let moved =
+            [&value[..2], &order.map(|i| ids[i]), &order.map(|i| offsets[i]), &value[6 + n..7 + n], values]
+                .concat();
+        let variant = Variant::new(&metadata, &moved).unwrap();
+        assert!(variant.validate().unwrap_err().message().contains("not behind"));
+        assert_eq!(json::to_string(variant).unwrap(), json::to_string(sorted).unwrap());
+        assert!(variant.is_same(&sorted).unwrap() && sorted.is_same(&variant).unwrap());
+        for path in ["a", "b", "c.d", "c", "e"] {
+            let path: Path = path.parse().unwrap();
+            let found = PathFinder::new(&path).unwrap().find(&metadata, &moved).unwrap().unwrap();
+            assert!(found.is_same(&sorted.get_path(&path).unwrap().unwrap()).unwrap());
+            assert!(found.is_same(&variant.get_path(&path).unwrap().unwrap()).unwrap());
+        }
+        assert!(variant.get("d").unwrap().is_none());
+        let mut writer = Writer::new();
+        writer.copy(variant).unwrap();
+        let (metadata, copied) = writer.finish().unwrap();
+        Variant::new(&metadata, &copied).unwrap().validate().unwrap();
+        let Value::Object(object) = variant.value().unwrap() else { panic!() };
+        let mut some = Vec::new();
+        let at: Vec<usize> = object.entries().map(|entry| entry.unwrap().0).take(3).collect();
+        object.write_some(&at, &mut some).unwrap();
+        Variant::with_metadata(variant.metadata(), &some).unwrap().validate_value().unwrap();
+    }
+    let twice = [&value[..2], &[ids[0], ids[1], ids[0], ids[3]], &value[6..]].concat();
+    let error = json::to_string(Variant::new(&metadata, &twice).unwrap()).unwrap_err();
+    assert_eq!(error.message(), "variant: two fields of an object are named a");
+}
+
 /// Each level has 200 elements that all are the next one: as many values as 200 to the power of the depth.
 #[test]
 fn values_that_share_bytes_are_refused() {

@@ -41,7 +41,7 @@ class ParquetWriter:
         schema: Any,
         filesystem: Any = None,
         flavor: str | None = None,
-        version: str = "2.6",
+        version: str | None = "2.6",
         use_dictionary: Any = True,
         compression: Any = "snappy",
         write_statistics: Any = True,
@@ -50,7 +50,7 @@ class ParquetWriter:
         use_byte_stream_split: Any = False,
         column_encoding: Any = None,
         writer_engine_version: str | None = None,
-        data_page_version: str = "1.0",
+        data_page_version: str | None = "1.0",
         use_compliant_nested_type: bool = True,
         encryption_properties: Any = None,
         write_batch_size: int | None = None,
@@ -67,6 +67,11 @@ class ParquetWriter:
         **options: Any,
     ) -> None:
         self.is_open = False
+        # None is the default, as it is to pyarrow.
+        version = "2.6" if version is None else version
+        data_page_version = "1.0" if data_page_version is None else data_page_version
+        write_statistics = True if write_statistics is None else write_statistics
+        use_dictionary = column_encoding is None if use_dictionary is None else use_dictionary
         if not isinstance(schema, pa.Schema):
             raise TypeError(f"a pyarrow.Schema is wanted, not {type(schema).__name__}")
         self._metadata_collector = options.pop("metadata_collector", None)
@@ -169,9 +174,11 @@ class ParquetWriter:
     def close(self) -> None:
         """Finishes the file."""
         if self.is_open:
-            self.is_open = False
-            with as_pyarrow():
-                footer = self._writer.close()
+            try:
+                with as_pyarrow():
+                    footer = self._writer.close()
+            finally:
+                self.is_open = self._writer.is_open
             if self._metadata_collector is not None:
                 self._metadata_collector.append(FileMetaData._of(footer))
         if self.file_handle is not None:
@@ -214,7 +221,7 @@ def _statistics(write_statistics: Any, write_page_index: bool, columns: list[str
     else:
         chosen = [(name.split("."), level) for name in write_statistics or () if name in columns]
         out = {"statistics": "none", "column_statistics": chosen}
-    return {**out, "page_index": write_page_index}
+    return {**out, "page_index": bool(write_page_index)}
 
 
 class _Rules:
@@ -276,7 +283,7 @@ def write_table(
     table: Any,
     where: Any,
     row_group_size: int | None = None,
-    version: str = "2.6",
+    version: str | None = "2.6",
     use_dictionary: Any = True,
     compression: Any = "snappy",
     write_statistics: Any = True,
@@ -289,7 +296,7 @@ def write_table(
     compression_level: Any = None,
     use_byte_stream_split: Any = False,
     column_encoding: Any = None,
-    data_page_version: str = "1.0",
+    data_page_version: str | None = "1.0",
     use_compliant_nested_type: bool = True,
     encryption_properties: Any = None,
     write_batch_size: int | None = None,

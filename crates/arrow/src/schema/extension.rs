@@ -27,6 +27,12 @@ pub(super) fn metadata(
     metadata
 }
 
+/// Leaves out of a field's metadata that it has an extension type.
+pub(super) fn forget(metadata: &mut HashMap<String, String>) {
+    metadata.remove(NAME_KEY);
+    metadata.remove(PARAMETERS_KEY);
+}
+
 fn extension(
     field: &NestedField,
     data_type: &DataType,

@@ -62,6 +62,11 @@ fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
     keeps && fits_as_meant(leaf, hint)
 }
 
+/// Whether values of `read` are those of `stored`; only byte strings may be laid out in another way.
+pub(super) fn has_storage_of(read: &DataType, stored: &DataType) -> bool {
+    read.equals_datatype(stored) || is_byte_strings(read) && is_byte_strings(stored)
+}
+
 fn is_byte_strings(data_type: &DataType) -> bool {
     use DataType::*;
     matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)

@@ -155,8 +155,8 @@ impl<'a> Put<'_, 'a> {
         self.values.begin_object()?;
         let mut next = 0;
         if let Some(rest) = rest {
-            for (field, id) in rest.iter().zip(rest.ids()) {
-                let (name, value) = field?;
+            for field in rest.entries() {
+                let (at, name, value) = field?;
                 while let Some(shredded) = fields.get(next).filter(|shredded| shredded.name <= name) {
                     if shredded.name == name {
                         return Err(shredded_too(name).into());
@@ -164,7 +164,7 @@ impl<'a> Put<'_, 'a> {
                     self.field(shredded, row)?;
                     next += 1;
                 }
-                self.values.field(u32::try_from(id?).unwrap_or(MISSING))?;
+                self.values.field(u32::try_from(rest.id(at)?).unwrap_or(MISSING))?;
                 self.values.write_bytes(value.bytes())?;
             }
         }

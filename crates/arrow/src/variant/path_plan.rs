@@ -210,7 +210,8 @@ fn is_always_there(metadata: &ParquetMetaData, typed: &Node, level: usize) -> bo
             let counts: Vec<i64> = histogram.iter().collect();
             let is_right = counts.len() == usize::from(chunk.leaf().max_def()) + 1
                 && counts.iter().all(|count| *count >= 0)
-                && counts.iter().sum::<i64>() == chunk.num_values();
+                && counts.iter().try_fold(0i64, |sum, count| sum.checked_add(*count))
+                    == Some(chunk.num_values());
             counts.get(level).copied().filter(|_| is_right)
         });
         count == Some(0)

@@ -225,8 +225,8 @@ impl Objects {
         self.present.append_non_null();
         self.rest.clear();
         let mut next = 0;
-        for (i, field) in object.iter().enumerate() {
-            let (name, variant) = field?;
+        for field in object.entries() {
+            let (i, name, variant) = field?;
             while self.fields.get(next).is_some_and(|(shredded, ..)| shredded.as_str() < name) {
                 next += 1;
             }

@@ -325,7 +325,8 @@ fn parquet_sink<'a, 'b>(
     let is_read = |pair: &KeyValue| pair.value.as_deref().is_some_and(|json| GeoParquet::parse(json).is_ok());
     let is_kept = |pair: &&KeyValue| pair.key != geoparquet::KEY || (geo.is_none() && !is_read(pair));
     let pairs: Vec<KeyValue> = pairs.iter().filter(is_kept).cloned().collect();
-    let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs);
+    let stored = input.parquet.as_ref().map(|file| &**file.metadata().schema());
+    let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs, stored);
     let properties = match args.encrypt.properties()? {
         Some(encryption) => properties.into_builder().with_file_encryption_properties(encryption).build(),
         None => properties,

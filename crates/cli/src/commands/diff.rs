@@ -7,7 +7,8 @@ use crate::keys;
 use crate::output::Output;
 use crate::remote;
 use crate::text_table::{TextTable, shortened};
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema};
 use clap::Args as ClapArgs;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::Int96Unit;
@@ -18,6 +19,7 @@ use marquetry_text::format::column::Column;
 use marquetry_text::format::json::write_lines;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The arguments of `diff`.
 #[derive(Debug, ClapArgs)]
@@ -157,6 +159,7 @@ type ChangedCell = (String, String, String);
 
 /// The cells that differ, row by row.
 fn changed_cells((before, after): &(RecordBatch, RecordBatch)) -> Result<Vec<Vec<ChangedCell>>, Error> {
+    let (before, after) = (&with_wide_floats(before, after)?, &with_wide_floats(after, before)?);
     let (lefts, rights) = (Column::of_batch(before)?, Column::of_batch(after)?);
     let fields = before.schema_ref().fields();
     let cell = |column: &Column<'_>, row: usize| {
@@ -171,6 +174,21 @@ fn changed_cells((before, after): &(RecordBatch, RecordBatch)) -> Result<Vec<Vec
         cells.filter(|(_, left, right)| left != right).collect()
     };
     Ok((0..before.num_rows()).map(row).collect())
+}
+
+/// FLOAT as DOUBLE where the other has that: 0.1 of both differ, and the shortest digits of each do not show it.
+fn with_wide_floats(batch: &RecordBatch, other: &RecordBatch) -> Result<RecordBatch, Error> {
+    let (schema, mut columns, rows) = batch.clone().into_parts();
+    let mut fields = schema.fields().to_vec();
+    for (field, column) in fields.iter_mut().zip(&mut columns) {
+        let wider = other.schema_ref().field_with_name(field.name()).ok().map(|other| other.data_type());
+        if *field.data_type() == DataType::Float32 && wider == Some(&DataType::Float64) {
+            *column = arrow_cast::cast(column, &DataType::Float64)?;
+            *field = Arc::new(Field::clone(field).with_data_type(DataType::Float64));
+        }
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?)
 }
 
 fn rows_json(diff: &RowsDiff, samples: &Samples) -> Result<Value, Error> {

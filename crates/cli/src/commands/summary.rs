@@ -134,12 +134,16 @@ fn footers(
         }
         row_groups.extend(groups(input, path, keeps_bounds)?);
     }
+    let rows = inputs
+        .iter()
+        .try_fold(0i64, |rows, input| rows.checked_add(i64::try_from(input.metadata.num_rows()).ok()?));
+    let num_rows = rows.ok_or_else(|| Error::argument("the files have more than 2^63 - 1 rows"))?;
     let footer = Footer::union(inputs, log);
     let created_by = Some(footer.created_by().into());
     let summary = FileMetaData {
         version: 1,
         schema: inputs[0].metadata.head().schema.clone(),
-        num_rows: inputs.iter().map(|input| input.metadata.num_rows() as i64).sum(),
+        num_rows,
         row_groups,
         key_value_metadata: Some(footer.key_values).filter(|pairs| !pairs.is_empty()),
         created_by,

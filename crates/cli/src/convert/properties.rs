@@ -2,18 +2,22 @@
 
 use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;
+use marquetry_core::logical_type::LogicalType;
+use marquetry_core::schema::Schema;
 use marquetry_core::write::{
-    ColumnPath, Compat, KeyValue, SortingColumn, WriterProperties, WriterPropertiesBuilder, WriterVersion,
+    ColumnPath, Compat, KeyValue, SortingColumn, StoredForms, WriterProperties, WriterPropertiesBuilder,
+    WriterVersion,
 };
 use std::num::NonZeroUsize;
 
 /// The properties that `args` ask for, of a file with rows in the order of `keys`. `source` are the pairs of the file
-/// that is read.
+/// that is read, `stored` its schema, if it is a Parquet file.
 pub(crate) fn properties(
     args: &WriteArgs,
     memory_limit: usize,
     keys: &[SortKey],
     source: &[KeyValue],
+    stored: Option<&Schema>,
 ) -> WriterProperties {
     let threads =
         args.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
@@ -26,6 +30,7 @@ pub(crate) fn properties(
         });
     }
     builder = builder.set_coerce_types(args.date64 == Date64Arg::Date);
+    builder = builder.set_stored_forms(StoredForms::default().with_utc_times(has_utc_times(stored)));
     builder = file_settings(builder, args);
     builder = column_settings(builder, args);
     if !keys.is_empty() {
@@ -38,6 +43,16 @@ pub(crate) fn properties(
     }
     let pairs = pairs(args, source);
     builder.set_key_value_metadata((!pairs.is_empty()).then_some(pairs)).build()
+}
+
+/// Whether times of day are those of UTC, which Arrow has no word for. Where only some are, none is marked.
+fn has_utc_times(stored: Option<&Schema>) -> bool {
+    let leaves = stored.map_or(&[][..], Schema::columns);
+    let times = leaves.iter().filter_map(|leaf| match leaf.logical() {
+        Some(LogicalType::Time { utc, .. }) => Some(*utc),
+        _ => None,
+    });
+    times.reduce(|all, utc| all && utc).unwrap_or(false)
 }
 
 fn file_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> WriterPropertiesBuilder {
@@ -191,7 +206,7 @@ mod tests {
         ])
         .unwrap();
         let source = ["k", "kept", "ARROW:schema"].map(|key| KeyValue::new(key, "old".to_owned()));
-        let properties = properties(&args, 1 << 20, &[], &source);
+        let properties = properties(&args, 1 << 20, &[], &source, None);
         let column = ColumnPath::from;
         assert_eq!(properties.compression(&column("a")), Compression::SNAPPY);
         assert_eq!(properties.compression(&column("b")), Compression::ZSTD(ZstdLevel::try_new(3).unwrap()));

@@ -333,3 +333,20 @@ fn help_and_completions() {
         assert!(success(&["completions", shell]).contains("marquetry"), "{shell}");
     }
 }
+
+/// Shells start with a limit of 1,024, and a table has more files.
+#[cfg(unix)]
+#[test]
+fn many_files_are_open_at_a_time() {
+    let directory = directory("many_files");
+    for i in 0..200 {
+        fs::copy(wines(), directory.join(format!("{i:03}.parquet"))).expect("a copy");
+    }
+    let merged = directory.join("merged").with_extension("parquet");
+    let limited = "ulimit -Sn 100 && \"$0\" merge \"$1\"/[0-9]*.parquet \"$2\" && \"$0\" stats \"$1\"";
+    let done = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_marquetry"), text(&directory), text(&merged)])
+        .output()
+        .expect("a shell");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}

@@ -1,8 +1,10 @@
 //! `convert` writes Parquet: options, order, the report, and what is left behind.
 
 use crate::command::{Folder, failure, success, wines};
-use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch};
+use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, Time64MicrosecondArray};
 use arrow_schema::{DataType, Field, Schema};
+use marquetry::arrow::ArrowWriter;
+use marquetry::file::properties::{StoredForms, WriterProperties};
 use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -381,5 +383,23 @@ fn options_of_parquet_are_refused_for_other_formats() {
             );
             assert!(!std::path::Path::new(&out).exists(), "{option:?}");
         }
+    }
+}
+
+#[test]
+fn times_of_utc_stay_so() {
+    let folder = Folder::new("times_of_utc_stay_so");
+    let (input, output) = (folder.path("in.parquet"), folder.path("out.parquet"));
+    let times: ArrayRef = Arc::new(Time64MicrosecondArray::from(vec![Some(1), None]));
+    let batch = RecordBatch::try_from_iter([("t", times)]).expect("a batch");
+    for (utc, text) in [(true, "TIME(MICROS,true)"), (false, "TIME(MICROS,false)")] {
+        let forms = StoredForms::default().with_utc_times(utc);
+        let properties = WriterProperties::builder().set_stored_forms(forms).build();
+        let file = std::fs::File::create(&input).expect("a file");
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("a writer");
+        writer.write(&batch).expect("rows");
+        writer.close().expect("a file");
+        success(&["convert", &input, &output, "--overwrite"]);
+        assert!(success(&["schema", &output]).contains(text), "{}", success(&["schema", &output]));
     }
 }

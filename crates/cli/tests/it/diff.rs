@@ -1,7 +1,10 @@
 //! `diff`: what two files differ in, and the exit code that says so.
 
 use crate::command::{Folder, everything, success, wines};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, RecordBatch};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn diff(arguments: &[&str]) -> (Option<i32>, Value) {
     let (code, text) = everything(&[&["diff", "--format", "json"], arguments].concat());
@@ -76,4 +79,52 @@ fn what_cannot_be_compared_is_neither_the_same_nor_different() {
         let (code, text) = everything(&[&["diff"], arguments].concat());
         assert_eq!(code, Some(2), "{text}");
     }
+}
+
+fn written(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) -> String {
+    let path = folder.path(name);
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let mut file = marquetry::create(&path, batch.schema()).expect("a file");
+    file.write(&batch).expect("rows");
+    file.close().expect("a file");
+    path
+}
+
+#[test]
+fn cells_of_dictionaries_and_of_floats_show_what_differs() {
+    let folder = Folder::new("diff-cells");
+    let words = |words: [&str; 3]| Arc::new(DictionaryArray::<Int32Type>::from_iter(words)) as ArrayRef;
+    let single: ArrayRef = Arc::new(Float32Array::from(vec![0.1, 0.25, 3.0]));
+    let double: ArrayRef = Arc::new(Float64Array::from(vec![0.1, 0.25, 3.0]));
+    let left = written(&folder, "l.parquet", vec![("d", words(["a", "b", "c"])), ("f", single)]);
+    let right = written(&folder, "r.parquet", vec![("d", words(["a", "x", "c"])), ("f", double)]);
+    let (code, found) = diff(&["--rows", &left, &right]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        found["rows"]["changed_rows"],
+        json!([
+            {"left_row": 0, "right_row": 0, "cells": [{"column": "f", "left": 0.10000000149011612, "right": 0.1}]},
+            {"left_row": 1, "right_row": 1, "cells": [{"column": "d", "left": "b", "right": "x"}]},
+        ])
+    );
+}
+
+#[test]
+fn a_variant_that_is_shredded_otherwise_is_not_compared() {
+    let folder = Folder::new("diff-variant");
+    let lines =
+        folder.write("in.jsonl", "{\"id\": 1, \"v\": {\"a\": 1}}\n{\"id\": 2, \"v\": {\"a\": \"x\"}}\n");
+    let file = |name: &str, shape: &[&str]| {
+        let path = folder.path(name);
+        success(&[&["convert", &lines, &path, "--schema", "id int64, v variant"], shape].concat());
+        path
+    };
+    let (plain, shredded) = (file("p.parquet", &[]), file("s.parquet", &["--shred", "v={a: bigint}"]));
+    for files in [[&*plain, &*shredded], [&shredded, &plain]] {
+        let (code, found) = diff(&[&["--rows"], &files[..]].concat());
+        assert_eq!(found["rows"]["not_compared"], json!(["v"]), "{code:?} {found}");
+        assert_eq!(found["rows"]["changed"], 0);
+    }
+    let (_, found) = diff(&["--rows", &shredded, &shredded]);
+    assert_eq!(found["rows"]["not_compared"], json!([]));
 }

@@ -3,6 +3,7 @@
 
 use super::file_identity::is_at;
 use super::file_regions::unreferenced_bytes;
+use super::grown_file::GrownFile;
 use super::local_file::regular;
 use super::{AtomicFile, LocalFile, read_encrypted_metadata, read_metadata};
 use crate::checkpoint::{Evidence, find_last_checkpoint, find_last_encrypted_checkpoint};
@@ -38,12 +39,10 @@ use std::sync::Arc;
 #[must_use = "nothing is changed until the edit is finished"]
 #[derive(Debug)]
 pub struct FileEdit {
-    /// `None` once it is finished or given up.
+    /// `None` once it is finished or given up. Dropped before, it leaves the file as it was.
     writer: Option<FileWriter<EditSink>>,
     /// The open file, which has the lock.
     file: File,
-    /// Whether `file` is what is written to.
-    is_in_place: bool,
     metadata: ParquetMetaData,
     len: u64,
     /// Where it was opened, absolute.
@@ -54,7 +53,7 @@ pub struct FileEdit {
 /// What takes the bytes that come behind those of the file.
 #[derive(Debug)]
 enum EditSink {
-    InPlace(BufWriter<File>),
+    InPlace(BufWriter<GrownFile>),
     Copy(AtomicFile),
 }
 
@@ -158,15 +157,14 @@ impl FileEdit {
         let sink = match is_in_place {
             true => {
                 file.seek(SeekFrom::Start(len)).map_err(cannot)?;
-                EditSink::InPlace(BufWriter::with_capacity(BUFFER, file.try_clone().map_err(cannot)?))
+                let grown = file.try_clone().and_then(|file| GrownFile::new(file, len)).map_err(cannot)?;
+                EditSink::InPlace(BufWriter::with_capacity(BUFFER, grown))
             }
             false => EditSink::Copy(copied(&path, file.try_clone().map_err(cannot)?)?),
         };
         let name = name.to_owned();
-        let mut edit = FileEdit { writer: None, file, path, is_in_place, metadata, len, name };
-        // From here on, dropping the edit cuts off what was written.
-        edit.writer = Some(FileWriter::append_to(sink, len, &edit.metadata).inspect_err(|_| edit.cut())?);
-        Ok(edit)
+        let writer = Some(FileWriter::append_to(sink, len, &metadata)?);
+        Ok(FileEdit { writer, file, path, metadata, len, name })
     }
 
     /// The footer that the file had when it was opened.
@@ -266,19 +264,14 @@ impl FileEdit {
             true => Ok(()),
             false => Err(replaced()),
         };
-        let metadata = match writer.finish_if(is_wanted) {
-            Ok(metadata) => metadata,
-            Err(error) => {
-                // As when it is dropped.
-                drop(writer);
-                self.cut();
-                return Err(error);
-            }
-        };
+        let metadata = writer.finish_if(is_wanted)?;
         let (len, sink) = (writer.position(), writer.into_sink());
         // Once the new file is on the disk, readers may have it: from there on nothing fails.
         let unreferenced = match sink {
-            EditSink::InPlace(_) => unreferenced_bytes(&LocalFile::of_len(file, len), &metadata),
+            EditSink::InPlace(grown) => {
+                grown.get_ref().keep();
+                unreferenced_bytes(&LocalFile::of_len(file, len), &metadata)
+            }
             EditSink::Copy(copy) => {
                 is_wanted()?;
                 copy.finish()?;
@@ -286,24 +279,6 @@ impl FileEdit {
             }
         };
         Ok(Edited { metadata, len, unreferenced })
-    }
-
-    /// Makes the file what it was. If that fails, too, the old footer is found all the same.
-    fn cut(&self) {
-        if !self.is_in_place {
-            return;
-        }
-        let _ = self.file.set_len(self.len).and_then(|()| self.file.sync_all());
-    }
-}
-
-impl Drop for FileEdit {
-    fn drop(&mut self) {
-        if let Some(writer) = self.writer.take() {
-            // What the buffer still has is written when it is dropped, and must not come after the cut.
-            drop(writer);
-            self.cut();
-        }
     }
 }
 

@@ -1,11 +1,10 @@
-//! Hidden files beside those that they will become, and what becomes of them when the process is about to end.
+//! Hidden files beside those that they will become.
 
-use std::collections::BTreeSet;
+use super::unfinished::unfinished;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that is removed when this is dropped, unless it was renamed, or has something to recover in it.
 #[derive(Debug)]
@@ -14,45 +13,6 @@ pub(super) struct TemporaryFile {
     path: PathBuf,
     /// Whether there is something in it that is worth keeping.
     is_kept: bool,
-}
-
-/// The files of this process that are removed if it ends now.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-/// The process's unfinished files are removed. As long as this is held, none is begun, and none takes its name: whoever tries
-/// waits.
-#[derive(Debug)]
-#[must_use = "files are begun again once it is dropped"]
-pub struct UnfinishedFilesRemoved(
-    #[expect(dead_code, reason = "held")] MutexGuard<'static, BTreeSet<PathBuf>>,
-);
-
-/// Removes the hidden files of all [`AtomicFile`](super::AtomicFile)s of this process that are not finished, for who ends the
-/// process without dropping them: a thread that was told of a signal. Those that were synced stay, as they do when they are
-/// dropped.
-///
-/// It waits for a lock, so that it is nothing for a signal handler itself. Hold on to what it returns until the process has
-/// ended; an `AtomicFile` that is dropped or finished on the same thread would wait for it for ever.
-///
-/// ```no_run
-/// # fn wait_for_signal() -> i32 { 15 }
-/// std::thread::spawn(|| {
-///     let signal = wait_for_signal();
-///     let _removed = marquetry_core::io::remove_unfinished_files();
-///     std::process::exit(128 + signal);
-/// });
-/// ```
-pub fn remove_unfinished_files() -> UnfinishedFilesRemoved {
-    let mut unfinished = unfinished();
-    for path in std::mem::take(&mut *unfinished) {
-        // There is nobody left to tell, and the file does no harm.
-        let _ = fs::remove_file(path);
-    }
-    UnfinishedFilesRemoved(unfinished)
-}
-
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TemporaryFile {
@@ -76,7 +36,7 @@ impl TemporaryFile {
             let path = directory(target).join(format!(".{name}.{}-{number}.tmp", std::process::id()));
             match options.open(&path) {
                 Ok(file) => {
-                    unfinished.insert(path.clone());
+                    unfinished.hidden.insert(path.clone());
                     return Ok((file, TemporaryFile { path, is_kept: false }));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -92,13 +52,13 @@ impl TemporaryFile {
 
     /// Keeps the file from now on, whatever becomes of this. Returns whether it was not kept before.
     pub(super) fn keep(&mut self) -> bool {
-        unfinished().remove(&self.path);
+        unfinished().hidden.remove(&self.path);
         !std::mem::replace(&mut self.is_kept, true)
     }
 
     /// Removes the file.
     pub(super) fn discard(self) {
-        unfinished().insert(self.path.clone());
+        unfinished().hidden.insert(self.path.clone());
     }
 
     /// Where there is something to recover, in words that end a message.
@@ -120,7 +80,7 @@ impl TemporaryFile {
             // Not all file systems have links.
             Err(_) => fs::rename(&self.path, target)?,
         }
-        unfinished.remove(&self.path);
+        unfinished.hidden.remove(&self.path);
         Ok(())
     }
 
@@ -128,7 +88,7 @@ impl TemporaryFile {
     pub(super) fn rename(&mut self, target: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         fs::rename(&self.path, target)?;
-        unfinished.remove(&self.path);
+        unfinished.hidden.remove(&self.path);
         Ok(())
     }
 }
@@ -137,7 +97,7 @@ impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // Held until the file is gone: whoever ends the process meanwhile no longer knows of it.
         let mut unfinished = unfinished();
-        if unfinished.remove(&self.path) {
+        if unfinished.hidden.remove(&self.path) {
             // There is nobody left to tell, and the file does no harm.
             let _ = fs::remove_file(&self.path);
         }

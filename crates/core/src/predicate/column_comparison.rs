@@ -9,6 +9,7 @@ use super::blocks::{VALUES_PER_BLOCK, of_blocks};
 use super::leaf_values::LeafValues;
 use super::name::Name;
 use super::position::{half_value, is_ordered, nanos_per, order};
+use super::wide_integer::{WideInteger, big_endian};
 use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
 use crate::schema::Leaf;
@@ -58,6 +59,8 @@ enum Kind {
     Integer(i128),
     /// A big-endian integer, this many times.
     Decimal(i128),
+    /// Either of them, where one side has more digits than 128 bits.
+    Wide(i128),
     /// Nanoseconds since 1970.
     Int96,
     Float,
@@ -68,6 +71,7 @@ enum Kind {
 #[derive(Debug, Clone, Copy)]
 enum Key<'a> {
     Integer(i128),
+    Wide(WideInteger),
     Float(f64),
     Bytes(&'a [u8]),
 }
@@ -77,6 +81,7 @@ impl Key<'_> {
     fn compare(&self, other: &Key<'_>) -> Option<Ordering> {
         match (self, other) {
             (Key::Integer(a), Key::Integer(b)) => Some(a.cmp(b)),
+            (Key::Wide(a), Key::Wide(b)) => Some(a.cmp(b)),
             (Key::Float(a), Key::Float(b)) => a.partial_cmp(b),
             (Key::Bytes(a), Key::Bytes(b)) => Some(a.cmp(b)),
             (Key::Integer(a), Key::Float(b)) => compare_with_float(*a, *b),
@@ -129,8 +134,9 @@ fn quantity(leaf: &Leaf) -> Option<Quantity> {
     })
 }
 
-/// Digits that numbers of 128 bits have.
+/// Digits that numbers of 128 and of 256 bits have.
 const MOST_DIGITS: u32 = 38;
+const MOST_WIDE_DIGITS: u32 = 76;
 
 /// Digits that the numbers of a column may have.
 fn digits(leaf: &Leaf) -> u32 {
@@ -141,37 +147,39 @@ fn digits(leaf: &Leaf) -> u32 {
     }
 }
 
-/// How many of the common unit one unit of each side is; `None` if the two do not compare.
-fn multipliers(left: &Leaf, right: &Leaf) -> Option<(i128, i128)> {
+/// How many of the common unit one unit of each side is, and whether that takes 256 bits; `None` if the two do not compare.
+fn multipliers(left: &Leaf, right: &Leaf) -> Option<(i128, i128, bool)> {
     let is_decimal = |leaf: &Leaf| matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
     Some(match (quantity(left)?, quantity(right)?) {
         (Quantity::Number(a), Quantity::Number(b)) => {
             let scale = a.max(b);
-            // What does not fit 128 bits would be compared as another number, or as none.
-            let power = |leaf: &Leaf, own: i32| {
-                let more = u32::try_from(scale.checked_sub(own)?).ok()?;
-                (digits(leaf).checked_add(more)? <= MOST_DIGITS).then(|| 10i128.pow(more))
-            };
-            (power(left, a)?, power(right, b)?)
+            let more = |own: i32| u32::try_from(scale.checked_sub(own)?).ok();
+            let (a, b) = (more(a)?, more(b)?);
+            let most = digits(left).checked_add(a)?.max(digits(right).checked_add(b)?);
+            if most > MOST_WIDE_DIGITS {
+                return None;
+            }
+            (10i128.checked_pow(a)?, 10i128.checked_pow(b)?, most > MOST_DIGITS)
         }
         (Quantity::Instant(a, zone), Quantity::Instant(b, other))
             if zone.is_none() || other.is_none() || zone == other =>
         {
-            (a, b)
+            (a, b, false)
         }
-        (Quantity::Time(a), Quantity::Time(b)) => (a, b),
-        (Quantity::Number(_), Quantity::Float) if !is_decimal(left) => (1, 1),
-        (Quantity::Float, Quantity::Number(_)) if !is_decimal(right) => (1, 1),
-        (a, b) if a == b => (1, 1),
+        (Quantity::Time(a), Quantity::Time(b)) => (a, b, false),
+        (Quantity::Number(_), Quantity::Float) if !is_decimal(left) => (1, 1, false),
+        (Quantity::Float, Quantity::Number(_)) if !is_decimal(right) => (1, 1, false),
+        (a, b) if a == b => (1, 1, false),
         _ => return None,
     })
 }
 
 impl Side {
-    fn new(column: usize, leaf: &Leaf, multiplier: i128) -> Option<Side> {
+    fn new(column: usize, leaf: &Leaf, multiplier: i128, is_wide: bool) -> Option<Side> {
         let order = order(leaf);
         let kind = match order {
             SortOrder::Bool => Kind::Bool,
+            _ if is_wide => Kind::Wide(multiplier),
             SortOrder::Signed32 | SortOrder::Signed64 | SortOrder::Unsigned32 | SortOrder::Unsigned64 => {
                 Kind::Integer(multiplier)
             }
@@ -190,6 +198,13 @@ impl Side {
             Kind::Bool => Key::Integer(i128::from(*value.first()?)),
             Kind::Integer(multiplier) => Key::Integer(self.integer(value)?.saturating_mul(multiplier)),
             Kind::Decimal(multiplier) => Key::Integer(big_endian(value)?.saturating_mul(multiplier)),
+            Kind::Wide(multiplier) => {
+                let number = match self.order {
+                    SortOrder::Decimal => WideInteger::from_big_endian(value)?,
+                    _ => self.integer(value)?.into(),
+                };
+                Key::Wide(number.times(multiplier)?)
+            }
             Kind::Int96 => {
                 let (day, nanos) = int96_key(normalized_int96(value.try_into().ok()?));
                 Key::Integer(
@@ -246,17 +261,6 @@ impl Side {
     }
 }
 
-/// Two's complement of up to 16 bytes, and more that only repeat the sign.
-fn big_endian(value: &[u8]) -> Option<i128> {
-    let sign = if value.first().is_some_and(|first| first & 0x80 != 0) { 0xff } else { 0 };
-    let (more, value) = value.split_at(value.len().saturating_sub(16));
-    let mut bytes = [sign; 16];
-    bytes[16 - value.len()..].copy_from_slice(value);
-    let number = i128::from_be_bytes(bytes);
-    let is_same_sign = (number < 0) == (sign != 0);
-    (is_same_sign && more.iter().all(|byte| *byte == sign)).then_some(number)
-}
-
 impl ColumnComparison {
     /// Fails if the two do not compare.
     pub(super) fn new(
@@ -266,8 +270,9 @@ impl ColumnComparison {
         is_negated: bool,
         text: Arc<str>,
     ) -> Result<Self> {
-        let sides = multipliers(left_leaf, right_leaf)
-            .and_then(|(a, b)| Some((Side::new(left, left_leaf, a)?, Side::new(right, right_leaf, b)?)));
+        let sides = multipliers(left_leaf, right_leaf).and_then(|(a, b, is_wide)| {
+            Some((Side::new(left, left_leaf, a, is_wide)?, Side::new(right, right_leaf, b, is_wide)?))
+        });
         let Some((left, right)) = sides else {
             let kind = |leaf: &Leaf| match leaf.logical() {
                 Some(logical) => format!("{} ({} {logical})", Name(leaf.dotted()), leaf.physical()),

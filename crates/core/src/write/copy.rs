@@ -160,7 +160,7 @@ impl Origin<'_> {
     fn copy(&self, settings: &CopySettings) -> Result<CopiedChunk> {
         self.check()?;
         let mut notes = Vec::new();
-        let mut indexes = Indexes::read(&**self.source, self.chunk, &settings.limits, &mut notes)?;
+        let mut indexes = Indexes::read(&**self.source, self.chunk, self.rows, &settings.limits, &mut notes)?;
         let target = self.target(settings)?;
         let Some(codec) = Codec::from_code(self.chunk.compression().0) else {
             self.refuse_encrypted()?;

@@ -1,8 +1,14 @@
 //! Columns, files, folders, schemas.
 
 use crate::tables::{batch, error, ints, longs, plan, rows, run, session, shown, texts, write};
-use arrow_array::{ArrayRef, Int32Array, ListArray, StringArray, StructArray};
+use arrow_array::builder::{Int32Builder, MapBuilder, MapFieldNames, StringBuilder};
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    ArrayRef, Decimal128Array, DictionaryArray, Int32Array, LargeStringArray, ListArray, StringArray,
+    StringViewArray, StructArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+};
 use arrow_schema::{DataType, Field};
+use datafusion::arrow::buffer::OffsetBuffer;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::tempdir;
@@ -121,6 +127,55 @@ async fn a_column_that_is_narrower_in_the_table_is_cast() {
     assert_eq!(rows(&ctx, "select min(s), max(a) from t").await, ["0 | 9"]);
 }
 
+/// A cast is taken away only where the condition says the same without it.
+#[tokio::test]
+async fn files_have_coarser_and_finer_types_than_the_table() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().display();
+    let millis: ArrayRef = Arc::new(TimestampMillisecondArray::from_iter_values(0..4));
+    let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from_iter_values([-1, 500, 1_000, 1_001]));
+    let decimals = |values: &[i128], precision, scale| -> ArrayRef {
+        let values = Decimal128Array::from_iter_values(values.iter().copied());
+        Arc::new(values.with_precision_and_scale(precision, scale).unwrap())
+    };
+    let coarse = decimals(&[100, 101, 102, 103], 9, 2);
+    // 1.0004 becomes 1.000 in the table, 1.0015 becomes 1.002.
+    let fine = decimals(&[100_040, 100_150, 102_000, 99_999], 15, 5);
+    write(&folder.path().join("1.parquet"), &[batch([("t", millis), ("d", coarse)])], 4);
+    write(&folder.path().join("2.parquet"), &[batch([("t", micros), ("d", fine)])], 4);
+    let ctx = session();
+    let sql = format!(
+        "create external table s (t timestamp(9), d decimal(12,3)) stored as parquet location '{path}/'"
+    );
+    run(&ctx, &sql).await;
+    let count =
+        async |condition: &str| rows(&ctx, &format!("select count(*) from s where {condition}")).await;
+    let moment = |fraction: &str| format!("timestamp '1970-01-01T00:00:00.{fraction}'");
+    for (condition, expected) in [
+        (format!("t = {}", moment("000500000")), "1"),
+        (format!("t = {}", moment("000500001")), "0"),
+        (format!("t < {}", moment("000500001")), "3"),
+        (format!("t >= {}", moment("001000001")), "3"),
+        (format!("t <> {}", moment("001000000")), "6"),
+        (format!("t in ({}, {})", moment("000500001"), moment("001001000")), "1"),
+        (format!("not t > {}", moment("001001000")), "6"),
+        ("d = 1.000".into(), "3"),
+        ("d = 1.002".into(), "1"),
+        ("d < 1.000".into(), "0"),
+        ("d > 1.019".into(), "3"),
+        ("d = 1.02".into(), "2"),
+    ] {
+        assert_eq!(count(&condition).await, [expected], "{condition}");
+    }
+    let first = "1969-12-31T23:59:59.999999";
+    assert_eq!(rows(&ctx, "select t from s order by t limit 1").await, [first]);
+    assert_eq!(rows(&ctx, "select d from s order by d desc limit 2").await, ["1.030", "1.020"]);
+    // Where the literal has the file's unit, the file is asked.
+    let sql = format!("select count(*) from s where t > {}", moment("002000000"));
+    assert_eq!(rows(&ctx, &sql).await, ["1"]);
+    assert_eq!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await, 3);
+}
+
 #[tokio::test]
 async fn of_structs_only_the_wanted_fields_are_read() {
     let folder = tempdir().unwrap();
@@ -184,6 +239,53 @@ async fn text_has_any_layout() {
     assert_eq!(rows(&ctx, &query).await, expected);
     assert_eq!(rows(&ctx, &format!("select arrow_typeof(w) from '{file}' limit 1")).await, ["Utf8"]);
     assert!(!expected[0].starts_with("0 |"), "{expected:?}");
+}
+
+/// What pyarrow, DataFusion and others write into one folder.
+#[tokio::test]
+async fn files_of_one_table_have_other_layouts_and_names() {
+    let folder = tempdir().unwrap();
+    let map = |names: [&str; 3], n: i32| -> ArrayRef {
+        let [entry, key, value] = names.map(str::to_owned);
+        let names = MapFieldNames { entry, key, value };
+        let mut map = MapBuilder::new(Some(names), StringBuilder::new(), Int32Builder::new());
+        map.keys().append_value("k");
+        map.values().append_value(n);
+        map.append(true).unwrap();
+        Arc::new(map.finish())
+    };
+    let list = |name: &str, text: ArrayRef| -> ArrayRef {
+        let field = Arc::new(Field::new(name, text.data_type().clone(), true));
+        Arc::new(ListArray::new(field, OffsetBuffer::from_lengths([1]), text, None))
+    };
+    let text = |word: &str| Arc::new(StringArray::from_iter_values([word])) as ArrayRef;
+    let files: [(&str, ArrayRef, ArrayRef, ArrayRef); 3] = [
+        ("1", text("a"), map(["key_value", "key", "value"], 1), list("element", text("x"))),
+        ("2", Arc::new(StringViewArray::from_iter_values(["b"])), map(["entries", "keys", "values"], 2), {
+            list("item", Arc::new(StringViewArray::from_iter_values(["y"])))
+        }),
+        ("3", Arc::new(DictionaryArray::<Int8Type>::from_iter(["c"])), map(["m", "k", "v"], 3), {
+            list("l", Arc::new(LargeStringArray::from_iter_values(["z"])))
+        }),
+    ];
+    for order in [["1", "2", "3"], ["3", "1", "2"], ["2", "3", "1"]] {
+        for (name, text, map, list) in &files {
+            let place = order.iter().position(|other| other == name).unwrap();
+            let columns = [("t", text.clone()), ("m", map.clone()), ("l", list.clone())];
+            write(&folder.path().join(format!("{place}.parquet")), &[batch(columns)], 4);
+        }
+        for views in ["true", "false"] {
+            let ctx = session();
+            run(&ctx, &format!("set datafusion.execution.parquet.schema_force_view_types = {views}")).await;
+            let path = folder.path().display();
+            run(&ctx, &format!("create external table s stored as parquet location '{path}/'")).await;
+            assert_eq!(
+                rows(&ctx, "select t, m['k'], l[1] from s order by t").await,
+                ["a | 1 | x", "b | 2 | y", "c | 3 | z"]
+            );
+            assert_eq!(rows(&ctx, "select t, m from s where t = 'b'").await, ["b | {k: 2}"]);
+        }
+    }
 }
 
 #[tokio::test]

@@ -25,6 +25,46 @@ struct Counting {
     inner: InMemory,
     requests: AtomicU64,
     bytes: AtomicU64,
+    uploads: Arc<Uploads>,
+}
+
+/// What becomes of uploads in parts.
+#[derive(Debug, Default)]
+struct Uploads {
+    /// The part of each that fails, counted from 1.
+    failing: AtomicU64,
+    completed: AtomicU64,
+    aborted: AtomicU64,
+}
+
+#[derive(Debug)]
+struct CountedUpload {
+    inner: Box<dyn MultipartUpload>,
+    parts: u64,
+    uploads: Arc<Uploads>,
+}
+
+#[async_trait]
+impl MultipartUpload for CountedUpload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        self.parts += 1;
+        if self.parts == self.uploads.failing.load(Ordering::Relaxed) {
+            return Box::pin(async {
+                Err(Error::NotImplemented { operation: "o".into(), implementer: "i".into() })
+            });
+        }
+        self.inner.put_part(data)
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        self.uploads.completed.fetch_add(1, Ordering::Relaxed);
+        self.inner.complete().await
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        self.uploads.aborted.fetch_add(1, Ordering::Relaxed);
+        self.inner.abort().await
+    }
 }
 
 impl Counting {
@@ -51,7 +91,8 @@ impl ObjectStore for Counting {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(path, options).await
+        let inner = self.inner.put_multipart_opts(path, options).await?;
+        Ok(Box::new(CountedUpload { inner, parts: 0, uploads: self.uploads.clone() }))
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
@@ -194,4 +235,31 @@ async fn one_row_group_is_read_by_several_partitions() {
         partitions.iter().map(|batches| batches.iter().map(RecordBatch::num_rows).sum()).collect();
     assert_eq!(rows.iter().sum::<usize>(), 100_000);
     assert!(rows.len() == 4 && rows.iter().all(|rows| *rows > 20_000), "{rows:?}");
+}
+
+/// The store keeps the parts, and has them paid for, until it is told to forget them.
+#[tokio::test]
+async fn an_upload_that_fails_is_aborted() {
+    let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
+    ctx.register_batch("t", table(0, 1_500_000)).unwrap();
+    run(&ctx, "set datafusion.execution.objectstore_writer_buffer_size = 1000").await;
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    // 24 MB at most, in parts of 5 MiB.
+    let copy = |name: &str| {
+        format!(
+            "copy t to 'mem://store/{name}.parquet' options ('compression' 'uncompressed', 'encoding' 'plain', 'dictionary_enabled' 'false')"
+        )
+    };
+    let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+    run(&ctx, &copy("whole")).await;
+    assert_eq!((count(&store.uploads.completed), count(&store.uploads.aborted)), (1, 0));
+    run(&ctx, "create external table w stored as parquet location 'mem://store/whole.parquet'").await;
+    assert_eq!(rows(&ctx, "select count(*), max(k) from w").await, ["1500000 | 1499999"]);
+    for failing in 1..=5 {
+        store.uploads.failing.store(failing, Ordering::Relaxed);
+        let message = crate::tables::error(&ctx, &copy("broken")).await;
+        assert!(message.contains("the store failed"), "{message}");
+        assert_eq!((count(&store.uploads.completed), count(&store.uploads.aborted)), (1, failing));
+        assert!(store.head(&Path::from("broken.parquet")).await.is_err());
+    }
 }

@@ -90,9 +90,10 @@ fn bloom_filter(
     let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
     // A value is in its own row group anyway.
     let after = share(skipped, asked) * (groups - 1) as f64 / groups as f64;
-    let bytes: u64 = filters.iter().map(|filter| filter.bytes).sum();
+    let bytes = filters.iter().fold(0u64, |sum, filter| sum.saturating_add(filter.bytes));
     let bytes = (bytes as f64 * groups as f64 / looked_at.len() as f64) as u64;
-    let read: u64 = chunks.iter().map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0)).sum();
+    let sizes = chunks.iter().map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0));
+    let read = sizes.fold(0u64, u64::saturating_add);
     // What a query need not read must be more than what it reads of filters: a header and a block of each.
     let gain = (after - before) * read as f64;
     if after - before < LEAST_GAIN || gain < (BLOCK_AND_HEADER * groups as u64) as f64 || bytes > read {

@@ -10,10 +10,10 @@ use super::row_log::RowLog;
 use super::row_sink::RowSink;
 use super::rows_diff::RowsDiff;
 use super::{keyed, multiset, pairing, side_by_side};
-use crate::columns::columns;
+use crate::columns::{Column, columns};
 use arrow_array::RecordBatchReader;
 use marquetry_base::{Error, Result, available_threads, parallel_map};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// In what the rows of two files differ.
 ///
@@ -206,20 +206,23 @@ fn comparable(
     let (lefts, rights) = (columns(&left.metadata, chosen)?, columns(&right.metadata, chosen)?);
     let types: HashMap<&str, _> =
         rights.iter().map(|column| (column.path.as_str(), column.field.data_type())).collect();
-    let (mut names, mut others) = (Vec::new(), Vec::new());
-    for column in &lefts {
-        let is_comparable = types
-            .get(column.path.as_str())
-            .is_some_and(|other| are_comparable(column.field.data_type(), other));
-        if is_comparable { names.push(column.path.clone()) } else { others.push(column.path.clone()) }
-    }
-    let known: std::collections::HashSet<&str> = lefts.iter().map(|column| column.path.as_str()).collect();
-    others.extend(
-        rights
-            .iter()
-            .filter(|column| !known.contains(column.path.as_str()))
-            .map(|column| column.path.clone()),
-    );
+    let is_comparable = |column: &Column| {
+        let other = types.get(column.path.as_str());
+        other.is_some_and(|other| are_comparable(column.field.data_type(), other))
+    };
+    let known: HashSet<&str> = lefts.iter().map(|column| column.path.as_str()).collect();
+    let is_new = |column: &&Column| !known.contains(column.path.as_str());
+    let (names, others): (Vec<&Column>, Vec<&Column>) =
+        lefts.iter().partition(|column| is_comparable(column));
+    let others: Vec<&Column> = others.into_iter().chain(rights.iter().filter(is_new)).collect();
+    // Parts of a VARIANT that is shredded in two ways say nothing by themselves.
+    let unlike: HashSet<&str> = others.iter().filter_map(|column| column.variant.as_deref()).collect();
+    let is_whole = |column: &&Column| column.variant.as_deref().is_some_and(|path| unlike.contains(path));
+    let mut seen = HashSet::new();
+    let others = others.iter().map(|column| column.variant.as_ref().unwrap_or(&column.path).clone());
+    let others: Vec<String> = others.filter(|path| seen.insert(path.clone())).collect();
+    let names = names.into_iter().filter(|column| !is_whole(column));
+    let names: Vec<String> = names.map(|column| column.path.clone()).collect();
     if names.is_empty() && !(lefts.is_empty() && rights.is_empty()) {
         return Err(Error::argument("the files have no column that can be compared"));
     }

@@ -11,8 +11,10 @@ pub(crate) struct Numbers<T: Number> {
     pub(crate) nans: u64,
     pub(crate) bounds: Option<(T, T)>,
     sum: T::Sum,
-    /// The mean of all so far, and the sum of squares of what they differ from it.
-    mean: f64,
+    /// One of them. Large ones that differ little have their deviation in digits that floats of their size do not have.
+    origin: Option<T>,
+    /// By how much the mean of all is greater than `origin`, and the sum of squares of what they differ from the mean.
+    mean_offset: f64,
     squares: f64,
     counts: ValueCounts<T>,
     /// Once there are too many different ones to have each in `counts`.
@@ -26,7 +28,8 @@ impl<T: Number> Numbers<T> {
             nans: 0,
             bounds: None,
             sum: T::Sum::default(),
-            mean: 0.0,
+            origin: None,
+            mean_offset: 0.0,
             squares: 0.0,
             counts: ValueCounts::new(),
             sketch: None,
@@ -56,11 +59,14 @@ impl<T: Number> Numbers<T> {
 
     /// Bounds, sum and deviation.
     fn add_moments(&mut self, numbers: impl Iterator<Item = (T, u64)> + Clone) {
-        let (mut count, mut sum) = (0u64, T::Sum::default());
+        let Some((origin, _)) = numbers.clone().next() else { return };
+        let origin = *self.origin.get_or_insert(origin);
+        let (mut count, mut sum, mut offsets) = (0u64, T::Sum::default(), 0.0);
         let mut bounds = self.bounds;
         for (number, times) in numbers.clone() {
             count += times;
             T::add(&mut sum, number, times);
+            offsets += number.minus(origin) * times as f64;
             let (least, greatest) = bounds.get_or_insert((number, number));
             if number.order(*least) == Ordering::Less {
                 *least = number;
@@ -71,21 +77,21 @@ impl<T: Number> Numbers<T> {
         }
         self.bounds = bounds;
         if count > 0 {
-            let mean = sum.to_f64() / count as f64;
-            let squares =
-                numbers.map(|(number, times)| (number.to_f64() - mean).powi(2) * times as f64).sum();
-            self.merge_moments(count, sum, mean, squares);
+            let mean_offset = offsets / count as f64;
+            let from_mean = |number: T| number.minus(origin) - mean_offset;
+            let squares = numbers.map(|(number, times)| from_mean(number).powi(2) * times as f64).sum();
+            self.merge_moments(count, sum, mean_offset, squares);
         }
     }
 
     /// Chan's way to have the deviation of two parts.
-    fn merge_moments(&mut self, count: u64, sum: T::Sum, mean: f64, squares: f64) {
+    fn merge_moments(&mut self, count: u64, sum: T::Sum, mean_offset: f64, squares: f64) {
         let (before, total) = (self.count as f64, (self.count + count) as f64);
-        let difference = mean - self.mean;
+        let difference = mean_offset - self.mean_offset;
         self.squares += squares + difference * difference * before * count as f64 / total;
+        self.mean_offset += difference * count as f64 / total;
         self.count += count;
         self.sum.merge(sum);
-        self.mean = self.sum.to_f64() / total;
     }
 
     fn be_approximate(&mut self) {
@@ -103,8 +109,9 @@ impl<T: Number> Numbers<T> {
     /// Adds what another part of the column has.
     pub(crate) fn merge(&mut self, mut other: Numbers<T>) {
         self.nans += other.nans;
-        if other.count > 0 {
-            self.merge_moments(other.count, other.sum, other.mean, other.squares);
+        if let Some(origin) = other.origin.filter(|_| other.count > 0) {
+            let offset = origin.minus(*self.origin.get_or_insert(origin));
+            self.merge_moments(other.count, other.sum, offset + other.mean_offset, other.squares);
         }
         self.bounds = match (self.bounds, other.bounds) {
             (Some((a, b)), Some((c, d))) => Some((
@@ -129,7 +136,8 @@ impl<T: Number> Numbers<T> {
     /// The mean and the standard deviation of a sample.
     pub(crate) fn mean_and_deviation(&self) -> (Option<f64>, Option<f64>) {
         let deviation = || (self.squares / (self.count - 1) as f64).sqrt();
-        ((self.count > 0).then_some(self.mean), (self.count > 1).then(deviation))
+        let mean = || self.sum.to_f64() / self.count as f64;
+        ((self.count > 0).then(mean), (self.count > 1).then(deviation))
     }
 
     /// How many different ones there are, NaN as one of them, and the relative error of that.
@@ -154,5 +162,34 @@ impl<T: Number> Numbers<T> {
                 (entries, 0.0)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A float next to 2^62 is 1,024 from the next one.
+    #[test]
+    fn large_integers_that_differ_little_have_a_deviation() {
+        let far = 1i64 << 62;
+        let mut all = Numbers::new();
+        let mut parts = [Numbers::new(), Numbers::new()];
+        for i in 0..1_000 {
+            let number = [(far + i % 7, 1)].into_iter();
+            all.add(number.clone());
+            parts[(i % 2) as usize].add(number);
+        }
+        let [mut merged, other] = parts;
+        merged.merge(other);
+        for numbers in [all, merged] {
+            let (mean, deviation) = numbers.mean_and_deviation();
+            assert_eq!(mean, Some(far as f64));
+            assert!((deviation.unwrap() - 2.0).abs() < 0.01, "{deviation:?}");
+        }
+        let mut ends = Numbers::new();
+        ends.add([(i64::MIN, 1), (i64::MAX, 1)].into_iter());
+        let deviation = ends.mean_and_deviation().1.unwrap();
+        assert!((deviation / (2f64.powi(64) / 2f64.sqrt()) - 1.0).abs() < 1e-12, "{deviation}");
     }
 }

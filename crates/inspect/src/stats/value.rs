@@ -15,6 +15,8 @@ pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
         self.partial_cmp(&other).unwrap_or(Ordering::Equal)
     }
     fn to_f64(self) -> f64;
+    /// The difference, rounded once.
+    fn minus(self, other: Self) -> f64;
     fn is_nan(self) -> bool {
         false
     }
@@ -78,6 +80,13 @@ impl Number for i64 {
         self as f64
     }
 
+    fn minus(self, other: Self) -> f64 {
+        match self.checked_sub(other) {
+            Some(difference) => difference as f64,
+            None => (i128::from(self) - i128::from(other)) as f64,
+        }
+    }
+
     fn hash(self) -> u64 {
         spread(self as u64)
     }
@@ -96,6 +105,13 @@ impl Number for i128 {
 
     fn to_f64(self) -> f64 {
         self as f64
+    }
+
+    fn minus(self, other: Self) -> f64 {
+        match self.checked_sub(other) {
+            Some(difference) => difference as f64,
+            None => wide_to_f64(i256::from_i128(self) - i256::from_i128(other)),
+        }
     }
 
     fn hash(self) -> u64 {
@@ -117,6 +133,13 @@ impl Number for i256 {
 
     fn to_f64(self) -> f64 {
         wide_to_f64(self)
+    }
+
+    fn minus(self, other: Self) -> f64 {
+        match self.checked_sub(other) {
+            Some(difference) => wide_to_f64(difference),
+            None => wide_to_f64(self) - wide_to_f64(other),
+        }
     }
 
     fn hash(self) -> u64 {
@@ -142,6 +165,10 @@ impl Number for f64 {
 
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn minus(self, other: Self) -> f64 {
+        self - other
     }
 
     fn is_nan(self) -> bool {

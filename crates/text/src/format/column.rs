@@ -41,6 +41,8 @@ enum Values<'a> {
     Date32(&'a [i32]),
     Timestamp(&'a [i64], TimeUnit, bool),
     Text(Text<'a>),
+    /// Of a dictionary or of runs: where the value of each row is.
+    At(Vec<usize>, Box<Column<'a>>),
     /// Any other type that is not nested.
     Other(&'a dyn Array, &'a Field),
     Variant(Variants),
@@ -87,7 +89,12 @@ impl<'a> Column<'a> {
     /// Whether a value is null.
     #[inline]
     pub fn is_null(&self, row: usize) -> bool {
-        self.nulls.is_some_and(|nulls| nulls.is_null(row)) || matches!(self.values, Values::Null)
+        self.nulls.is_some_and(|nulls| nulls.is_null(row))
+            || match &self.values {
+                Values::Null => true,
+                Values::At(places, values) => values.is_null(places[row]),
+                _ => false,
+            }
     }
 
     /// Appends a value as it stands in a CSV cell before any quoting, nested ones as JSON, and says whether the cell
@@ -102,6 +109,7 @@ impl<'a> Column<'a> {
             Values::Variant(_) | Values::Struct(_) | Values::List(..) | Values::Map(..) => {
                 self.values.write_json(row, out)
             }
+            Values::At(places, values) => return values.write_cell(places[row], out),
             plain => {
                 plain.write_plain(row, out);
                 return MayNeedQuotes::No;
@@ -121,6 +129,7 @@ impl<'a> Column<'a> {
             Values::Other(array, field) => {
                 scalar::write_start(*array, row, field, START_BYTES, out);
             }
+            Values::At(places, values) => values.write_start(places[row], out),
             _ => {
                 self.write_cell(row, out);
             }
@@ -180,9 +189,41 @@ impl<'a> Values<'a> {
                 Values::Timestamp(ticks, *unit, zone.is_some())
             }
             Utf8 | LargeUtf8 | Utf8View => Values::Text(Text::new(array)),
+            Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                // Without values all are null.
+                let keys = match dictionary.values().is_empty() {
+                    true => vec![0; array.len()],
+                    false => dictionary.normalized_keys(),
+                };
+                Values::At(keys, Box::new(Column::new(dictionary.values(), field)?))
+            }
+            RunEndEncoded(ends, _) => return Values::runs(array, ends.data_type(), field),
             other if other.is_nested() => return Values::nested(array, field),
             _ => Values::Other(array, field),
         })
+    }
+
+    fn runs(array: &'a dyn Array, ends: &DataType, field: &'a Field) -> Result<Self, Error> {
+        fn of<'a, R: RunEndIndexType>(array: &'a dyn Array, field: &'a Field) -> Result<Values<'a>, Error> {
+            let Some(runs) = array.as_run_opt::<R>() else { return Ok(Values::Other(array, field)) };
+            let places = (0..array.len()).map(|row| runs.get_physical_index(row)).collect();
+            Ok(Values::At(places, Box::new(Column::new(runs.values(), field)?)))
+        }
+        match ends {
+            DataType::Int16 => of::<Int16Type>(array, field),
+            DataType::Int32 => of::<Int32Type>(array, field),
+            _ => of::<Int64Type>(array, field),
+        }
+    }
+
+    /// Whether values are text, so that they may be names of members.
+    fn are_text(&self) -> bool {
+        match self {
+            Values::Text(_) => true,
+            Values::At(_, values) => values.values.are_text(),
+            _ => false,
+        }
     }
 
     fn nested(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
@@ -216,7 +257,7 @@ impl<'a> Values<'a> {
                 let map = array.as_map();
                 let (key, value) = map.entries_fields();
                 let (keys, values) = (Column::new(map.keys(), key)?, Column::new(map.values(), value)?);
-                let has_text_keys = matches!(keys.values, Values::Text(_));
+                let has_text_keys = keys.values.are_text();
                 Ok(Values::Map(map.value_offsets(), Box::new(Entries { has_text_keys, keys, values })))
             }
             _ => Ok(Values::Other(array, field)),
@@ -280,6 +321,7 @@ impl<'a> Values<'a> {
                     quoted(&text, out);
                 }
             }
+            Values::At(places, values) => values.write_json(places[row], out),
             Values::Variant(variants) => out.push_str(variants.json(row)),
             Values::Struct(members) => write_object(members, row, out),
             Values::List(spans, elements) => {
@@ -373,4 +415,59 @@ impl Spans<'_> {
 fn index<T: TryInto<usize>>(offset: T) -> usize {
     // Arrow's offsets are never negative.
     offset.try_into().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{DictionaryArray, Int8Array, Int32Array, MapArray, RunArray, StringArray, StructArray};
+    use arrow_buffer::OffsetBuffer;
+    use std::sync::Arc;
+
+    fn json(array: &dyn Array) -> Vec<String> {
+        let field = Field::new("a", array.data_type().clone(), true);
+        let column = Column::new(array, &field).unwrap();
+        let text = |row| {
+            let mut text = String::new();
+            column.write_json(row, &mut text);
+            text
+        };
+        (0..array.len()).map(text).collect()
+    }
+
+    fn dictionary(keys: &[Option<i8>], values: &[Option<&str>]) -> DictionaryArray<Int8Type> {
+        let values = Arc::new(StringArray::from(values.to_vec()));
+        DictionaryArray::new(Int8Array::from(keys.to_vec()), values)
+    }
+
+    #[test]
+    fn dictionaries_and_runs_are_their_values() {
+        let texts = dictionary(&[Some(1), None, Some(0), Some(2)], &[Some("a"), Some("b\""), None]);
+        assert_eq!(json(&texts), ["\"b\\\"\"", "null", "\"a\"", "null"]);
+        assert_eq!(json(&texts.slice(2, 1)), ["\"a\""]);
+        assert_eq!(json(&dictionary(&[None, None], &[])), ["null", "null"]);
+        let ends = Int32Array::from(vec![2, 3, 5]);
+        let runs = RunArray::<Int32Type>::try_new(&ends, &Int8Array::from(vec![Some(7), None, Some(9)]));
+        let runs = runs.unwrap();
+        assert_eq!(json(&runs), ["7", "7", "null", "9", "9"]);
+        assert_eq!(json(&runs.slice(1, 3)), ["7", "null", "9"]);
+        let field = Field::new("a", texts.data_type().clone(), true);
+        let mut cell = String::new();
+        Column::new(&texts, &field).unwrap().write_cell(0, &mut cell);
+        assert_eq!(cell, "b\"");
+    }
+
+    #[test]
+    fn text_in_a_dictionary_names_members() {
+        let keys: ArrayRef = Arc::new(dictionary(&[Some(1), Some(0)], &[Some("x"), Some("y")]));
+        let values: ArrayRef = Arc::new(Int8Array::from(vec![1, 2]));
+        let parts = vec![
+            (Arc::new(Field::new("key", keys.data_type().clone(), false)), keys),
+            (Arc::new(Field::new("value", DataType::Int8, true)), values),
+        ];
+        let entries = StructArray::from(parts);
+        let field = Arc::new(Field::new("entries", entries.data_type().clone(), false));
+        let map = MapArray::new(field, OffsetBuffer::from_lengths([2]), entries, None, false);
+        assert_eq!(json(&map), ["{\"y\":1,\"x\":2}"]);
+    }
 }

@@ -56,13 +56,13 @@ fn predicates_of_columns_that_have_other_names_in_a_file_are_refused() {
 
 /// They would be compared as other numbers.
 #[test]
-fn decimals_of_too_many_digits_do_not_compare() {
+fn decimals_of_many_digits_compare() {
     use arrow_array::{Decimal128Array, Decimal256Array};
     use arrow_buffer::i256;
     let folder = folder();
-    let wide = |text: &str| -> ArrayRef {
+    let wide = |text: &str, precision: u8, scale: i8| -> ArrayRef {
         let number = i256::from_string(text).unwrap();
-        Arc::new(Decimal256Array::from(vec![number]).with_precision_and_scale(70, 2).unwrap())
+        Arc::new(Decimal256Array::from(vec![number]).with_precision_and_scale(precision, scale).unwrap())
     };
     let long = |precision: u8, scale: i8| -> ArrayRef {
         Arc::new(Decimal128Array::from(vec![300]).with_precision_and_scale(precision, scale).unwrap())
@@ -72,12 +72,14 @@ fn decimals_of_too_many_digits_do_not_compare() {
         &folder,
         "t.parquet",
         vec![
-            ("a", wide(&million)),
-            ("b", wide(&million)),
+            ("a", wide(&million, 70, 2)),
+            ("b", wide(&million, 70, 2)),
             ("c", long(38, 0)),
             ("d", long(38, 2)),
             ("e", long(30, 0)),
             ("f", long(30, 2)),
+            ("g", wide(&million, 70, 4)),
+            ("h", wide("-1", 76, 20)),
         ],
     );
     let asked = |text: &str| {
@@ -89,8 +91,11 @@ fn decimals_of_too_many_digits_do_not_compare() {
         }
         Ok::<_, Error>(rows)
     };
-    for text in ["a = b", "c < d", "a > c"] {
-        assert!(asked(text).unwrap_err().to_string().contains("do not compare"), "{text}");
+    for text in ["a = b", "c > d", "a > c", "a > g", "c < g", "e > f", "c = e"] {
+        assert_eq!(asked(text).unwrap(), 1, "{text}");
     }
-    assert_eq!((asked("e > f").unwrap(), asked("e = f").unwrap(), asked("c = e").unwrap()), (1, 0, 1));
+    for text in ["a < b", "c = d", "c > a", "a <= g", "e = f"] {
+        assert_eq!(asked(text).unwrap(), 0, "{text}");
+    }
+    assert!(asked("a > h").unwrap_err().to_string().contains("do not compare"));
 }

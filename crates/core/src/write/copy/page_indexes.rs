@@ -20,6 +20,7 @@ impl Indexes {
     pub(super) fn read(
         source: &dyn Source,
         chunk: ColumnChunk<'_>,
+        rows: u64,
         limits: &Limits,
         notes: &mut Vec<Cow<'static, str>>,
     ) -> Result<Self> {
@@ -29,7 +30,7 @@ impl Indexes {
         let offset = offset.filter(|index| !index.page_locations.is_empty());
         let column = column.filter(|index| !index.null_pages.is_empty());
         let (had_offset, had_column) = (offset.is_some(), column.is_some());
-        let offset = offset.filter(|index| places_can_be(index, chunk)).map(with_sizes_or_none);
+        let offset = offset.filter(|index| places_can_be(index, chunk, rows)).map(with_sizes_or_none);
         let column = column.filter(counts_agree);
         if had_offset && offset.is_none() {
             notes.push("an offset index that contradicts itself".into());
@@ -97,8 +98,10 @@ fn kept<T>(
     }
 }
 
-/// Whether pages follow each other, from the first row on, before the footer.
-fn places_can_be(index: &OffsetIndex, chunk: ColumnChunk<'_>) -> bool {
+/// Whether pages follow each other, from the first row on, before the footer and within the rows of the row group.
+///
+/// QUIRK: hangxie/parquet-go counts values of nested columns where rows are meant.
+fn places_can_be(index: &OffsetIndex, chunk: ColumnChunk<'_>, rows: u64) -> bool {
     let pages = &index.page_locations;
     let end_of = |at: i64, len: i32| at.checked_add(i64::from(len)).filter(|_| at >= 0 && len >= 0);
     let follows = pages.windows(2).all(|pair| {
@@ -109,7 +112,9 @@ fn places_can_be(index: &OffsetIndex, chunk: ColumnChunk<'_>) -> bool {
     let last = pages.last().and_then(|last| end_of(last.offset, last.compressed_page_size));
     let data_end = chunk.data_end().and_then(|end| i64::try_from(end).ok()).unwrap_or(i64::MAX);
     let first = pages.first().map(|first| first.first_row_index);
-    follows && first == Some(0) && last.is_some_and(|last| last <= data_end)
+    let is_row = |row: i64| u64::try_from(row).is_ok_and(|row| row <= rows);
+    let are_rows = pages.last().is_some_and(|last| is_row(last.first_row_index));
+    follows && first == Some(0) && are_rows && last.is_some_and(|last| last <= data_end)
 }
 
 fn with_sizes_or_none(mut index: OffsetIndex) -> OffsetIndex {

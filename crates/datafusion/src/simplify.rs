@@ -1,0 +1,95 @@
+//! Simpler conditions for one file: `CAST(column AS bigint) > 5` of a file's `int` is `column > 5`, which the file can be asked.
+//!
+//! DataFusion takes a cast away also where that makes another condition of it: a file's milliseconds are never
+//! `00:00:00.0005`, but are `00:00:00` when the literal loses what milliseconds do not have. A condition with such a cast stays as
+//! it is, and is asked of rows that were read.
+
+use crate::statistics::becomes;
+use arrow_schema::{DataType, Schema, TimeUnit};
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Literal, TryCastExpr};
+use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
+use std::sync::Arc;
+
+/// What says the same of rows of `schema`, if that is simpler.
+pub(crate) fn simplified(expr: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
+    let mut keeps_meaning = true;
+    expr.apply(|node| {
+        keeps_meaning = node.downcast_ref::<BinaryExpr>().is_none_or(|binary| compares_alike(binary, schema));
+        Ok(if keeps_meaning { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+    })?;
+    if keeps_meaning { PhysicalExprSimplifier::new(schema).simplify(expr) } else { Ok(expr) }
+}
+
+/// Whether a comparison is the same without the cast of one of its sides, if there is one beside a literal.
+fn compares_alike(binary: &BinaryExpr, schema: &Schema) -> bool {
+    let sides = [(binary.left(), binary.right()), (binary.right(), binary.left())];
+    sides.into_iter().all(|(side, other)| {
+        let (Some((inner, to)), Some(literal)) = (cast(side), other.downcast_ref::<Literal>()) else {
+            return true;
+        };
+        inner.data_type(schema).is_ok_and(|from| is_kept(&from, to, literal.value()))
+    })
+}
+
+fn cast(expr: &Arc<dyn PhysicalExpr>) -> Option<(&Arc<dyn PhysicalExpr>, &DataType)> {
+    let cast = expr.downcast_ref::<CastExpr>().map(|cast| (cast.expr(), cast.cast_type()));
+    cast.or_else(|| expr.downcast_ref::<TryCastExpr>().map(|cast| (cast.expr(), cast.cast_type())))
+}
+
+/// Whether all values of one type compare with the literal, of the other type, as they do after the cast.
+fn is_kept(from: &DataType, to: &DataType, literal: &ScalarValue) -> bool {
+    use DataType::*;
+    if becomes(from, to) {
+        return true;
+    }
+    match (from, to) {
+        (Timestamp(from, zone), Timestamp(to, other)) if zone.is_some() == other.is_some() => {
+            let units = per_second(*to) / per_second(*from);
+            units > 0 && ticks(literal).is_some_and(|ticks| ticks % units == 0)
+        }
+        // DataFusion keeps the literal's digits, or the cast.
+        (Decimal32(..) | Decimal64(..) | Decimal128(..), Decimal32(..) | Decimal64(..) | Decimal128(..)) => {
+            match (digits(from), digits(to)) {
+                (Some((whole, scale)), Some((wider, finer))) => whole <= wider && scale <= finer,
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// How many digits are before and behind the point.
+fn digits(decimal: &DataType) -> Option<(i16, i16)> {
+    match decimal {
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale) => {
+            Some((i16::from(*precision) - i16::from(*scale), i16::from(*scale)))
+        }
+        _ => None,
+    }
+}
+
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+/// NULL is none: it has no unit.
+fn ticks(literal: &ScalarValue) -> Option<i64> {
+    match literal {
+        ScalarValue::TimestampSecond(ticks, _)
+        | ScalarValue::TimestampMillisecond(ticks, _)
+        | ScalarValue::TimestampMicrosecond(ticks, _)
+        | ScalarValue::TimestampNanosecond(ticks, _) => *ticks,
+        _ => None,
+    }
+}

@@ -1,0 +1,53 @@
+//! Arrays of other libraries, where a struct or a list of fixed size begins somewhere in its children.
+//!
+//! Arrow's crates give the children of a slice offsets of their own, and lose count where one struct is in another. So what
+//! begins later passes that on to its children, from the outside to the inside, until only values and lists have offsets.
+
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType};
+
+/// The same values, where no struct and no list of fixed size has an offset, or children that are longer.
+pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> {
+    if !has_offsets(&data) {
+        return Ok(data);
+    }
+    let (offset, part) = match children_per_value(data.data_type()) {
+        Some(size) => (0, Some((data.offset() * size, data.len() * size))),
+        None => (data.offset(), None),
+    };
+    let whole = |child: &ArrayData| match part {
+        Some((start, len)) => without_offsets(cut(child, start, len)?),
+        None => without_offsets(child.clone()),
+    };
+    let children = data.child_data().iter().map(whole).collect::<Result<_, _>>()?;
+    let nulls = data.nulls().cloned();
+    data.into_builder().offset(offset).nulls(nulls).child_data(children).build()
+}
+
+/// How many values each child has for one of the array's, if their places follow from its own.
+fn children_per_value(data_type: &DataType) -> Option<usize> {
+    match data_type {
+        DataType::Struct(_) => Some(1),
+        DataType::FixedSizeList(_, size) => usize::try_from(*size).ok(),
+        _ => None,
+    }
+}
+
+fn has_offsets(data: &ArrayData) -> bool {
+    let is_longer = |size: usize| data.child_data().iter().any(|child| child.len() != data.len() * size);
+    children_per_value(data.data_type()).is_some_and(|size| data.offset() > 0 || is_longer(size))
+        || data.child_data().iter().any(has_offsets)
+}
+
+/// Some of the values: the offset of a struct is not passed on yet.
+fn cut(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowError> {
+    if start.checked_add(len).is_none_or(|end| end > data.len()) {
+        let message = format!("{len} values from {start} on, where a child has {}", data.len());
+        return Err(ArrowError::CDataInterface(message));
+    }
+    if !matches!(data.data_type(), DataType::Struct(_)) {
+        return Ok(data.slice(start, len));
+    }
+    let nulls = data.nulls().map(|nulls| nulls.slice(start, len));
+    data.clone().into_builder().offset(data.offset() + start).len(len).nulls(nulls).build()
+}
