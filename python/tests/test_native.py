@@ -481,3 +481,30 @@ def test_arrays_that_are_no_tables_are_errors(tmp_path):
     assert not path.exists()
     marquetry.write(pa.array([{"a": 1}, {"a": None}]), path)
     assert marquetry.open(path).read().num_rows == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("what", ["del writer", "writer.discard()", "writer.close()", "writer.write(table)", "pass"])
+def test_a_forked_process_leaves_the_file_alone(tmp_path: pathlib.Path, what: str) -> None:
+    program = f"""
+import os, sys
+import marquetry, pyarrow as pa
+table = pa.table({{"n": range(100_000)}})
+writer = marquetry.create(sys.argv[1], table.schema, row_group_rows=30_000, compression="uncompressed", encoding="PLAIN")
+writer.write(table)
+child = os.fork()
+if child == 0:
+    try:
+        {what}
+    except Exception:
+        pass
+    os._exit(0) if {what!r} == "pass" else sys.exit(0)
+os.waitpid(child, 0)
+writer.write(table)
+writer.close()
+"""
+    path = str(tmp_path / "f.parquet")
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(tmp_path) == ["f.parquet"]
+    assert pq.read_table(path).column("n").to_pylist() == list(range(100_000)) * 2

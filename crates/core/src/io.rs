@@ -24,6 +24,8 @@ mod key_material;
 mod local_cache_key;
 #[cfg(feature = "fs")]
 mod local_file;
+#[cfg(feature = "fs")]
+mod own_file;
 mod push_decoder;
 #[cfg(feature = "fs")]
 mod temporary_file;

@@ -34,7 +34,8 @@ def write_to_dataset(
     existing_data_behavior: str | None = None,
     **kwargs: Any,
 ) -> None:
-    """Writes a table as files below a folder, one for each combination of values of the partitions.
+    """Writes a table as files below a folder, one for each combination of values of the partitions. The table may be batches, or
+    anything that ``pyarrow.table`` takes.
 
     Options of ``write_table`` may follow, and of ``pyarrow.dataset.write_dataset``: ``max_rows_per_group``,
     ``max_rows_per_file``, ``max_partitions``, ``create_dir``.
@@ -68,6 +69,11 @@ def write_to_dataset(
     most = kwargs.pop("max_rows_per_file", None) or None
     most_partitions = kwargs.pop("max_partitions", None) or 1024
     create_dir = kwargs.pop("create_dir", True)
+    if isinstance(table, (list, tuple)):
+        table = pa.Table.from_batches(table, schema)
+    elif not isinstance(table, pa.Table):
+        # Batches, readers, and frames of other libraries.
+        table = pa.table(table)
     if schema is not None:
         table = table.cast(schema)
     chosen = _partitioning(ds, table, partition_cols, partitioning)

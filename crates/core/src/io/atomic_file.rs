@@ -1,6 +1,7 @@
 //! Creating files so that under the final name there is the old file or the new one, and never a part of one.
 
 use super::background_sync::BackgroundSync;
+use super::own_file::OwnFile;
 use super::temporary_file::{TemporaryFile, directory};
 use crate::write::Durable;
 use marquetry_base::{Error, ErrorKind, Result};
@@ -40,7 +41,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct AtomicFile {
     // INVARIANT: closed before `temporary` removes it, which some systems insist on; fields are dropped in order.
-    file: BufWriter<File>,
+    file: BufWriter<OwnFile>,
     sync: BackgroundSync,
     temporary: TemporaryFile,
     /// The name that was asked for, for errors.
@@ -94,7 +95,7 @@ impl AtomicFile {
         if let Some(permissions) = permissions {
             file.set_permissions(permissions).map_err(cannot)?;
         }
-        let file = BufWriter::with_capacity(BUFFER, file);
+        let file = BufWriter::with_capacity(BUFFER, OwnFile::new(file));
         let (name, sync) = (name.to_owned(), BackgroundSync::default());
         Ok(AtomicFile { file, sync, temporary, name, target, is_new: false, failed: false })
     }
@@ -113,7 +114,7 @@ impl AtomicFile {
             return Err(placed(Error::new(ErrorKind::Io, why)));
         }
         let file = file.into_inner().map_err(io::IntoInnerError::into_error);
-        let written = file.and_then(|file| sync.join().and_then(|()| file.sync_all()));
+        let written = file.and_then(|file| sync.join().and_then(|()| file.file().sync_all()));
         written.map_err(|error| cannot("write the", error))?;
         let renamed = match is_new {
             true => temporary.rename_to_new(&target),
@@ -143,7 +144,7 @@ impl AtomicFile {
     /// [`finish`](Self::finish), while nothing is encoded any more.
     fn begin_sync(&mut self) -> io::Result<()> {
         match self.sync.is_worth_it() {
-            true => self.file.flush().and_then(|()| self.sync.begin(self.file.get_ref())),
+            true => self.file.flush().and_then(|()| self.sync.begin(self.file.get_ref().file())),
             false => Ok(()),
         }
     }

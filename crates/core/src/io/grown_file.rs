@@ -1,5 +1,6 @@
 //! A file that grows in place, and is what it was unless it is kept.
 
+use super::own_file::OwnFile;
 use super::unfinished::unfinished;
 use crate::write::Durable;
 use std::fs::File;
@@ -9,7 +10,7 @@ use std::io::{self, Write};
 /// [`remove_unfinished_files`](super::remove_unfinished_files).
 #[derive(Debug)]
 pub(super) struct GrownFile {
-    file: File,
+    file: OwnFile,
     number: u64,
 }
 
@@ -17,7 +18,7 @@ impl GrownFile {
     /// Of a file of `len` bytes, whose position is at its end.
     pub(super) fn new(file: File, len: u64) -> io::Result<Self> {
         let number = unfinished().grow(&file, len)?;
-        Ok(GrownFile { file, number })
+        Ok(GrownFile { file: OwnFile::new(file), number })
     }
 
     /// Keeps what was written up to now.

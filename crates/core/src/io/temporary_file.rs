@@ -13,6 +13,8 @@ pub(super) struct TemporaryFile {
     path: PathBuf,
     /// Whether there is something in it that is worth keeping.
     is_kept: bool,
+    /// The process that writes it.
+    process: u32,
 }
 
 impl TemporaryFile {
@@ -37,7 +39,7 @@ impl TemporaryFile {
             match options.open(&path) {
                 Ok(file) => {
                     unfinished.hidden.insert(path.clone());
-                    return Ok((file, TemporaryFile { path, is_kept: false }));
+                    return Ok((file, TemporaryFile { path, is_kept: false, process: std::process::id() }));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -56,9 +58,11 @@ impl TemporaryFile {
         !std::mem::replace(&mut self.is_kept, true)
     }
 
-    /// Removes the file.
+    /// Removes the file. After a fork it is the other process's.
     pub(super) fn discard(self) {
-        unfinished().hidden.insert(self.path.clone());
+        if self.process == std::process::id() {
+            unfinished().hidden.insert(self.path.clone());
+        }
     }
 
     /// Where there is something to recover, in words that end a message.

@@ -14,6 +14,8 @@ pub(super) struct Unfinished {
     /// Files that are being changed in place, which are cut to what they were, by their number.
     grown: BTreeMap<u64, Grown>,
     next: u64,
+    /// The process that they are of.
+    process: u32,
 }
 
 #[derive(Debug)]
@@ -30,11 +32,17 @@ impl Grown {
 }
 
 static UNFINISHED: Mutex<Unfinished> =
-    Mutex::new(Unfinished { hidden: BTreeSet::new(), grown: BTreeMap::new(), next: 0 });
+    Mutex::new(Unfinished { hidden: BTreeSet::new(), grown: BTreeMap::new(), next: 0, process: 0 });
 
 /// No other thread begins, grows or finishes a file as long as this is held.
 pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if std::mem::replace(&mut unfinished.process, process) != process {
+        // After a fork they are the other process's.
+        (unfinished.hidden, unfinished.grown) = (BTreeSet::new(), BTreeMap::new());
+    }
+    unfinished
 }
 
 impl Unfinished {

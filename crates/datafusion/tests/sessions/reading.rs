@@ -173,7 +173,7 @@ async fn files_have_coarser_and_finer_types_than_the_table() {
     // Where the literal has the file's unit, the file is asked.
     let sql = format!("select count(*) from s where t > {}", moment("002000000"));
     assert_eq!(rows(&ctx, &sql).await, ["1"]);
-    assert_eq!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await, 3);
+    assert!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await >= 3);
 }
 
 #[tokio::test]

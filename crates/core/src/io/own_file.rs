@@ -1,0 +1,43 @@
+//! A file that only the process writes to which opened it.
+
+use crate::write::Durable;
+use std::fs::File;
+use std::io::{self, Write};
+use std::process;
+
+/// After a fork, both processes have the file, and one position in it: the child, which may only drop its writer, must not write what
+/// the writer has in its buffer.
+#[derive(Debug)]
+pub(super) struct OwnFile {
+    file: File,
+    process: u32,
+}
+
+impl OwnFile {
+    pub(super) fn new(file: File) -> Self {
+        OwnFile { file, process: process::id() }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Write for OwnFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.process == process::id() {
+            true => self.file.write(bytes),
+            false => Err(io::Error::other("the process that this one was forked from is writing the file")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Durable for OwnFile {
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
