@@ -57,7 +57,7 @@ class OfStorage(pa.ExtensionType):
     """An extension type that keeps its storage type, whatever it is given."""
 
     def __init__(self, storage: pa.DataType) -> None:
-        super().__init__(storage, "marquetry.test." + str(storage))
+        super().__init__(storage, "test.of-storage." + str(storage))
 
     def __arrow_ext_serialize__(self) -> bytes:
         return str(self.storage_type).encode()
@@ -99,7 +99,7 @@ def test_extension_types_are_those_of_what_is_read(tmp_path: pathlib.Path, stora
             found = table.column("e")
             table.validate(full=True)
             assert found.to_pylist() == [plain, None, plain]
-        kept = isinstance(pq.read_table(file).column("e").type, pa.ExtensionType)
+        kept = isinstance(pq.read_table(file).column("e").type, OfStorage)
         assert kept == (storage in ["timestamp[us]", "date32[day]", "int16", "string"])
     finally:
         pa.unregister_extension_type(kind.extension_name)

@@ -355,3 +355,68 @@ def test_columns_that_are_expressions_are_refused(tmp_path):
     theirs.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
     with pytest.raises(TypeError, match="columns are names"):
         ours.read_table(tmp_path / "t.parquet", columns={"a": pyarrow.dataset.field("a")})
+
+
+def test_options_that_are_none_are_the_defaults(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": ["a", "b"] * 10, "l": [[1]] * 20})
+    names = ["write_statistics", "use_dictionary", "version", "data_page_version", "write_page_index", "compression", "store_schema",
+             "use_compliant_nested_type", "use_byte_stream_split"]  # fmt: skip
+    for name in names:
+        said = []
+        for module in [theirs, ours]:
+            file = str(tmp_path / "f.parquet")
+            module.write_table(table, file, **{name: None})
+            metadata = theirs.read_metadata(file)
+            chunk = metadata.row_group(0).column(0)
+            said.append((chunk.is_stats_set, sorted(chunk.encodings), chunk.compression, chunk.has_offset_index, metadata.format_version))
+            said[-1] += tuple(column.path for column in metadata.schema)
+        assert said[0] == said[1], name
+
+
+@pytest.mark.parametrize("options", [{"coerce_timestamps": "ms"}, {"coerce_timestamps": "us"}, {"version": "2.4"}, {}])
+def test_timestamps_have_the_unit_of_the_file(tmp_path: pathlib.Path, options: dict[str, str]) -> None:
+    moments = pa.array([1_000_000, None, 2_000_000])
+    table = pa.table({"t": moments.cast(pa.timestamp("ns")), "z": moments.cast(pa.timestamp("us", "UTC")), "d": moments.cast(pa.time64("ns"))})
+    for writer in [theirs, ours]:
+        file = str(tmp_path / "f.parquet")
+        writer.write_table(table, file, **options)
+        assert ours.read_table(file).equals(theirs.read_table(file)), options
+
+
+def test_a_schema_may_leave_partitions_out(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"], "day": ["mon", "tue", "mon"]})
+    ours.write_to_dataset(table, tmp_path, partition_cols=["day"])
+    schema = table.schema.remove(2)
+    for options in [{}, {"columns": ["y"]}, {"filters": [("x", ">", 1)]}]:
+        found, expected = [module.read_table(tmp_path, schema=schema, **options) for module in [ours, theirs]]
+        assert found.equals(expected), options
+
+
+@pytest.mark.parametrize("rows", ["frame", "batch", "reader", "batches"])
+def test_datasets_are_written_of_anything(tmp_path: pathlib.Path, rows: str) -> None:
+    table = pa.table({"x": [1, 2], "day": ["mon", "tue"]})
+    given = {"frame": table.to_pandas, "batch": lambda: table.to_batches()[0], "reader": table.to_reader, "batches": table.to_batches}[rows]()
+    ours.write_to_dataset(given, tmp_path, partition_cols=["day"])
+    assert sorted(ours.read_table(tmp_path).column("x").to_pylist()) == [1, 2]
+
+
+def test_threads_that_come_too_early_do_not_lose_the_file(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": range(300_000)})
+    file = str(tmp_path / "f.parquet")
+    writer = ours.ParquetWriter(file, table.schema)
+    refused = []
+
+    def write() -> None:
+        try:
+            writer.write_table(table)
+        except ValueError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    writer.close()
+    assert all("another thread" in message for message in refused)
+    assert ours.read_table(file).num_rows == 300_000 * (8 - len(refused))

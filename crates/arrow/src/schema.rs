@@ -154,7 +154,7 @@ impl Mapping<'_> {
             }
             metadata.extend(hint.metadata().clone());
             // An extension type is one of the type that it was stored as: readers look at its values as those.
-            if !hint::has_storage_of(&data_type, hint.data_type()) {
+            if !extension::is_of(hint, &data_type) {
                 extension::forget(&mut metadata);
                 metadata.extend(extension::metadata(field, &data_type, self.metadata));
             }

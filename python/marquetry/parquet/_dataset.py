@@ -130,7 +130,9 @@ class ParquetDataset:
             self._first = None
         self._whole = schema
         self._partition_fields = [field for field in partitions if field.name in schema.names]
-        self._pyarrow = factory.finish(schema)
+        # A schema that is given may leave partitions out: pyarrow wants them all.
+        left_out = [field for field in partitions if field.name not in schema.names]
+        self._pyarrow = factory.finish(pa.schema([*schema, *left_out], metadata=schema.metadata))
         self.partitioning = getattr(self._pyarrow, "partitioning", self.partitioning)
 
     def _open(self, source: Any) -> ParquetFile:

@@ -1,6 +1,7 @@
 //! Meanings that Arrow has no type for: extension types, which are a name in the field's metadata.
 
 use super::from_arrow::geo;
+use super::hint::is_same_but_layout;
 use arrow_schema::{DataType, Field as ArrowField};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::nesting::NestedField;
@@ -25,6 +26,18 @@ pub(super) fn metadata(
     let mut metadata = HashMap::from([entry(NAME_KEY, name.to_owned())]);
     metadata.extend(parameters.map(|parameters| entry(PARAMETERS_KEY, parameters)));
     metadata
+}
+
+/// Whether the extension type that a field was stored with, if it has one, may be that of values of this type.
+pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
+    match stored.metadata().get(NAME_KEY) {
+        None => true,
+        // These take all layouts of text and bytes.
+        Some(name) if ["arrow.", "geoarrow.", "marquetry."].iter().any(|prefix| name.starts_with(prefix)) => {
+            is_same_but_layout(data_type, stored.data_type())
+        }
+        Some(_) => data_type.equals_datatype(stored.data_type()),
+    }
 }
 
 /// Leaves out of a field's metadata that it has an extension type.

@@ -1,6 +1,7 @@
 //! Applies the stored Arrow schema to a leaf, where it fits what the file has.
 
 use super::compatibility::{fits, fits_as_meant};
+use super::lists::element_of;
 use super::type_options::TypeOptions;
 use super::{default_types, repair};
 use arrow_schema::DataType;
@@ -62,9 +63,21 @@ fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
     keeps && fits_as_meant(leaf, hint)
 }
 
-/// Whether values of `read` are those of `stored`; only byte strings may be laid out in another way.
-pub(super) fn has_storage_of(read: &DataType, stored: &DataType) -> bool {
-    read.equals_datatype(stored) || is_byte_strings(read) && is_byte_strings(stored)
+/// Whether both have the same values; byte strings may be laid out in another way.
+pub(super) fn is_same_but_layout(read: &DataType, stored: &DataType) -> bool {
+    match (read, stored) {
+        (DataType::Struct(read), DataType::Struct(stored)) => {
+            let both = read.iter().zip(stored);
+            read.len() == stored.len()
+                && both
+                    .into_iter()
+                    .all(|(read, stored)| is_same_but_layout(read.data_type(), stored.data_type()))
+        }
+        _ => match (element_of(read), element_of(stored)) {
+            (Some(read), Some(stored)) => is_same_but_layout(read.data_type(), stored.data_type()),
+            _ => read.equals_datatype(stored) || is_byte_strings(read) && is_byte_strings(stored),
+        },
+    }
 }
 
 fn is_byte_strings(data_type: &DataType) -> bool {
