@@ -420,3 +420,24 @@ def test_threads_that_come_too_early_do_not_lose_the_file(tmp_path: pathlib.Path
     writer.close()
     assert all("another thread" in message for message in refused)
     assert ours.read_table(file).num_rows == 300_000 * (8 - len(refused))
+
+
+def test_a_key_of_the_metadata_is_there_once(tmp_path: pathlib.Path) -> None:
+    schema = pa.schema([("x", pa.int64())], metadata={"a": "1", "b": "2"})
+    said = []
+    for module in [theirs, ours]:
+        file = str(tmp_path / "f.parquet")
+        with module.ParquetWriter(file, schema) as writer:
+            writer.add_key_value_metadata({"a": "3", "c": "4"})
+            writer.add_key_value_metadata({"c": "5"})
+        pairs = theirs.read_metadata(file).metadata
+        said.append({key: value for key, value in pairs.items() if key != b"ARROW:schema"})
+    assert said[0] == said[1] == {b"a": b"3", b"b": b"2", b"c": b"5"}
+
+
+def test_binary_metadata_takes_no_types_away(tmp_path: pathlib.Path) -> None:
+    fields = [pa.field("t", pa.timestamp("us", "Europe/Berlin"), metadata={"k": b"\xff\x00"}), pa.field("d", pa.dictionary(pa.int32(), pa.string()))]
+    table = pa.table([pa.array([1, 2], fields[0].type), pa.array(["a", "b"]).dictionary_encode()], schema=pa.schema(fields))
+    file = str(tmp_path / "f.parquet")
+    theirs.write_table(table, file)
+    assert ours.read_table(file).schema.types == table.schema.types

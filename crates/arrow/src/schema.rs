@@ -32,6 +32,7 @@ pub(crate) use project::project;
 pub use supplied::to_arrow_as;
 pub use type_options::{DecimalOverflow, HintPolicy, InvalidUtf8, StringLayout, TypeHook, TypeOptions};
 
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
 use hint::Mapped;
 use marquetry_base::{Error, Result};
@@ -149,7 +150,7 @@ impl Mapping<'_> {
         let hint = hint.filter(|_| hinted);
         let mut metadata = extension::metadata(field, &data_type, self.metadata);
         if let Some(hint) = hint {
-            if hint.metadata().contains_key(extension::NAME_KEY) {
+            if hint.metadata().contains_key(EXTENSION_TYPE_NAME_KEY) {
                 metadata.clear();
             }
             metadata.extend(hint.metadata().clone());

@@ -113,7 +113,6 @@ class ParquetWriter:
             "threads": _options.threads(),
             "distinct_counts": False,
             "whole_dictionaries": True,
-            "key_values": {_text(key): _text(value) for key, value in (schema.metadata or {}).items()} or None,
             "int96": rules.int96,
             "fixed_decimals": not store_decimal_as_integer,
             "arrow_item_names": not use_compliant_nested_type,
@@ -122,6 +121,8 @@ class ParquetWriter:
             "content_defined_chunking": content_defined_chunking(use_content_defined_chunking),
         }
         self.where = where
+        # They are written at the end, each key once.
+        self._pairs = {_text(key): _text(value) for key, value in (schema.metadata or {}).items()}
         target, name, self.file_handle = output_of(where, filesystem)
         with as_pyarrow():
             self._writer = _marquetry.Writer(target, self._stored, properties, True, name)
@@ -166,16 +167,17 @@ class ParquetWriter:
             raise
 
     def add_key_value_metadata(self, key_value_metadata: dict[Any, Any]) -> None:
-        """Adds pairs to the metadata of the file."""
+        """Adds pairs to the metadata of the file; a key that is there gets the new value."""
         assert self.is_open
-        for key, value in key_value_metadata.items():
-            self._writer.add_key_value(_text(key), _text(value))
+        self._pairs.update((_text(key), _text(value)) for key, value in key_value_metadata.items())
 
     def close(self) -> None:
         """Finishes the file."""
         if self.is_open:
             try:
                 with as_pyarrow():
+                    for key, value in self._pairs.items():
+                        self._writer.add_key_value(key, value)
                     footer = self._writer.close()
             finally:
                 self.is_open = self._writer.is_open

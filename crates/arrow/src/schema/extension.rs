@@ -2,15 +2,11 @@
 
 use super::from_arrow::geo;
 use super::hint::is_same_but_layout;
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field as ArrowField};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::nesting::NestedField;
 use std::collections::HashMap;
-
-/// The metadata key of an extension type's name.
-pub(super) const NAME_KEY: &str = "ARROW:extension:name";
-/// The metadata key of an extension type's parameters.
-const PARAMETERS_KEY: &str = "ARROW:extension:metadata";
 
 /// The metadata of a field that becomes `data_type`: its extension type, if it has one that is stored as that type.
 /// `file` is the file's key-value metadata, where GEOMETRY columns keep their coordinate reference systems.
@@ -23,14 +19,14 @@ pub(super) fn metadata(
     let Some((name, parameters)) = extension(field, data_type, file) else {
         return HashMap::new();
     };
-    let mut metadata = HashMap::from([entry(NAME_KEY, name.to_owned())]);
-    metadata.extend(parameters.map(|parameters| entry(PARAMETERS_KEY, parameters)));
+    let mut metadata = HashMap::from([entry(EXTENSION_TYPE_NAME_KEY, name.to_owned())]);
+    metadata.extend(parameters.map(|parameters| entry(EXTENSION_TYPE_METADATA_KEY, parameters)));
     metadata
 }
 
 /// Whether the extension type that a field was stored with, if it has one, may be that of values of this type.
 pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
-    match stored.metadata().get(NAME_KEY) {
+    match stored.metadata().get(EXTENSION_TYPE_NAME_KEY) {
         None => true,
         // These take all layouts of text and bytes.
         Some(name) if ["arrow.", "geoarrow.", "marquetry."].iter().any(|prefix| name.starts_with(prefix)) => {
@@ -42,8 +38,8 @@ pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
 
 /// Leaves out of a field's metadata that it has an extension type.
 pub(super) fn forget(metadata: &mut HashMap<String, String>) {
-    metadata.remove(NAME_KEY);
-    metadata.remove(PARAMETERS_KEY);
+    metadata.remove(EXTENSION_TYPE_NAME_KEY);
+    metadata.remove(EXTENSION_TYPE_METADATA_KEY);
 }
 
 fn extension(
@@ -73,11 +69,11 @@ fn extension(
 /// does not have or that is stored in another way.
 pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<LogicalType> {
     use DataType::*;
-    Some(match (field.metadata().get(NAME_KEY)?.as_str(), data_type) {
+    Some(match (field.metadata().get(EXTENSION_TYPE_NAME_KEY)?.as_str(), data_type) {
         ("arrow.uuid", FixedSizeBinary(16)) => LogicalType::Uuid,
         ("arrow.json", Utf8 | LargeUtf8 | Utf8View) => LogicalType::Json,
         ("geoarrow.wkb", Binary | LargeBinary | BinaryView) => {
-            geo::logical(field.metadata().get(PARAMETERS_KEY).map_or("", String::as_str))
+            geo::logical(field.metadata().get(EXTENSION_TYPE_METADATA_KEY).map_or("", String::as_str))
         }
         _ => return None,
     })
@@ -94,7 +90,7 @@ pub fn is_variant(field: &ArrowField) -> bool {
     let is_binary = |field: &ArrowField| {
         matches!(field.data_type(), DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
     };
-    field.metadata().get(NAME_KEY).is_some_and(|name| name == "arrow.parquet.variant")
+    field.metadata().get(EXTENSION_TYPE_NAME_KEY).is_some_and(|name| name == "arrow.parquet.variant")
         && fields.len() > 1
         && fields.iter().all(|field| match field.name().as_str() {
             "metadata" => is_binary(field) && !field.is_nullable(),
@@ -110,7 +106,7 @@ pub fn is_variant(field: &ArrowField) -> bool {
 /// SPEC: LogicalTypes.md, FILE: any of its fields, all of them optional.
 pub(super) fn is_file(field: &ArrowField) -> bool {
     let DataType::Struct(fields) = field.data_type() else { return false };
-    field.metadata().get(NAME_KEY).is_some_and(|name| name == FILE)
+    field.metadata().get(EXTENSION_TYPE_NAME_KEY).is_some_and(|name| name == FILE)
         && fields.iter().all(|field| {
             field.is_nullable()
                 && match field.name().as_str() {

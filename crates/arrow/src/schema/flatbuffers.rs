@@ -141,6 +141,14 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn string(self, slot: u16) -> Option<Option<String>> {
+        match self.string_bytes(slot)? {
+            Some(bytes) => String::from_utf8(bytes).ok().map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// A string that may not be UTF-8: what some writers have in metadata is binary.
+    pub(super) fn string_bytes(self, slot: u16) -> Option<Option<Vec<u8>>> {
         let Some(field) = self.field(slot)? else { return Some(None) };
         let at = self.message.follow(field)?;
         let (start, len) = (at.checked_add(size_of::<u32>())?, self.message.u32(at)?);
@@ -155,7 +163,7 @@ impl<'a> Table<'a> {
                 decoded
             }
         };
-        (bytes.len() == len).then(|| String::from_utf8(bytes).ok()).flatten().map(Some)
+        (bytes.len() == len).then_some(Some(bytes))
     }
 
     pub(super) fn table(self, slot: u16) -> Option<Option<Table<'a>>> {

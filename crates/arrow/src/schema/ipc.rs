@@ -8,6 +8,7 @@ use super::flatbuffers::{Message, Table, Tables};
 use super::name_index::NameIndex;
 use arrow_ipc as ipc;
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -74,12 +75,21 @@ pub(crate) fn encode(schema: &Schema) -> String {
     STANDARD.encode(bytes)
 }
 
+/// The pairs that are text: there is no room for others. An extension type whose parameters are binary is left out with them.
 fn metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
     let mut out = HashMap::new();
+    let mut lacks_parameters = false;
     for pair in pairs.iter() {
         let pair = pair?;
-        let (key, value) = (pair.string(ipc::KeyValue::VT_KEY)?, pair.string(ipc::KeyValue::VT_VALUE)?);
-        out.extend(key.zip(value));
+        let key = pair.string_bytes(ipc::KeyValue::VT_KEY)?.map(String::from_utf8);
+        match (key, pair.string_bytes(ipc::KeyValue::VT_VALUE)?.map(String::from_utf8)) {
+            (Some(Ok(key)), Some(Ok(value))) => _ = out.insert(key, value),
+            (Some(Ok(key)), Some(Err(_))) => lacks_parameters |= key == EXTENSION_TYPE_METADATA_KEY,
+            _ => {}
+        }
+    }
+    if lacks_parameters {
+        out.remove(EXTENSION_TYPE_NAME_KEY);
     }
     Some(out)
 }

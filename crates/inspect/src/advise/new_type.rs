@@ -92,7 +92,8 @@ impl NewType {
             NewType::Element => return elements(array),
             _ => cast(array, &self.data_type(array.data_type())).map_err(failed)?,
         };
-        match converted.null_count() == array.null_count() {
+        // Runs and dictionaries have their nulls in their values.
+        match converted.logical_null_count() == array.logical_null_count() {
             true => Ok(converted),
             false => Err(Error::argument(format!("a value is no {self}"))),
         }

@@ -7,7 +7,7 @@ use crate::word_hash::spread;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::{NullBuffer, ToByteSlice};
+use arrow_buffer::{ArrowNativeType, NullBuffer, ToByteSlice};
 use arrow_schema::{DataType, TimeUnit};
 use std::collections::HashMap;
 use twox_hash::XxHash64;
@@ -274,12 +274,19 @@ fn scaled(value: i64, factor: i64) -> u64 {
 
 fn runs<R: RunEndIndexType>(array: &dyn Array) -> Vec<u64> {
     let Some(runs) = array.as_run_opt::<R>() else { return vec![NULL; array.len()] };
-    let entries = hashes(runs.values());
-    (0..runs.len()).map(|i| entries[runs.get_physical_index(i)]).collect()
+    let (entries, ends) = (hashes(runs.values()), runs.run_ends());
+    let mut run = if runs.is_empty() { 0 } else { runs.get_physical_index(0) };
+    let of_row = |row: usize| {
+        if ends.values()[run].as_usize() <= ends.offset() + row {
+            run += 1;
+        }
+        entries[run]
+    };
+    (0..runs.len()).map(of_row).collect()
 }
 
 /// The numbers of an array of any type that has so many bits.
-fn words<N: arrow_buffer::ArrowNativeType>(array: &dyn Array) -> Vec<N> {
+fn words<N: ArrowNativeType>(array: &dyn Array) -> Vec<N> {
     let data = array.to_data();
     data.buffer::<N>(0)[..data.len()].to_vec()
 }

@@ -62,6 +62,27 @@ proptest! {
     }
 }
 
+/// pyarrow's metadata is bytes. One pair that is no text does not take the types of all columns away.
+#[test]
+fn binary_metadata_is_left_out() {
+    let pairs =
+        |of: &[(&str, &str)]| of.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let plain = Field::new("a", DataType::LargeUtf8, true);
+    let noted = plain.clone().with_metadata(pairs(&[("k", "binary"), ("t", "text")]));
+    let extension = [(EXTENSION_TYPE_NAME_KEY, "name"), (EXTENSION_TYPE_METADATA_KEY, "binary")];
+    let extended = plain.clone().with_metadata(pairs(&extension));
+    let schema = Schema::new_with_metadata(vec![noted, extended], pairs(&[("binary", "x"), ("s", "text")]));
+    let mut bytes = STANDARD.decode(encode(&schema)).unwrap();
+    for at in 0..bytes.len() - 6 {
+        if &bytes[at..at + 6] == b"binary" {
+            bytes[at] = 0xff;
+        }
+    }
+    let decoded = decode(&STANDARD.encode(bytes)).unwrap();
+    let expected = vec![plain.clone().with_metadata(pairs(&[("t", "text")])), plain];
+    assert_eq!(decoded, Schema::new_with_metadata(expected, pairs(&[("s", "text")])));
+}
+
 /// A struct of two fields that are the same struct of two fields that are ...
 fn shared(depth: u32) -> Vec<u8> {
     const LEVEL: u32 = 56;
