@@ -24,6 +24,8 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
+const NULL_ROW: &str = "a row is null: rows of a table are structs that are there";
+
 /// A reader of batches that may go to another thread.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
@@ -57,10 +59,13 @@ struct Guarded {
 impl Guarded {
     fn detached<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         let mut work = Some(work);
-        let attached = Python::try_attach(|py| {
-            let _lock = Lock::taken();
-            work.take().map(|work| py.detach(work))
-        });
+        // Before PyO3 takes the thread for attached, and gives back what it owes.
+        let lock = Lock::taken();
+        let attached = match &lock {
+            Some(_) => Python::try_attach(|py| work.take().map(|work| py.detach(work))),
+            None => None,
+        };
+        drop(lock);
         match (attached.flatten(), work) {
             (Some(out), _) => out,
             (None, Some(work)) => work(),
@@ -75,9 +80,12 @@ impl Guarded {
 struct Lock(pyo3::ffi::PyGILState_STATE);
 
 impl Lock {
-    fn taken() -> Self {
+    /// `None` without an interpreter.
+    fn taken() -> Option<Self> {
+        // SAFETY: may be asked at any time.
+        let is_there = unsafe { pyo3::ffi::Py_IsInitialized() } != 0;
         // SAFETY: any thread may call this while there is an interpreter; where the lock is held already, it counts one more.
-        Lock(unsafe { pyo3::ffi::PyGILState_Ensure() })
+        is_there.then(|| Lock(unsafe { pyo3::ffi::PyGILState_Ensure() }))
     }
 }
 
@@ -176,6 +184,9 @@ impl Stream {
         let rows = DataType::Struct(self.schema.fields().clone());
         // SAFETY: arrays of a stream are valid, and of its schema, by the protocol.
         let data = without_offsets(unsafe { from_ffi_and_data_type(array, rows) }?)?;
+        if data.null_count() > 0 {
+            return Err(ArrowError::InvalidArgumentError(NULL_ROW.to_owned()));
+        }
         let options = RecordBatchOptions::new().with_row_count(Some(data.len()));
         let columns = StructArray::from(data).into_parts().1;
         RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map(Some)
@@ -231,7 +242,7 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
             return Err(PyTypeError::new_err(message));
         }
         if data.null_count() > 0 {
-            return Err(PyValueError::new_err("a row is null: rows of a table are structs that are there"));
+            return Err(PyValueError::new_err(NULL_ROW));
         }
     }
     let batch = data.and_then(|data| {

@@ -8,20 +8,10 @@ use arrow_schema::{ArrowError, DataType};
 
 /// The same values, where no struct and no list of fixed size has an offset, or children that are longer.
 pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> {
-    if !has_offsets(&data) {
-        return Ok(data);
+    match has_offsets(&data) {
+        true => part(&data, 0, data.len()),
+        false => Ok(data),
     }
-    let (offset, part) = match children_per_value(data.data_type()) {
-        Some(size) => (0, Some((data.offset() * size, data.len() * size))),
-        None => (data.offset(), None),
-    };
-    let whole = |child: &ArrayData| match part {
-        Some((start, len)) => without_offsets(cut(child, start, len)?),
-        None => without_offsets(child.clone()),
-    };
-    let children = data.child_data().iter().map(whole).collect::<Result<_, _>>()?;
-    let nulls = data.nulls().cloned();
-    data.into_builder().offset(offset).nulls(nulls).child_data(children).build()
 }
 
 /// How many values each child has for one of the array's, if their places follow from its own.
@@ -39,15 +29,25 @@ fn has_offsets(data: &ArrayData) -> bool {
         || data.child_data().iter().any(has_offsets)
 }
 
-/// Some of the values: the offset of a struct is not passed on yet.
-fn cut(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowError> {
+/// Some of the values, from the `start`th on.
+fn part(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowError> {
     if start.checked_add(len).is_none_or(|end| end > data.len()) {
         let message = format!("{len} values from {start} on, where a child has {}", data.len());
         return Err(ArrowError::CDataInterface(message));
     }
-    if !matches!(data.data_type(), DataType::Struct(_)) {
-        return Ok(data.slice(start, len));
-    }
+    let (offset, children): (usize, Result<Vec<ArrayData>, ArrowError>) =
+        match children_per_value(data.data_type()) {
+            Some(size) => {
+                let first = (data.offset() + start) * size;
+                (0, data.child_data().iter().map(|child| part(child, first, len * size)).collect())
+            }
+            None if data.child_data().iter().any(has_offsets) => (
+                data.offset() + start,
+                data.child_data().iter().map(|child| part(child, 0, child.len())).collect(),
+            ),
+            None => return Ok(data.slice(start, len)),
+        };
     let nulls = data.nulls().map(|nulls| nulls.slice(start, len));
-    data.clone().into_builder().offset(data.offset() + start).len(len).nulls(nulls).build()
+    let builder = data.clone().into_builder().offset(offset).len(len).nulls(nulls);
+    builder.child_data(children?).build()
 }

@@ -53,6 +53,23 @@ def test_slices_of_nested_columns_are_written(tmp_path: pathlib.Path, kind: str,
             assert theirs.read_table(path).column("v").to_pylist() == expected, (start, length)
 
 
+def test_fields_that_are_never_null_are_not_looked_at_where_their_struct_is_null(tmp_path: pathlib.Path) -> None:
+    field = pa.field("b", pa.int32(), nullable=False)
+    inner = pa.StructArray.from_arrays([pa.array([None, 1, 2], pa.int32())], fields=[field], mask=pa.array([True, False, False]))
+    outer = pa.StructArray.from_arrays([inner], fields=[pa.field("s", inner.type)])
+    path = str(tmp_path / "f.parquet")
+    for start in range(3):
+        part = pa.table({"a": outer}).slice(start)
+        marquetry.write(part, path)
+        assert theirs.read_table(path).column("a").to_pylist() == part.column("a").to_pylist()
+
+
+def test_a_stream_has_no_null_rows() -> None:
+    rows = pa.chunked_array([pa.array([{"a": 1}, None], pa.struct([("a", pa.int32())]))])
+    with pytest.raises(Exception, match="a row is null"):
+        marquetry.write(rows, io.BytesIO())
+
+
 class OfStorage(pa.ExtensionType):
     """An extension type that keeps its storage type, whatever it is given."""
 

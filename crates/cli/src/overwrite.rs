@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::file_name;
 use marquetry::errors::Error;
+use marquetry::file::AtomicFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,14 @@ pub(crate) fn refuse_existing<'a>(
         return Err(refuse(path, IS_THERE));
     }
     Ok(())
+}
+
+/// Begins the file that will be at `path`. What comes there meanwhile is replaced only with `overwrite`.
+pub(crate) fn create(path: &Path, overwrite: bool) -> Result<AtomicFile, Error> {
+    match overwrite {
+        true => AtomicFile::create(path),
+        false => AtomicFile::create_new(path),
+    }
 }
 
 /// What is said of a file that only `--overwrite` replaces.

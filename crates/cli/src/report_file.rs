@@ -1,7 +1,7 @@
 //! A report in a file of its own: over no file of the user's, and there once it is complete.
 
 use crate::failure::Failure;
-use crate::overwrite::{is_there, refuse, refuse_existing, same_place};
+use crate::overwrite::{create, is_there, refuse, refuse_existing, same_place};
 use marquetry::file::AtomicFile;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ impl ReportFile {
         if overwrite.is_none() && is_there(path) {
             return Err(refuse(path, "is there already, and a report replaces no file"));
         }
-        Ok(ReportFile::File(AtomicFile::create(path)?))
+        Ok(ReportFile::File(create(path, overwrite.unwrap_or(false))?))
     }
 
     /// The report is complete.

@@ -2,7 +2,7 @@
 
 use crate::column_kind::{is_binary, is_same_but_layout, is_text, value_type};
 use crate::variant_storage::{below, changed_fields, is_restored, with_type};
-use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,10 +61,7 @@ pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
     let Some((first, others)) = schemas.split_first() else { return schemas };
     let mut common = first.fields().clone();
     for fields in others.iter().map(|schema| schema.fields()).filter(|fields| **fields != *first.fields()) {
-        let known =
-            changed_fields(&common, fields, |field, other| with_type(field, common_type(field, other)));
-        let more = fields.iter().filter(|field| common.find(field.name()).is_none());
-        common = known.iter().chain(more).cloned().collect();
+        common = common_fields(&common, fields);
     }
     let like_common = |schema: SchemaRef| {
         let fields = changed_fields(schema.fields(), &common, |field, common| {
@@ -78,9 +75,26 @@ pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
     schemas.into_iter().map(like_common).collect()
 }
 
+/// The fields of both.
+fn common_fields(one: &Fields, other: &Fields) -> Fields {
+    let known = changed_fields(one, other, |field, other| with_type(field, common_type(field, other)));
+    let is_known = |(place, field): &(usize, &FieldRef)| {
+        let same_place = one.get(*place).is_some_and(|known| known.name() == field.name());
+        same_place || one.find(field.name()).is_some()
+    };
+    let more = other.iter().enumerate().filter(|field| !is_known(field)).map(|(_, field)| field);
+    known.iter().chain(more).cloned().collect()
+}
+
 /// The type that both can be read as, if they differ in their layout alone; a dictionary only where both are one.
 fn common_type(one: &Field, other: &Field) -> DataType {
     let (one, other) = (one.data_type(), other.data_type());
+    if let (DataType::Struct(one), DataType::Struct(other)) = (one, other) {
+        return DataType::Struct(common_fields(one, other));
+    }
+    if one.is_null() {
+        return other.clone();
+    }
     let is_dictionary = |of: &DataType| matches!(of, DataType::Dictionary(..));
     match is_same_but_layout(one, other) {
         true if is_dictionary(one) && one != other => value_type(one).clone(),
@@ -107,10 +121,10 @@ fn parts_like(own: &DataType, other: &DataType, changed: &dyn Fn(&Field, &Field)
     {
         // By position.
         let parts = parts.iter().zip(other_parts).map(|(part, other)| {
-            with_type(part, changed(part, other)).as_ref().clone().with_name(other.name())
+            let may_be_null = part.is_nullable() || other.is_nullable();
+            Field::clone(other).with_data_type(changed(part, other)).with_nullable(may_be_null)
         });
-        let entries = Field::clone(entries).with_name(others.name());
-        let entries = entries.with_data_type(DataType::Struct(parts.collect()));
+        let entries = Field::clone(others).with_data_type(DataType::Struct(parts.collect()));
         return DataType::Map(Arc::new(entries), *sorted && *is_other_sorted);
     }
     below(own, other, changed)

@@ -10,7 +10,7 @@ use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Literal, TryCastExpr};
+use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal, TryCastExpr};
 use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
 use std::sync::Arc;
 
@@ -24,15 +24,22 @@ pub(crate) fn simplified(expr: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result
     if keeps_meaning { PhysicalExprSimplifier::new(schema).simplify(expr) } else { Ok(expr) }
 }
 
-/// Whether a comparison is the same without the cast of one of its sides, if there is one beside a literal.
+/// Whether a comparison is the same without the cast of one of its sides, if there is one beside a literal, or what becomes one. Of two
+/// casts one inside of the other only the outer one is seen beside the literal: those stay.
 fn compares_alike(binary: &BinaryExpr, schema: &Schema) -> bool {
     let sides = [(binary.left(), binary.right()), (binary.right(), binary.left())];
-    sides.into_iter().all(|(side, other)| {
-        let (Some((inner, to)), Some(literal)) = (cast(side), other.downcast_ref::<Literal>()) else {
-            return true;
-        };
-        inner.data_type(schema).is_ok_and(|from| is_kept(&from, to, literal.value()))
+    sides.into_iter().all(|(side, other)| match (cast(side), other.downcast_ref::<Literal>()) {
+        (None, _) => true,
+        (Some(_), None) => has_column(other),
+        (Some((inner, to)), Some(literal)) => {
+            cast(inner).is_none()
+                && inner.data_type(schema).is_ok_and(|from| is_kept(&from, to, literal.value()))
+        }
     })
+}
+
+fn has_column(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    expr.exists(|node| Ok(node.downcast_ref::<Column>().is_some())).unwrap_or(true)
 }
 
 fn cast(expr: &Arc<dyn PhysicalExpr>) -> Option<(&Arc<dyn PhysicalExpr>, &DataType)> {

@@ -19,8 +19,8 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Gives rows to standard output as they come, until nobody reads them any more.
-pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<()> {
+/// Gives rows to standard output as they come, until nobody reads them any more. Returns whether somebody still does.
+pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<bool> {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
     if is_terminal && format == Format::Arrow {
@@ -32,7 +32,7 @@ pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<()> {
         true => write(frame, format, &mut Harmless(&mut pipe)).await,
         false => write(frame, format, &mut BufWriter::new(&mut pipe)).await,
     };
-    if pipe.is_closed { Ok(()) } else { written }
+    if pipe.is_closed { Ok(false) } else { written.map(|()| true) }
 }
 
 /// Gives rows to a file, which is there once it is whole.

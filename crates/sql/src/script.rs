@@ -27,7 +27,9 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
                 "--output is one file: give one statement that has rows".to_owned(),
             ));
         }
-        give(ctx, explained(frame, args.explain)?, args).await?;
+        if !give(ctx, explained(frame, args.explain)?, args).await? {
+            break;
+        }
     }
     Ok(())
 }
@@ -43,16 +45,18 @@ fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
     }
 }
 
-async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<()> {
+/// Returns whether anybody reads what comes next.
+async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<bool> {
+    let is_read = |()| true;
     match (args.format().map_err(DataFusionError::Plan)?, &args.output) {
         (Format::Parquet, Some(_)) if args.cluster().is_some() => Err(DataFusionError::Plan(
             "rows of a cluster do not go to a Parquet file by --output: have the cluster write it, by COPY (..) TO".to_owned(),
         )),
-        (Format::Parquet, Some(path)) => format::parquet(ctx, frame, path).await,
+        (Format::Parquet, Some(path)) => format::parquet(ctx, frame, path).await.map(is_read),
         (Format::Parquet, None) => {
             Err(DataFusionError::Plan("Parquet is written to a file: say which by --output".to_owned()))
         }
-        (format, Some(path)) => format::to_file(frame, format, path, args.overwrite).await,
+        (format, Some(path)) => format::to_file(frame, format, path, args.overwrite).await.map(is_read),
         (format, None) => format::to_stdout(frame, format).await,
     }
 }

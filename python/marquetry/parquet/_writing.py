@@ -176,8 +176,10 @@ class ParquetWriter:
         if self.is_open:
             try:
                 with as_pyarrow():
-                    for key, value in self._pairs.items():
+                    while self._pairs:
+                        key, value = next(iter(self._pairs.items()))
                         self._writer.add_key_value(key, value)
+                        del self._pairs[key]
                     footer = self._writer.close()
             finally:
                 self.is_open = self._writer.is_open
@@ -202,7 +204,8 @@ class ParquetWriter:
 
 
 def _text(text: Any) -> str:
-    return text.decode("utf8", errors="surrogateescape") if isinstance(text, bytes) else str(text)
+    """A key or a value. Bytes that are no text are an error here, and not when the file is closed."""
+    return text.decode("utf8") if isinstance(text, bytes) else str(text)
 
 
 def _row_group_rows(rows: int | None) -> int:

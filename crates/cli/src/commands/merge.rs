@@ -92,7 +92,8 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
         footer.set_geo(Some(geo.to_json()));
     }
     let encryption = args.encrypt.properties()?;
-    let mut file = OutputFile::create(out, elements, footer.settings(orders.clone(), encryption))?;
+    let settings = footer.settings(orders.clone(), encryption);
+    let mut file = OutputFile::create(out, args.overwrite, elements, settings)?;
     let counters = file.counters().clone();
     let target = CopyTarget { schema: &schema, orders: orders.as_deref(), counters: &counters };
     for (input, map) in inputs.iter().zip(&maps) {

@@ -4,14 +4,13 @@ use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::keys;
 use crate::output::Output;
-use crate::overwrite::refuse_existing;
+use crate::overwrite::{create as create_file, refuse_existing};
 use crate::printable::printable;
 use crate::report_file::ReportFile;
 use crate::rewrite::report_failure;
 use crate::schema_parser::{named_file, text_or_file};
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Limits};
-use marquetry::file::AtomicFile;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::KeyValue;
 use marquetry_core::io::read_metadata;
@@ -114,7 +113,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
         };
         let report = found.report();
         write_report(report_file, &args.output, report)?;
-        found.write(AtomicFile::create(&args.output)?)?.finish()?;
+        found.write(create_file(&args.output, args.overwrite)?)?.finish()?;
         print(&args.output, report, output)?;
         return lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)));
     }
@@ -126,7 +125,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     let report = recovery.report();
     write_report(report_file, &args.output, report)?;
     if !report.row_groups.is_empty() {
-        write(&args.output, &recovery)?;
+        write(&args.output, args.overwrite, &recovery)?;
     }
     // Of many row groups it takes much memory, and so does writing them: one after the other.
     print(&args.output, report, output)?;
@@ -175,9 +174,9 @@ fn lost(report: &Report) -> Option<String> {
     (!parts.is_empty()).then(|| format!("lost: {}", parts.join(", ")))
 }
 
-fn write(path: &Path, recovery: &Recovery) -> Result<(), Error> {
+fn write(path: &Path, overwrite: bool, recovery: &Recovery) -> Result<(), Error> {
     let created_by = WriterProperties::default().created_by().to_owned();
-    let file = recovery.write(AtomicFile::create(path)?, Some(created_by))?;
+    let file = recovery.write(create_file(path, overwrite)?, Some(created_by))?;
     file.finish()
 }
 

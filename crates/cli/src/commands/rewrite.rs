@@ -74,7 +74,7 @@ pub(crate) fn rewrite_if(
         geo.change_footer(&mut footer);
     }
     let settings = footer.settings(plan.orders.clone(), encryption);
-    let mut file = OutputFile::create(&args.output, edit.elements.clone(), settings)?;
+    let mut file = OutputFile::create(&args.output, args.overwrite, edit.elements.clone(), settings)?;
     match plan.row_group_rows {
         Some(rows) => plan.regroup(rows, &mut file, &mut log)?,
         None => plan.keep_groups(&mut file, &mut log)?,
@@ -105,7 +105,7 @@ fn reshred(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     let mut footer = Footer::union(std::slice::from_ref(&input), &mut log);
     reshredding.change_footer(&mut footer, &mut log);
     let settings = footer.settings(Some(reshredding.orders()), encryption);
-    let mut file = OutputFile::create(&args.output, reshredding.elements.clone(), settings)?;
+    let mut file = OutputFile::create(&args.output, args.overwrite, reshredding.elements.clone(), settings)?;
     let copy = CopySettings::default()
         .with_checksums(!args.no_checksums || args.add_checksums)
         .with_offset_index(true)

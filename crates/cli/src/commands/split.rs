@@ -94,7 +94,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
         refuse_existing(name, [args.input.as_path()], args.overwrite)?;
     }
     let encryption = args.encrypt.properties()?;
-    let mut cutter = Cutter { open: None, input: &input, encryption };
+    let mut cutter = Cutter { open: None, input: &input, encryption, overwrite: args.overwrite };
     let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
     let mut written = Vec::new();
     for (name, part) in names.iter().zip(&parts) {
@@ -173,6 +173,7 @@ struct Cutter<'a> {
     /// The readers of a row group that parts were cut from, and the row that they are at.
     open: Option<(usize, u64, Vec<Reencoder>)>,
     encryption: Option<Arc<FileEncryptionProperties>>,
+    overwrite: bool,
 }
 
 impl Cutter<'_> {
@@ -194,7 +195,7 @@ impl Cutter<'_> {
         }
         let mut of_part = GeoPart::default();
         let settings = footer.settings(orders.clone(), self.encryption.clone());
-        let mut file = OutputFile::create(path, metadata.head().schema.clone(), settings)?;
+        let mut file = OutputFile::create(path, self.overwrite, metadata.head().schema.clone(), settings)?;
         let counters = file.counters().clone();
         let mut memory = EncoderMemory::counted_by(&counters);
         for piece in part {

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
 use crate::output::Output;
-use crate::overwrite::refuse_existing;
+use crate::overwrite::{create, refuse_existing};
 use crate::rewrite::{ColumnLog, Footer, Input, Same, column_orders, leaf_map, report_failure};
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -60,8 +60,10 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
     let (summary, common_summary) = footers(&inputs, &paths, &mut log)?;
     // Both are on the disk before either has its name.
     let files = [(all, &summary), (common, &common_summary)];
-    let written =
-        files.iter().map(|(path, footer)| write(path, footer)).collect::<Result<Vec<_>, Failure>>()?;
+    let written = files
+        .iter()
+        .map(|(path, footer)| write(path, args.overwrite, footer))
+        .collect::<Result<Vec<_>, Failure>>()?;
     for file in written {
         file.finish()?;
     }
@@ -183,13 +185,13 @@ fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>
 }
 
 /// A file of nothing but a footer, not yet under its name.
-fn write(path: &Path, footer: &FileMetaData) -> Result<AtomicFile, Failure> {
+fn write(path: &Path, overwrite: bool, footer: &FileMetaData) -> Result<AtomicFile, Failure> {
     let mut writer = Writer::new();
     footer.write(&mut writer);
     let bytes = writer.finish();
     let metadata_len = u32::try_from(bytes.len())
         .map_err(|_| Failure::Check("the footer would have more than 4 GiB".to_owned()))?;
-    let mut file = AtomicFile::create(path)?;
+    let mut file = create(path, overwrite)?;
     file.write_all(&PAR1)?;
     file.write_all(&bytes)?;
     file.write_all(&FooterTail::Plain { metadata_len }.to_bytes())?;

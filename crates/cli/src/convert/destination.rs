@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::overwrite::{IS_THERE, is_there, refuse};
+use crate::overwrite::{IS_THERE, create, is_there, refuse};
 use crate::remote::{self, NewObject};
 use marquetry::file::AtomicFile;
 use marquetry_core::write::Durable;
@@ -72,11 +72,7 @@ impl<'a> Destination<'a> {
         if !overwrite && is_there(named) {
             return Err(refuse(named, IS_THERE));
         }
-        let file = match overwrite {
-            true => AtomicFile::create(path)?,
-            false => AtomicFile::create_new(path)?,
-        };
-        Ok(Destination { to: To::File(file), written: Arc::default() })
+        Ok(Destination { to: To::File(create(&path, overwrite)?), written: Arc::default() })
     }
 
     /// Everything is written: files get their name.

@@ -1,7 +1,7 @@
 //! The Parquet file that is written, whole or not at all.
 
 use crate::failure::Failure;
-use crate::overwrite::refuse;
+use crate::overwrite::{create, refuse};
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::file::metadata::ParquetMetaData;
@@ -23,10 +23,11 @@ pub(crate) struct OutputFile {
 impl OutputFile {
     pub(crate) fn create(
         path: &Path,
+        overwrite: bool,
         schema: Vec<SchemaElement>,
         settings: FileSettings,
     ) -> Result<Self, Failure> {
-        let file = AtomicFile::create(path)?;
+        let file = create(path, overwrite)?;
         Ok(OutputFile { path: path.to_owned(), writer: FileWriter::new(file, schema, settings)? })
     }
 

@@ -18,6 +18,11 @@ impl OwnFile {
         OwnFile { file, process: process::id() }
     }
 
+    /// Whether this is the process that opened it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.process == process::id()
+    }
+
     pub(super) fn file(&self) -> &File {
         &self.file
     }
@@ -25,7 +30,7 @@ impl OwnFile {
 
 impl Write for OwnFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.process == process::id() {
+        match self.is_ours() {
             true => self.file.write(bytes),
             false => Err(io::Error::other("the process that this one was forked from is writing the file")),
         }

@@ -99,6 +99,9 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            return;
+        }
         // Held until the file is gone: whoever ends the process meanwhile no longer knows of it.
         let mut unfinished = unfinished();
         if unfinished.hidden.remove(&self.path) {

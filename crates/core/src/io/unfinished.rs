@@ -1,73 +1,76 @@
 //! What this process has begun and not finished, and what becomes of it when the process is about to end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The files that are undone if the process ends now.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     /// Hidden files, which are removed.
     pub(super) hidden: BTreeSet<PathBuf>,
-    /// Files that are being changed in place, which are cut to what they were, by their number.
-    grown: BTreeMap<u64, Grown>,
-    next: u64,
+    /// Files that are being changed in place, which are cut to what they were.
+    pub(super) grown: Vec<Arc<Growth>>,
     /// The process that they are of.
     process: u32,
 }
 
-#[derive(Debug)]
-struct Grown {
-    file: File,
-    len: u64,
-}
-
-impl Grown {
-    /// Makes the file what it was. If that fails, the old footer is found all the same.
-    fn cut(&self) {
-        let _ = self.file.set_len(self.len).and_then(|()| self.file.sync_all());
-    }
-}
-
 static UNFINISHED: Mutex<Unfinished> =
-    Mutex::new(Unfinished { hidden: BTreeSet::new(), grown: BTreeMap::new(), next: 0, process: 0 });
+    Mutex::new(Unfinished { hidden: BTreeSet::new(), grown: Vec::new(), process: 0 });
 
-/// No other thread begins, grows or finishes a file as long as this is held.
+/// No other thread begins or finishes a file as long as this is held.
 pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if std::mem::replace(&mut unfinished.process, process) != process {
         // After a fork they are the other process's.
-        (unfinished.hidden, unfinished.grown) = (BTreeSet::new(), BTreeMap::new());
+        (unfinished.hidden, unfinished.grown) = (BTreeSet::new(), Vec::new());
     }
     unfinished
 }
 
 impl Unfinished {
-    /// From now on the file is cut to `len` bytes if the process ends. Returns the number to finish it by.
-    pub(super) fn grow(&mut self, file: &File, len: u64) -> io::Result<u64> {
-        let number = self.next;
-        self.next += 1;
-        self.grown.insert(number, Grown { file: file.try_clone()?, len });
-        Ok(number)
-    }
-
-    /// The file stays as it is now.
-    pub(super) fn keep(&mut self, number: u64) {
-        self.grown.remove(&number);
-    }
-
-    /// Cuts the file, if it was not kept.
-    pub(super) fn cut(&mut self, number: u64) {
-        if let Some(grown) = self.grown.remove(&number) {
-            grown.cut();
-        }
+    /// The file stays as it is now. Returns whether it would have been cut.
+    pub(super) fn forget(&mut self, growth: &Arc<Growth>) -> bool {
+        let known = self.grown.len();
+        self.grown.retain(|other| !Arc::ptr_eq(other, growth));
+        self.grown.len() < known
     }
 }
 
-/// The process's unfinished files are undone. As long as this is held, none is begun, none takes its name, and none grows: whoever
+/// A file that is being changed in place.
+#[derive(Debug)]
+pub(super) struct Growth {
+    file: File,
+    len: u64,
+    is_cut: Mutex<bool>,
+}
+
+impl Growth {
+    /// Of a file that had `len` bytes.
+    pub(super) fn new(file: File, len: u64) -> Self {
+        Growth { file, len, is_cut: Mutex::new(false) }
+    }
+
+    /// Writes, so that nothing comes behind the cut.
+    pub(super) fn unless_cut<T>(&self, write: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match *self.is_cut.lock().unwrap_or_else(PoisonError::into_inner) {
+            false => write(),
+            true => Err(io::Error::other("the change was given up, as the process ends")),
+        }
+    }
+
+    /// Makes the file what it was. If that fails, the old footer is found all the same.
+    pub(super) fn cut(&self) {
+        let mut is_cut = self.is_cut.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_cut = true;
+        let _ = self.file.set_len(self.len).and_then(|()| self.file.sync_all());
+    }
+}
+
+/// The process's unfinished files are undone. As long as this is held, none is begun, and none takes its name: whoever
 /// tries waits.
 #[derive(Debug)]
 #[must_use = "files are begun again once it is dropped"]
@@ -94,6 +97,6 @@ pub fn remove_unfinished_files() -> UnfinishedFilesRemoved {
         // There is nobody left to tell, and the file does no harm.
         let _ = fs::remove_file(path);
     }
-    std::mem::take(&mut unfinished.grown).values().for_each(Grown::cut);
+    std::mem::take(&mut unfinished.grown).iter().for_each(|growth| growth.cut());
     UnfinishedFilesRemoved(unfinished)
 }

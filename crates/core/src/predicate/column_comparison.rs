@@ -59,8 +59,8 @@ enum Kind {
     Integer(i128),
     /// A big-endian integer, this many times.
     Decimal(i128),
-    /// Either of them, where one side has more digits than 128 bits.
-    Wide(i128),
+    /// Either of them, where one side has more digits than 128 bits: so many zeros are put behind it.
+    Wide(u32),
     /// Nanoseconds since 1970.
     Int96,
     Float,
@@ -147,8 +147,17 @@ fn digits(leaf: &Leaf) -> u32 {
     }
 }
 
-/// How many of the common unit one unit of each side is, and whether that takes 256 bits; `None` if the two do not compare.
-fn multipliers(left: &Leaf, right: &Leaf) -> Option<(i128, i128, bool)> {
+/// How many of the common unit one unit of a side is.
+#[derive(Debug, Clone, Copy)]
+enum Multiplier {
+    Number(i128),
+    /// So many zeros, of numbers that take 256 bits.
+    Zeros(u32),
+}
+
+/// Those of each side; `None` if the two do not compare.
+fn multipliers(left: &Leaf, right: &Leaf) -> Option<(Multiplier, Multiplier)> {
+    let numbers = |a, b| (Multiplier::Number(a), Multiplier::Number(b));
     let is_decimal = |leaf: &Leaf| matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
     Some(match (quantity(left)?, quantity(right)?) {
         (Quantity::Number(a), Quantity::Number(b)) => {
@@ -159,27 +168,29 @@ fn multipliers(left: &Leaf, right: &Leaf) -> Option<(i128, i128, bool)> {
             if most > MOST_WIDE_DIGITS {
                 return None;
             }
-            (10i128.checked_pow(a)?, 10i128.checked_pow(b)?, most > MOST_DIGITS)
+            match most > MOST_DIGITS {
+                true => (Multiplier::Zeros(a), Multiplier::Zeros(b)),
+                false => numbers(10i128.checked_pow(a)?, 10i128.checked_pow(b)?),
+            }
         }
         (Quantity::Instant(a, zone), Quantity::Instant(b, other))
             if zone.is_none() || other.is_none() || zone == other =>
         {
-            (a, b, false)
+            numbers(a, b)
         }
-        (Quantity::Time(a), Quantity::Time(b)) => (a, b, false),
-        (Quantity::Number(_), Quantity::Float) if !is_decimal(left) => (1, 1, false),
-        (Quantity::Float, Quantity::Number(_)) if !is_decimal(right) => (1, 1, false),
-        (a, b) if a == b => (1, 1, false),
+        (Quantity::Time(a), Quantity::Time(b)) => numbers(a, b),
+        (Quantity::Number(_), Quantity::Float) if !is_decimal(left) => numbers(1, 1),
+        (Quantity::Float, Quantity::Number(_)) if !is_decimal(right) => numbers(1, 1),
+        (a, b) if a == b => numbers(1, 1),
         _ => return None,
     })
 }
 
-impl Side {
-    fn new(column: usize, leaf: &Leaf, multiplier: i128, is_wide: bool) -> Option<Side> {
-        let order = order(leaf);
-        let kind = match order {
+impl Kind {
+    /// `None` where values have no order.
+    fn of(order: SortOrder, multiplier: i128) -> Option<Kind> {
+        Some(match order {
             SortOrder::Bool => Kind::Bool,
-            _ if is_wide => Kind::Wide(multiplier),
             SortOrder::Signed32 | SortOrder::Signed64 | SortOrder::Unsigned32 | SortOrder::Unsigned64 => {
                 Kind::Integer(multiplier)
             }
@@ -188,6 +199,16 @@ impl Side {
             SortOrder::TotalFloat | SortOrder::TotalDouble | SortOrder::TotalFloat16 => Kind::Float,
             SortOrder::Bytes | SortOrder::FixedLenBytes => Kind::Bytes,
             SortOrder::Float | SortOrder::Double | SortOrder::Float16 | SortOrder::Undefined => return None,
+        })
+    }
+}
+
+impl Side {
+    fn new(column: usize, leaf: &Leaf, multiplier: Multiplier) -> Option<Side> {
+        let order = order(leaf);
+        let kind = match multiplier {
+            Multiplier::Number(multiplier) => Kind::of(order, multiplier)?,
+            Multiplier::Zeros(zeros) => Kind::Wide(zeros),
         };
         Some(Side { column, order, narrow: NarrowInteger::of(leaf), kind })
     }
@@ -198,12 +219,12 @@ impl Side {
             Kind::Bool => Key::Integer(i128::from(*value.first()?)),
             Kind::Integer(multiplier) => Key::Integer(self.integer(value)?.saturating_mul(multiplier)),
             Kind::Decimal(multiplier) => Key::Integer(big_endian(value)?.saturating_mul(multiplier)),
-            Kind::Wide(multiplier) => {
+            Kind::Wide(zeros) => {
                 let number = match self.order {
                     SortOrder::Decimal => WideInteger::from_big_endian(value)?,
                     _ => self.integer(value)?.into(),
                 };
-                Key::Wide(number.times(multiplier)?)
+                Key::Wide(number.with_zeros(zeros)?)
             }
             Kind::Int96 => {
                 let (day, nanos) = int96_key(normalized_int96(value.try_into().ok()?));
@@ -270,9 +291,8 @@ impl ColumnComparison {
         is_negated: bool,
         text: Arc<str>,
     ) -> Result<Self> {
-        let sides = multipliers(left_leaf, right_leaf).and_then(|(a, b, is_wide)| {
-            Some((Side::new(left, left_leaf, a, is_wide)?, Side::new(right, right_leaf, b, is_wide)?))
-        });
+        let sides = multipliers(left_leaf, right_leaf)
+            .and_then(|(a, b)| Some((Side::new(left, left_leaf, a)?, Side::new(right, right_leaf, b)?)));
         let Some((left, right)) = sides else {
             let kind = |leaf: &Leaf| match leaf.logical() {
                 Some(logical) => format!("{} ({} {logical})", Name(leaf.dotted()), leaf.physical()),

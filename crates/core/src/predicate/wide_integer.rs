@@ -23,13 +23,23 @@ impl WideInteger {
         Some(WideInteger { high: big_endian(high)?, low: u128::from_be_bytes(low.try_into().ok()?) })
     }
 
+    /// The number with so many zeros behind its decimal digits; `None` if it has more than 256 bits.
+    pub(super) fn with_zeros(self, zeros: u32) -> Option<Self> {
+        let most = zeros.min(MOST_ZEROS);
+        let number = self.times(10i128.pow(most))?;
+        if zeros > most { number.with_zeros(zeros - most) } else { Some(number) }
+    }
+
     /// So many times the number; `None` if it has more than 256 bits.
-    pub(super) fn times(self, multiplier: i128) -> Option<Self> {
+    fn times(self, multiplier: i128) -> Option<Self> {
         let (low, carry) = self.low.carrying_mul(multiplier.try_into().ok()?, 0);
         let high = self.high.checked_mul(multiplier)?.checked_add(carry.try_into().ok()?)?;
         Some(WideInteger { high, low })
     }
 }
+
+/// Zeros of the greatest power of ten of 128 bits.
+const MOST_ZEROS: u32 = 38;
 
 /// Two's complement of up to 16 bytes, and more that only repeat the sign; `None` if the number is greater.
 pub(super) fn big_endian(value: &[u8]) -> Option<i128> {
@@ -83,5 +93,9 @@ mod tests {
         assert_eq!(WideInteger::from_big_endian(&[1; 33]), None);
         assert_eq!(WideInteger { high: 1 << 100, low: 0 }.times(10i128.pow(38)), None);
         assert_eq!(WideInteger::from_big_endian(&[]), Some(WideInteger::from(0)));
+        let power = |zeros| WideInteger::from(1).with_zeros(zeros);
+        assert_eq!(power(76), power(38).unwrap().times(10i128.pow(38)));
+        assert_eq!(power(0), Some(WideInteger::from(1)));
+        assert_eq!((power(77), power(1_000_000)), (None, None));
     }
 }

@@ -1,6 +1,6 @@
 //! Columns, files, folders, schemas.
 
-use crate::tables::{batch, error, ints, longs, plan, rows, run, session, shown, texts, write};
+use crate::tables::{batch, error, ints, longs, plan, rows, run, session, session_with, shown, texts, write};
 use arrow_array::builder::{Int32Builder, MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{
@@ -9,6 +9,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use datafusion::arrow::buffer::OffsetBuffer;
+use datafusion::prelude::SessionConfig;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::tempdir;
@@ -174,6 +175,40 @@ async fn files_have_coarser_and_finer_types_than_the_table() {
     let sql = format!("select count(*) from s where t > {}", moment("002000000"));
     assert_eq!(rows(&ctx, &sql).await, ["1"]);
     assert!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await >= 3);
+}
+
+/// DataFusion takes away one cast after the other, and makes literals of what has no column.
+#[tokio::test]
+async fn casts_of_casts_and_of_partitions_stay() {
+    let folder = tempdir().unwrap();
+    let below = folder.path().join("p=1970-01-01");
+    std::fs::create_dir(&below).unwrap();
+    let millis: ArrayRef = Arc::new(TimestampMillisecondArray::from_iter_values(0..4));
+    write(&below.join("1.parquet"), &[batch([("t", millis)])], 4);
+    let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from_iter_values([400, 5_000]));
+    write(&below.join("2.parquet"), &[batch([("t", micros)])], 4);
+    let ctx = session_with(SessionConfig::new().with_target_partitions(1));
+    let path = folder.path().display();
+    for (name, precision) in [("micros", 6), ("nanos", 9)] {
+        run(
+            &ctx,
+            &format!(
+                "create external table {name} (t timestamp({precision}), p date) stored as parquet partitioned by (p) location '{path}/'"
+            ),
+        )
+        .await;
+        let nanos = "arrow_cast(t, 'Timestamp(Nanosecond, None)')";
+        let first = format!("select {nanos} from {name} order by {nanos} limit 2");
+        assert_eq!(rows(&ctx, &first).await, ["1970-01-01T00:00:00", "1970-01-01T00:00:00.000400"]);
+        for (micros, expected) in [(400, "1"), (500, "0"), (1_000, "1")] {
+            let moment =
+                format!("arrow_cast(p, 'Timestamp(Nanosecond, None)') + interval '{micros} microseconds'");
+            let sql = format!("select count(*) from {name} where {nanos} = {moment}");
+            assert_eq!(rows(&ctx, &sql).await, [expected], "{sql}");
+            let sql = format!("select count(*) from {name} where t = {moment}");
+            assert_eq!(rows(&ctx, &sql).await, [expected], "{sql}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -217,7 +217,10 @@ fn comparable(
     let others: Vec<&Column> = others.into_iter().chain(rights.iter().filter(is_new)).collect();
     // Parts of a VARIANT that is shredded in two ways say nothing by themselves.
     let unlike: HashSet<&str> = others.iter().filter_map(|column| column.variant.as_deref()).collect();
-    let is_whole = |column: &&Column| column.variant.as_deref().is_some_and(|path| unlike.contains(path));
+    let is_at = |path: &str, variant: &str| {
+        path.strip_prefix(variant).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let is_whole = |column: &&Column| unlike.iter().any(|variant| is_at(&column.path, variant));
     let mut seen = HashSet::new();
     let others = others.iter().map(|column| column.variant.as_ref().unwrap_or(&column.path).clone());
     let others: Vec<String> = others.filter(|path| seen.insert(path.clone())).collect();

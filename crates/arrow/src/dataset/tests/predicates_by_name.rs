@@ -80,6 +80,8 @@ fn decimals_of_many_digits_compare() {
             ("f", long(30, 2)),
             ("g", wide(&million, 70, 4)),
             ("h", wide("-1", 76, 20)),
+            ("i", long(10, 0)),
+            ("j", wide("1", 76, 60)),
         ],
     );
     let asked = |text: &str| {
@@ -91,7 +93,7 @@ fn decimals_of_many_digits_compare() {
         }
         Ok::<_, Error>(rows)
     };
-    for text in ["a = b", "c > d", "a > c", "a > g", "c < g", "e > f", "c = e"] {
+    for text in ["a = b", "c > d", "a > c", "a > g", "c < g", "e > f", "c = e", "i > j"] {
         assert_eq!(asked(text).unwrap(), 1, "{text}");
     }
     for text in ["a < b", "c = d", "c > a", "a <= g", "e = f"] {
