@@ -187,8 +187,8 @@ class Stream:
         return self._stream.__arrow_c_stream__(requested_schema)
 
 
-def _scan(options: dict[str, Any], filter: Filter) -> dict[str, Any]:
-    return {**options, "filter": predicate(filter)}
+def _scan(options: dict[str, Any], filter: Filter, of: File | Dataset) -> dict[str, Any]:
+    return {**options, "filter": predicate(filter, lambda: of.schema)}
 
 
 class File:
@@ -271,7 +271,7 @@ class File:
             "columns": _names(columns), "row_groups": row_groups, "limit": limit, "offset": offset, "batch_size": batch_size,
             "threads": threads, "row_numbers": row_numbers, "on_corrupt": on_corrupt,
         }  # fmt: skip
-        return Table(self._file.read(_scan(options, filter)))
+        return Table(self._file.read(_scan(options, filter, self)))
 
     def stream(
         self,
@@ -291,7 +291,7 @@ class File:
             "columns": _names(columns), "row_groups": row_groups, "limit": limit, "offset": offset, "batch_size": batch_size,
             "threads": threads, "row_numbers": row_numbers, "on_corrupt": on_corrupt,
         }  # fmt: skip
-        return Stream(self._file.stream(_scan(options, filter)))
+        return Stream(self._file.stream(_scan(options, filter, self)))
 
     iter_batches = stream
 
@@ -314,7 +314,7 @@ class File:
         """
         path = self._source if isinstance(self._source, (str, os.PathLike)) else None
         base = None if path is None or "://" in os.fspath(path) else os.path.dirname(os.path.abspath(os.fspath(path)))
-        options = _scan({"columns": [column], "limit": limit, "offset": offset}, filter)
+        options = _scan({"columns": [column], "limit": limit, "offset": offset}, filter, self)
         return iter(self._file.files(options, [os.fspath(allowed) for allowed in allow], compare, base))
 
     def explain(self, filter: Filter) -> Explanation:
@@ -423,7 +423,7 @@ class Dataset:
     ) -> Stream:
         """Reads rows as they are asked for. Partitions and statistics rule out files."""
         options = {"columns": _names(columns), "limit": limit, "offset": offset, "batch_size": batch_size}
-        return Stream(self._dataset.stream(self._options, _scan(options, filter)))
+        return Stream(self._dataset.stream(self._options, _scan(options, filter, self)))
 
     iter_batches = stream
 

@@ -19,13 +19,13 @@ import math
 import re
 import struct
 import uuid
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
 
-def predicate(filter: Any) -> str | None:
-    """The text of a filter.
+def predicate(filter: Any, schema: Callable[[], Any] | None = None) -> str | None:
+    """The text of a filter. `schema` gives the Arrow schema of what is filtered: what an expression asks of types needs it.
 
     >>> predicate([("country", "=", "DE"), ("amount", "not in", [1, 2])])
     "(country = 'DE' and (amount is null or not amount in (1, 2)))"
@@ -36,7 +36,7 @@ def predicate(filter: Any) -> str | None:
         return _of_lists(filter)
     module = type(filter).__module__
     if module.startswith("pyarrow"):
-        return of_expression(filter)
+        return Program(filter, schema).text()
     raise TypeError(f"a filter is text, lists of tuples or an expression of pyarrow, not {type(filter).__name__}")
 
 
@@ -171,22 +171,18 @@ def literal(value: Any) -> str:
 # the order of its parts, and whose columns have the literals.
 
 
-def of_expression(expression: Any) -> str:
-    """The text of a ``pyarrow.compute.Expression``."""
-    return Program(expression).text()
-
-
 class Program:
     """What an expression of pyarrow is made of."""
 
-    def __init__(self, expression: Any) -> None:
+    def __init__(self, expression: Any, schema: Callable[[], Any] | None = None) -> None:
         self._pairs, self._literals = _program(expression)
+        self._schema = schema
         self._shown = str(expression)
         self._parser: _Parser | None = None
 
     def _parsed(self) -> _Parser:
         if self._parser is None:
-            self._parser = _Parser(self._pairs, self._literals)
+            self._parser = _Parser(self._pairs, self._literals, self._schema)
             self._parser.root = self._parser.part()
             if self._parser.at < len(self._pairs):
                 raise ValueError(f"an expression that is not understood: {self._shown}")
@@ -205,6 +201,10 @@ class Program:
     def compared(self) -> list[tuple[list[str], list[Any]]]:
         """The paths of columns, and the values that they are compared with; none for what is asked besides."""
         return self._parsed().compared
+
+    def asked(self) -> list[tuple[str, list[str]]]:
+        """What is asked of columns besides comparisons: the function's name, and the path."""
+        return self._parsed().asked
 
 
 class _Part:
@@ -227,8 +227,9 @@ _COMPARISONS = {
 
 
 class _Parser:
-    def __init__(self, program: list[tuple[str, str]], literals: Any) -> None:
-        self.program, self.literals, self.at = program, literals, 0
+    def __init__(self, program: list[tuple[str, str]], literals: Any, schema: Callable[[], Any] | None) -> None:
+        self.program, self.literals, self.schema, self.at = program, literals, schema, 0
+        self.asked: list[tuple[str, list[str]]] = []
         self.root: _Part | None = None
         self.compared: list[tuple[list[str], list[Any]]] = []
 
@@ -277,19 +278,33 @@ class _Parser:
             return f"({arguments[0].as_condition()} {word} {arguments[1].as_condition()})"
         if name == "invert":
             return f"(not {arguments[0].as_condition()})"
-        if name == "is_null" and not (options or {}).get("nan_is_null"):
-            return f"{arguments[0].text} is null"
-        if name == "is_null":
-            return f"({arguments[0].text} is null or is_nan({arguments[0].text}))"
-        if name == "is_valid":
-            return f"{arguments[0].text} is not null"
-        if name == "is_nan":
-            return f"is_nan({arguments[0].text})"
         if name == "is_in" and arguments[0].kind == "column":
             return self.is_in(arguments[0], options or {})
-        if name == "starts_with" and not (options or {}).get("ignore_case"):
-            return f"starts_with({arguments[0].text}, {literal((options or {})['pattern'])})"
+        if name in ("is_null", "is_valid", "is_nan", "starts_with"):
+            return self.question(name, arguments[0], options or {})
         raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
+
+    def question(self, name: str, column: _Part, options: dict[str, Any]) -> str:
+        """What is asked of a column alone."""
+        if column.path is None:
+            raise ValueError(f"{name} of something computed is no part of predicates: filter the rows after they are read")
+        self.asked.append((name, column.path))
+        if name == "is_valid":
+            return f"{column.text} is not null"
+        if name == "starts_with" and not options.get("ignore_case"):
+            return f"starts_with({column.text}, {literal(options['pattern'])})"
+        if name == "is_nan":
+            # To pyarrow no number of other types is NaN; to a predicate the question is an error.
+            return _never(column) if self.kind(column.path) == "number" else f"is_nan({column.text})"
+        if name == "is_null" and not (options.get("nan_is_null") and self.kind(column.path) in ("float", None)):
+            return f"{column.text} is null"
+        if name == "is_null":
+            return f"({column.text} is null or is_nan({column.text}))"
+        raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
+
+    def kind(self, path: list[str]) -> str | None:
+        """Whether a column has a ``float``, another ``number``, or something ``else``; ``None`` if that is not known."""
+        return None if self.schema is None else _kind(self.schema(), path)
 
     def comparison(self, sign: str, left: _Part, right: _Part) -> str:
         for side, other in ((left, right), (right, left)):
@@ -301,7 +316,7 @@ class _Parser:
             if _is_nan(side.value):
                 # Equal to nothing, and neither less nor greater; null stays null.
                 other = left if side is right else right
-                never = f"({other.text} < 0 and {other.text} > 0)"
+                never = _never(other)
                 return f"(not {never})" if sign == "!=" else never
             if isinstance(side.value, float) and math.isinf(side.value):
                 raise ValueError("an infinite number has no form in a predicate")
@@ -324,6 +339,28 @@ class _Parser:
         text = is_in(column.text, values)
         # What is in no list is false, and not unknown, where it is null.
         return f"({column.text} is not null and {text})" if None not in values else text
+
+
+def _never(column: _Part) -> str:
+    """What is true of no number, and null where it is null."""
+    return f"({column.text} < 0 and {column.text} > 0)"
+
+
+def _kind(schema: Any, path: list[str]) -> str | None:
+    import pyarrow as pa
+
+    data_type: Any = None
+    for name in path:
+        fields = pa.schema(schema) if data_type is None else data_type if isinstance(data_type, pa.StructType) else ()
+        found = [field.type for field in fields if field.name == name]
+        if len(found) != 1:
+            return None
+        data_type = found[0]
+    if isinstance(data_type, pa.DictionaryType):
+        data_type = data_type.value_type
+    if pa.types.is_floating(data_type):
+        return "float"
+    return "number" if pa.types.is_integer(data_type) or pa.types.is_decimal(data_type) else "else"
 
 
 def _text_of(scalar: Any) -> str:

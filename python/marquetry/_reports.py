@@ -189,7 +189,7 @@ def explain(source: Any, filter: Any, *, decryption: FileDecryptionProperties | 
     0
     """
     file = source if isinstance(source, File) else File(source, decryption=decryption)
-    text = predicate(filter)
+    text = predicate(filter, lambda: file.schema)
     if text is None:
         raise TypeError("a filter is wanted")
     stages, left = file._file.explain(text)

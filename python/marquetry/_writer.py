@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _marquetry
+from ._errors import make
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,6 +30,18 @@ def _properties(options: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
+def check_names(data: Any) -> None:
+    """Fails if a schema or a table of pyarrow has a name with a NUL: pyarrow would hand over what is before it as the name."""
+    if not type(data).__module__.startswith("pyarrow"):
+        return
+    schema = getattr(data, "schema", data)
+    # Nested names are in the text, too.
+    if type(schema).__name__ == "Schema" and "\0" in schema.to_string(show_field_metadata=False, show_schema_metadata=False):
+        name = next((field.name for field in schema if "\0" in str(field)), "")
+        message = "names with a NUL character cannot be handed over by pyarrow: rename the column, or what is in it"
+        raise make(("unsupported", message, f"unsupported: {message}, in column {name!r}", None, None), name, None, None, None)
+
+
 class Writer:
     """A Parquet file that is being written. Made by :func:`marquetry.create`.
 
@@ -36,6 +49,7 @@ class Writer:
     """
 
     def __init__(self, target: Any, schema: Any, options: Mapping[str, Any]) -> None:
+        check_names(schema)
         self._writer = _marquetry.Writer(target, schema, _properties(options))
         self._metadata: FileMetaData | None = None
 
@@ -44,6 +58,7 @@ class Writer:
 
         ``progress`` is called with the number of rows that were taken so far, after each batch.
         """
+        check_names(data)
         self._writer.write(data, None, progress)
 
     def flush(self) -> None:
@@ -135,6 +150,7 @@ def append(
             raise TypeError(f"row groups of a file are copied as they are: {names} cannot be wanted of them")
         if isinstance(data, (str, os.PathLike)) and os.path.exists(data) and os.path.exists(path) and os.path.samefile(data, path):
             raise ValueError("a file cannot be appended to itself")
+    check_names(data)
     footer = _marquetry.append(os.fspath(path), data, is_file, _properties(options), copy, decryption, progress)
     return FileMetaData._of(footer)
 
@@ -146,6 +162,7 @@ def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = 
     >>> marquetry.write(pl.DataFrame({"x": [1, 2, 3]}), FOLDER + "/x.parquet").num_rows
     3
     """
+    check_names(data)
     schema = data
     if not hasattr(data, "__arrow_c_schema__"):
         # It says its schema when it is read.

@@ -4,6 +4,7 @@
 //! valid struct of the C data interface, which whoever takes it moves out, and marks as released.
 
 use crate::errors::arrow_to_python;
+use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::work::guarded;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_data_type, to_ffi};
@@ -30,6 +31,7 @@ const NULL_ROW: &str = "a row is null: rows of a table are structs that are ther
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
 pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    check_names(py, schema)?;
     let exported = FFI_ArrowSchema::try_from(schema).map_err(|error| arrow_to_python(py, error))?;
     PyCapsule::new_with_value(py, exported, SCHEMA)
 }
@@ -46,6 +48,7 @@ pub(crate) fn export_batch<'py>(
 }
 
 pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResult<Bound<'py, PyCapsule>> {
+    check_names(py, &reader.schema())?;
     let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader) }));
     PyCapsule::new_with_value(py, exported, STREAM)
 }

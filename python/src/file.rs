@@ -296,7 +296,11 @@ pub(crate) fn reader_options(
         out = out.with_default_text(text);
     }
     if options.take("types_of_pyarrow")? == Some(true) {
-        out = out.with_text(None).with_stored_element_names(false).with_hint_policy(pyarrow_types::restored);
+        let asked = options.parsed("text_of_dictionaries", string_layout)?;
+        out = out.with_text(None).with_stored_element_names(false);
+        out = out.with_hint_policy(move |leaf, stored| pyarrow_types::restored(leaf, stored, asked));
+        // What becomes of the digits is seen to in `_binary_metadata.py`.
+        out = out.with_binary_metadata(true);
     }
     if let Some(int96) = options.parsed("int96", int96_unit)? {
         out = out.with_int96(int96);

@@ -10,7 +10,7 @@ use marquetry::internals::format::{
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The footer of a file.
@@ -164,21 +164,28 @@ impl Footer {
         Ok(out)
     }
 
-    /// Dotted paths of the columns at and below `names`, in the order of the names.
+    /// Dotted paths of the columns at and below `names`. Roots come in the order of the names, what is in one in that of the file.
     fn paths_below(&self, names: Vec<String>) -> Vec<String> {
-        let mut below: HashMap<&str, Vec<&str>> = names.iter().map(|name| (&**name, Vec::new())).collect();
-        for column in self.metadata.schema().columns() {
+        let columns = self.metadata.schema().columns();
+        let mut below: HashMap<&str, Vec<usize>> = names.iter().map(|name| (&**name, Vec::new())).collect();
+        for (leaf, column) in columns.iter().enumerate() {
             let path: &str = column.dotted();
             let dots = path.match_indices('.').map(|(at, _)| at);
             for end in dots.chain([path.len()]) {
-                if let Some(paths) = below.get_mut(&path[..end]) {
-                    paths.push(path);
+                if let Some(leaves) = below.get_mut(&path[..end]) {
+                    leaves.push(leaf);
                 }
             }
         }
-        let mut seen = HashSet::new();
-        let paths = names.iter().flat_map(|name| &below[&**name]);
-        paths.filter(|path| seen.insert(**path)).map(|path| (*path).to_owned()).collect()
+        let mut leaves: Vec<usize> = names.iter().flat_map(|name| &below[&**name]).copied().collect();
+        let mut roots = HashMap::new();
+        for leaf in &leaves {
+            let next = roots.len();
+            roots.entry(columns[*leaf].root()).or_insert(next);
+        }
+        leaves.sort_unstable_by_key(|leaf| (roots[&columns[*leaf].root()], *leaf));
+        leaves.dedup();
+        leaves.into_iter().map(|leaf| columns[leaf].dotted().to_string()).collect()
     }
 
     /// With the row groups of `other` behind its own.

@@ -47,6 +47,7 @@ mod file_refs;
 mod footer;
 mod inspect;
 mod kms;
+mod names;
 mod offsets;
 #[cfg(feature = "command-line")]
 mod optimize;
@@ -65,6 +66,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("BINARY_METADATA_PREFIX", marquetry::arrow::BINARY_METADATA_PREFIX)?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<encryption::Decryption>()?;
     module.add_class::<encryption::Encryption>()?;

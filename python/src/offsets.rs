@@ -35,6 +35,10 @@ fn part(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowEr
         let message = format!("{len} values from {start} on, where a child has {}", data.len());
         return Err(ArrowError::CDataInterface(message));
     }
+    if len == 0 {
+        // It may begin where its values, which were not taken over, would end.
+        return Ok(ArrayData::new_empty(data.data_type()));
+    }
     let (offset, children): (usize, Result<Vec<ArrayData>, ArrowError>) =
         match children_per_value(data.data_type()) {
             Some(size) => {

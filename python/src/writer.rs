@@ -12,6 +12,7 @@ use marquetry::arrow::ArrowWriter;
 use marquetry::errors::{CancelToken, Error, Result};
 use marquetry::file::metadata::KeyValue;
 use marquetry::file::properties::WriterProperties;
+use marquetry::internals::format::ThriftString;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,6 +25,22 @@ pub(crate) struct Writer {
     name: Option<String>,
     cancel: CancelToken,
     state: Mutex<State>,
+}
+
+/// Text, or bytes that may be none.
+#[derive(FromPyObject)]
+enum Bytes {
+    Text(String),
+    Other(Vec<u8>),
+}
+
+impl Bytes {
+    fn stored(self) -> ThriftString {
+        match self {
+            Bytes::Text(text) => text.into(),
+            Bytes::Other(bytes) => ThriftString::from_bytes(&bytes),
+        }
+    }
 }
 
 /// Whether there is a writer, and who has it.
@@ -95,11 +112,10 @@ impl Writer {
         self.with_writer(py, |writer| writer.flush())
     }
 
-    fn add_key_value(&self, py: Python<'_>, key: String, value: Option<String>) -> PyResult<()> {
-        self.with_writer(py, move |writer| {
-            let pair = KeyValue { key: key.into(), value: value.map(Into::into) };
-            writer.append_key_value_metadata(pair)
-        })
+    /// Adds a pair of text, or of bytes, to the metadata of the file.
+    fn add_key_value(&self, py: Python<'_>, key: Bytes, value: Option<Bytes>) -> PyResult<()> {
+        let pair = KeyValue { key: key.stored(), value: value.map(Bytes::stored) };
+        self.with_writer(py, move |writer| writer.append_key_value_metadata(pair))
     }
 
     /// Finishes the file. The footer is what was written.

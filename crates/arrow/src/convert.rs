@@ -50,7 +50,7 @@ pub(crate) use non_null::{NonNullSlots, validity};
 
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
-use from_values::{from_values, is_text};
+use from_values::from_values;
 use marquetry_base::Result;
 use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
@@ -78,7 +78,7 @@ pub(crate) fn into_array(
                 (_, dictionary) => dictionary,
             };
             dictionary::look_up(values, validity.as_ref(), dictionary)
-                .and_then(|values| from_values(values, nulls(validity), leaf, to, is_text(leaf)))
+                .and_then(|values| from_values(values, nulls(validity), leaf, to, leaf.is_text()))
         }
     };
     result.map_err(|error| error.in_column(leaf.dotted().clone()))

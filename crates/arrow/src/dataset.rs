@@ -46,6 +46,8 @@ mod local;
 mod opened;
 mod partition;
 mod parts;
+#[cfg(feature = "fs")]
+mod pattern;
 mod predicate_names;
 mod reader;
 mod schema;
@@ -56,6 +58,8 @@ mod table;
 mod table_types;
 
 pub use file_pruning::Needed;
+#[cfg(feature = "fs")]
+pub use pattern::{expand_pattern, is_pattern};
 pub use reader::DatasetReader;
 #[cfg(feature = "async")]
 pub use stream::DatasetStream;

@@ -65,7 +65,7 @@ pub(crate) use column_order::ordered;
 pub(crate) use exact_cast::cast_exact;
 pub(crate) use path_column::PathColumn;
 pub(crate) use promotion::is_promotable;
-pub(crate) use union::union;
+pub(crate) use union::{is_same_column, union};
 
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;

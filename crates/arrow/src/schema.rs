@@ -8,6 +8,7 @@
 //!    now is passed over, because tools that rewrite files copy the metadata without reading it;
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
+pub(crate) mod binary_metadata;
 pub(crate) mod compatibility;
 pub(crate) mod default_types;
 mod extension;
@@ -23,6 +24,7 @@ pub(crate) mod repair;
 mod supplied;
 mod type_options;
 
+pub use binary_metadata::BINARY_METADATA_PREFIX;
 pub use extension::is_variant;
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
@@ -57,7 +59,7 @@ pub fn to_arrow(
 ) -> ArrowSchema {
     let names = places.into_iter().zip(fields).map(|(place, field)| (place, &*field.name));
     let stored = match metadata.get(ARROW_SCHEMA_KEY) {
-        Some(base64) if options.use_arrow_schema => ipc::find(base64, names),
+        Some(base64) if options.use_arrow_schema => ipc::find(base64, names, options.binary_metadata),
         _ => None,
     };
     let ipc::Found { fields: hints, metadata: mut kept } = stored.unwrap_or_default();

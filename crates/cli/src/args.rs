@@ -10,6 +10,6 @@ mod write;
 pub(crate) use common::{
     Files, Format, InputTables, OnCorruptArg, Selection, TableArgs, ValueArgs, condition,
 };
-pub(crate) use input::{InferRows, InputArgs, Source, UnknownKeys};
+pub(crate) use input::{Decimals, InferRows, InputArgs, Mixed, Ragged, Source, UnknownKeys};
 pub(crate) use shred::{Shred, ShredArg, shred};
 pub(crate) use write::{Bloom, CompatArg, Date64Arg, GeoVersion, OfColumn, Report, Target, WriteArgs};

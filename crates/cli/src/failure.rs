@@ -1,6 +1,7 @@
 //! What goes wrong, its line on standard error, and the exit code.
 
 use crate::file_name;
+use crate::other_format;
 use crate::printable::printable;
 use arrow_schema::ArrowError;
 use marquetry::errors::{Error, ErrorKind};
@@ -72,8 +73,14 @@ impl Outcome {
         }
         use io::Write;
         let named = failure.named_file();
+        let file = file.or(named.as_deref());
+        let said = match (failure, file) {
+            (Failure::File(error), Some(file)) if error.is_damage() => other_format::told(file, error),
+            _ => None,
+        };
+        let line = said.map_or_else(|| line(file, failure), |said| line(file, said));
         // There is nowhere left to say that this failed.
-        let _ = writeln!(io::stderr(), "{}", line(file.or(named.as_deref()), failure));
+        let _ = writeln!(io::stderr(), "{line}");
     }
 
     /// Remembers that files differ, which is no failure, but has the same exit code as a bad file.
@@ -120,7 +127,7 @@ impl Display for Failure {
 
 /// The error's own text, but without the file: the line begins with it.
 fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
-    write!(f, "{}: {}", error.kind().name(), error.message())?;
+    write!(f, "{}: {}{}", error.kind().name(), error.message(), option_that_helps(error.message()))?;
     if let Some(source) = error.get_ref() {
         write!(f, ": {source}")?;
     }
@@ -131,6 +138,14 @@ fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     parts.extend(place.page.map(|page| format!("page {page}")));
     parts.extend(place.offset.map(|offset| format!("byte {offset}")));
     if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
+}
+
+/// The option that does what a message speaks of: the library does not know what it is called here.
+fn option_that_helps(message: &str) -> &'static str {
+    match message.contains("union by name") {
+        true => "; --union-by-name makes it one",
+        false => "",
+    }
 }
 
 impl From<Error> for Failure {

@@ -5,8 +5,9 @@ use crate::column_list::all_columns;
 use crate::failure::{Failure, Outcome};
 use crate::remote;
 use crate::table_source::TableSource;
-use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
+use marquetry::errors::ErrorKind;
+use marquetry::{OpenFile, dataset};
 use std::path::{Path, PathBuf};
 
 impl Files {
@@ -60,20 +61,18 @@ fn is_pattern(file: &Path) -> bool {
     if remote::is_url(file) {
         return remote::is_pattern(file);
     }
-    let has_wildcards = file.to_str().is_some_and(|name| name.contains(['*', '?', '[']));
-    has_wildcards && !file.exists()
+    dataset::is_pattern(file)
 }
 
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let text = pattern.to_str().unwrap_or_default();
     let matched: Vec<PathBuf> = match remote::is_url(pattern) {
         true => remote::files(pattern)?,
         false => {
-            let paths =
-                glob::glob(text).map_err(|error| Failure::Usage(format!("wrong pattern: {error}")))?;
             // What cannot be looked into may have files that are meant.
-            let paths = paths.collect::<Result<Vec<_>, _>>();
-            let paths = paths.map_err(|error| Failure::Check(format!("cannot look for files: {error}")))?;
+            let paths = dataset::expand_pattern(pattern).map_err(|error| match error.kind() {
+                ErrorKind::Argument => Failure::Usage(error.message().to_owned()),
+                _ => Failure::Check(format!("cannot look for files: {error}")),
+            })?;
             paths.into_iter().filter(|path| !path.is_dir()).collect()
         }
     };

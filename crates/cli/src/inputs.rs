@@ -8,6 +8,7 @@
 //! csv jsonl geojson arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
 //! project      some columns, some rows
+//! without_effect  options that the format of the input has no use for
 //! zstd_text    text in Zstandard frames
 //! bad_input    errors of input that is not what it should be
 //! ```
@@ -26,6 +27,7 @@ mod jsonl;
 mod kind;
 mod parquet;
 mod project;
+mod without_effect;
 mod zstd_text;
 
 use crate::args::OnCorruptArg;
@@ -52,7 +54,10 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
                     file_name::shown(other)
                 ))),
                 ([path], Some(_)) => open_one(path, wanted),
-                _ => parquet::open_many(paths, wanted),
+                _ => {
+                    without_effect::refuse(wanted.args, Kind::Parquet)?;
+                    parquet::open_many(paths, wanted)
+                }
             }
         }
     }
@@ -61,6 +66,7 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
 fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let origin = ByteStream::new(path);
     let kind = Kind::of(path, wanted.args.from)?;
+    without_effect::refuse(wanted.args, kind)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
         return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
     }

@@ -32,6 +32,8 @@
 //! serve     a folder of files as a site on this machine
 //! unreferenced    bytes of a file that nothing refers to
 //! ordered_map    a parallel map that keeps the order
+//! other_format   files that are no Parquet, and look like something else
+//! thousands      numbers that were typed with separators
 //! output    standard output: text or JSON
 //! json_stream   JSON that is written while its parts come
 //! overwrite  where a file may be written
@@ -74,6 +76,7 @@ mod metrics;
 #[cfg(unix)]
 mod open_files;
 mod ordered_map;
+mod other_format;
 mod output;
 mod overwrite;
 mod pager;
@@ -96,6 +99,7 @@ mod standard_input;
 mod table_source;
 mod terminal;
 mod text_table;
+mod thousands;
 mod unreferenced;
 
 pub use commands::optimize::{OptimizeOptions, Optimized, OptimizedColumn, optimize};
@@ -123,7 +127,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let matches = help::flowing(CommandLine::command()).try_get_matches_from(arguments);
     let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(args) => args,
-        Err(error) => return refused(&error),
+        Err(error) => return refused(&thousands::with_tip(error)),
     };
     args.memory.apply();
     #[cfg(unix)]

@@ -11,7 +11,7 @@ use arrow_buffer::i256;
 use arrow_schema::TimeUnit as ArrowUnit;
 use marquetry::internals::encoding::{PhysicalType, Values};
 use marquetry::schema::Leaf;
-use marquetry_base::{Printable, steers_terminal};
+use marquetry_base::{Printable, push_hex, push_uuid, steers_terminal};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_text::format::scalar::{self, Form};
 use marquetry_text::format::{json_text, time};
@@ -27,7 +27,7 @@ pub(crate) fn json(bytes: &[u8], leaf: &Leaf) -> Value {
         Some(Form::Text) => Value::String(text),
         None => {
             text.clear();
-            scalar::hex(bytes, &mut text);
+            push_hex(bytes, &mut text);
             Value::String(text)
         }
     }
@@ -64,11 +64,11 @@ impl<'a> ShownValue<'a> {
             ) => true,
             _ => leaf.physical() != PhysicalType::ByteArray,
         };
-        let is_text = leaf.logical().is_some_and(LogicalType::is_text) && std::str::from_utf8(bytes).is_ok();
+        let is_text = leaf.is_text() && std::str::from_utf8(bytes).is_ok();
         ShownValue::Long(
             bytes,
             match (is_hex, is_text) {
-                (true, _) => scalar::hex,
+                (true, _) => push_hex,
                 (_, true) => |piece, out| out.push_str(&String::from_utf8_lossy(piece)),
                 (_, false) => scalar::escaped,
             },
@@ -208,8 +208,8 @@ fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
             let part = |i: usize| Some(i64::from(u32::from_le_bytes(*bytes.get(i..)?.first_chunk()?)));
             time::interval(part(0)?, part(4)?, part(8)? * 1_000_000, out);
         }
-        Some(LogicalType::Uuid) => scalar::uuid(bytes, out),
-        _ => scalar::hex(bytes, out),
+        Some(LogicalType::Uuid) => push_uuid(bytes, out),
+        _ => push_hex(bytes, out),
     }
     Some(Form::Text)
 }

@@ -240,6 +240,11 @@ impl Leaf {
         self.logical.as_ref()
     }
 
+    /// Whether it is annotated as text, and the values must be UTF-8.
+    pub fn is_text(&self) -> bool {
+        self.logical().is_some_and(LogicalType::is_text)
+    }
+
     /// Whether it has an annotation that is not known here, or that does not fit its physical type. The values are then
     /// what the physical type says, but how they are ordered is not known.
     pub fn is_misunderstood(&self) -> bool {

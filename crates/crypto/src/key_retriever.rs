@@ -1,7 +1,6 @@
 //! Who finds the key of which a file has the metadata.
 
-use marquetry_base::Result;
-use std::fmt::Write;
+use marquetry_base::{Result, push_hex};
 
 /// Finds keys by the key metadata that a writer left in the file: the name of a key, or the key itself, encrypted under another one.
 ///
@@ -25,10 +24,7 @@ pub fn shown_metadata(metadata: &[u8]) -> String {
         Some(text) => format!("{:?}..", text.chars().take(MOST_SHOWN).collect::<String>()),
         None => {
             let mut out = "0x".to_owned();
-            for byte in metadata.iter().take(MOST_SHOWN / 2) {
-                // A string takes everything.
-                let _ = write!(out, "{byte:02x}");
-            }
+            push_hex(&metadata[..metadata.len().min(MOST_SHOWN / 2)], &mut out);
             if metadata.len() > MOST_SHOWN / 2 {
                 out.push_str("..");
             }

@@ -19,7 +19,7 @@ pub(crate) fn kind_of(data_type: &DataType) -> Option<Kind> {
     match value_type(data_type) {
         Boolean | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Some(Kind::Same),
         Date32 | Timestamp(..) | Decimal32(..) | Decimal64(..) | Decimal128(..) => Some(Kind::Same),
-        other if is_text(other) || is_binary(other) => Some(Kind::Same),
+        other if other.is_string() || is_binary(other) => Some(Kind::Same),
         Float32 | Float64 => Some(Kind::Float),
         _ => None,
     }
@@ -56,7 +56,7 @@ pub(crate) fn stores(leaf: &Leaf, data_type: &DataType) -> bool {
                 _ => false,
             }
         }
-        (text, P::ByteArray) if is_text(text) => plain || leaf.logical() == Some(&LogicalType::String),
+        (text, P::ByteArray) if text.is_string() => plain || leaf.logical() == Some(&LogicalType::String),
         (binary, P::ByteArray) if is_binary(binary) => plain,
         _ => false,
     }
@@ -79,10 +79,6 @@ pub(crate) fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
-pub(crate) fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-}
-
 pub(crate) fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
 }
@@ -90,7 +86,7 @@ pub(crate) fn is_binary(data_type: &DataType) -> bool {
 /// Whether two types differ in nothing but how their bytes are laid out.
 pub(crate) fn is_same_but_layout(a: &DataType, b: &DataType) -> bool {
     let (a, b) = (value_type(a), value_type(b));
-    a == b || is_text(a) && is_text(b) || is_binary(a) && is_binary(b)
+    a == b || a.is_string() && b.is_string() || is_binary(a) && is_binary(b)
 }
 
 fn decimal_scale(data_type: &DataType) -> Option<i32> {

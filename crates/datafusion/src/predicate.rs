@@ -15,7 +15,7 @@
 //! | `CASE`, as joins of several partitions have it | any of its results | prunes |
 //! | anything else | none | |
 
-use crate::column_kind::{Kind, is_same_but_layout, is_text, kind_of, root_leaf, stores};
+use crate::column_kind::{Kind, is_same_but_layout, kind_of, root_leaf, stores};
 use crate::column_name::quoted;
 use crate::literal::{is_nan, literal};
 use crate::variant_paths::{PathColumns, path_of};
@@ -238,7 +238,7 @@ impl<'a> Translator<'a> {
     }
 
     fn text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked> {
-        self.asked(expr).filter(|asked| is_text(crate::column_kind::value_type(&asked.data_type)))
+        self.asked(expr).filter(|asked| crate::column_kind::value_type(&asked.data_type).is_string())
     }
 
     /// The column that an expression is, if it can be asked in the file.

@@ -1,6 +1,6 @@
 //! Which schema a table has, and which one its files are read as.
 
-use crate::column_kind::{is_binary, is_same_but_layout, is_text, value_type};
+use crate::column_kind::{is_binary, is_same_but_layout, value_type};
 use crate::variant_storage::{below, changed_fields, is_restored, with_type};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
@@ -49,8 +49,8 @@ fn read_fields(file: &Fields, table: &Fields) -> Fields {
 fn read_type(file: &Field, table: &Field) -> DataType {
     match (file.data_type(), table.data_type()) {
         (stored, wanted) if is_restored(file, wanted) => stored.clone(),
-        (stored, wanted) if is_text(stored) && is_text(wanted) => wanted.clone(),
-        (stored, wanted) if is_binary(stored) && (is_binary(wanted) || is_text(wanted)) => wanted.clone(),
+        (stored, wanted) if stored.is_string() && wanted.is_string() => wanted.clone(),
+        (stored, wanted) if is_binary(stored) && (is_binary(wanted) || wanted.is_string()) => wanted.clone(),
         (stored, wanted) => parts_like(stored, wanted, &read_type),
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! `payload:user.id` is `variant_get(payload, 'user.id')`; a cast of that, or of a VARIANT itself, is `variant_get` with a type.
 
-use crate::column_kind::is_text;
 use crate::variant_functions::{VariantGet, variant_get};
 use crate::variant_storage::is_variant_storage;
 use arrow_schema::{DataType, TimeUnit};
@@ -99,7 +98,7 @@ fn kind_of(wanted: &DataType) -> Option<PrimitiveType> {
         DataType::Timestamp(_, Some(_)) => PrimitiveType::TimestampMicros,
         DataType::Timestamp(_, None) => PrimitiveType::LocalTimestampMicros,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => PrimitiveType::Binary,
-        text if is_text(text) => PrimitiveType::String,
+        text if text.is_string() => PrimitiveType::String,
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! Numbers and texts as they are shown.
 
-use marquetry_base::Printable;
+use marquetry_base::{Printable, to_hex};
 use unicode_width::UnicodeWidthChar;
 
 /// Text of the file on one line: nothing of it steers the terminal, and it has an end.
@@ -13,7 +13,7 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// Bytes as two digits each, with spaces between; the first of many.
 pub(crate) fn hex(bytes: &[u8], most: usize) -> String {
-    let mut out: Vec<String> = bytes.iter().take(most).map(|byte| format!("{byte:02x}")).collect();
+    let mut out: Vec<String> = bytes.iter().take(most).map(|byte| to_hex(&[*byte])).collect();
     if bytes.len() > most {
         out.push("…".to_owned());
     }

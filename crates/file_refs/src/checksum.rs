@@ -3,7 +3,7 @@
 //! SPEC: LogicalTypes.md, FILE, checksum: `ALGORITHM:digest`, hexadecimal in small letters but for ETAG.
 
 use crate::crc32c::Crc32c;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, to_hex};
 use md5::{Digest, Md5};
 use sha2::Sha256;
 
@@ -115,14 +115,10 @@ impl Hasher {
     /// In hexadecimal.
     pub(crate) fn finish(self) -> String {
         match self {
-            Hasher::Md5(hasher) => hex(&hasher.finalize()),
-            Hasher::Crc32(hasher) => hex(&hasher.finalize().to_be_bytes()),
-            Hasher::Crc32c(hasher) => hex(&hasher.finish().to_be_bytes()),
-            Hasher::Sha256(hasher) => hex(&hasher.finalize()),
+            Hasher::Md5(hasher) => to_hex(&hasher.finalize()),
+            Hasher::Crc32(hasher) => to_hex(&hasher.finalize().to_be_bytes()),
+            Hasher::Crc32c(hasher) => to_hex(&hasher.finish().to_be_bytes()),
+            Hasher::Sha256(hasher) => to_hex(&hasher.finalize()),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

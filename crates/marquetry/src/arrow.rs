@@ -9,8 +9,9 @@ pub use marquetry_arrow::async_reader::{self, ParquetRecordBatchStreamBuilder};
 pub use marquetry_arrow::async_writer::{self, AsyncArrowWriter};
 pub use marquetry_arrow::evolution;
 pub use marquetry_arrow::schema::{
-    ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, FIELD_ID_KEY, HintPolicy, StringLayout, TypeHook, TypeOptions,
-    parse_stored as parse_stored_schema, print_stored as print_stored_schema,
+    ARROW_SCHEMA_KEY as ARROW_SCHEMA_META_KEY, BINARY_METADATA_PREFIX, FIELD_ID_KEY, HintPolicy,
+    StringLayout, TypeHook, TypeOptions, parse_stored as parse_stored_schema,
+    print_stored as print_stored_schema,
 };
 
 /// The key of an Arrow field's metadata under which the Parquet field id stands.

@@ -67,15 +67,18 @@ impl<'a> Container<'a> {
         number(self.ids, i, self.id_size).ok_or_else(|| Error::argument(format!("field {i} of {}", self.len)))
     }
 
-    /// Where the field of an id is; `None` if there is none, or there are too many to look at them all.
+    /// Whether looking at the ids of all fields takes no longer than a binary search for a name.
     #[inline]
-    pub(crate) fn position_of(&self, id: usize) -> Option<Option<usize>> {
+    pub(crate) fn has_few(&self) -> bool {
+        self.id_size == 1 || self.len <= FEW
+    }
+
+    /// Where the field of an id is, by looking at each.
+    #[inline]
+    pub(crate) fn position_of(&self, id: usize) -> Option<usize> {
         match self.id_size {
-            1 => Some(u8::try_from(id).ok().and_then(|id| self.ids.iter().position(|other| *other == id))),
-            _ if self.len <= FEW => {
-                Some((0..self.len).find(|i| number(self.ids, *i, self.id_size) == Some(id)))
-            }
-            _ => None,
+            1 => u8::try_from(id).ok().and_then(|id| self.ids.iter().position(|other| *other == id)),
+            size => (0..self.len).find(|i| number(self.ids, *i, size) == Some(id)),
         }
     }
 

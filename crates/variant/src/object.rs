@@ -46,19 +46,27 @@ impl<'a> Object<'a> {
     ///
     /// If the bytes of a name that is looked at, or of the field, are not there.
     pub fn get(&self, name: &str) -> Result<Option<Variant<'a>>> {
+        if let Some(at) = self.search(name)? {
+            return self.variant(at).map(Some);
+        }
+        // Out of order it may be anywhere.
+        for i in 0..self.fields.len {
+            if self.name_bytes(i)? == name.as_bytes() {
+                return self.variant(i).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where the field of that name is, by binary search: fields that are out of order may not be found.
+    pub(crate) fn search(&self, name: &str) -> Result<Option<usize>> {
         let (mut low, mut high) = (0, self.fields.len);
         while low < high {
             let middle = low + (high - low) / 2;
             match self.name_bytes(middle)?.cmp(name.as_bytes()) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => return self.variant(middle).map(Some),
-            }
-        }
-        // Out of order it may be anywhere.
-        for i in 0..self.fields.len {
-            if self.name_bytes(i)? == name.as_bytes() {
-                return self.variant(i).map(Some);
+                Ordering::Equal => return Ok(Some(middle)),
             }
         }
         Ok(None)
@@ -99,11 +107,12 @@ impl<'a> Object<'a> {
 
     /// The positions of the fields in the order of their names; `None` if they are stored in it, or a name is not there.
     fn order(&self) -> Option<Vec<usize>> {
-        let mut before: Option<&[u8]> = None;
-        let is_ordered = (0..self.fields.len).all(|i| {
-            let Ok(name) = self.name_bytes(i) else { return false };
-            before.replace(name).is_none_or(|before| before < name)
-        });
+        // PERF: where names are sorted, so are their ids. `entries` compares the names all the same.
+        let is_ordered = match self.metadata.is_sorted() {
+            _ if self.fields.len <= 1 => true,
+            true => self.ascends(|i| self.fields.id(i).ok()),
+            false => self.ascends(|i| self.name_bytes(i).ok()),
+        };
         if is_ordered {
             return None;
         }
@@ -111,6 +120,17 @@ impl<'a> Object<'a> {
         let mut names = names.collect::<Option<Vec<_>>>()?;
         names.sort_unstable();
         Some(names.into_iter().map(|(_, i)| i).collect())
+    }
+
+    /// Whether what all fields have is there, and each is above the one before.
+    fn ascends<T: Ord>(&self, of: impl Fn(usize) -> Option<T>) -> bool {
+        let mut before: Option<T> = None;
+        (0..self.fields.len).all(|i| {
+            let Some(next) = of(i) else { return false };
+            let is_above = before.as_ref().is_none_or(|before| *before < next);
+            before = Some(next);
+            is_above
+        })
     }
 
     /// Appends an object of some of these fields, in binary, of the same metadata. `at` are their positions among the fields, in

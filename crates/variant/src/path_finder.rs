@@ -113,7 +113,7 @@ impl<'a> PathFinder<'a> {
     }
 }
 
-/// The value of a field. PERF: of few fields the ids are looked at, and no name.
+/// The value of a field. PERF: of few fields the ids are looked at, and no name; of many it is most likely where its name is in order.
 #[inline]
 fn field<'a>(
     metadata: Metadata<'a>,
@@ -121,10 +121,11 @@ fn field<'a>(
     name: Name,
     text: &str,
 ) -> Result<Option<&'a [u8]>> {
-    if let Name::Id(id) = name
-        && let Some(place) = fields.position_of(id)
-    {
-        return place.map(|at| fields.value(at)).transpose();
-    }
-    Ok(Object::new(metadata, *fields).get(text)?.map(|field| field.bytes()))
+    let object = Object::new(metadata, *fields);
+    let Name::Id(id) = name else { return Ok(object.get(text)?.map(|field| field.bytes())) };
+    let place = match fields.has_few() {
+        true => fields.position_of(id),
+        false => object.search(text)?.or_else(|| fields.position_of(id)),
+    };
+    place.map(|at| fields.value(at)).transpose()
 }

@@ -306,6 +306,47 @@ fn objects_out_of_order_are_read() {
     assert_eq!(error.message(), "variant: two fields of an object are named a");
 }
 
+/// The same of an object of so many fields that a search for a name comes first: ids and offsets have two bytes.
+#[test]
+fn wide_objects_out_of_order_are_read() {
+    let text = |of: std::ops::Range<usize>| {
+        let fields: Vec<String> = of.map(|i| format!(r#""f{i:03}":{}"#, i % 100)).collect();
+        format!(r#"{{"all":{{{}}},"only":{{"g":1}}}}"#, fields.join(","))
+    };
+    let (metadata, whole) = json::parse(&text(0..300)).unwrap();
+    let all = Variant::new(&metadata, &whole).unwrap().get("all").unwrap().unwrap();
+    let value = all.bytes();
+    // Type, number of fields in four bytes, ids, offsets and one more, values.
+    let n = u32::from_le_bytes(value[1..5].try_into().unwrap()) as usize;
+    assert_eq!((value[0] >> 2 & 3, value[0] >> 4 & 3, n), (1, 1, 300));
+    let (ids, offsets) = (&value[5..5 + 2 * n], &value[5 + 2 * n..5 + 4 * n]);
+    let backwards = |numbers: &[u8]| numbers.chunks(2).rev().flatten().copied().collect::<Vec<u8>>();
+    let moved = [&value[..5], &backwards(ids), &backwards(offsets), &value[5 + 4 * n..]].concat();
+    let variant = Variant::with_metadata(all.metadata(), &moved).unwrap();
+    assert!(variant.is_same(&all).unwrap() && variant.validate_value().is_err());
+    let find = |name: &str| {
+        PathFinder::new(&name.parse().unwrap())
+            .unwrap()
+            .find(&metadata, &moved)
+            .unwrap()
+            .map(|found| found.bytes().to_vec())
+    };
+    for i in (0..300).step_by(7) {
+        let name = format!("f{i:03}");
+        let wanted = all.get(&name).unwrap().unwrap();
+        assert!(variant.get(&name).unwrap().unwrap().is_same(&wanted).unwrap());
+        assert_eq!(find(&name).unwrap(), wanted.bytes());
+    }
+    // One that the metadata has, and one that it has not.
+    for name in ["g", "f300"] {
+        assert!(variant.get(name).unwrap().is_none() && all.get(name).unwrap().is_none());
+        assert_eq!(find(name), None);
+        let found =
+            PathFinder::new(&name.parse().unwrap()).unwrap().find(&metadata, value).unwrap().is_some();
+        assert!(!found, "{name}");
+    }
+}
+
 /// Each level has 200 elements that all are the next one: as many values as 200 to the power of the depth.
 #[test]
 fn values_that_share_bytes_are_refused() {

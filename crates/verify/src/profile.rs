@@ -8,6 +8,7 @@ use crate::rules::rules_named;
 use marquetry_base::{Error, parse_byte_size};
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 /// What a house wants of its files: what `.marquetry.toml` says. `marquetry lint --help` has all that can be said.
@@ -48,25 +49,47 @@ impl Default for LintProfile {
 impl FromStr for LintProfile {
     type Err = Error;
 
-    /// Fails where the text is no TOML, or says what no profile says.
+    /// Fails, with the line, where the text is no TOML, or says what no profile says.
     fn from_str(text: &str) -> Result<Self, Error> {
         parse(text).map_err(Error::argument)
     }
 }
 
 fn parse(text: &str) -> Result<LintProfile, String> {
-    let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let at =
+            error.span().map_or_else(String::new, |span| format!("line {}: ", line_of(text, span.start)));
+        format!("{at}no TOML: {}", error.message().replace('\n', ", "))
+    })?;
     let mut profile = LintProfile::default();
     for (key, value) in &table {
-        match key.as_str() {
-            "level" => profile.level = one_of(key, value, LEVELS)?,
-            "fail" => profile.judgement.fails_from = one_of(key, value, SEVERITIES)?,
-            "severity" => profile.set_severities(subtable(key, value)?)?,
-            "limits" => profile.limits = limits(subtable(key, value)?)?,
-            _ => return Err(unknown(key, &["level", "fail", "severity", "limits"])),
-        }
+        profile.set(key, value).map_err(|why| match place_of_mistake(text, key, value) {
+            Some(at) => format!("line {}: {why}", line_of(text, at)),
+            None => why,
+        })?;
     }
     Ok(profile)
+}
+
+/// Where the entry begins that a profile cannot have, below this key or the key itself. Values know nothing of their places: each
+/// entry is tried by itself.
+fn place_of_mistake(text: &str, key: &str, value: &Value) -> Option<usize> {
+    let parsed = DeTable::parse(text).ok()?;
+    let (place, below) = parsed.get_ref().get_key_value(key)?;
+    let is_wrong = |(name, value): &(&String, &Value)| {
+        let alone = Table::from_iter([((*name).clone(), (*value).clone())]);
+        LintProfile::default().set(key, &Value::Table(alone)).is_err()
+    };
+    let entry = value.as_table().and_then(|table| table.iter().find(is_wrong));
+    let entry = entry
+        .zip(below.get_ref().as_table())
+        .and_then(|((name, _), below)| below.get_key_value(name.as_str()).map(|(name, _)| name.span().start));
+    Some(entry.unwrap_or(place.span().start))
+}
+
+/// The number of the line of a byte, counted from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 impl LintProfile {
@@ -77,6 +100,18 @@ impl LintProfile {
             .with_level(self.level)
             .with_ignore(self.off.clone())
             .with_house_limits(self.limits.clone())
+    }
+
+    /// Takes one entry of the profile.
+    fn set(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        match key {
+            "level" => self.level = one_of(key, value, LEVELS)?,
+            "fail" => self.judgement.fails_from = one_of(key, value, SEVERITIES)?,
+            "severity" => self.set_severities(subtable(key, value)?)?,
+            "limits" => self.limits = limits(subtable(key, value)?)?,
+            _ => return Err(unknown(key, &["level", "fail", "severity", "limits"])),
+        }
+        Ok(())
     }
 
     /// What is said of a rule outweighs what is said of all whose ids begin so.
@@ -242,6 +277,23 @@ mod tests {
         ] {
             let error = text.parse::<LintProfile>().unwrap_err().to_string();
             assert!(error.contains(named), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_their_line() {
+        for (text, said) in [
+            ("level = 'deep'\nfail = = 1", "line 2: no TOML: "),
+            ("# ours\nlevl = 'deep'", "line 2: levl is nothing"),
+            ("level = 'deep'\n\n[limits]\nstatistics = true\ncodecs = 'zstd'", "line 5: codecs is no list"),
+            ("[limits]\ncolumns = {\n  max = 'x' }", "line 2: columns.max"),
+            ("[severity]\npage = 'off'\nno-rule = 'off'", "line 3: "),
+            ("severity = 1", "line 1: severity is no table"),
+            ("level = 'deep'\nlimits.rows = 1", "line 2: rows is nothing"),
+        ] {
+            let error = text.parse::<LintProfile>().unwrap_err();
+            assert!(error.message().starts_with(said), "{text}: {error}");
+            assert!(!error.message().contains('\n'), "{error}");
         }
     }
 }

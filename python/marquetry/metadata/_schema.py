@@ -105,7 +105,10 @@ class ColumnSchema:
 
     @property
     def converted_type(self) -> str:
-        """The older annotation."""
+        """The older annotation. There is none of local times, whatever writers leave for older readers."""
+        logical = self._leaf["logical"]
+        if logical is not None and logical[0] in ("Time", "Timestamp") and not logical[1]["utc"]:
+            return "NONE"
         return self._leaf["converted"] or "NONE"
 
     @property

@@ -149,6 +149,9 @@ def _same(data_type: Any, value: Any) -> bool:
         return types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type)
     if isinstance(value, bytes):
         return types.is_binary(data_type) or types.is_large_binary(data_type)
+    if getattr(value, "nanosecond", 0):
+        # An instant of pandas: pyarrow compares with what Python's own have of it.
+        return False
     if isinstance(value, datetime.datetime):
         has_zone = value.tzinfo is not None
         return types.is_timestamp(data_type) and (data_type.tz is not None) == has_zone
@@ -161,10 +164,19 @@ def _same(data_type: Any, value: Any) -> bool:
 
 def _pushed_expression(expression: Any, schema: Any) -> str | None:
     """An expression that our reader can ask, if all that it compares has types that are safe."""
+    import pyarrow as pa
+
     from .._filters import Program
 
     try:
-        program = Program(expression)
+        program = Program(expression, lambda: schema)
+        for name, path in program.asked():
+            field = _field(schema, path)
+            # Our reader asks for no groups, and of types that are not safe nothing.
+            if field is None or field.type.num_fields > 0 or name == "starts_with" and not _same(field.type, ""):
+                return None
+            if name == "is_nan" and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
+                return None
         for path, values in program.compared():
             field = _field(schema, path)
             if field is None or not all(value is not None and _same(field.type, value) for value in values):

@@ -149,10 +149,18 @@ def _check_type(encoding: str, data_type: pa.DataType, name: str, integer_decima
         raise OSError(f"DELTA_BINARY_PACKED encoder only supports INT32 and INT64, not column {name}")
     if encoding == "rle" and not types.is_boolean(data_type):
         raise OSError(f"RLE only supports BOOLEAN, not column {name}")
-    is_bytes = types.is_string(data_type) or types.is_binary(data_type) or types.is_large_string(data_type) or types.is_large_binary(data_type)
+    is_bytes = any(
+        is_one(data_type)
+        for is_one in (
+            types.is_string, types.is_binary, types.is_large_string, types.is_large_binary, types.is_string_view, types.is_binary_view,
+        )
+    )  # fmt: skip
+    # As they are stored.
+    is_fixed = types.is_fixed_size_binary(data_type) or types.is_float16(data_type)
+    is_fixed |= types.is_decimal(data_type) and not (integer_decimals and data_type.precision <= 18)
     if encoding == "delta_length_byte_array" and not is_bytes:
         raise OSError(f"DELTA_LENGTH_BYTE_ARRAY only supports BYTE_ARRAY, not column {name}")
-    if encoding == "delta_byte_array" and not (is_bytes or types.is_fixed_size_binary(data_type)):
+    if encoding == "delta_byte_array" and not (is_bytes or is_fixed):
         raise OSError(f"DELTA_BYTE_ARRAY only supports BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY, not column {name}")
     if encoding == "bit_packed":
         raise OSError("BIT_PACKED is not written")

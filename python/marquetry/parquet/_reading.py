@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from .. import _marquetry
 from ..metadata._file import FileMetaData, ParquetSchema, as_metadata
+from ._binary_metadata import read_batch, read_schema, read_table
 from ._errors import as_pyarrow
 from ._keys import as_decryption
 from ._source import input_of, is_path
-from ._types import chosen, map_fields, without_extensions
+from ._types import chosen, layout_of, map_fields, without_extensions
 
 
 class ParquetFile:
@@ -94,7 +95,13 @@ class ParquetFile:
             for name in read_dictionary:
                 if name not in paths:
                     raise KeyError(name)
+        layout = layout_of(binary_type)
+        # Dictionaries have one layout only: where another is asked for, there are none.
+        if layout is not None:
+            options["text_of_dictionaries"] = layout
+        elif read_dictionary:
             options["dictionary_columns"] = set(read_dictionary)
+        if options != self._options:
             self._file = self._open(self._input, options, self._name)
         change = chosen(binary_type, list_type)
         # Types that were stored outweigh what is asked for.
@@ -124,7 +131,7 @@ class ParquetFile:
         """The Arrow schema."""
         if self._schema_arrow is None:
             with as_pyarrow(opening=True):
-                self._schema_arrow = pa.schema(self._file.schema())
+                self._schema_arrow = read_schema(self._file.schema())
         return self._schema_arrow
 
     def _schema_of(self, roots: list[str]) -> pa.Schema:
@@ -132,7 +139,7 @@ class ParquetFile:
         if self._schema_arrow is not None:
             return self._schema_arrow
         with as_pyarrow(opening=True):
-            return pa.schema(self._file.schema(self._file.footer.paths_below(roots)))
+            return read_schema(self._file.schema(self._file.footer.paths_below(roots)))
 
     @property
     def num_row_groups(self) -> int:
@@ -188,14 +195,14 @@ class ParquetFile:
 
     def _table(self, options: dict[str, Any], whole: str) -> pa.Table:
         try:
-            return pa.table(self._file.read(options, whole))
+            return read_table(self._file.read(options, whole))
         except ValueError:
             if self._options["int96"] != "ns" or not any(column.physical_type == "INT96" for column in self.schema):
                 raise
         # Timestamps that nanoseconds do not hold: pyarrow gives other ones, we give none.
         options_of_file = {**self._options, "int96": "auto", "ignore_arrow_schema": True, "schema": None}
         file = self._open(self._input, options_of_file, self._name)
-        table = pa.table(file.read(options, whole))
+        table = read_table(file.read(options, whole))
         return _narrowed(table)
 
     def _scan(
@@ -246,7 +253,7 @@ class ParquetFile:
                     batch = next(stream, None)
                 if batch is None:
                     return
-                yield pa.record_batch(batch)
+                yield read_batch(batch)
         finally:
             stream.close()
 

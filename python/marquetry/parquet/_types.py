@@ -7,42 +7,48 @@ from typing import Any, Callable
 import pyarrow as pa
 
 
-def map_fields(schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType]) -> pa.Schema:
-    """A schema whose types, nested ones included, are changed from the inside out."""
+def map_fields(
+    schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType], inside_extensions: bool = False
+) -> pa.Schema:
+    """A schema whose types, nested ones included, are changed from the inside out. Extension types stay, or with
+    `inside_extensions` become what their values are stored as where that is changed."""
 
     def changed(field: pa.Field) -> pa.Field:
-        data_type = map_type(field.type, change)
+        data_type = map_type(field.type, change, inside_extensions)
         return field if data_type is field.type else field.with_type(data_type)
 
     return pa.schema([changed(field) for field in schema], metadata=schema.metadata)
 
 
-def map_type(data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+def map_type(
+    data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType], inside_extensions: bool = False
+) -> pa.DataType:
     """A type whose parts are changed, and then itself."""
-
-    def inner(field: pa.Field) -> pa.Field:
-        return field.with_type(map_type(field.type, change))
-
-    types = pa.types
     if isinstance(data_type, pa.BaseExtensionType):
-        return data_type
-    if data_type.num_fields == 0:
-        return change(data_type)
+        if not inside_extensions:
+            return data_type
+        storage = map_type(data_type.storage_type, change, inside_extensions)
+        return data_type if storage.equals(data_type.storage_type) else storage
+    return change(with_fields(data_type, lambda field: field.with_type(map_type(field.type, change, inside_extensions))))
+
+
+def with_fields(data_type: pa.DataType, change: Callable[[pa.Field], pa.Field]) -> pa.DataType:
+    """A type whose fields, if it has some, are changed."""
+    types = pa.types
     if types.is_struct(data_type):
-        data_type = pa.struct([inner(field) for field in data_type])
-    elif types.is_map(data_type):
-        data_type = pa.map_(inner(data_type.key_field), inner(data_type.item_field), data_type.keys_sorted)
-    elif types.is_fixed_size_list(data_type):
-        data_type = pa.list_(inner(data_type.value_field), data_type.list_size)
-    elif types.is_large_list(data_type):
-        data_type = pa.large_list(inner(data_type.value_field))
-    elif types.is_list(data_type):
-        data_type = pa.list_(inner(data_type.value_field))
-    elif types.is_list_view(data_type):
-        data_type = pa.list_view(inner(data_type.value_field))
-    elif types.is_large_list_view(data_type):
-        data_type = pa.large_list_view(inner(data_type.value_field))
-    return change(data_type)
+        return pa.struct([change(field) for field in data_type])
+    if types.is_map(data_type):
+        return pa.map_(change(data_type.key_field), change(data_type.item_field), data_type.keys_sorted)
+    if types.is_fixed_size_list(data_type):
+        return pa.list_(change(data_type.value_field), data_type.list_size)
+    makers = (
+        (types.is_list, pa.list_), (types.is_large_list, pa.large_list), (types.is_list_view, pa.list_view),
+        (types.is_large_list_view, pa.large_list_view),
+    )  # fmt: skip
+    for is_one, make in makers:
+        if is_one(data_type):
+            return make(change(data_type.value_field))
+    return data_type
 
 
 def compliant(data_type: pa.DataType) -> pa.DataType:
@@ -51,16 +57,7 @@ def compliant(data_type: pa.DataType) -> pa.DataType:
     if types.is_map(data_type):
         key, item = data_type.key_field.with_name("key"), data_type.item_field.with_name("value")
         return pa.map_(key, item, data_type.keys_sorted)
-    if types.is_fixed_size_list(data_type):
-        return pa.list_(data_type.value_field.with_name("element"), data_type.list_size)
-    makers = (
-        (types.is_list, pa.list_), (types.is_large_list, pa.large_list), (types.is_list_view, pa.list_view),
-        (types.is_large_list_view, pa.large_list_view),
-    )  # fmt: skip
-    for is_one, make in makers:
-        if is_one(data_type):
-            return make(data_type.value_field.with_name("element"))
-    return data_type
+    return data_type if types.is_struct(data_type) else with_fields(data_type, lambda field: field.with_name("element"))
 
 
 def chosen(binary_type: Any, list_type: Any) -> Callable[[pa.DataType], pa.DataType] | None:
@@ -88,6 +85,12 @@ def chosen(binary_type: Any, list_type: Any) -> Callable[[pa.DataType], pa.DataT
         return data_type
 
     return change
+
+
+def layout_of(binary_type: Any) -> str | None:
+    """The layout of byte strings that is asked for, in our reader's words; `None` if it is that of old."""
+    layouts = {"large_binary": "large_utf8", "binary_view": "utf8_view"}
+    return None if binary_type is None else layouts.get(str(binary_type))
 
 
 def without_extensions(schema: pa.Schema) -> pa.Schema:

@@ -9,13 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _marquetry
+from .._writer import check_names
 from ..metadata._file import FileMetaData, as_metadata
 from . import _options
+from ._binary_metadata import stored_pairs, text_only
 from ._chunking import content_defined_chunking
 from ._errors import as_pyarrow
 from ._keys import as_encryption
+from ._list_views import as_lists, has_views, list_type
 from ._source import is_local, is_path, output_of, resolve
-from ._types import compliant, map_fields
+from ._types import compliant, map_fields, map_type
 
 _ROWS = 1024 * 1024
 _MOST_ROWS = 64 * 1024 * 1024
@@ -74,6 +77,8 @@ class ParquetWriter:
         use_dictionary = column_encoding is None if use_dictionary is None else use_dictionary
         if not isinstance(schema, pa.Schema):
             raise TypeError(f"a pyarrow.Schema is wanted, not {type(schema).__name__}")
+        with as_pyarrow():
+            check_names(schema)
         self._metadata_collector = options.pop("metadata_collector", None)
         options.pop("memory_pool", None)
         rules = _Rules(
@@ -91,6 +96,7 @@ class ParquetWriter:
         self._stored, self._rules = rules.stored(self.schema), rules
         if use_compliant_nested_type:
             self._stored = map_fields(self._stored, compliant)
+        self._stored = text_only(self._stored)
         columns = [".".join(path) for path, _ in _options.leaves(self._stored, use_compliant_nested_type)]
         properties: dict[str, Any] = {
             "page_version": data_page_version,
@@ -105,7 +111,8 @@ class ParquetWriter:
             "data_page_rows": max_rows_per_page,
             "dictionary_page_size": dictionary_pagesize_limit or 1024 * 1024,
             "row_group_rows": _MOST_ROWS,
-            "arrow_schema": store_schema,
+            # It is among the pairs.
+            "arrow_schema": False,
             "checksums": write_page_checksum,
             "sorting_columns": [(c.column_index, c.descending, c.nulls_first) for c in sorting_columns or ()] or None,
             "bloom_filters": _options.bloom_filters(bloom_filter_options, columns),
@@ -122,7 +129,7 @@ class ParquetWriter:
         }
         self.where = where
         # They are written at the end, each key once.
-        self._pairs = {_text(key): _text(value) for key, value in (schema.metadata or {}).items()}
+        self._pairs = stored_pairs(self.schema, store_schema)
         target, name, self.file_handle = output_of(where, filesystem)
         with as_pyarrow():
             self._writer = _marquetry.Writer(target, self._stored, properties, True, name)
@@ -159,6 +166,7 @@ class ParquetWriter:
         rows = _row_group_rows(row_group_size)
         if not self._stored.equals(table.schema, check_metadata=False):
             table = self._rules.cast(table, self._stored)
+        table = _as(table, self._stored)
         try:
             with as_pyarrow():
                 self._writer.write(table, rows)
@@ -169,7 +177,7 @@ class ParquetWriter:
     def add_key_value_metadata(self, key_value_metadata: dict[Any, Any]) -> None:
         """Adds pairs to the metadata of the file; a key that is there gets the new value."""
         assert self.is_open
-        self._pairs.update((_text(key), _text(value)) for key, value in key_value_metadata.items())
+        self._pairs.update((_bytes(key), _bytes(value)) for key, value in key_value_metadata.items())
 
     def close(self) -> None:
         """Finishes the file."""
@@ -203,9 +211,18 @@ class ParquetWriter:
         self.close()
 
 
-def _text(text: Any) -> str:
-    """A key or a value. Bytes that are no text are an error here, and not when the file is closed."""
-    return text.decode("utf8") if isinstance(text, bytes) else str(text)
+def _bytes(text: Any) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode()
+
+
+def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with the fields of `schema`, which are of its types: with their metadata."""
+    if not isinstance(table, pa.Table):
+        raise TypeError(f"a pyarrow.Table is wanted, not {type(table).__name__}")
+    if table.num_columns == 0:
+        # Its rows are not to be lost.
+        return table.replace_schema_metadata(None)
+    return pa.Table.from_arrays(table.columns, schema=schema)
 
 
 def _row_group_rows(rows: int | None) -> int:
@@ -252,16 +269,22 @@ class _Rules:
 
     def stored(self, schema: pa.Schema) -> pa.Schema:
         """The schema as it is written."""
-        return map_fields(schema, self._stored_type)
+        stored = map_fields(schema, self._stored_type, inside_extensions=True)
+        # What is cast goes through lists.
+        cast = {i for i, field in enumerate(stored) if not field.type.equals(schema.field(i).type)}
+        lists = map_fields(stored, list_type, inside_extensions=True)
+        return pa.schema([lists.field(i) if i in cast else field for i, field in enumerate(stored)], metadata=schema.metadata)
 
     def _stored_type(self, data_type: pa.DataType) -> pa.DataType:
         types = pa.types
+        if types.is_dictionary(data_type):
+            values = self._stored_type(data_type.value_type)
+            return data_type if values.equals(data_type.value_type) else values
         if types.is_union(data_type) or types.is_run_end_encoded(data_type) or types.is_interval(data_type):
             raise pa.ArrowNotImplementedError(f"Unhandled type for Arrow to Parquet schema conversion: {data_type}")
         if types.is_struct(data_type) and data_type.num_fields == 0:
             raise pa.ArrowNotImplementedError("Cannot write struct type with no child field to Parquet")
-        if types.is_date64(data_type):
-            return pa.date32()
+        data_type = _whole_days(data_type)
         if types.is_time32(data_type) and data_type.unit == "s":
             return pa.time32("ms")
         if types.is_uint32(data_type) and self.version == "1.0":
@@ -279,9 +302,26 @@ class _Rules:
 
     def cast(self, table: pa.Table, schema: pa.Schema) -> pa.Table:
         """A table as it is written; fails if a timestamp would lose something, unless that is allowed."""
-        if table.num_columns == 0:
-            return table
-        return table.cast(schema.with_metadata(table.schema.metadata), safe=not self.allow_truncated)
+        columns = [self._cast_column(*pair) for pair in zip(table.columns, schema.types)]
+        return pa.Table.from_arrays(columns, schema=schema) if columns else table
+
+    def _cast_column(self, column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
+        if column.type.equals(data_type):
+            return column
+        if has_views(column.type) and not has_views(data_type):
+            lists = map_type(column.type, list_type, inside_extensions=True)
+            column = pa.chunked_array([as_lists(chunk) for chunk in column.chunks], lists)
+        # Times of day are cut off dates, whatever is allowed of timestamps.
+        days = map_type(column.type, _whole_days, inside_extensions=True)
+        if not days.equals(column.type):
+            column = column.cast(days, safe=False)
+        return column.cast(data_type, safe=not self.allow_truncated)
+
+
+def _whole_days(data_type: pa.DataType) -> pa.DataType:
+    types = pa.types
+    is_date = types.is_date64(data_type) or types.is_dictionary(data_type) and types.is_date64(data_type.value_type)
+    return pa.date32() if is_date else data_type
 
 
 def write_table(

@@ -158,6 +158,14 @@ impl ArrowReaderOptions {
         self
     }
 
+    /// Whether pairs of metadata that are not UTF-8, for which Arrow's Rust types have no place, are kept as hexadecimal digits:
+    /// [`TypeOptions::binary_metadata`](crate::schema::TypeOptions::binary_metadata). Default false.
+    #[must_use]
+    pub fn with_binary_metadata(mut self, keep: bool) -> Self {
+        self.types.binary_metadata = keep;
+        self
+    }
+
     /// The Arrow type of single columns: `hook` is called for each leaf, those in lists and structs included, and gives the
     /// type that it is to have, or `None` where it stays as it would be. It outweighs the stored Arrow schema and the
     /// options of text; [`with_schema`](Self::with_schema) outweighs it. A type that the column cannot become is an error

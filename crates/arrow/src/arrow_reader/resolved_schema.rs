@@ -7,7 +7,9 @@
 
 use super::ProjectionMask;
 use super::options::{ArrowReaderOptions, Int96Unit};
-use crate::schema::{TypeOptions, check_chosen_types, project, to_arrow, to_arrow_as};
+use crate::schema::{
+    BINARY_METADATA_PREFIX, TypeOptions, binary_metadata, check_chosen_types, project, to_arrow, to_arrow_as,
+};
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
@@ -133,7 +135,7 @@ impl SchemaCache {
     pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ResolvedFields {
         self.whole.get_or_init(|| {
             let fields = NestedField::from_schema(metadata.schema());
-            let (pairs, types) = (KeyValues::of(metadata), type_options(options));
+            let (pairs, types) = (KeyValues::of(metadata, options), type_options(options));
             let schema = to_arrow(&fields, 0.., metadata.schema(), &pairs.by_key(), &types);
             ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) }
         })
@@ -158,7 +160,7 @@ impl SchemaCache {
                 Some((*place, NestedField::from_root(metadata.schema(), *root)?))
             };
             let (places, fields): (Vec<_>, Vec<_>) = roots.iter().filter_map(field).unzip();
-            let (pairs, types) = (KeyValues::of(metadata), type_options(options));
+            let (pairs, types) = (KeyValues::of(metadata, options), type_options(options));
             let schema = to_arrow(&fields, places, metadata.schema(), &pairs.by_key(), &types);
             ResolvedFields { fields: fields.into(), schema: Arc::new(schema) }
         };
@@ -202,8 +204,15 @@ fn with_virtual(schema: ArrowSchema, options: &ArrowReaderOptions) -> SchemaRef 
 struct KeyValues<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> KeyValues<'a> {
-    fn of(metadata: &'a ParquetMetaData) -> Self {
-        let text = |pair: KeyValueView<'a>| (pair.key_text(), pair.value_text().unwrap_or_default());
+    fn of(metadata: &'a ParquetMetaData, options: &ArrowReaderOptions) -> Self {
+        let keeps_binary = options.types.binary_metadata;
+        let text = |pair: KeyValueView<'a>| match (pair.key_text(), pair.value_text().unwrap_or_default()) {
+            (key, value) if keeps_binary && is_binary(&key, &value) => {
+                let (key, value) = binary_metadata::as_text(pair.key, pair.value.unwrap_or_default());
+                (key.into(), value.into())
+            }
+            text => text,
+        };
         KeyValues(metadata.key_values().map(text).collect())
     }
 
@@ -215,6 +224,12 @@ impl<'a> KeyValues<'a> {
         }
         out
     }
+}
+
+/// Whether these are not the bytes of a pair, or look like digits that stand for some.
+fn is_binary(key: &Cow<'_, str>, value: &Cow<'_, str>) -> bool {
+    // Text is borrowed.
+    matches!(key, Cow::Owned(_)) || matches!(value, Cow::Owned(_)) || key.starts_with(BINARY_METADATA_PREFIX)
 }
 
 /// Resolve only the projected fields if they are less than half of all; otherwise resolve all once and cache them.

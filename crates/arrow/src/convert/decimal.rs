@@ -12,7 +12,7 @@ use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal25
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, i256};
 use arrow_schema::DataType;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, to_hex};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
@@ -145,7 +145,7 @@ fn sign_extended<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    let digits: String = bytes.iter().take(64).map(|byte| format!("{byte:02x}")).collect();
+    let digits = to_hex(&bytes[..bytes.len().min(64)]);
     format!("0x{digits}{}", if bytes.len() > 64 { ".." } else { "" })
 }
 

@@ -4,7 +4,7 @@
 //! Where they are not, the values of the batch are collected into a dictionary of its own.
 
 use super::array_builders::{nulls, shared};
-use super::from_values::{from_values, is_text};
+use super::from_values::from_values;
 use super::int96;
 use crate::arrow_error;
 use crate::trusted;
@@ -81,7 +81,7 @@ pub(super) fn into_array(
         (Some(_), _) => return Err(not_indices()),
         (None, values) => {
             let (keys, values) = interned(values, batch.validity.as_ref())?;
-            (keys, from_values(values, None, leaf, to, is_text(leaf))?)
+            (keys, from_values(values, None, leaf, to, leaf.is_text())?)
         }
     };
     let nulls = nulls(batch.validity);

@@ -7,7 +7,6 @@ use arrow_array::{ArrayRef, BooleanArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
-use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::Values;
 use std::sync::Arc;
@@ -62,9 +61,4 @@ pub(super) fn from_values(
 #[cold]
 fn not_utf8(i: usize) -> Error {
     Error::corrupt(format!("value {i} of the batch is not UTF-8; read it as binary"))
-}
-
-/// Whether the chunk reader has seen to it that the values are UTF-8.
-pub(super) fn is_text(leaf: &Leaf) -> bool {
-    leaf.logical().is_some_and(LogicalType::is_text)
 }

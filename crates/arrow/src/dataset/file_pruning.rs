@@ -3,7 +3,6 @@
 use super::Dataset;
 use super::data_file::DataFile;
 use super::filter::{Rest, rest};
-use super::predicate_names::check_names;
 use super::schema::Plan;
 use super::table_types::TableTypes;
 use crate::arrow_reader::ArrowReaderMetadata;
@@ -57,13 +56,12 @@ pub(super) fn rest_of_file(plan: &Plan, file: &DataFile) -> Result<Rest> {
 /// What is left of it in a file with these columns, as a predicate of the file's own types.
 pub(super) fn rest_in_file(rest_of_file: Rest, plan: &Plan, metadata: &ArrowReaderMetadata) -> Result<Rest> {
     let Rest::Some(predicate) = rest_of_file else { return Ok(rest_of_file) };
-    let schema = metadata.parquet_schema();
-    let table = plan.evolution.schema().fields();
-    check_names(&predicate, plan.evolution.match_by(), table, metadata.schema().fields())?;
-    match rest(&predicate, &|name| Ok(plan.missing(schema, name)))? {
+    let (schema, names) = (metadata.parquet_schema(), plan.names(metadata.schema().fields()));
+    match rest(&predicate, &|name| plan.missing(schema, &names, name))? {
         Rest::Some(predicate) => {
-            let types = TableTypes { table: &plan.predicate_types, file: metadata.schema().fields() };
-            types.predicate_of_file(&predicate).map(Rest::Some)
+            let types = TableTypes { table: &plan.predicate_types, names };
+            let predicate = types.predicate_of_file(&predicate)?;
+            names.predicate_of_file(predicate).map(Rest::Some)
         }
         other => Ok(other),
     }

@@ -8,7 +8,8 @@ use std::path::Path;
 /// Who writes `_` in a pattern means it.
 pub(super) fn is_left_behind(path: &Path, literal: usize, pattern: &str) -> bool {
     let mut names = path.components().skip(literal).map(|part| part.as_os_str().to_string_lossy());
-    !pattern.contains("/_") && names.any(|name| is_passed_over(&name))
+    let means_it = pattern.starts_with('_') || pattern.contains("/_");
+    !means_it && names.any(|name| is_passed_over(&name))
 }
 
 /// Hidden, or what writers leave beside their files. A partition's key may begin with `_`.

@@ -1,14 +1,15 @@
 //! Files of this machine: resolves paths to them, which are files, directories, patterns, and summary files.
 
 use super::data_file::DataFile;
-use super::listing::{is_left_behind, is_passed_over, retain_parquet};
+use super::listing::{is_passed_over, retain_parquet};
+use super::pattern::{expand_pattern, is_pattern, unread};
 use super::summary::{self, Part};
 use super::table::Dataset;
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::io::{DirectoryChain, LocalFile, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Dataset {
@@ -83,22 +84,12 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     if !is_pattern(path) {
         return Ok(vec![path.to_owned()]);
     }
-    let text = path.to_str().ok_or_else(|| Error::argument("a pattern that is not UTF-8"))?;
-    let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
-    let paths =
-        glob::glob_with(text, options).map_err(|error| Error::argument(format!("wrong pattern: {error}")))?;
-    let is_literal = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    let literal = path.components().take_while(is_literal).count();
+    let is_recursive = path.to_string_lossy().contains("**");
     let mut found = Vec::new();
-    for path in paths {
-        let path = path.map_err(|error| {
-            let path = error.path().to_path_buf();
-            unread(&path, error.into())
-        })?;
+    for path in expand_pattern(path)? {
         match path.is_dir() {
-            _ if is_left_behind(&path, literal, text) => {}
             // `**` gives the files in it by itself.
-            true if text.contains("**") => {}
+            true if is_recursive => {}
             true => found.extend(directory(&path)?),
             false => found.push(path),
         }
@@ -109,11 +100,6 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     found.sort_unstable();
     found.dedup();
     Ok(found)
-}
-
-/// Whether the path is meant as a pattern: files may have such characters in their names.
-fn is_pattern(path: &Path) -> bool {
-    path.to_str().is_some_and(|name| name.contains(['*', '?', '['])) && !path.exists()
 }
 
 /// The Parquet files below a directory: those whose names end in `.parquet`, `.parq` or `.pq`, or all if there is none.
@@ -143,8 +129,4 @@ fn walk(path: &Path, above: &mut DirectoryChain, found: &mut Vec<PathBuf>) -> Re
     }
     above.leave();
     Ok(())
-}
-
-fn unread(path: &Path, error: std::io::Error) -> Error {
-    Error::io("cannot be listed", error).in_file(path.display().to_string())
 }

@@ -1,55 +1,147 @@
-//! Whether the columns of a predicate are called in a file as they are in the table.
+//! What the columns of a predicate are called in a file.
 //!
-//! A predicate is bound to a file by names. Where columns are found by field id, or ignoring case, a file may have the column
-//! under another name, or another column under this one: rows would be left out that match.
+//! A predicate names columns as the table does, and is bound to a file by the file's names. Where columns are found by field id, or
+//! ignoring case, a file may have the column under another name, or another column under this one.
 
-use super::table_types::fields_below;
 use crate::evolution::MatchBy;
-use crate::schema::FIELD_ID_KEY;
-use arrow_schema::{Field, Fields};
-use marquetry_base::{Error, ErrorKind, Result};
-use marquetry_core::predicate::{Predicate, names_of};
+use crate::schema::{FIELD_ID_KEY, element_of};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use marquetry_base::{Error, ErrorKind, Result, quote_name};
+use marquetry_core::predicate::{Predicate, column_and_path, names_column, names_of};
+use marquetry_core::schema::Schema;
 
-/// Fails if a column of `predicate` may have another name in the file, whose fields are `file`. `table` has those that are read:
-/// of others the field ids are not known.
-pub(super) fn check_names(predicate: &Predicate, by: MatchBy, table: &Fields, file: &Fields) -> Result<()> {
-    if by == MatchBy::Name {
-        return Ok(());
-    }
-    for column in predicate.columns() {
-        if !is_called_alike(&names_of(column), by, table, file) {
-            let message = "a predicate finds columns by name, and this file has the column under another one, or another \
-                           column under this one: filter the batches that are read";
-            return Err(Error::new(ErrorKind::Unsupported, message).in_column(column.to_owned()));
-        }
-    }
-    Ok(())
+/// The fields of a table and those of one of its files.
+#[derive(Clone, Copy)]
+pub(super) struct FileNames<'a> {
+    pub(super) by: MatchBy,
+    /// Those that a predicate may name.
+    pub(super) table: &'a Fields,
+    pub(super) file: &'a Fields,
 }
 
-/// Whether these names lead to the same column in both, or to none in the file.
-fn is_called_alike(names: &[String], by: MatchBy, table: &Fields, file: &Fields) -> bool {
-    let Some((first, rest)) = names.split_first() else { return true };
-    let called = |fields: &Fields| fields.iter().find(|field| field.name() == first).cloned();
-    let (wanted, named) = (called(table), called(file));
-    let is_same = match by {
-        MatchBy::Name => true,
-        MatchBy::NameIgnoringCase => {
-            named.is_some() || file.iter().all(|field| field.name().to_lowercase() != first.to_lowercase())
+impl FileNames<'_> {
+    /// The path in the file of a column of the table; `None` if the file lacks it. By name it is the same, whether it is there or not.
+    ///
+    /// Fails if it cannot be told: the table is not known to have the column, or its field has no id.
+    pub(super) fn path(&self, path: &str) -> Result<Option<String>> {
+        if self.by == MatchBy::Name {
+            return Ok(Some(path.to_owned()));
         }
-        MatchBy::FieldId => {
-            let Some(wanted) = wanted.as_deref().and_then(id) else { return false };
-            let found = file.iter().find(|field| id(field) == Some(wanted));
-            found.map(|field| field.name()) == named.as_ref().map(|field| field.name())
+        let (column, into_variant) = column_and_path(path).unwrap_or((path, ""));
+        let names = names_of(column);
+        let found = self.names(&names, self.table, self.file).map_err(|error| error.in_column(column))?;
+        match found {
+            Some(found) if found == names => Ok(Some(path.to_owned())),
+            // Columns that are such paths are found by name, and so are these.
+            Some(_) if !into_variant.is_empty() => {
+                Err(untold("which has the VARIANT under another name").in_column(column))
+            }
+            found => Ok(found.map(|names| {
+                let quoted: Vec<String> = names.iter().map(|name| quote_name(name)).collect();
+                quoted.join(".")
+            })),
         }
-    };
-    let Some(below) = named.as_deref().and_then(|field| fields_below(field.data_type())) else {
-        return is_same;
-    };
-    let none = Fields::empty();
-    let table = wanted.as_deref().and_then(|field| fields_below(field.data_type())).unwrap_or(&none);
-    is_same && is_called_alike(rest, by, table, below)
+    }
+
+    /// Whether a column of the table is in the file, of this schema.
+    pub(super) fn is_in(&self, schema: &Schema, path: &str) -> Result<bool> {
+        let Some(in_file) = self.path(path)? else { return Ok(false) };
+        let is_there = names_column(schema, &in_file);
+        // Arrow may have names of its own for parts of a map.
+        if !is_there && self.by != MatchBy::Name {
+            return Err(untold("and this file has a name for this one that is not known").in_column(path));
+        }
+        Ok(is_there)
+    }
+
+    /// The predicate of the file's names.
+    pub(super) fn predicate_of_file(&self, predicate: Predicate) -> Result<Predicate> {
+        if self.by == MatchBy::Name {
+            return Ok(predicate);
+        }
+        for column in predicate.columns() {
+            if self.path(column)?.is_none() {
+                return Err(Error::argument("the file has no such column").in_column(column));
+            }
+        }
+        Ok(predicate.rename_columns(|column| match self.path(column) {
+            Ok(Some(path)) => path,
+            _ => column.to_owned(),
+        }))
+    }
+
+    /// The names in the file of what these lead to in the table.
+    fn names(&self, path: &[String], table: &Fields, file: &Fields) -> Result<Option<Vec<String>>> {
+        let Some((first, rest)) = path.split_first() else { return Ok(Some(Vec::new())) };
+        let wanted = table.iter().find(|field| field.name() == first);
+        let wanted = wanted.ok_or_else(|| untold("and the table is not known to have this one"))?;
+        let Some(found) = self.find(wanted, file)? else { return Ok(None) };
+        self.behind(found, rest, wanted)
+    }
+
+    /// The name of a field of the file, and those of what is inside it.
+    fn behind(&self, found: &Field, rest: &[String], wanted: &Field) -> Result<Option<Vec<String>>> {
+        let inside = match rest {
+            [] => Some(Vec::new()),
+            rest => self.inside(rest, wanted.data_type(), found.data_type())?,
+        };
+        Ok(inside.map(|inside| std::iter::once(found.name().clone()).chain(inside).collect()))
+    }
+
+    /// The names of what is inside a struct, or the elements of a list.
+    fn inside(&self, path: &[String], table: &DataType, file: &DataType) -> Result<Option<Vec<String>>> {
+        match (table, file) {
+            (DataType::Struct(table), DataType::Struct(file)) => self.names(path, table, file),
+            (DataType::Map(table, _), DataType::Map(file, _)) => self.in_entries(path, table, file),
+            (table, file) => match (element_of(table), element_of(file)) {
+                (Some(table), Some(file)) => self.inside(path, table.data_type(), file.data_type()),
+                _ => Err(untold("and this one is in no struct, list or map of both")),
+            },
+        }
+    }
+
+    /// Keys and values of maps are found by position.
+    fn in_entries(&self, path: &[String], table: &Field, file: &Field) -> Result<Option<Vec<String>>> {
+        let parts = match (path.split_first(), table.data_type(), file.data_type()) {
+            (Some((first, rest)), DataType::Struct(table), DataType::Struct(file)) => {
+                let both = table.iter().zip(file).find(|(wanted, _)| wanted.name() == first);
+                both.map(|(wanted, found)| (wanted, found, rest))
+            }
+            _ => None,
+        };
+        let (wanted, found, rest) =
+            parts.ok_or_else(|| untold("and this one is no part of a map's entries"))?;
+        self.behind(found, rest, wanted)
+    }
+
+    /// The field of the file for one of the table, as it is found when the file is read.
+    fn find<'f>(&self, wanted: &Field, file: &'f Fields) -> Result<Option<&'f FieldRef>> {
+        let exact = |field: &&FieldRef| field.name() == wanted.name();
+        let lower = |field: &&FieldRef| field.name().to_lowercase() == wanted.name().to_lowercase();
+        let wanted_id = id(wanted);
+        let found: Vec<&FieldRef> = match self.by {
+            MatchBy::FieldId if wanted_id.is_none() => return Err(untold("and this one has no field id")),
+            MatchBy::FieldId => file.iter().filter(|field| id(field) == wanted_id).collect(),
+            MatchBy::NameIgnoringCase if !file.iter().any(|field| exact(&field)) => {
+                file.iter().filter(lower).collect()
+            }
+            _ => file.iter().filter(exact).collect(),
+        };
+        match found.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            _ => Err(untold("and more than one of this file may be this one")),
+        }
+    }
 }
 
-fn id(field: &Field) -> Option<&String> {
-    field.metadata().get(FIELD_ID_KEY)
+#[cold]
+fn untold(why: &str) -> Error {
+    let found = "a predicate's columns are found in each file by field id, or ignoring case,";
+    let message = format!("{found} {why}: filter the batches that are read");
+    Error::new(ErrorKind::Unsupported, message)
+}
+
+fn id(field: &Field) -> Option<i32> {
+    field.metadata().get(FIELD_ID_KEY)?.parse().ok()
 }

@@ -157,7 +157,9 @@ impl DatasetReader {
                 }
             };
             let source = builder.source().clone();
-            let reader = builder.with_evolution(evolution).build().map_err(in_file)?;
+            let columns = builder.schema().fields().clone();
+            let explained = |error| self.plan.explained(error, choice, &columns);
+            let reader = builder.with_evolution(evolution).build().map_err(explained).map_err(in_file)?;
             self.open = Some(OpenFile { name, source, reader });
             return Ok(true);
         }

@@ -3,17 +3,18 @@
 use super::choice::Choice;
 use super::data_file::DataFile;
 use super::filter::columns_of;
+use super::predicate_names::FileNames;
 use super::table_types::type_at;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
     ProjectionMask, is_variant_path,
 };
-use crate::evolution::{Evolution, MatchBy, union};
+use crate::evolution::{Evolution, MatchBy, is_same_column, union};
 use arrow_array::{ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::predicate::{Predicate, column_and_path, meanings_of, names_column, names_of};
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
 use marquetry_encoding::PhysicalType;
@@ -33,6 +34,8 @@ pub(super) struct Plan {
     pub(super) predicate: Option<Predicate>,
     /// The table's types of columns that the predicate names: a field by path.
     pub(super) predicate_types: Fields,
+    /// The table's fields that the predicate may name, where columns are not found by name.
+    predicate_fields: Fields,
 }
 
 /// A key of the partitions.
@@ -64,11 +67,36 @@ impl Plan {
         Ok(Some(file.partition(&key.name).flatten().map(value).transpose()?))
     }
 
+    /// How a file with these fields calls the columns that the predicate names.
+    pub(super) fn names<'a>(&'a self, file: &'a Fields) -> FileNames<'a> {
+        FileNames { by: self.evolution.match_by(), table: &self.predicate_fields, file }
+    }
+
     /// That a file lacks a column that others have: null, or its default.
-    pub(super) fn missing(&self, schema: &ParquetSchema, name: &str) -> Option<Option<ArrayRef>> {
+    pub(super) fn missing(
+        &self,
+        schema: &ParquetSchema,
+        names: &FileNames<'_>,
+        name: &str,
+    ) -> Result<Option<Option<ArrayRef>>> {
         let column = column_of(schema, name);
-        let is_missing = !names_column(schema, column) && self.known.iter().any(|known| known == column);
-        is_missing.then(|| self.evolution.default_of(&names_of(column).join(".")).cloned())
+        let is_there = names.is_in(schema, column)?;
+        let is_missing = !is_there && self.known.iter().any(|known| known == column);
+        Ok(is_missing.then(|| self.evolution.default_of(&names_of(column).join(".")).cloned()))
+    }
+
+    /// The error of a file that cannot be read as the table's schema: whoever did not choose that schema is told where it comes
+    /// from, and what would fit, if something does. `file` are the file's columns.
+    #[cold]
+    pub(super) fn explained(&self, error: Error, choice: &Choice, file: &Fields) -> Error {
+        let is_of_first_file = !choice.union && choice.evolution.is_none();
+        if error.kind() != ErrorKind::Argument || !is_of_first_file {
+            return error;
+        }
+        match union(self.evolution.schema().fields(), file, choice.by) {
+            Ok(_) => error.with_help(UNION_HELPS),
+            Err(_) => error.with_help("the first file says which columns the table has, and their types"),
+        }
     }
 
     /// The schema of batches.
@@ -98,6 +126,8 @@ pub(super) struct Draft {
     missing: Vec<String>,
     asked: Vec<String>,
     predicate_types: Fields,
+    /// See [`Plan::predicate_fields`].
+    predicate_fields: Fields,
 }
 
 impl Choice {
@@ -121,18 +151,20 @@ impl Choice {
         };
         let predicate = self.predicate_of_table(|path| type_at(fields, &names_of(path)).is_some());
         let known = predicate.iter().flat_map(columns_of).filter(is_root).collect();
-        let predicate_types = self.predicate_types(fields);
-        Ok(Some(Plan { evolution: evolution.clone(), keys, all_keys, known, predicate, predicate_types }))
+        let (predicate_types, predicate_fields) = (self.predicate_types(fields), fields.clone());
+        let evolution = evolution.clone();
+        Ok(Some(Plan { evolution, keys, all_keys, known, predicate, predicate_types, predicate_fields }))
     }
 
     /// Begins a plan with the first file's footer. `int96` is the unit of all files.
     pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: Int96Unit) -> Result<Draft> {
         let keys = self.keys()?;
-        let first = self.fields_of(&self.files[0], first, int96)?;
+        let first = self.fields_of(&self.files[0], first, int96, &Fields::empty())?;
         let missing = self.missing_columns(&first, &keys);
         let (fields, asked) = (first.fields.clone(), first.asked.clone());
         let (predicate_types, paths) = (first.predicate_types.clone(), first.paths.clone());
-        Ok(Draft { keys, fields, paths, missing, asked, predicate_types, first })
+        let predicate_fields = self.predicate_fields(&Fields::empty(), &first.all);
+        Ok(Draft { keys, fields, paths, missing, asked, predicate_types, predicate_fields, first })
     }
 
     /// Adds a file to the plan: where the first does not decide alone.
@@ -143,20 +175,41 @@ impl Choice {
         metadata: &ArrowReaderMetadata,
         int96: Int96Unit,
     ) -> Result<()> {
-        let next = self.fields_of(file, metadata, int96)?;
+        let next = self.fields_of(file, metadata, int96, &draft.fields)?;
         draft.asked.extend(next.asked);
         draft.paths.extend(next.paths);
         draft.missing.retain(|name| next.missing.contains(name));
         let fields = union(&draft.fields, &next.fields, self.by);
         draft.fields = fields.map_err(|error| error.in_file(file.name()))?;
-        let types = union(&draft.predicate_types, &next.predicate_types, MatchBy::Name);
-        draft.predicate_types = types.map_err(|error| error.in_file(file.name()))?;
+        let (types, more) = match self.by {
+            MatchBy::Name => (&mut draft.predicate_types, next.predicate_types),
+            _ => {
+                let more = self.predicate_fields(&draft.predicate_fields, &next.all);
+                (&mut draft.predicate_fields, more)
+            }
+        };
+        *types = union(types, &more, self.by).map_err(|error| error.in_file(file.name()))?;
         Ok(())
+    }
+
+    /// The fields of a file that are those of the table that the predicate names, where columns are not found by name.
+    fn predicate_fields(&self, known: &Fields, file: &Fields) -> Fields {
+        let named: Vec<String> =
+            self.asked().iter().filter_map(|path| names_of(path).into_iter().next()).collect();
+        let is_one = |field: &&FieldRef| {
+            let is_named = || named.contains(field.name()) && known.find(field.name()).is_none();
+            known.iter().any(|known| is_same_column(known, field, self.by)) || is_named()
+        };
+        match self.by {
+            MatchBy::Name => Fields::empty(),
+            _ => file.iter().filter(is_one).cloned().collect(),
+        }
     }
 
     /// The plan of the files that were looked at.
     pub(super) fn finish(&self, draft: Draft) -> Result<Plan> {
-        let Draft { mut keys, first, fields, paths, missing, asked, predicate_types } = draft;
+        let Draft { mut keys, first, fields, paths, missing, asked, mut predicate_types, predicate_fields } =
+            draft;
         if let Some(name) = missing.first() {
             let known =
                 first.known.iter().map(String::as_str).chain(keys.iter().map(|key| key.name.as_str()));
@@ -173,7 +226,10 @@ impl Choice {
         // Where the first file decides, no other may lack a column.
         let predicate = self.predicate_of_table(|path| asked.iter().any(|asked| asked == path));
         let known = if self.union { asked } else { Vec::new() };
-        Ok(Plan { evolution, keys, all_keys, known, predicate, predicate_types })
+        if self.by != MatchBy::Name {
+            predicate_types = self.predicate_types(&predicate_fields);
+        }
+        Ok(Plan { evolution, keys, all_keys, known, predicate, predicate_types, predicate_fields })
     }
 
     /// The chosen columns that are neither in the first file nor keys.
@@ -215,7 +271,7 @@ impl Choice {
             if let Some(file) = lacks.filter(|_| !self.union && self.evolution.is_none()) {
                 let error =
                     Error::argument(format!("the file is in no partition {}=.., as others are", key.name));
-                return Err(error.in_file(file.name()));
+                return Err(error.with_help(UNION_HELPS).in_file(file.name()));
             }
             let values = self.files.iter().map(|file| file.partition(&key.name).flatten());
             key.nullable = values.clone().any(|value| value.is_none());
@@ -265,25 +321,37 @@ impl Choice {
         self.asked().into_iter().filter_map(field).collect()
     }
 
-    /// The chosen columns of a file.
+    /// The chosen columns of a file; `table` are those of the files before.
     fn fields_of(
         &self,
         file: &DataFile,
         metadata: &ArrowReaderMetadata,
         int96: Int96Unit,
+        table: &Fields,
     ) -> Result<FileFields> {
         let fields = || {
             let options = ArrowReaderOptions { int96, ..self.options.clone() };
             let metadata = metadata.with_options(options)?;
             let schema = metadata.parquet_schema();
-            let has =
-                |name: &String| ProjectionMask::existing_columns(schema, [column_of(schema, name)]).is_ok();
-            let known = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
-            let (there, missing) = self.columns.iter().flatten().cloned().partition(has);
+            let all = metadata.schema().fields().clone();
+            let known = all.iter().map(|field| field.name().clone()).collect();
+            let names = FileNames { by: self.by, table, file: &all };
+            let (mut there, mut missing) = (Vec::new(), Vec::new());
+            for name in self.columns.iter().flatten() {
+                let is_known = names_of(name).first().is_some_and(|first| table.find(first).is_some());
+                let path = if is_known { names.path(name)? } else { Some(name.clone()) };
+                let has = |path: &String| {
+                    ProjectionMask::existing_columns(schema, [column_of(schema, path)]).is_ok()
+                };
+                match path.filter(has) {
+                    Some(path) => there.push(path),
+                    None => missing.push(name.clone()),
+                }
+            }
             let asked = self.asked().into_iter().filter(|path| names_column(schema, path)).collect();
             let is_path = |name: &&String| is_variant_path(schema, name);
             let paths = self.columns.iter().flatten().filter(is_path).cloned().collect();
-            let predicate_types = self.predicate_types(metadata.schema().fields());
+            let predicate_types = self.predicate_types(&all);
             // A reader of nothing knows.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)
                 .with_row_groups(Vec::new());
@@ -293,7 +361,7 @@ impl Choice {
             };
             let schema = reader.schema();
             let (fields, metadata) = (schema.fields().clone(), schema.metadata().clone());
-            Ok(FileFields { fields, metadata, known, paths, missing, asked, predicate_types })
+            Ok(FileFields { fields, all, metadata, known, paths, missing, asked, predicate_types })
         };
         fields().map_err(|error: Error| error.in_file(file.name()))
     }
@@ -353,6 +421,8 @@ impl Dataset {
 /// What a file has of the chosen columns.
 struct FileFields {
     fields: Fields,
+    /// All that it has.
+    all: Fields,
     metadata: std::collections::HashMap<String, String>,
     /// Its fields.
     known: Vec<String>,
@@ -376,3 +446,6 @@ fn column_of<'a>(schema: &ParquetSchema, name: &'a str) -> &'a str {
 fn is_at_or_below(path: &str, name: &str) -> bool {
     path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
+
+/// What helps where files differ, in words that fit however the table is asked for.
+const UNION_HELPS: &str = "the first file says which columns the table has, unless it is a union by name, which has those of all files";

@@ -234,6 +234,7 @@ impl DatasetStream {
         let rest = rest_in_file(rest, &self.plan, &opened.metadata)?;
         let row_groups = file.row_groups(opened.metadata.metadata())?;
         let kept = opened.metadata.kept_bytes();
+        let columns = opened.metadata.schema().fields().clone();
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(opened.source, opened.metadata)
             .counted_by(self.counters.clone())
             .with_evolution(evolution)
@@ -271,7 +272,8 @@ impl DatasetStream {
                 }
             }
         }
-        Ok(Some(Reading { stream: builder.build()?, is_counted, kept }))
+        let stream = builder.build().map_err(|error| self.plan.explained(error, choice, &columns))?;
+        Ok(Some(Reading { stream, is_counted, kept }))
     }
 
     /// Goes on with fetching row groups: those of a file when all of those before it are asked for.

@@ -154,8 +154,8 @@ impl<S: ?Sized> Dataset<S> {
     /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say
     /// that they have no such row are not opened; of others, what statistics and indexes rule out is not read.
     ///
-    /// Its columns are called as in the table. Where [`match_by`](Self::match_by) finds one under another name in a file, reading
-    /// that file fails: the batches have to be filtered instead.
+    /// Its columns are called as in the table, and are found in each file as [`match_by`](Self::match_by) says. By field id, one that
+    /// the table is not known to have, or that has no id, is an error.
     #[must_use]
     pub fn filter(mut self, predicate: Predicate) -> Self {
         self.choice.predicate = Some(predicate);

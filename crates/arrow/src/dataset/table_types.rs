@@ -4,6 +4,7 @@
 //! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.
 
 use super::filter::unknown;
+use super::predicate_names::FileNames;
 use crate::evolution::is_promotable;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::{DataType, Field, Fields};
@@ -13,10 +14,10 @@ use std::cmp::Ordering;
 
 type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// The types of a table's columns by path, and the fields of one of its files.
+/// The types of a table's columns by path, and where one of its files has them.
 pub(super) struct TableTypes<'a> {
     pub(super) table: &'a Fields,
-    pub(super) file: &'a Fields,
+    pub(super) names: FileNames<'a>,
 }
 
 /// The type of the column that these names lead to.
@@ -26,14 +27,6 @@ pub(super) fn type_at<'a>(fields: &'a Fields, names: &[String]) -> Option<&'a Da
     match (rest, value_type(data_type)) {
         ([], _) => Some(data_type),
         (rest, DataType::Struct(fields)) => type_at(fields, rest),
-        _ => None,
-    }
-}
-
-/// The fields of a struct, which may be in lists.
-pub(super) fn fields_below(data_type: &DataType) -> Option<&Fields> {
-    match value_type(data_type) {
-        DataType::Struct(fields) => Some(fields),
         _ => None,
     }
 }
@@ -114,9 +107,9 @@ impl TableTypes<'_> {
     fn evolved(&self, path: &ColumnPath, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
         let to =
             self.table.iter().find(|field| **field.name() == **path).map(|field| Field::data_type(field));
-        let (Some(from), Some(to)) =
-            (type_at(self.file, &names_of(path)).and_then(inner), to.and_then(inner))
-        else {
+        let in_file = self.names.path(path)?;
+        let from = in_file.and_then(|path| type_at(self.names.file, &names_of(&path)));
+        let (Some(from), Some(to)) = (from.and_then(inner), to.and_then(inner)) else {
             return Ok(None);
         };
         let is_promoted = self.promoted(path, from, to).map_err(|error| path.locate(error))?;
@@ -234,11 +227,13 @@ fn as_bytes(literal: &Literal, from: &DataType) -> Literal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evolution::MatchBy;
 
     fn shown(predicate: &str, from: DataType, to: DataType) -> String {
         let fields = |data_type| Fields::from(vec![Field::new("x", data_type, true)]);
         let (table, file) = (fields(to), fields(from));
-        let types = TableTypes { table: &table, file: &file };
+        let names = FileNames { by: MatchBy::Name, table: &table, file: &file };
+        let types = TableTypes { table: &table, names };
         match types.predicate_of_file(&Predicate::parse(predicate).unwrap()) {
             Ok(predicate) => predicate.to_string(),
             Err(error) => error.to_string(),

@@ -175,10 +175,12 @@ fn the_first_schema_or_that_of_all() {
     write(&folder, "t/3.parquet", vec![("a", longs([3])), ("b", texts(&["z"])), ("c", ints([4]))]);
     let misfit = error(Ok(all()));
     let text = misfit.to_string();
-    assert!(text.contains("the column is not among the wanted fields, a, b, in file"), "{text}");
+    assert!(text.contains("the column is not among the wanted fields, a, b; the first file says"), "{text}");
+    assert!(text.contains("unless it is a union by name"), "{text}");
     assert!(misfit.place().file.as_deref().unwrap().ends_with("3.parquet"));
     let text = error(Ok(all().columns(["a"]))).to_string();
     assert!(text.contains("is Int64 in the file, which cannot become Int32"), "{text}");
+    assert!(text.contains("unless it is a union by name"), "{text}");
     assert_eq!(rows(all().columns(["b"])), ["x", "y", "z"]);
     assert_eq!(rows(all().union_by_name(true)), ["1 x -", "2 y -", "3 z 4"]);
     assert_eq!(rows(all().union_by_name(true).columns(["c", "a"])), ["- 1", "- 2", "4 3"]);
@@ -189,6 +191,17 @@ fn the_first_schema_or_that_of_all() {
     assert!(text.contains("the column is Int32, and Utf8View in files before it, in file"), "{text}");
     let text = error(Ok(all().columns(["a"]))).to_string();
     assert!(text.contains("4.parquet") || text.contains("Int64"), "{text}");
+}
+
+/// What does not help is not advised.
+#[test]
+fn types_without_one_for_both_are_no_case_for_a_union() {
+    let folder = folder();
+    write(&folder, "t/1.parquet", vec![("a", ints([1]))]);
+    write(&folder, "t/2.parquet", vec![("a", texts(&["x"]))]);
+    let text = error(Ok(Dataset::open([folder.path().join("t")]).unwrap())).to_string();
+    assert!(text.contains("the first file says which columns the table has, and their types"), "{text}");
+    assert!(!text.contains("union"), "{text}");
 }
 
 #[test]

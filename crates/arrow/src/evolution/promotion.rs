@@ -49,7 +49,7 @@ fn integer_widens(from: &DataType, to: &DataType) -> bool {
 
 /// The narrowest type that both may become, if there is one. Layouts are those of `a`.
 pub(super) fn common(a: &DataType, b: &DataType) -> Option<DataType> {
-    if is_bytes(a) && is_bytes(b) && is_text(a) && !is_text(b) {
+    if is_bytes(a) && is_bytes(b) && a.is_string() && !b.is_string() {
         // What is not said to be text need not be.
         return Some(b.clone());
     }
@@ -90,13 +90,9 @@ fn common_decimal(a: &DataType, b: &DataType) -> Option<DataType> {
     }
 }
 
-fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, Utf8 | LargeUtf8 | Utf8View)
-}
-
 /// Byte strings, text or not: whether they are UTF-8 is seen when they are read, and no value changes.
 fn is_bytes(data_type: &DataType) -> bool {
-    is_text(data_type) || matches!(data_type, Binary | LargeBinary | BinaryView)
+    data_type.is_string() || matches!(data_type, Binary | LargeBinary | BinaryView)
 }
 
 struct Integer {

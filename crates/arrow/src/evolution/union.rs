@@ -32,6 +32,11 @@ pub(crate) fn union(a: &Fields, b: &Fields, by: MatchBy) -> Result<Fields> {
     Ok(out.into())
 }
 
+/// Whether fields of two schemas are one column.
+pub(crate) fn is_same_column(a: &Field, b: &Field, by: MatchBy) -> bool {
+    Name::of(a, by) == Name::of(b, by)
+}
+
 /// What a field is found by.
 #[derive(PartialEq, Eq, Hash)]
 enum Name<'a> {

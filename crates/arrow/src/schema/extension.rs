@@ -1,5 +1,6 @@
 //! Meanings that Arrow has no type for: extension types, which are a name in the field's metadata.
 
+use super::binary_metadata;
 use super::from_arrow::geo;
 use super::hint::is_same_but_layout;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
@@ -26,7 +27,8 @@ pub(super) fn metadata(
 
 /// Whether the extension type that a field was stored with, if it has one, may be that of values of this type.
 pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
-    match stored.metadata().get(EXTENSION_TYPE_NAME_KEY) {
+    let binary = || binary_metadata::extension_name(stored.metadata());
+    match stored.metadata().get(EXTENSION_TYPE_NAME_KEY).cloned().or_else(binary) {
         None => true,
         // These take all layouts of text and bytes.
         Some(name) if ["arrow.", "geoarrow.", "marquetry."].iter().any(|prefix| name.starts_with(prefix)) => {
@@ -40,6 +42,7 @@ pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
 pub(super) fn forget(metadata: &mut HashMap<String, String>) {
     metadata.remove(EXTENSION_TYPE_NAME_KEY);
     metadata.remove(EXTENSION_TYPE_METADATA_KEY);
+    binary_metadata::forget_extension(metadata);
 }
 
 fn extension(

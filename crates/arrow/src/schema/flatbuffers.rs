@@ -22,6 +22,10 @@ pub(super) struct Message<'a> {
     bytes: Source<'a>,
     /// Bytes. Whoever lets many fields share what is below them gets no further than who does not.
     left: Cell<usize>,
+    /// Whether metadata that is not text is kept.
+    pub(super) keeps_binary: bool,
+    /// Whether there was some.
+    pub(super) has_binary: Cell<bool>,
 }
 
 enum Source<'a> {
@@ -52,7 +56,8 @@ impl<'a> Message<'a> {
         // What cannot be decoded as a whole may be so in parts, whatever is wanted.
         let decoded = is_wanted.then(|| STANDARD.decode(text).ok()).flatten();
         let bytes = decoded.map_or(Source::Base64(text), Source::Decoded);
-        Message { bytes, left: Cell::new(LOOKS * text.len()) }
+        let left = Cell::new(LOOKS * text.len());
+        Message { bytes, left, keeps_binary: false, has_binary: Cell::new(false) }
     }
 
     /// The table that the message is.
@@ -188,6 +193,10 @@ impl<'a> Table<'a> {
 impl<'a> Tables<'a> {
     pub(super) fn len(self) -> usize {
         self.len
+    }
+
+    pub(super) fn message(self) -> &'a Message<'a> {
+        self.message
     }
 
     pub(super) fn get(self, i: usize) -> Option<Table<'a>> {

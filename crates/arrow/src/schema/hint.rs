@@ -17,13 +17,15 @@ pub(super) struct Mapped {
 
 /// The type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn of_leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
+    // Whoever chooses what is made of stored types has metadata whatever they become.
+    let keeps_metadata = hint.is_some() && options.hint_policy.is_some();
     // What cannot be was refused when the file was opened.
     if let Some(chosen) = options.chosen(leaf).filter(|chosen| fits(leaf, chosen)) {
-        return Mapped { data_type: chosen, hinted: false };
+        return Mapped { data_type: chosen, hinted: keeps_metadata };
     }
     let hint = hint.and_then(|hint| options.followed(leaf, hint));
     let Mapped { data_type, hinted } = as_hinted(leaf, hint.as_deref(), options);
-    Mapped { data_type: repair::adapted(leaf, data_type, options), hinted }
+    Mapped { data_type: repair::adapted(leaf, data_type, options), hinted: hinted || keeps_metadata }
 }
 
 fn as_hinted(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {

@@ -4,6 +4,7 @@
 //!
 //! Spec: Schema.fbs and Message.fbs of Apache Arrow, whose field numbers are those of `arrow-ipc`.
 
+use super::binary_metadata::{self, BINARY_METADATA_PREFIX};
 use super::flatbuffers::{Message, Table, Tables};
 use super::name_index::NameIndex;
 use arrow_ipc as ipc;
@@ -33,10 +34,16 @@ pub(super) struct Found {
 }
 
 /// Of the schema in the text those fields that have these names, each at its place or else the first one of the name, and the
-/// schema's metadata. `None` if the text is no schema.
-pub(super) fn find<'a>(base64: &str, names: impl Iterator<Item = (usize, &'a str)>) -> Option<Found> {
+/// schema's metadata. `None` if the text is no schema. `binary_metadata` is [`TypeOptions`](super::TypeOptions)'.
+pub(super) fn find<'a>(
+    base64: &str,
+    names: impl Iterator<Item = (usize, &'a str)>,
+    binary_metadata: bool,
+) -> Option<Found> {
     let names: Vec<_> = names.collect();
-    find_in(&Message::new(base64, names.len() > FEW), names.into_iter())
+    let mut message = Message::new(base64, names.len() > FEW);
+    message.keeps_binary = binary_metadata;
+    find_in(&message, names.into_iter())
 }
 
 fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a str)>) -> Option<Found> {
@@ -45,10 +52,12 @@ fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a st
     let name = |place| fields.get(place).and_then(|field| field.string(ipc::Field::VT_NAME)?);
     let mut places = NameIndex::new(fields.len(), |place| Cow::Owned(name(place).unwrap_or_default()));
     let found = |(place, name)| field(fields.get(places.find(place, name)?)?, 0).map(Arc::new);
-    Some(Found {
-        fields: names.map(found).collect(),
-        metadata: metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?,
-    })
+    let fields = names.map(found).collect();
+    let mut metadata = metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?;
+    if message.has_binary.get() {
+        metadata.insert(BINARY_METADATA_PREFIX.to_owned(), String::new());
+    }
+    Some(Found { fields, metadata })
 }
 
 /// Fields that are decoded one by one; of more of them the text is decoded before.
@@ -75,8 +84,12 @@ pub(crate) fn encode(schema: &Schema) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The pairs that are text: there is no room for others. An extension type whose parameters are binary is left out with them.
+/// The pairs that are text, and if the message keeps them the others. An extension type whose parameters are left out is left
+/// out with them.
 fn metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
+    if pairs.message().keeps_binary {
+        return all_metadata(pairs);
+    }
     let mut out = HashMap::new();
     let mut lacks_parameters = false;
     for pair in pairs.iter() {
@@ -90,6 +103,22 @@ fn metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
     }
     if lacks_parameters {
         out.remove(EXTENSION_TYPE_NAME_KEY);
+    }
+    Some(out)
+}
+
+fn all_metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
+    let mut out = HashMap::new();
+    for pair in pairs.iter() {
+        let pair = pair?;
+        let key = pair.string_bytes(ipc::KeyValue::VT_KEY)?;
+        if let (Some(key), Some(value)) = (key, pair.string_bytes(ipc::KeyValue::VT_VALUE)?) {
+            out.extend([binary_metadata::as_text(&key, &value)]);
+        }
+    }
+    if out.keys().any(|key| key.starts_with(BINARY_METADATA_PREFIX)) {
+        pairs.message().has_binary.set(true);
+        binary_metadata::keep_extension_whole(&mut out);
     }
     Some(out)
 }

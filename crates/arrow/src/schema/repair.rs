@@ -19,7 +19,7 @@ pub(super) fn adapted(leaf: &Leaf, data_type: DataType, options: &TypeOptions) -
             let adapted = adapted(leaf, values.data_type().clone(), options);
             RunEndEncoded(ends, Arc::new(ArrowField::clone(&values).with_data_type(adapted)))
         }
-        Utf8 | LargeUtf8 | Utf8View if options.invalid_utf8 == InvalidUtf8::Binary && is_text(leaf) => {
+        Utf8 | LargeUtf8 | Utf8View if options.invalid_utf8 == InvalidUtf8::Binary && leaf.is_text() => {
             match data_type {
                 Utf8 => Binary,
                 LargeUtf8 => LargeBinary,
@@ -78,7 +78,7 @@ pub(crate) fn hides_stored_values(
 
 /// Whether values of `leaf` may be read as others than those that are stored, or as NULL.
 pub(crate) fn may_change_values(leaf: &Leaf, options: &TypeOptions) -> bool {
-    is_text(leaf) && options.invalid_utf8 == InvalidUtf8::Replace
+    leaf.is_text() && options.invalid_utf8 == InvalidUtf8::Replace
         // Whatever Arrow type it becomes.
         || options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, &DataType::Decimal32(9, 0))
 }
@@ -90,10 +90,6 @@ fn plain_values(data_type: &DataType) -> &DataType {
         DataType::RunEndEncoded(_, values) => plain_values(values.data_type()),
         data_type => data_type,
     }
-}
-
-fn is_text(leaf: &Leaf) -> bool {
-    leaf.logical().is_some_and(LogicalType::is_text)
 }
 
 /// Whether `leaf` can store a decimal that an array of `data_type` cannot hold. INT32 and INT64 cannot by default, and a reader

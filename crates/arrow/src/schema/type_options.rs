@@ -20,6 +20,10 @@ pub struct TypeOptions {
     pub use_arrow_schema: bool,
     /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has. Default true.
     pub stored_element_names: bool,
+    /// Whether pairs of metadata that are not UTF-8 are kept as hexadecimal digits, under keys that begin with
+    /// [`BINARY_METADATA_PREFIX`](super::BINARY_METADATA_PREFIX). The schema's own metadata has that prefix alone as a key if there
+    /// are some in fields. Default false: those of fields are left out, and the file's have U+FFFD for what is not UTF-8.
+    pub binary_metadata: bool,
     /// What happens to text that is not UTF-8. Default: it is an error.
     pub invalid_utf8: InvalidUtf8,
     /// What happens to decimals that are too large for their Arrow type. Default: they are errors.
@@ -37,6 +41,7 @@ impl Default for TypeOptions {
             int96_unit: None,
             use_arrow_schema: true,
             stored_element_names: true,
+            binary_metadata: false,
             invalid_utf8: InvalidUtf8::default(),
             decimal_overflow: DecimalOverflow::default(),
             type_hook: None,
@@ -81,7 +86,8 @@ type FollowHint = dyn Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync;
 
 impl HintPolicy {
     /// `follow` is called with a leaf and the type that it had when the file was written. It gives the type that is restored,
-    /// or `None` where the leaf is to be what Parquet says alone.
+    /// or `None` where the leaf is to be what Parquet says alone. The field's metadata is restored in any case, but for an extension
+    /// type of values that are not restored.
     pub fn new(follow: impl Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync + 'static) -> Self {
         HintPolicy(Arc::new(follow))
     }

@@ -41,8 +41,8 @@ const TOGETHER: &str = "Many files as one table";
 /// Files and directories that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct InputTables {
-    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
-    /// shell did not. A directory is one table; - is standard input
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ?, [] and ** are expanded where
+    /// the shell did not, to names that do not begin with _ or a dot. A directory is one table; - is standard input
     #[arg(value_name = "FILE|DIR", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Read a file that has no footer yet, as its writer died or is still at it, up to its last checkpoint
@@ -55,8 +55,8 @@ pub(crate) struct InputTables {
 /// The files that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Files {
-    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
-    /// shell did not; - is standard input
+    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ?, [] and ** are expanded where
+    /// the shell did not, to names that do not begin with _ or a dot; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }

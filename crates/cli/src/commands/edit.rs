@@ -8,7 +8,9 @@ use crate::rewrite::ColumnLog;
 use crate::unreferenced;
 use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Limits};
-use marquetry::file::{Edited, FileEdit};
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::file::{Edited, FileEdit, LocalFile};
+use marquetry_core::io::unreferenced_bytes;
 use serde_json::json;
 use std::path::Path;
 
@@ -31,6 +33,14 @@ impl EditArgs {
     }
 }
 
+/// What a file has after a change.
+struct Now<'a> {
+    metadata: &'a ParquetMetaData,
+    len: u64,
+    grown: u64,
+    unreferenced: u64,
+}
+
 /// Prints what the file has now. `before` are the bytes that it had.
 pub(super) fn report(
     path: &Path,
@@ -39,25 +49,44 @@ pub(super) fn report(
     log: &ColumnLog,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let (rows, row_groups) = (edited.metadata.num_rows(), edited.metadata.num_row_groups());
-    let grown = edited.len.saturating_sub(before);
+    let (len, unreferenced) = (edited.len, edited.unreferenced);
+    let grown = len.saturating_sub(before);
+    print(path, &Now { metadata: &edited.metadata, len, grown, unreferenced }, log, output)
+}
+
+/// Gives up a change that would change nothing, and prints what the file has: it stays as it is, byte for byte.
+pub(super) fn report_unchanged(
+    path: &Path,
+    edit: FileEdit,
+    mut log: ColumnLog,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let (metadata, len) = (edit.metadata().clone(), edit.len());
+    drop(edit);
+    let unreferenced = LocalFile::open(path).map_or(0, |file| unreferenced_bytes(&file, &metadata));
+    log.note("nothing is changed: the file stays as it is");
+    print(path, &Now { metadata: &metadata, len, grown: 0, unreferenced }, &log, output)
+}
+
+fn print(path: &Path, now: &Now<'_>, log: &ColumnLog, output: &mut Output) -> Result<(), Failure> {
+    let (rows, row_groups) = (now.metadata.num_rows(), now.metadata.num_row_groups());
+    let Now { len: size, grown, unreferenced, .. } = *now;
     if output.is_json() {
         return Ok(output.json(&json!({
             "file": file_name::shown(path),
             "rows": rows,
             "row_groups": row_groups,
-            "size": edited.len,
+            "size": size,
             "grown": grown,
-            "unreferenced": edited.unreferenced,
+            "unreferenced": unreferenced,
             "notes": log.json(),
         }))?);
     }
     let name = file_name::shown_on_line(path);
-    let size = edited.len;
     output
         .line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;
-    if edited.unreferenced > 0 {
-        output.line(unreferenced::line(edited.unreferenced, size))?;
+    if unreferenced > 0 {
+        output.line(unreferenced::line(unreferenced, size))?;
     }
     log.print(output)
 }

@@ -1,6 +1,6 @@
 //! `meta set` and `meta unset`: key-value metadata, changed in place.
 
-use super::edit::{EditArgs, report};
+use super::edit::{EditArgs, report, report_unchanged};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::rewrite::{ColumnLog, report_failure};
@@ -51,7 +51,7 @@ Examples:
   marquetry meta set served.parquet license=CC-BY-4.0 --copy";
 
 const UNSET_HELP: &str = "\
-FILE is changed in place, as by `marquetry append`. The old footer stays in the file, with the values: to be rid of them,
+FILE is changed in place, as by `marquetry append`, and not at all if it has none of the keys. The old footer stays in the file, with the values: to be rid of them,
 follow with `marquetry rewrite`.
 
 Examples:
@@ -75,10 +75,15 @@ fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) ->
             }
         }
         MetaEdit::Unset(args) => {
+            let mut removes = false;
             for key in &args.keys {
-                if !edit.remove_key_value(key)? {
-                    log.note(&format!("there is no key {key}"));
+                match edit.remove_key_value(key)? {
+                    true => removes = true,
+                    false => log.note(&format!("there is no key {key}")),
                 }
+            }
+            if !removes {
+                return report_unchanged(path, edit, log, output);
             }
         }
     }

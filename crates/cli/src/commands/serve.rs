@@ -9,6 +9,7 @@ use crate::serve::{Folder, Site, serve};
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::predicate::Predicate;
+use marquetry_base::to_hex;
 use marquetry_report::{ReportOptions, write_report};
 use marquetry_verify::Level;
 use serde_json::json;
@@ -83,5 +84,5 @@ fn secret() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
         .map_err(|error| Failure::Check(format!("the system has no random bytes: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(to_hex(&bytes))
 }

@@ -181,8 +181,9 @@ fn failure(error: Error) -> Failure {
     if error.kind() == ErrorKind::Argument || error.kind() == ErrorKind::Unsupported {
         return Failure::Check(told(&error));
     }
-    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<io::Error>());
-    match source.map(io::Error::kind) {
+    // What an error says of its own is its cause, and `source` what is behind that.
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
+    match cause.map(io::Error::kind) {
         Some(io::ErrorKind::BrokenPipe) => Failure::ClosedPipe,
         _ => Failure::Write(io::Error::other(error)),
     }

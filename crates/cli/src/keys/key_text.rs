@@ -4,6 +4,7 @@ use super::core_dump;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use marquetry::errors::{Error, Result};
+use marquetry_base::from_hex;
 use serde_json::{Map, Value};
 use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
@@ -65,17 +66,10 @@ pub(super) fn bytes(name: &str, value: Value) -> Result<Zeroizing<Vec<u8>>> {
     let bytes = match text.split_once(':') {
         Some(("utf8", text)) => Some(text.as_bytes().to_vec()),
         Some(("base64", text)) => STANDARD.decode(text).ok(),
-        Some(("hex", text)) => hex(text),
+        Some(("hex", text)) => from_hex(text),
         _ => return Err(wrong(&format!("{name} begins with none of hex:, base64: and utf8:"))),
     };
     bytes.map(Zeroizing::new).ok_or_else(|| wrong(&format!("{name} is not what it begins with")))
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |digit: &u8| char::from(*digit).to_digit(16);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(high)? * 16 + digit(low)?).ok();
-    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 /// The error of keys that are none.

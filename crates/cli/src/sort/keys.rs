@@ -10,6 +10,7 @@ use arrow_buffer::NullBuffer;
 use arrow_row::{Row, RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, Fields, Schema, SortOptions};
 use marquetry::errors::Error;
+use marquetry_core::schema::no_such_column;
 use std::sync::Arc;
 
 /// A column that rows are sorted by.
@@ -57,7 +58,11 @@ impl SortKey {
                 }
             }
         }
-        let missing = || Failure::from(Error::argument(format!("no column {name} to sort by")));
+        let missing = || {
+            let mut known = Vec::new();
+            all_names(schema.fields(), "", &mut known);
+            Failure::from(no_such_column(name, known.iter().map(String::as_str)).with_context("--sort-by"))
+        };
         let (path, leaf, data_type) = find(schema.fields(), name, 0).ok_or_else(missing)?;
         let is_on_curve = column.is_on_curve;
         let key = SortKey { path, data_type, leaf, descending, nulls_first, is_on_curve };
@@ -153,6 +158,17 @@ fn beneath(child: &ArrayRef, parents: Option<&NullBuffer>) -> Result<ArrayRef, A
     }
     let nulls = NullBuffer::union(parents, child.nulls());
     Ok(make_array(child.to_data().into_builder().nulls(nulls).build()?))
+}
+
+/// The dotted names of all fields that [`find`] finds.
+fn all_names(fields: &Fields, above: &str, names: &mut Vec<String>) {
+    for field in fields {
+        let name = format!("{above}{}", field.name());
+        if let DataType::Struct(children) = field.data_type() {
+            all_names(children, &format!("{name}."), names);
+        }
+        names.push(name);
+    }
 }
 
 /// The path to the field `name`, the number of its first leaf, and its type. `before` leaves come before the fields.

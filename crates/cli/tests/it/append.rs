@@ -115,6 +115,14 @@ fn keys_are_set_and_taken_out() {
     let after = json(&["meta", &file]);
     assert_eq!((&after["key_values"], &after["row_groups"]), (&before["key_values"], &before["row_groups"]));
     assert_eq!(rows(&file), rows(&wines()));
+    let bytes = fs::read(&file).expect("a file");
+    for how in [&[][..], &["--copy"]] {
+        let report = json(&[&["meta", "unset", &file, "absent"], how].concat());
+        let notes = ["there is no key absent", "nothing is changed: the file stays as it is"];
+        assert_eq!(report["notes"], serde_json::json!(notes));
+        assert_eq!((&report["size"], &report["grown"]), (&bytes.len().into(), &0.into()));
+        assert!(fs::read(&file).expect("a file") == bytes, "a change that changes nothing");
+    }
     assert_eq!(failure(&["meta", "set", &file, "nothing"]).0, 2);
     assert_eq!(failure(&["meta", "set", &file]).0, 2);
     assert_eq!(failure(&["meta"]).0, 2);

@@ -240,6 +240,24 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
+/// Of Parquet nothing is written before there is much of it.
+#[test]
+fn a_pipe_that_is_closed_before_the_first_byte_is_no_error() {
+    let wines = wines();
+    for more in [&["--to", "parquet"][..], &["--to", "parquet", "--sort-by", "name"], &["--to", "arrow"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_marquetry"))
+            .args([&["convert", &wines, "-"], more].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{more:?}");
+        assert_eq!(output.status.code(), Some(0), "{more:?}");
+    }
+}
+
 #[test]
 fn convert_to_json_lines_and_csv() {
     let directory = directory("convert_to_text");

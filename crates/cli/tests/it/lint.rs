@@ -77,5 +77,5 @@ fn the_profile_of_a_folder_is_found() {
     let wrong = run(&["--profile", &std::path::absolute(wrong).unwrap().to_string_lossy()]);
     assert_eq!(wrong.status.code(), Some(2));
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
-    assert!(said.contains("wrong.toml: levl is nothing that a profile says"), "{said}");
+    assert!(said.contains("wrong.toml: line 1: levl is nothing that a profile says"), "{said}");
 }

@@ -41,5 +41,6 @@ mod text_options;
 mod text_round_trip;
 mod variant;
 mod verify;
+mod ways_out;
 mod r#where;
 mod without_remote;

@@ -45,7 +45,8 @@ fn respelled(path: &str, random: &mut Random) -> &'static [&'static str] {
         }
         2 => (["[", &text.trim_end().replace('\n', ",\n "), "]"].concat().into(), &[]),
         3 => (text.into(), &["--mixed", "text", "--unknown-keys", "ignore"]),
-        4 => (text.into(), &["--decimals", "never", "--ragged", "null"]),
+        4 if is_csv => (text.into(), &["--decimals", "never", "--ragged", "null"]),
+        4 => (text.into(), &["--decimals", "never"]),
         _ => return &[],
     };
     std::fs::write(path, bytes).expect("text");

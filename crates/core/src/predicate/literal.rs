@@ -1,6 +1,7 @@
 //! Values as a user writes them, before it is known of which column they are.
 
 use marquetry_base::datetime_text::{Moment, format_date, format_time};
+use marquetry_base::to_hex;
 use smol_str::SmolStr;
 use std::cmp::Ordering;
 use std::fmt;
@@ -198,11 +199,7 @@ impl fmt::Display for Literal {
             Literal::Bool(value) => write!(f, "{value}"),
             Literal::Number(number) => write!(f, "{number}"),
             Literal::Text(text) => write!(f, "'{}'", text.replace('\'', "''")),
-            Literal::Bytes(bytes) => {
-                f.write_str("X'")?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-                f.write_str("'")
-            }
+            Literal::Bytes(bytes) => write!(f, "X'{}'", to_hex(bytes)),
             Literal::Date(days) => write!(f, "date '{}'", format_date(i64::from(*days))),
             Literal::Time(nanos) => write!(f, "time '{}'", format_time(*nanos)),
             Literal::Timestamp(moment) => write!(f, "timestamp '{moment}'"),

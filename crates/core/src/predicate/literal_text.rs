@@ -2,6 +2,7 @@
 
 use super::Literal;
 use marquetry_base::datetime_text::{Moment, date, moment, time_of_day};
+use marquetry_base::from_hex;
 
 /// A literal whose type stands before the text.
 pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
@@ -9,7 +10,7 @@ pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
         "date" => date(text).map(Literal::Date),
         "time" => time_of_day(text).map(|(nanos, _)| Literal::Time(nanos)),
         "timestamp" => timestamp(text).map(Literal::Timestamp),
-        "x" => hexadecimal(text).map(Literal::Bytes),
+        "x" => from_hex(text).map(Literal::Bytes),
         _ => return Err(format!("{kind} before text; there are date, time, timestamp and X")),
     };
     let form = match kind {
@@ -24,12 +25,4 @@ pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
 /// A timestamp, or the midnight of a date.
 pub(super) fn timestamp(text: &str) -> Option<Moment> {
     moment(text).or_else(|| date(text).map(Moment::midnight))
-}
-
-/// Bytes of pairs of hexadecimal digits.
-pub(super) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> =
-        text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    let (pairs, rest) = digits.as_chunks::<2>();
-    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
 }

@@ -1,12 +1,12 @@
 //! Where a literal stands among the values of a column.
 
 use super::literal::{Literal, Number};
-use super::literal_text::{hexadecimal, timestamp};
+use super::literal_text::timestamp;
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
 use crate::sort_order::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder};
 use marquetry_base::datetime_text::{Moment, time_of_day};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, from_hex};
 use marquetry_encoding::PhysicalType;
 use std::cmp::Ordering;
 
@@ -113,7 +113,7 @@ fn of_uuid(literal: &Literal) -> Found {
     let bytes = match literal {
         // Of any length: the column may be one of byte strings in other files of a table.
         Literal::Bytes(bytes) => Some(bytes.clone()),
-        Literal::Text(text) => hexadecimal(&text.replace('-', "")).filter(|bytes| bytes.len() == 16),
+        Literal::Text(text) => from_hex(&text.replace('-', "")).filter(|bytes| bytes.len() == 16),
         _ => None,
     };
     bytes.map(Position::At).ok_or("a UUID is written '123e4567-e89b-12d3-a456-426614174000'")

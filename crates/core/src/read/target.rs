@@ -1,6 +1,5 @@
 //! The target of a read: the leaf's types and levels, and the layout of its values in a batch.
 
-use crate::logical_type::LogicalType;
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::Leaf;
 use marquetry_base::Limits;
@@ -62,7 +61,7 @@ impl ReadTarget {
             max_rep: leaf.max_rep(),
             repeated_ancestor_def_level,
             keep_levels,
-            is_text: leaf.logical().is_some_and(LogicalType::is_text),
+            is_text: leaf.is_text(),
             layout,
             repair: ValueRepair::None,
         }

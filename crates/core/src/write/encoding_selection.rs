@@ -1,12 +1,11 @@
 //! Which encoding a chunk gets: by encoding and compressing a sample of its values with each that is allowed.
 
 use super::held_indices::HeldIndices;
-use super::settings::{ColumnSettings, Compat};
+use super::settings::ColumnSettings;
 use super::workspace::Workspace;
 use marquetry_base::Result;
 use marquetry_encoding::code::{
-    BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, PLAIN, RLE,
-    RLE_DICTIONARY,
+    BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY,
 };
 use marquetry_encoding::{PhysicalType, Values, dictionary, plain, registry};
 use std::ops::Range;
@@ -49,23 +48,6 @@ const WEIGHTS: [(i32, f64); 5] = [
     (RLE_DICTIONARY, 1.0),
 ];
 
-/// The encodings that values of a type may get, besides a dictionary. ALP, in preview, is only for those who ask for it.
-///
-/// QUIRK: `Modern` is what pyarrow 26, DuckDB 2, polars 2, fastparquet 2026.9 and Spark 4 all read right. fastparquet
-/// returns wrong numbers for DELTA_BINARY_PACKED and wrong booleans for RLE without any error, and refuses the other
-/// delta encodings and BYTE_STREAM_SPLIT.
-pub(super) fn allowed(physical: PhysicalType, compat: Compat) -> &'static [i32] {
-    use PhysicalType::*;
-    match (compat, physical) {
-        (Compat::Maximum | Compat::Modern, _) | (_, Int96) => &[PLAIN],
-        (Compat::Latest, Boolean) => &[PLAIN, RLE],
-        (Compat::Latest, Int32 | Int64) => &[PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT],
-        (Compat::Latest, Float | Double) => &[PLAIN, BYTE_STREAM_SPLIT],
-        (Compat::Latest, ByteArray) => &[PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY],
-        (Compat::Latest, FixedLenByteArray(_)) => &[PLAIN, DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT],
-    }
-}
-
 /// What each of the allowed encodings makes of `sample`, best first. `sample` must not be empty.
 pub(super) fn measure_candidates(
     sample: &Values,
@@ -74,7 +56,7 @@ pub(super) fn measure_candidates(
     workspace: &mut Workspace,
 ) -> Result<Vec<Candidate>> {
     let mut tried = Vec::new();
-    for &code in allowed(physical, settings.compat) {
+    for &code in settings.compat.encodings(physical) {
         let Some(row) = registry::find(code) else { continue };
         let mut encoder = (row.encoder)(physical)?;
         let mut page = Vec::new();

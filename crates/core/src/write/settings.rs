@@ -3,6 +3,7 @@
 use super::cdc_options::CdcOptions;
 use marquetry_base::CancelToken;
 use marquetry_codec::Codec;
+use marquetry_encoding::{PhysicalType, code};
 use marquetry_format::KeyValue;
 
 /// How one column is written.
@@ -249,6 +250,32 @@ pub enum Compat {
     /// Those of the format's current version: all encodings but those in preview. pyarrow, parquet-java and the `parquet`
     /// crate are among them; DuckDB, polars and Spark read most of it, fastparquet next to nothing.
     Latest,
+}
+
+impl Compat {
+    /// The codes of the encodings that values of a type may get besides a dictionary, PLAIN first. ALP, in preview, is only for those
+    /// who ask for it.
+    ///
+    /// QUIRK: `Modern` is what pyarrow 26, DuckDB 2, polars 2, fastparquet 2026.9 and Spark 4 all read right. fastparquet
+    /// returns wrong numbers for DELTA_BINARY_PACKED and wrong booleans for RLE without any error, and refuses the other
+    /// delta encodings and BYTE_STREAM_SPLIT.
+    pub fn encodings(self, physical: PhysicalType) -> &'static [i32] {
+        use PhysicalType::*;
+        match (self, physical) {
+            (Compat::Maximum | Compat::Modern, _) | (_, Int96) => &[code::PLAIN],
+            (Compat::Latest, Boolean) => &[code::PLAIN, code::RLE],
+            (Compat::Latest, Int32 | Int64) => {
+                &[code::PLAIN, code::DELTA_BINARY_PACKED, code::BYTE_STREAM_SPLIT]
+            }
+            (Compat::Latest, Float | Double) => &[code::PLAIN, code::BYTE_STREAM_SPLIT],
+            (Compat::Latest, ByteArray) => {
+                &[code::PLAIN, code::DELTA_LENGTH_BYTE_ARRAY, code::DELTA_BYTE_ARRAY]
+            }
+            (Compat::Latest, FixedLenByteArray(_)) => {
+                &[code::PLAIN, code::DELTA_BYTE_ARRAY, code::BYTE_STREAM_SPLIT]
+            }
+        }
+    }
 }
 
 /// The header of data pages.

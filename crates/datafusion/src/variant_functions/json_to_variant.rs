@@ -1,6 +1,5 @@
 //! `json_to_variant(text)`.
 
-use crate::column_kind::is_text;
 use crate::error::of;
 use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, FieldRef};
@@ -45,7 +44,7 @@ impl ScalarUDFImpl for JsonToVariant {
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         match given {
             [DataType::Null] => Ok(vec![DataType::Utf8View]),
-            [text] if is_text(text) => Ok(vec![DataType::Utf8View]),
+            [text] if text.is_string() => Ok(vec![DataType::Utf8View]),
             _ => plan_err!("json_to_variant takes a text of JSON"),
         }
     }

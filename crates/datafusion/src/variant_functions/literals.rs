@@ -1,6 +1,5 @@
 //! What arguments of functions have to be.
 
-use crate::column_kind::is_text;
 use crate::variant_storage::is_variant_storage;
 use arrow_schema::DataType;
 use datafusion::common::{ScalarValue, plan_err};
@@ -45,7 +44,7 @@ pub(super) fn check_types(
             given.len()
         );
     }
-    match rest.iter().find(|data_type| !is_text(data_type)) {
+    match rest.iter().find(|data_type| !data_type.is_string()) {
         Some(other) => plan_err!("{name}: a path and a type are text, not {other}"),
         None => Ok(given.to_vec()),
     }

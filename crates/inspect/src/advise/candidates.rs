@@ -4,7 +4,7 @@ use super::options::{AdviseOptions, Goal};
 use marquetry_base::Result;
 use marquetry_codec::Codec;
 use marquetry_core::schema::Leaf;
-use marquetry_core::write::{ColumnSettings, Compat, Compression, Encoding, WriterProperties, ZstdLevel};
+use marquetry_core::write::{ColumnSettings, Compression, Encoding, WriterProperties, ZstdLevel};
 use marquetry_encoding::PhysicalType;
 
 /// An encoding and a codec.
@@ -29,31 +29,11 @@ impl Choice {
 /// All that a column whose pages have `codec` may get.
 pub(super) fn candidates(physical: PhysicalType, codec: Codec, options: &AdviseOptions) -> Vec<Choice> {
     let codecs = codecs(codec, options.goal);
-    let choice = |encoding: &Encoding, compression: &Compression| Choice {
-        encoding: *encoding,
-        compression: *compression,
-    };
-    let encodings = [Encoding::Auto].iter().chain(encodings(physical, options.compat));
-    encodings.flat_map(|encoding| codecs.iter().map(move |codec| choice(encoding, codec))).collect()
-}
-
-/// What the writer would not try by itself, or would decide by a smaller sample.
-fn encodings(physical: PhysicalType, compat: Compat) -> &'static [Encoding] {
-    use PhysicalType::*;
-    match (compat, physical) {
-        (_, Boolean | Int96) => &[Encoding::PLAIN],
-        (Compat::Latest, Int32 | Int64) => {
-            &[Encoding::PLAIN, Encoding::DELTA_BINARY_PACKED, Encoding::BYTE_STREAM_SPLIT]
-        }
-        (Compat::Latest, Float | Double) => &[Encoding::PLAIN, Encoding::BYTE_STREAM_SPLIT],
-        (Compat::Latest, ByteArray) => {
-            &[Encoding::PLAIN, Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY]
-        }
-        (Compat::Latest, FixedLenByteArray(_)) => {
-            &[Encoding::PLAIN, Encoding::DELTA_BYTE_ARRAY, Encoding::BYTE_STREAM_SPLIT]
-        }
-        (_, _) => &[Encoding::PLAIN],
-    }
+    let choice = |encoding, compression| Choice { encoding, compression };
+    // What the writer would not try by itself, or would decide by a smaller sample.
+    let each = options.compat.encodings(physical).iter().filter_map(|code| Encoding::from_code(*code));
+    let encodings = std::iter::once(Encoding::Auto).chain(each);
+    encodings.flat_map(|encoding| codecs.iter().map(move |codec| choice(encoding, *codec))).collect()
 }
 
 fn codecs(codec: Codec, goal: Goal) -> Vec<Compression> {
@@ -114,6 +94,7 @@ fn slowness(codec: Codec) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use marquetry_core::write::Compat;
 
     #[test]
     fn a_scan_gets_no_slower_codec() {

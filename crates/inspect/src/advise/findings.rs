@@ -48,6 +48,7 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     }
     found.tell_left(input, &lots);
     let mut findings = found.findings;
+    findings.retain(|finding| options.goal != Goal::Size || !is_larger_type(finding));
     let size = input.source.len().max(1) as f64;
     findings.sort_by(|a, b| worth(b, options.goal, size).total_cmp(&worth(a, options.goal, size)));
     advice.findings = findings;
@@ -211,6 +212,12 @@ fn decode_seconds(input: &ColumnSource, sample: &Sample, advice: &Advice) -> Res
 fn largest(input: &ColumnSource) -> usize {
     let columns = 0..input.metadata.schema().num_columns();
     columns.max_by_key(|leaf| column_bytes(&input.metadata, *leaf).unwrap_or(0)).unwrap_or(0)
+}
+
+/// Whether it is a type that takes more bytes: such a one is decoded faster.
+fn is_larger_type(finding: &Finding) -> bool {
+    let is_type = matches!(finding.kind, AdviceKind::Type | AdviceKind::ListOfOne | AdviceKind::Variant);
+    is_type && finding.saved_bytes() < 0
 }
 
 /// What an advice is worth for a goal: shares of bytes, time and rows, of which one counts most.

@@ -7,8 +7,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ToByteSlice, i256};
+use arrow_cast::CastOptions;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
+use marquetry_base::{Error, ErrorKind, Result};
 
 /// Values of a column by the form that they are counted in.
 pub(crate) enum Values {
@@ -48,13 +50,19 @@ impl LeafStats {
     }
 
     /// Adds values of a batch.
-    pub(crate) fn add(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>, lists: Option<LengthStats>) {
+    ///
+    /// Fails if they are runs or entries of a dictionary that cannot be made into plain values: what they are is not known.
+    pub(crate) fn add(
+        &mut self,
+        array: &ArrayRef,
+        nulls: Option<&NullBuffer>,
+        lists: Option<LengthStats>,
+    ) -> Result<()> {
         if let Some(lists) = lists {
             self.lists.get_or_insert_default().merge(lists);
         }
-        if matches!(array.data_type(), DataType::RunEndEncoded(..)) {
-            // Runs that cannot be made into values have none that are known.
-            let Ok(plain) = arrow_cast::cast(array, &self.data_type) else { return };
+        if !is_counted_as_it_is(array.data_type()) {
+            let plain = self.plain(array)?;
             let plain_nulls = NullBuffer::union(plain.logical_nulls().as_ref(), nulls);
             return self.add(&plain, plain_nulls.as_ref(), None);
         }
@@ -66,21 +74,22 @@ impl LeafStats {
         self.count += array.len() as u64 - missing;
         match array.as_any_dictionary_opt() {
             Some(dictionary) => {
-                let keys = dictionary.keys().as_primitive_opt::<Int32Type>();
-                match keys {
-                    Some(keys) => self.count_keys(dictionary.values(), keys.values(), nulls),
-                    None => self.add_cast(array, nulls),
-                }
+                let keys = dictionary.keys().as_primitive::<Int32Type>();
+                self.count_keys(dictionary.values(), keys.values(), nulls);
             }
             None => self.values.add(array, nulls),
         }
+        Ok(())
     }
 
-    /// A dictionary with other keys than the reader's own.
-    fn add_cast(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>) {
-        if let Ok(plain) = arrow_cast::cast(array, &self.data_type) {
-            self.values.add(&plain, nulls);
-        }
+    /// The values of runs or of a dictionary, one by one.
+    fn plain(&self, array: &ArrayRef) -> Result<ArrayRef> {
+        // A value that does not fit would be made null otherwise.
+        let options = CastOptions { safe: false, ..CastOptions::default() };
+        arrow_cast::cast_with_options(array, &self.data_type, &options).map_err(|error| {
+            let message = format!("{} cannot be made into plain values to look at", array.data_type());
+            Error::caused_by(ErrorKind::Unsupported, message, error)
+        })
     }
 
     fn count_keys(&mut self, entries: &ArrayRef, keys: &[i32], nulls: Option<&NullBuffer>) {
@@ -128,6 +137,15 @@ impl LeafStats {
             (Values::Strings(mine), Values::Strings(others)) => mine.merge(others),
             _ => {}
         }
+    }
+}
+
+/// Whether arrays of this type are looked at as they are: not runs, nor dictionaries with other keys than the reader's own.
+fn is_counted_as_it_is(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::RunEndEncoded(..) => false,
+        DataType::Dictionary(keys, _) => **keys == DataType::Int32,
+        _ => true,
     }
 }
 
@@ -299,4 +317,54 @@ fn byte_strings<'a>(
 
 fn as_bytes<N: arrow_buffer::ArrowNativeType>(values: &[N]) -> &[u8] {
     values.to_byte_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{
+        DictionaryArray, Int32Array, Int64Array, IntervalYearMonthArray, RunArray, StringArray, UInt8Array,
+    };
+    use std::sync::Arc;
+
+    fn runs(values: &dyn Array) -> ArrayRef {
+        let ends = Int32Array::from(vec![2, 3]);
+        Arc::new(RunArray::<Int32Type>::try_new(&ends, values).unwrap())
+    }
+
+    #[test]
+    fn runs_count_as_their_values() {
+        let array = runs(&Int64Array::from(vec![Some(5), None]));
+        let mut stats = LeafStats::new(array.data_type());
+        stats.add(&array, None, None).unwrap();
+        assert_eq!((stats.count, stats.nulls), (2, 1));
+    }
+
+    /// An entry that is null is a null, whatever the keys are.
+    #[test]
+    fn dictionaries_with_any_keys_count_as_their_values() {
+        let entries: ArrayRef = Arc::new(Int64Array::from(vec![Some(5), None]));
+        let short = DictionaryArray::new(UInt8Array::from(vec![0, 1, 0]), entries.clone());
+        let own = DictionaryArray::new(Int32Array::from(vec![0, 1, 0]), entries);
+        for array in [Arc::new(short) as ArrayRef, Arc::new(own)] {
+            let mut stats = LeafStats::new(array.data_type());
+            stats.add(&array, array.nulls(), None).unwrap();
+            stats.flush();
+            assert_eq!((stats.count, stats.nulls), (2, 1), "{}", array.data_type());
+            let Values::Signed(numbers) = &stats.values else { panic!("integers") };
+            assert_eq!((numbers.count, numbers.bounds), (2, Some((5, 5))));
+        }
+    }
+
+    #[test]
+    fn runs_that_cannot_be_looked_at_are_an_error() {
+        for values in
+            [&IntervalYearMonthArray::from(vec![1, 2]) as &dyn Array, &StringArray::from(vec!["1", "x"])]
+        {
+            let mut stats = LeafStats::new(&DataType::Int64);
+            let error = stats.add(&runs(values), None, None).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert!(error.message().contains("cannot be made into plain values"), "{error}");
+        }
+    }
 }

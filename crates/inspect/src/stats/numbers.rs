@@ -136,7 +136,7 @@ impl<T: Number> Numbers<T> {
     /// The mean and the standard deviation of a sample.
     pub(crate) fn mean_and_deviation(&self) -> (Option<f64>, Option<f64>) {
         let deviation = || (self.squares / (self.count - 1) as f64).sqrt();
-        let mean = || self.sum.to_f64() / self.count as f64;
+        let mean = || self.sum.mean(self.count);
         ((self.count > 0).then(mean), (self.count > 1).then(deviation))
     }
 

@@ -226,7 +226,7 @@ fn add_batch(batch: &RecordBatch, stats: &mut Vec<LeafStats>) -> Result<()> {
         stats.extend(leaves.iter().map(|leaf| LeafStats::new(leaf.values.data_type())));
     }
     for (stats, leaf) in stats.iter_mut().zip(leaves) {
-        stats.add(&leaf.values, leaf.nulls.as_ref(), leaf.lists);
+        stats.add(&leaf.values, leaf.nulls.as_ref(), leaf.lists)?;
     }
     Ok(())
 }

@@ -28,7 +28,8 @@ pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
 /// A sum of numbers.
 pub(crate) trait Sum: Default + Copy + Send {
     fn merge(&mut self, other: Self);
-    fn to_f64(self) -> f64;
+    /// The mean of `count` numbers that have this sum, which need not fit a float.
+    fn mean(self, count: u64) -> f64;
 }
 
 impl Sum for i128 {
@@ -36,8 +37,8 @@ impl Sum for i128 {
         *self = self.wrapping_add(other);
     }
 
-    fn to_f64(self) -> f64 {
-        self as f64
+    fn mean(self, count: u64) -> f64 {
+        self as f64 / count as f64
     }
 }
 
@@ -46,22 +47,27 @@ impl Sum for i256 {
         *self = self.wrapping_add(other);
     }
 
-    fn to_f64(self) -> f64 {
-        wide_to_f64(self)
+    fn mean(self, count: u64) -> f64 {
+        wide_to_f64(self) / count as f64
     }
 }
 
 impl Sum for FloatSum {
     fn merge(&mut self, other: Self) {
-        self.add(other.sum);
-        self.add(other.lost);
+        self.small.merge(other.small);
+        self.large.merge(other.large);
     }
 
-    fn to_f64(self) -> f64 {
-        // What was lost on the way to infinity is no number.
-        match self.sum.is_finite() {
-            true => self.sum + self.lost,
-            false => self.sum,
+    fn mean(self, count: u64) -> f64 {
+        match self.large.total() == 0.0 {
+            true => self.small.mean(count),
+            false => {
+                let mut all = self.large;
+                // Nothing gets lost here that counts beside what is left of large ones.
+                all.add(self.small.sum / SCALE);
+                all.add(self.small.lost / SCALE);
+                all.mean(count) * SCALE
+            }
         }
     }
 }
@@ -148,7 +154,7 @@ impl Number for i256 {
     }
 
     fn add(sum: &mut FloatSum, number: Self, times: u64) {
-        sum.add(wide_to_f64(number) * times as f64);
+        sum.add(wide_to_f64(number), times);
     }
 
     fn to_le_bytes(self) -> [u8; 32] {
@@ -181,7 +187,7 @@ impl Number for f64 {
     }
 
     fn add(sum: &mut FloatSum, number: Self, times: u64) {
-        sum.add(number * times as f64);
+        sum.add(number, times);
     }
 
     fn to_le_bytes(self) -> [u8; 32] {
@@ -189,21 +195,77 @@ impl Number for f64 {
     }
 }
 
-/// A sum of floats that keeps what each step rounds off (Neumaier).
+/// A sum of floats, which may be greater than any float: large ones are added up apart, made smaller.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct FloatSum {
+    small: CompensatedSum,
+    /// In units of [`SCALE`].
+    large: CompensatedSum,
+}
+
+impl FloatSum {
+    fn add(&mut self, number: f64, times: u64) {
+        match number.abs() < LARGE {
+            true => self.small.add_times(number, times),
+            false => self.large.add_times(number / SCALE, times),
+        }
+    }
+}
+
+/// 2^959: 2^64 numbers that are less do not add up to more than a float holds.
+const LARGE: f64 = f64::from_bits((1023 + 959) << 52);
+/// 2^64: a power of two, so that nothing is rounded.
+const SCALE: f64 = (1u128 << 64) as f64;
+
+/// A sum that keeps what each step rounds off (Neumaier).
+#[derive(Debug, Default, Clone, Copy)]
+struct CompensatedSum {
     sum: f64,
     lost: f64,
 }
 
-impl FloatSum {
+impl CompensatedSum {
+    fn add_times(&mut self, number: f64, times: u64) {
+        if times == 1 {
+            return self.add(number);
+        }
+        let times = times as f64;
+        let product = number * times;
+        self.add(product);
+        if product.is_finite() {
+            self.add(number.mul_add(times, -product));
+        }
+    }
+
     fn add(&mut self, number: f64) {
         let sum = self.sum + number;
-        self.lost += match self.sum.abs() >= number.abs() {
-            true => (self.sum - sum) + number,
-            false => (number - sum) + self.sum,
-        };
+        // What is lost on the way to infinity is no number.
+        if sum.is_finite() {
+            self.lost += match self.sum.abs() >= number.abs() {
+                true => (self.sum - sum) + number,
+                false => (number - sum) + self.sum,
+            };
+        }
         self.sum = sum;
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.add(other.sum);
+        self.add(other.lost);
+    }
+
+    fn total(self) -> f64 {
+        self.sum + self.lost
+    }
+
+    /// Rounded once, or nearly: what the division leaves is divided, too.
+    fn mean(self, count: u64) -> f64 {
+        let count = count as f64;
+        let mean = self.sum / count;
+        match mean.is_finite() {
+            true => mean + ((-mean).mul_add(count, self.sum) + self.lost) / count,
+            false => mean,
+        }
     }
 }
 
@@ -219,15 +281,51 @@ fn wide_to_f64(number: i256) -> f64 {
 mod tests {
     use super::*;
 
+    /// The mean of numbers, the same from parts as from all.
+    #[track_caller]
+    fn mean_is(numbers: &[f64], mean: f64) {
+        let of = |numbers: &[f64]| {
+            let mut sum = FloatSum::default();
+            numbers.iter().for_each(|number| f64::add(&mut sum, *number, 1));
+            sum
+        };
+        for at in 0..=numbers.len() {
+            let mut sum = of(&numbers[..at]);
+            sum.merge(of(&numbers[at..]));
+            assert_eq!(sum.mean(numbers.len() as u64), mean, "{numbers:?} in two parts, at {at}");
+        }
+    }
+
     #[test]
     fn sums_keep_what_floats_lose() {
+        mean_is(&[1e100, 3.0, -1e100], 1.0);
+        mean_is(&[1.7e308, 3.0, -1.7e308], 1.0);
+        mean_is(&[0.1; 10], 0.1);
+    }
+
+    #[test]
+    fn sums_may_be_greater_than_floats() {
+        mean_is(&[f64::MAX; 3], f64::MAX);
+        mean_is(&[f64::MIN; 5], f64::MIN);
+        mean_is(&[1.5e308, 1.5e308, -1e308, -1e308], 2.5e307);
         let mut sum = FloatSum::default();
-        for number in [1e100, 1.0, -1e100] {
-            f64::add(&mut sum, number, 1);
-        }
-        assert_eq!(sum.to_f64(), 1.0);
-        f64::add(&mut sum, f64::INFINITY, 1);
-        assert_eq!(sum.to_f64(), f64::INFINITY);
+        f64::add(&mut sum, 1.7e308, 1 << 40);
+        f64::add(&mut sum, -1.7e308, 1 << 39);
+        assert_eq!(sum.mean(3 << 39), 1.7e308 / 3.0);
+        // What dictionaries count is the same as what is there one by one.
+        let mut sum = FloatSum::default();
+        f64::add(&mut sum, 0.1, 3);
+        f64::add(&mut sum, 0.3, 1);
+        mean_is(&[0.1, 0.1, 0.1, 0.3], sum.mean(4));
+    }
+
+    #[test]
+    fn infinities_make_means_infinite() {
+        mean_is(&[1.0, f64::INFINITY, 2.0, 1e308], f64::INFINITY);
+        mean_is(&[f64::NEG_INFINITY, f64::NEG_INFINITY], f64::NEG_INFINITY);
+        let mut sum = FloatSum::default();
+        [f64::INFINITY, f64::NEG_INFINITY].iter().for_each(|number| f64::add(&mut sum, *number, 1));
+        assert!(sum.mean(2).is_nan());
     }
 
     #[test]

@@ -221,7 +221,8 @@ fn types() {
     assert_eq!((&finding.change, &finding.confidence), (&Change::Type(NewType::Int32), &Confidence::Certain));
     none(&advice(&column("n", numbers(20_000, |i| mixed(i) as i64)), plain(), &options()), AdviceKind::Type);
     let days = column("day", texts(5_000, |i| format!("2024-{:02}-{:02}", 1 + i % 12, 1 + mixed(i) % 28)));
-    let days = advice(&days, plain(), &options());
+    // A few bytes more, and decoded in a fraction of the time.
+    let days = advice(&days, plain(), &options().with_goal(Goal::Scan));
     assert_eq!(sole(&days, AdviceKind::Type).change, Change::Type(NewType::Date));
     let uuid = |i: u64| {
         let (a, b) = (mixed(i), mixed(i + 1_000_000));
@@ -233,6 +234,20 @@ fn types() {
     assert!(finding.saved_bytes() > 0, "{finding:?}");
     let names = column("name", texts(5_000, |i| format!("name {}", mixed(i))));
     none(&advice(&names, plain(), &options()), AdviceKind::Type);
+}
+
+/// They are decoded faster, and take a few bytes more.
+#[test]
+fn types_that_take_more_bytes_are_no_advice_for_size() {
+    let digits = column("digit", texts(20_000, |i| (i % 3).to_string()));
+    none(&advice(&digits, plain(), &options()), AdviceKind::Type);
+    let finding_of = |goal| advice(&digits, plain(), &options().with_goal(goal));
+    let scan = finding_of(Goal::Scan);
+    let finding = sole(&scan, AdviceKind::Type);
+    assert!(
+        finding.saved_bytes() < 0 && finding.decode.unwrap().after < finding.decode.unwrap().before,
+        "{finding:?}"
+    );
 }
 
 /// The sample has one form, and a row outside of it another.

@@ -337,6 +337,24 @@ fn the_stored_schema_is_followed_where_the_policy_says() {
 }
 
 #[test]
+fn metadata_is_restored_whatever_the_policy_says_of_types() {
+    let pairs = |key: &str| [(key.to_owned(), "v".to_owned())].into();
+    let extended = pairs("ARROW:extension:name");
+    let fields = [("noted", pairs("k")), ("extended", extended)].map(|(name, metadata)| {
+        arrow_schema::Field::new(name, DataType::LargeUtf8, false).with_metadata(metadata)
+    });
+    let schema = Arc::new(arrow_schema::Schema::new(fields.to_vec()));
+    let mut file = Vec::new();
+    ArrowWriter::try_new(&mut file, schema, None).unwrap().close().unwrap();
+    let options = ArrowReaderOptions::new().with_hint_policy(|_, _| None);
+    let opened = ArrowReaderMetadata::load(Bytes::from(file), options).unwrap();
+    let field = |i: usize| opened.schema().field(i);
+    assert_eq!((field(0).data_type(), field(0).metadata()), (&DataType::Utf8, &pairs("k")));
+    // An extension type is one of the type that it was stored as.
+    assert_eq!((field(1).data_type(), field(1).metadata().len()), (&DataType::Utf8, 0));
+}
+
+#[test]
 fn elements_have_the_names_of_either_schema() {
     let words = Arc::new(StringArray::from(vec!["a"]));
     let offsets = arrow_buffer::OffsetBuffer::from_lengths([1]);

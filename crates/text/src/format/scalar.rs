@@ -5,6 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use marquetry_base::{push_hex, push_uuid};
 use std::fmt::Write;
 
 /// What a value's text is in JSON.
@@ -241,8 +242,8 @@ fn binary(bytes: &[u8], field: &Field, out: &mut String) -> Form {
 
 fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
     match extension(field) {
-        Some("arrow.uuid") => uuid(bytes, out),
-        _ => hex(bytes, out),
+        Some("arrow.uuid") => push_uuid(bytes, out),
+        _ => push_hex(bytes, out),
     }
     Form::Text
 }
@@ -250,7 +251,7 @@ fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
 /// A geometry as well-known text; what is none as hexadecimal digits.
 pub fn geometry(bytes: &[u8], out: &mut String) {
     if marquetry_geo::wkt::write_to(bytes, out).is_err() {
-        hex(bytes, out);
+        push_hex(bytes, out);
     }
 }
 
@@ -271,7 +272,7 @@ fn binary_start(bytes: &[u8], field: &Field, most: usize, out: &mut String) {
     let start = &bytes[..bytes.len().min(most)];
     match extension(field) {
         Some(WKB) if marquetry_geo::wkt::write_start(bytes, most, out).is_ok() => {}
-        Some(WKB) => hex(start, out),
+        Some(WKB) => push_hex(start, out),
         _ => escaped(start, out),
     }
 }
@@ -281,24 +282,6 @@ const WKB: &str = "geoarrow.wkb";
 
 fn extension(field: &Field) -> Option<&str> {
     field.metadata().get("ARROW:extension:name").map(String::as_str)
-}
-
-/// Two hexadecimal digits for each byte.
-pub fn hex(bytes: &[u8], out: &mut String) {
-    for byte in bytes {
-        out.push(char::from(b"0123456789abcdef"[usize::from(byte >> 4)]));
-        out.push(char::from(b"0123456789abcdef"[usize::from(byte & 15)]));
-    }
-}
-
-/// `123e4567-e89b-12d3-a456-426614174000`.
-pub fn uuid(bytes: &[u8], out: &mut String) {
-    for (i, byte) in bytes.iter().enumerate() {
-        if matches!(i, 4 | 6 | 8 | 10) {
-            out.push('-');
-        }
-        let _ = write!(out, "{byte:02x}");
-    }
 }
 
 /// The text that the bytes are, as far as they are; other bytes, those of control characters too, as `\xNN`, and so is
@@ -378,6 +361,6 @@ mod tests {
     fn bytes() {
         assert_eq!(text(|out| escaped("a\\ü\n".as_bytes(), out)), r"a\x5Cü\x0A");
         assert_eq!(text(|out| escaped(b"\x00\xffz", out)), r"\x00\xFFz");
-        assert_eq!(text(|out| uuid(&[0x11; 16], out)), "11111111-1111-1111-1111-111111111111");
+        assert_eq!(text(|out| push_uuid(&[0x11; 16], out)), "11111111-1111-1111-1111-111111111111");
     }
 }

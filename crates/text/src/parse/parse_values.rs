@@ -14,6 +14,7 @@ use arrow_array::{
 use arrow_buffer::{NullBufferBuilder, i256};
 use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use marquetry_base::from_hex;
 use memchr::memchr;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -339,12 +340,10 @@ fn fixed(texts: &(impl Texts + ?Sized), width: i32) -> Result<ArrayRef, ValueErr
     Ok(Arc::new(out.finish()))
 }
 
+/// Hexadecimal digits, or a UUID.
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let is_uuid = text.len() == 36 && [8, 13, 18, 23].iter().all(|at| text.as_bytes()[*at] == b'-');
-    let digits: Vec<u32> =
-        text.chars().filter(|c| !(is_uuid && *c == '-')).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    let pairs = digits.chunks(2).map(|pair| u8::try_from(pair.first()? * 16 + pair.get(1)?).ok());
-    pairs.collect()
+    if is_uuid { from_hex(&text.replace('-', "")) } else { from_hex(text) }
 }
 
 /// What the arrow crate makes of an array that has the same values in another layout, or of text that is written in few

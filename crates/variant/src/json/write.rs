@@ -9,7 +9,7 @@ use crate::variant::Variant;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use marquetry_base::datetime_text::{format_date, format_time};
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Result, push_uuid};
 use std::fmt::Write;
 
 /// The value as JSON text, by the rules of [`json`](crate::json).
@@ -113,7 +113,11 @@ fn write_primitive(value: &Value<'_>, out: &mut String) -> Result<()> {
             write_text(text, out);
             return Ok(());
         }
-        Value::Uuid(bytes) => write!(out, "\"{}\"", uuid(bytes)),
+        Value::Uuid(bytes) => {
+            out.push('"');
+            push_uuid(&bytes[..], out);
+            return push(out, "\"");
+        }
         Value::Object(_) | Value::Array(_) => Ok(()),
     };
     written.map_err(|error| Error::argument(error.to_string()))
@@ -185,18 +189,6 @@ fn moment(ticks: i64, per_second: i64) -> String {
     let (seconds, rest) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     format!("{}T{}", format_date(days), format_time(second * NANOS + rest * (NANOS / per_second)))
-}
-
-fn uuid(bytes: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (i, byte) in bytes.iter().enumerate() {
-        if matches!(i, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        // Text takes whatever is written.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 const MICROS: i64 = 1_000_000;

@@ -147,3 +147,32 @@ fn what_is_shared_is_not_looked_at_for_ever() {
     }
     assert!(start.elapsed().as_secs() < 5);
 }
+
+/// A schema whose field, an extension type, and whose own metadata have a pair that is not text.
+fn with_binary_pairs() -> String {
+    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let of_field =
+        [("k", "v"), (EXTENSION_TYPE_NAME_KEY, "mine"), (EXTENSION_TYPE_METADATA_KEY, "~parameters~")];
+    let field = Field::new("x", DataType::Int64, true).with_metadata(pairs(&of_field));
+    let schema = Schema::new_with_metadata(vec![field], pairs(&[("a", "b"), ("c", "~own~")]));
+    let mut bytes = STANDARD.decode(encode(&schema)).unwrap();
+    bytes.iter_mut().filter(|byte| **byte == b'~').for_each(|byte| *byte = 0xff);
+    STANDARD.encode(bytes)
+}
+
+#[test]
+fn pairs_that_are_not_text_become_digits_where_they_are_kept() {
+    let text = with_binary_pairs();
+    let kept = find(&text, [(0, "x")].into_iter(), true).unwrap();
+    let metadata = kept.fields[0].as_ref().unwrap().metadata();
+    let pair = |key: &str, value: &[u8]| binary_metadata::as_text(key.as_bytes(), value);
+    let mut expected = HashMap::from([
+        pair("k", b"v"),
+        pair(EXTENSION_TYPE_NAME_KEY, b"mine"),
+        pair(EXTENSION_TYPE_METADATA_KEY, b"\xffparameters\xff"),
+    ]);
+    binary_metadata::keep_extension_whole(&mut expected);
+    assert_eq!((metadata, metadata.len()), (&expected, 3));
+    let marked = (BINARY_METADATA_PREFIX.to_owned(), String::new());
+    assert_eq!(kept.metadata, HashMap::from([pair("a", b"b"), pair("c", b"\xffown\xff"), marked]));
+}

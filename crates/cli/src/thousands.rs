@@ -1,0 +1,43 @@
+//! Numbers that were typed as people write them, with something between the thousands.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// The error, and how a number is typed if that is what is wrong with a value.
+pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
+    let value = match (error.kind(), error.get(ContextKind::InvalidValue)) {
+        (ErrorKind::ValueValidation, Some(ContextValue::String(value))) => value,
+        _ => return error,
+    };
+    if let Some(number) = without_separators(value) {
+        let tip = format!("numbers have no separators: {number}").into();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
+/// The digits of a number whose thousands stand apart.
+fn without_separators(text: &str) -> Option<String> {
+    let mut parts = text.split([',', '_', '\'', '.', ' ', '\u{a0}', '\u{202f}']);
+    let first = parts.next().filter(|first| (1..=3).contains(&first.len()))?;
+    let rest: Vec<&str> = parts.collect();
+    let is_number = !rest.is_empty() && rest.iter().all(|part| part.len() == 3);
+    let digits = format!("{first}{}", rest.concat());
+    (is_number && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_separators;
+
+    #[test]
+    fn thousands_are_put_together() {
+        for (typed, number) in
+            [("1,000", "1000"), ("12_345_678", "12345678"), ("1'000", "1000"), ("1.000", "1000")]
+        {
+            assert_eq!(without_separators(typed).as_deref(), Some(number));
+        }
+        for other in ["1000", "1,00", ",000", "1,0a0", "ten", "", "1,,000"] {
+            assert_eq!(without_separators(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Errors that say what to do instead.
+
+use crate::command::{Folder, failure, success, wines, with_input};
+
+#[test]
+fn numbers_are_typed_without_separators() {
+    for value in ["1,000", "1_000", "1'000"] {
+        let (code, lines) = failure(&["head", &wines(), "--rows", value]);
+        assert_eq!(code, 2);
+        assert!(lines.iter().any(|line| line.contains("tip: numbers have no separators: 1000")), "{lines:?}");
+    }
+    let (code, lines) = failure(&["head", &wines(), "--rows", "ten"]);
+    assert!(code == 2 && !lines.iter().any(|line| line.contains("tip")), "{lines:?}");
+}
+
+#[test]
+fn columns_to_sort_by_are_suggested() {
+    let folder = Folder::new("ways-out-sort");
+    let out = folder.path("o.parquet");
+    for (column, said) in [("contry", "did you mean country?"), ("producer.nam", "producer.name")] {
+        let (code, lines) = failure(&["convert", &wines(), &out, "--sort-by", column]);
+        assert_eq!((code, lines.len()), (2, 1), "{lines:?}");
+        assert!(lines[0].contains(&format!("--sort-by: no column {column}; ")), "{lines:?}");
+        assert!(lines[0].contains(said), "{lines:?}");
+    }
+}
+
+#[test]
+fn files_of_other_formats_are_not_called_corrupt() {
+    let folder = Folder::new("ways-out-formats");
+    let json = folder.write("a.json", "[{\"a\": 1}]");
+    let geojson = folder.write("g.json", "{\"type\": \"FeatureCollection\", \"features\": []}");
+    let csv = folder.write("a.csv", "a\n1\n");
+    for (file, format, from) in
+        [(&json, "JSON", "jsonl"), (&geojson, "GeoJSON", "geojson"), (&csv, "CSV", "csv")]
+    {
+        for command in ["cat", "head", "count", "schema", "stats"] {
+            let (code, lines) = failure(&[command, file]);
+            assert_eq!((code, lines.len()), (1, 1), "{lines:?}");
+            let said = format!(
+                "no Parquet file: it looks like {format}, which `marquetry convert {file} OUT.parquet --from {from}` reads"
+            );
+            assert!(lines[0].ends_with(&said) && !lines[0].contains("corrupt"), "{lines:?}");
+        }
+    }
+    // It does.
+    success(&["convert", &json, &folder.path("o.parquet"), "--from", "jsonl", "--report", "none"]);
+    // What has the name of one, and was cut, is no file of another format.
+    let cut = folder.write("cut.parquet", "PAR1 and then nothing");
+    assert!(failure(&["cat", &cut]).1[0].contains("corrupt: not a Parquet file"));
+}
+
+#[test]
+fn options_about_text_are_refused_where_they_have_no_effect() {
+    let folder = Folder::new("ways-out-options");
+    let csv = folder.write("a.csv", "a\n1\n");
+    let lines = folder.write("a.jsonl", "{\"a\":1}\n");
+    let out = folder.path("o.parquet");
+    let refused = |input: &str, options: &[&str], said: &str| {
+        let (code, lines) = failure(&[&["convert", input, &out], options].concat());
+        assert_eq!((code, lines.len()), (2, 1), "{options:?}: {lines:?}");
+        assert!(lines[0].ends_with(said), "{lines:?}");
+    };
+    refused(&wines(), &["--delimiter", ";"], "--delimiter is for reading CSV; the input is Parquet");
+    refused(&wines(), &["--no-header"], "--no-header is for CSV; the input is Parquet");
+    refused(&wines(), &["--null-values", "NA"], "--null-values is for reading CSV; the input is Parquet");
+    refused(&wines(), &["--mixed", "text"], "--mixed is for JSON; the input is Parquet");
+    refused(&wines(), &["--schema", "name utf8"], "gives columns other types; the input is Parquet");
+    refused(&lines, &["--quote", "'"], "--quote is for reading CSV; the input is JSON Lines");
+    refused(&csv, &["--unknown-keys", "ignore"], "--unknown-keys is for JSON; the input is CSV");
+    let many = [wines(), wines(), out.clone()];
+    let many: Vec<&str> = ["convert"].into_iter().chain(many.iter().map(String::as_str)).collect();
+    let (code, errors) = failure(&[&many[..], &["--skip-lines", "1"]].concat());
+    assert!(code == 2 && errors[0].contains("--skip-lines is for CSV"), "{errors:?}");
+    // Where they have one, they are taken.
+    let rows = with_input(&["convert", "-", "-", "--from", "csv", "--delimiter", ";"], "a;b\n1;2\n");
+    assert_eq!(rows, "{\"a\":1,\"b\":2}\n");
+}
