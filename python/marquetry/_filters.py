@@ -134,7 +134,16 @@ def literal(value: Any) -> str:
     ("'it''s'", '1.5', 'null', "X'0a'")
     """
     if hasattr(value, "as_py"):
-        value = value.as_py()
+        nanoseconds = _nanoseconds(value)
+        if nanoseconds is not None:
+            return nanoseconds
+        try:
+            value = value.as_py()
+        except OverflowError:
+            raise ValueError(
+                f"a value of type {value.type} that is outside of the years 1 to 9999 has no form in a predicate: "
+                "filter the rows after they are read"
+            ) from None
     elif type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
     if value is None:
@@ -202,6 +211,10 @@ class Program:
         """The paths of columns, and the values that they are compared with; none for what is asked besides."""
         return self._parsed().compared
 
+    def listed(self) -> list[list[Any]]:
+        """The values of each list that a column has to be in."""
+        return self._parsed().listed
+
     def asked(self) -> list[tuple[str, list[str]]]:
         """What is asked of columns besides comparisons: the function's name, and the path."""
         return self._parsed().asked
@@ -232,6 +245,7 @@ class _Parser:
         self.asked: list[tuple[str, list[str]]] = []
         self.root: _Part | None = None
         self.compared: list[tuple[list[str], list[Any]]] = []
+        self.listed: list[list[Any]] = []
 
     def next(self) -> tuple[str, str]:
         item = self.program[self.at]
@@ -242,7 +256,7 @@ class _Parser:
         key, value = self.next()
         if key == "literal":
             scalar = self.literals.column(int(value))[0]
-            python = scalar.as_py()
+            python = _python_of(scalar)
             text = "null" if python is None else "" if isinstance(python, (list, dict)) else _text_of(scalar)
             return _Part("literal", text, python)
         if key == "field_ref":
@@ -266,7 +280,7 @@ class _Parser:
                 return _Part("condition", self.condition(name, arguments, options))
             if key == "options":
                 self.at += 1
-                options = self.literals.column(int(value))[0].as_py()
+                options = _options_of(self.literals.column(int(value))[0])
                 continue
             arguments.append(self.part())
 
@@ -334,6 +348,7 @@ class _Parser:
             values = [value for value in values if value is not None]
         elif behaviour != 0:
             raise ValueError("is_in is understood where nulls match or are skipped")
+        self.listed.append(values)
         if column.path is not None:
             self.compared.append((column.path, values))
         text = is_in(column.text, values)
@@ -363,19 +378,49 @@ def _kind(schema: Any, path: list[str]) -> str | None:
     return "number" if pa.types.is_integer(data_type) or pa.types.is_decimal(data_type) else "else"
 
 
+def _python_of(scalar: Any) -> Any:
+    """The value in a type of Python, or as it is if there is none for it: an instant of the year 38000, nanoseconds."""
+    if scalar.is_valid and getattr(scalar.type, "unit", None) == "ns":
+        return scalar
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return scalar
+
+
+def _options_of(scalar: Any) -> dict[str, Any]:
+    """The options of a function by name, a list of values as its items."""
+    out = {}
+    for field in scalar.type:
+        name, value = field.name, scalar[field.name]
+        is_list = name == "value_set" and value.is_valid and hasattr(value, "values")
+        out[name] = [_python_of(item) for item in value.values] if is_list else value.as_py()
+    return out
+
+
 def _text_of(scalar: Any) -> str:
     import pyarrow as pa
 
-    if pa.types.is_timestamp(scalar.type) and scalar.type.unit == "ns":
-        # Python's datetime has no nanoseconds.
-        if scalar.type.tz is not None:
-            # As text it would have the zone's own offset.
-            scalar = scalar.cast(pa.timestamp("ns", "UTC"))
-        return f"timestamp '{scalar.cast(pa.string()).as_py()}'"
-    try:
-        return literal(scalar.as_py())
-    except ValueError:
-        return "?"  # infinite or NaN: comparisons look at the value
+    if pa.types.is_floating(scalar.type) and scalar.is_valid and not math.isfinite(scalar.as_py()):
+        return "?"  # comparisons look at the value
+    return literal(scalar)
+
+
+def _nanoseconds(scalar: Any) -> str | None:
+    """A time or timestamp in nanoseconds, which Python's own do not have; ``None`` if it is none."""
+    import pyarrow as pa
+
+    data_type = scalar.type
+    if not scalar.is_valid or getattr(data_type, "unit", None) != "ns":
+        return None
+    if pa.types.is_time(data_type):
+        return f"time '{scalar.cast(pa.string()).as_py()}'"
+    if not pa.types.is_timestamp(data_type):
+        return None
+    if data_type.tz is not None:
+        # As text it would have the zone's own offset.
+        scalar = scalar.cast(pa.timestamp("ns", "UTC"))
+    return f"timestamp '{scalar.cast(pa.string()).as_py()}'"
 
 
 def _program(expression: Any) -> tuple[list[tuple[str, str]], Any]:

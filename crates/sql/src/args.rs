@@ -132,6 +132,9 @@ Files are tables by their names, patterns, directories and URLs too:
   marquetry-sql \"select count(*) from 'https://example.com/wines.parquet'\"
   marquetry-sql --cluster scheduler:50050 \"select count(*) from 's3://bucket/events/*.parquet'\"
 
+A folder of Parquet files in folders called key=value is read as `marquetry cat --union-by-name` reads it: the keys are columns, of integers,
+dates or text as all their values are, and null where the value is __HIVE_DEFAULT_PARTITION__. To write into it, declare it as a table.
+
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
 
 Object stores: the environment says keys, regions and endpoints, by the usual names (AWS_ACCESS_KEY_ID, ..).

@@ -4,6 +4,7 @@
 //! args        the command line
 //! session     what statements run in: tables, memory, threads
 //! script      statements of a text, one after the other
+//! folder_tables  folders of partitions as tables
 //! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
 //! table       rows as a table of text, as wide as the terminal
 //! shell       statements that are typed
@@ -14,6 +15,7 @@
 
 mod args;
 mod completion;
+mod folder_tables;
 mod format;
 mod script;
 mod session;

@@ -1,6 +1,7 @@
 //! What statements run in: tables, memory, threads.
 
 use crate::args::CommandLine;
+use crate::folder_tables::with_folder_tables;
 use datafusion::error::Result;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -19,7 +20,9 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     }
     #[cfg(feature = "remote")]
     let runtime = runtime.with_object_store_registry(Arc::new(crate::Stores::default()));
-    let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?)).enable_url_table();
+    let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?));
+    // These first: all else is DataFusion's.
+    let ctx = with_folder_tables(ctx).enable_url_table();
     marquetry_datafusion::register(&ctx)?;
     Ok(ctx)
 }

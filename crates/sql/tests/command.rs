@@ -170,6 +170,36 @@ fn patterns_and_limits() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing is left of what was spilled");
 }
 
+/// Keys of partitions have types, and null is null.
+#[test]
+fn a_folder_of_partitions_has_their_keys() {
+    let folder = tempdir().unwrap();
+    let path = text(folder.path());
+    for key in ["5", "9", "10", "-1", "__HIVE_DEFAULT_PARTITION__"] {
+        let inner = folder.path().join(format!("k={key}"));
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::copy(wines(), inner.join("a.parquet")).unwrap();
+        std::fs::copy(wines(), inner.join(".hidden.parquet")).unwrap();
+    }
+    std::fs::write(folder.path().join("_SUCCESS"), "").unwrap();
+    let rows = |what: &str| stdout(&[&what.replace("TABLE", &format!("'{path}'")), "--format", "csv"]);
+    assert_eq!(
+        rows("select max(k) as a, min(k) as b, count(k) as n, count(*) as m from TABLE"),
+        "a,b,n,m\n10,-1,800,1000\n"
+    );
+    assert_eq!(rows("select count(*) as n from TABLE where k is null"), "n\n200\n");
+    assert_eq!(rows("select count(*) as n from TABLE where k > 5"), "n\n400\n");
+    assert_eq!(rows("select distinct k from TABLE order by k desc nulls last limit 2"), "k\n10\n9\n");
+    let pattern = format!("select max(k) as a from '{path}/k=*/*.parquet'");
+    assert_eq!(stdout(&[&pattern, "--format", "csv"]), "a\n10\n");
+    // Folders of other formats are DataFusion's.
+    let csv = tempdir().unwrap();
+    std::fs::create_dir_all(csv.path().join("k=1")).unwrap();
+    std::fs::write(csv.path().join("k=1/a.csv"), "i\n1\n2\n").unwrap();
+    let count = format!("select count(*) as n from '{}'", text(csv.path()));
+    assert_eq!(stdout(&[&count, "--format", "csv"]), "n\n2\n");
+}
+
 #[test]
 fn who_is_at_fault_is_the_exit_code() {
     for (arguments, code, says) in [

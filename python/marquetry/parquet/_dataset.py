@@ -283,7 +283,7 @@ class ParquetDataset:
         of_file = file._schema_of(schema.names)
         plain = pa.schema([field for field in of_file if field.name not in is_partition])
         there = set(plain.names)
-        ask, is_exact = pushed(self._filters, plain)
+        ask, is_exact = pushed(self._filters, _asked_alike(plain, schema))
         table = file._read(None, [name for name in schema.names if name in there], use_threads, False, "row_group", ask)
         if not table.schema.equals(schema):
             table = _conformed(table, schema, {name: keys[name] for name in is_partition & keys.keys()})
@@ -301,6 +301,27 @@ class ParquetDataset:
                 metadata = dict(ParquetFile(path, filesystem=self.filesystem).schema_arrow.metadata or {})
                 return metadata if b"pandas" in metadata else None
         return None
+
+
+def _asked_alike(file: pa.Schema, table: pa.Schema) -> pa.Schema:
+    """The columns of a file whose values are those that the table has of them. Of others a filter asks what they become: a double
+    that is rounded to a float, the day of an instant."""
+    once = {name for name in table.names if table.names.count(name) == 1}
+    return pa.schema([field for field in file if field.name in once and _keeps_values(field.type, table.field(field.name).type)])
+
+
+def _keeps_values(of: pa.DataType, to: pa.DataType) -> bool:
+    types = pa.types
+    if of == to:
+        return True
+    if types.is_integer(of) and types.is_integer(to):
+        is_wider = to.bit_width > of.bit_width
+        return is_wider and (types.is_signed_integer(to) or types.is_unsigned_integer(of))
+    if types.is_timestamp(of) and types.is_timestamp(to):
+        units = ["s", "ms", "us", "ns"]
+        return of.tz == to.tz and units.index(of.unit) < units.index(to.unit)
+    texts = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_text(of) for is_text in texts) and any(is_text(to) for is_text in texts)
 
 
 def _opened(arguments: dict[str, Any]) -> ParquetDataset:

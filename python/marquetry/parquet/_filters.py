@@ -139,7 +139,11 @@ def _same(data_type: Any, value: Any) -> bool:
 
     types = pa.types
     if hasattr(value, "as_py"):
-        value = value.as_py()
+        try:
+            value = value.as_py()
+        except (OverflowError, ValueError):
+            # An instant that Python has no type for.
+            return False
     if isinstance(value, bool):
         return types.is_boolean(data_type)
     if isinstance(value, int):
@@ -181,8 +185,11 @@ def _pushed_expression(expression: Any, schema: Any) -> str | None:
             field = _field(schema, path)
             if field is None or not all(value is not None and _same(field.type, value) for value in values):
                 return None
+        # A list of pyarrow tells the two zeros apart.
+        if any(isinstance(value, float) and value == 0 for values in program.listed() for value in values):
+            return None
         return program.text()
-    except (ValueError, TypeError, KeyError, IndexError, NotImplementedError):
+    except (ValueError, TypeError, KeyError, IndexError, NotImplementedError, OverflowError):
         # pyarrow filters alone.
         return None
 

@@ -85,13 +85,16 @@ def write_to_dataset(
     parts = list(_parts(table, chosen))
     if len(parts) > most_partitions:
         raise pa.ArrowInvalid(f"Fragment would be written into {len(parts)} partitions: max_partitions is {most_partitions}")
-    for folder, part in parts:
+    made: set[str] = set()
+    for folder, prefix, part in parts:
         where = f"{root}/{folder}".rstrip("/")
-        if folder and create_dir:
-            filesystem.create_dir(where, recursive=True)
-        if behaviour == "delete_matching":
-            filesystem.delete_dir_contents(where)
-        _write_files(part, filesystem, root, where, template, rows, most, file_visitor, kwargs)
+        if folder not in made:
+            made.add(folder)
+            if folder and create_dir:
+                filesystem.create_dir(where, recursive=True)
+            if behaviour == "delete_matching":
+                filesystem.delete_dir_contents(where)
+        _write_files(part, filesystem, root, where, prefix + template, rows, most, file_visitor, kwargs)
 
 
 def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: Any) -> Any:
@@ -120,10 +123,11 @@ def _make_room(filesystem: Any, root: str, behaviour: str) -> None:
         raise pa.ArrowInvalid(f"Could not write to {root} as the directory is not empty and existing_data_behavior is to error")
 
 
-def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, pa.Table]]:
-    """Folder and rows of each combination of values, in the order in which they occur."""
+def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Table]]:
+    """Folder, beginning of the files' names and rows of each combination of values, in the order in which they occur. Of values that
+    have the same place, as null and ``__HIVE_DEFAULT_PARTITION__`` have, all rows together."""
     if partitioning is None:
-        yield "", table
+        yield "", "", table
         return
     import pyarrow.compute as pc
 
@@ -134,14 +138,18 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, pa.Table]]
     grouped = keys.append_column(row, pa.array(range(table.num_rows), pa.int64()))
     groups = grouped.group_by(list(names), use_threads=False).aggregate([(row, "list")])
     rest = table.select([name for name in table.schema.names if name not in names])
+    places: dict[tuple[str, str], list[pa.Array]] = {}
     for i in range(groups.num_rows):
         expression = None
         for name in names:
             value = groups.column(name)[i]
             condition = pc.field(name) == value if value.is_valid else pc.field(name).is_null()
             expression = condition if expression is None else expression & condition
-        folder, _ = partitioning.format(expression)
-        yield folder.strip("/"), rest.take(groups.column(f"{row}_list")[i].values)
+        folder, prefix = partitioning.format(expression)
+        places.setdefault((folder.strip("/"), prefix), []).append(groups.column(f"{row}_list")[i].values)
+    for (folder, prefix), found in places.items():
+        rows = pa.concat_arrays(found)
+        yield folder, prefix, rest.take(rows if len(found) == 1 else rows.take(pc.sort_indices(rows)))
 
 
 def _write_files(

@@ -134,6 +134,9 @@ impl Mapping<'_> {
         let [key, value] = &**parts else {
             return Err(self.arrow_error(&format!("entries of {} fields are no map", parts.len())));
         };
+        if value_type(key.data_type()).is_null() {
+            return Err(self.arrow_error("keys of a map that are always null are none"));
+        }
         self.out.push(repeated("key_value", 2));
         self.path.push("key_value".to_owned());
         self.field(key, self.part_name(key, "key"), false)?;

@@ -266,6 +266,10 @@ fn what_parquet_cannot_store_is_named() {
     let of_structs = arrow_error(runs(DataType::Struct(vec![nullable(DataType::Int8)].into())));
     assert!(of_structs.contains("only runs of values that are not nested"), "{of_structs}");
     assert!(arrow_error(DataType::FixedSizeBinary(0)).contains("binary of 0 bytes"));
+    let key = ArrowField::new("key", DataType::Null, false);
+    let entries = DataType::Struct(vec![key, ArrowField::new("value", DataType::Int8, true)].into());
+    let of_nulls = DataType::Map(Arc::new(ArrowField::new("entries", entries, false)), false);
+    assert!(arrow_error(of_nulls).contains("keys of a map"));
     let deep = (0..200).fold(DataType::Int8, |inner, _| DataType::List(element(inner)));
     assert_eq!(elements(nullable(deep)).unwrap_err().kind(), ErrorKind::Limit);
 }

@@ -1,0 +1,98 @@
+"""Filters whose values Python has no types for, and files whose columns become others in the table: as pyarrow has them."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as theirs
+import pytest
+
+import marquetry
+import marquetry.parquet as pq
+
+X = pc.field("x")
+
+
+def written(where: Path, *tables: pa.Table) -> str:
+    where.mkdir()
+    for i, table in enumerate(tables):
+        theirs.write_table(table, where / f"{i}.parquet")
+    return str(where)
+
+
+def of(data_type: pa.DataType, *values: Any) -> pa.Table:
+    return pa.table({"x": pa.array(values, data_type)})
+
+
+@pytest.mark.parametrize(
+    "tables, filters, rows",
+    [
+        ([of(pa.float32(), 1.5), of(pa.float64(), 0.1, 0.2, 16777217.0)], X > 0.1, 4),
+        ([of(pa.float32(), 1.5), of(pa.float64(), 0.1, 16777217.0)], [("x", "==", 16777216.0)], 1),
+        ([of(pa.int64(), 1), of(pa.int32(), 1, 2)], [("x", "==", 1)], 2),
+        ([of(pa.timestamp("us"), 1_000), of(pa.timestamp("ms"), 1, 2)], X == datetime.datetime(1970, 1, 1, 0, 0, 0, 1000), 2),
+        ([of(pa.large_string(), "a"), of(pa.string(), "a", "b")], [("x", "in", ["a"])], 2),
+        ([of(pa.float64(), 0.0, -0.0, 1.0)], ~X.isin([0.0]), 2),
+        ([of(pa.float64(), 0.0, -0.0, 1.0)], [("x", "not in", [0.0])], 2),
+        ([of(pa.float64(), 0.0, -0.0, 1.0)], X.isin([0.0]), 1),
+        ([of(pa.timestamp("us"), 1, 2**61)], X > pa.scalar(2**60, pa.timestamp("us")), 1),
+        ([of(pa.timestamp("us"), 1, 2**61)], [("x", ">", pa.scalar(2**60, pa.timestamp("us")))], 1),
+        ([of(pa.timestamp("us"), 1, 2**61)], X.isin(pa.array([2**61], pa.timestamp("us"))), 1),
+        ([of(pa.date32(), 1, 2**30)], X == pa.scalar(2**30, pa.date32()), 1),
+        ([of(pa.time64("ns"), 1, 2, 1000)], X == pa.scalar(1, pa.time64("ns")), 1),
+    ],
+)
+def test_rows_are_those_of_pyarrow(tmp_path: Path, tables: list[pa.Table], filters: Any, rows: int) -> None:
+    folder = written(tmp_path / "t", *tables)
+    wanted = theirs.read_table(folder, filters=filters)
+    assert wanted.num_rows == rows
+    assert pq.read_table(folder, filters=filters).equals(wanted)
+
+
+def test_days_of_instants(tmp_path: Path) -> None:
+    folder = written(tmp_path / "t", of(pa.timestamp("us"), 18_000_000_000, 5))
+    schema = pa.schema([("x", pa.date32())])
+    # pyarrow shows both rows without a filter, and rules the file out with one: it takes the bounds of instants for days.
+    assert theirs.read_table(folder, schema=schema).num_rows == 2
+    assert pq.read_table(folder, schema=schema, filters=X == datetime.date(1970, 1, 1)).num_rows == 2
+
+
+def test_times_in_nanoseconds(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.parquet")
+    theirs.write_table(of(pa.time64("ns"), 1, 2, 1000), path)
+    one, other = pa.scalar(1, pa.time64("ns")), pa.scalar(1500, pa.time64("ns"))
+
+    def rows(filters: Any) -> int:
+        return pa.table(marquetry.open(path).read(filter=filters)).num_rows
+
+    assert (rows(X == one), rows([("x", ">", one)]), rows(X == other)) == (1, 2, 0)
+    assert rows(X.isin(pa.array([1, 1500], pa.time64("ns")))) == 1
+    assert rows([("x", "in", [one, other])]) == 1
+
+
+def test_instants_that_python_has_not(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.parquet")
+    theirs.write_table(of(pa.timestamp("us"), 1, 2**61), path)
+    late = pa.scalar(2**60, pa.timestamp("us"))
+    for filters in (X > late, [("x", ">", late)]):
+        with pytest.raises(ValueError, match="years 1 to 9999"):
+            marquetry.open(path).read(filter=filters)
+
+
+def test_partitions_that_have_one_place(tmp_path: Path) -> None:
+    table = pa.table({"v": [1, 2, 3, 4], "k": ["a", "b", "a", "c"], "j": pa.array([1, 2, 2, 4], pa.int32())})
+    by_name = ds.partitioning(pa.schema([("k", pa.string()), ("j", pa.int32())]), flavor="filename")
+    for behaviour in ("overwrite_or_ignore", "delete_matching"):
+        where = str(tmp_path / behaviour)
+        pq.write_to_dataset(table, where, partitioning=by_name, existing_data_behavior=behaviour)
+        found = ds.dataset(where, format="parquet", partitioning=by_name).to_table().sort_by("v")
+        assert found.select(["v", "k", "j"]).equals(table)
+    table = pa.table({"v": [1, 2, 3], "k": [None, "__HIVE_DEFAULT_PARTITION__", None]})
+    pq.write_to_dataset(table, str(tmp_path / "null"), partition_cols=["k"])
+    written_files = sorted((tmp_path / "null").rglob("*.parquet"))
+    assert [theirs.read_table(path, partitioning=None)["v"].to_pylist() for path in written_files] == [[1, 2, 3]]
