@@ -207,11 +207,15 @@ impl<'a> KeyValues<'a> {
     fn of(metadata: &'a ParquetMetaData, options: &ArrowReaderOptions) -> Self {
         let keeps_binary = options.types.binary_metadata;
         let text = |pair: KeyValueView<'a>| match (pair.key_text(), pair.value_text().unwrap_or_default()) {
-            (key, value) if keeps_binary && is_binary(&key, &value) => {
+            text if !keeps_binary => text,
+            // Text is borrowed, and must not look like digits that stand for bytes.
+            (Cow::Borrowed(key), Cow::Borrowed(value)) if !key.starts_with(BINARY_METADATA_PREFIX) => {
+                (key.into(), value.into())
+            }
+            _ => {
                 let (key, value) = binary_metadata::as_text(pair.key, pair.value.unwrap_or_default());
                 (key.into(), value.into())
             }
-            text => text,
         };
         KeyValues(metadata.key_values().map(text).collect())
     }
@@ -224,12 +228,6 @@ impl<'a> KeyValues<'a> {
         }
         out
     }
-}
-
-/// Whether these are not the bytes of a pair, or look like digits that stand for some.
-fn is_binary(key: &Cow<'_, str>, value: &Cow<'_, str>) -> bool {
-    // Text is borrowed.
-    matches!(key, Cow::Owned(_)) || matches!(value, Cow::Owned(_)) || key.starts_with(BINARY_METADATA_PREFIX)
 }
 
 /// Resolve only the projected fields if they are less than half of all; otherwise resolve all once and cache them.
