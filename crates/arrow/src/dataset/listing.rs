@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Whether a name that a wildcard stands for begins as those do that directories are read without, `_tmp` for example.
-/// Who writes `_` in a pattern means it.
+/// Who writes `_` at the beginning of a part from the first wildcard on means it.
 pub(super) fn is_left_behind(path: &Path, literal: usize, pattern: &str) -> bool {
     let mut names = path.components().skip(literal).map(|part| part.as_os_str().to_string_lossy());
-    let means_it = pattern.starts_with('_') || pattern.contains("/_");
+    let wildcards = Path::new(pattern).components().skip(literal);
+    let means_it = wildcards.map(|part| part.as_os_str().to_string_lossy()).any(|part| part.starts_with('_'));
     !means_it && names.any(|name| is_passed_over(&name))
 }
 

@@ -204,6 +204,15 @@ mod tests {
         assert!(expand_pattern(&folder.path().join("a[")).is_err());
     }
 
+    #[test]
+    fn folders_above_the_wildcards_may_have_any_name() {
+        let folder = folder(&["_st/t/x.parquet", "_st/t/_tmp/z.parquet"]);
+        assert_eq!(names(&folder, "_st/t/**/*.parquet"), ["_st/t/x.parquet"]);
+        assert_eq!(names(&folder, "_st/*/*"), ["_st/t/x.parquet"]);
+        let found = super::super::listing::among("_st/t", ["_st/t/x.parquet", "_st/t/_tmp/z.parquet"]);
+        assert_eq!(found.unwrap(), ["_st/t/x.parquet"]);
+    }
+
     #[cfg(unix)]
     #[test]
     fn names_need_not_be_utf8_and_links_may_lead_back() {
