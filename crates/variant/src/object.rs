@@ -107,12 +107,11 @@ impl<'a> Object<'a> {
 
     /// The positions of the fields in the order of their names; `None` if they are stored in it, or a name is not there.
     fn order(&self) -> Option<Vec<usize>> {
-        // PERF: where names are sorted, so are their ids. `entries` compares the names all the same.
-        let is_ordered = match self.metadata.is_sorted() {
-            _ if self.fields.len <= 1 => true,
-            true => self.ascends(|i| self.fields.id(i).ok()),
-            false => self.ascends(|i| self.name_bytes(i).ok()),
-        };
+        let mut before: Option<&[u8]> = None;
+        let is_ordered = (0..self.fields.len).all(|i| {
+            let Ok(name) = self.name_bytes(i) else { return false };
+            before.replace(name).is_none_or(|before| before < name)
+        });
         if is_ordered {
             return None;
         }
@@ -120,17 +119,6 @@ impl<'a> Object<'a> {
         let mut names = names.collect::<Option<Vec<_>>>()?;
         names.sort_unstable();
         Some(names.into_iter().map(|(_, i)| i).collect())
-    }
-
-    /// Whether what all fields have is there, and each is above the one before.
-    fn ascends<T: Ord>(&self, of: impl Fn(usize) -> Option<T>) -> bool {
-        let mut before: Option<T> = None;
-        (0..self.fields.len).all(|i| {
-            let Some(next) = of(i) else { return false };
-            let is_above = before.as_ref().is_none_or(|before| *before < next);
-            before = Some(next);
-            is_above
-        })
     }
 
     /// Appends an object of some of these fields, in binary, of the same metadata. `at` are their positions among the fields, in

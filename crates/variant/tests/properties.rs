@@ -301,6 +301,11 @@ fn objects_out_of_order_are_read() {
         object.write_some(&at, &mut some).unwrap();
         Variant::with_metadata(variant.metadata(), &some).unwrap().validate_value().unwrap();
     }
+    // Metadata may say that names are sorted, and have them in another order.
+    let unsorted = [0x11, 2, 0, 1, 2, b'b', b'a'];
+    let value_of_it = [2, 2, 0, 1, 0, 2, 4, 0x0c, 8, 0x0c, 7];
+    let variant = Variant::new(&unsorted, &value_of_it).unwrap();
+    assert_eq!(json::to_string(variant).unwrap(), r#"{"a":7,"b":8}"#);
     let twice = [&value[..2], &[ids[0], ids[1], ids[0], ids[3]], &value[6..]].concat();
     let error = json::to_string(Variant::new(&metadata, &twice).unwrap()).unwrap_err();
     assert_eq!(error.message(), "variant: two fields of an object are named a");

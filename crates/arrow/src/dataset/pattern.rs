@@ -1,11 +1,13 @@
 //! Paths of this machine that a pattern fits, also those that are no UTF-8.
 
-use super::listing::is_left_behind;
+use super::listing::is_passed_over;
 use glob::{MatchOptions, Pattern};
 use marquetry_base::{Error, Result};
 use marquetry_core::io::DirectoryChain;
+use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
 
 /// Whether the path is meant as a pattern: files may have such characters in their names.
 ///
@@ -15,11 +17,11 @@ use std::path::{Path, PathBuf};
 /// assert!(!is_pattern("no-such-folder/a.parquet".as_ref()));
 /// ```
 pub fn is_pattern(path: &Path) -> bool {
-    has_wildcards(&path.to_string_lossy()) && !path.exists()
+    path.components().any(has_wildcards) && !path.exists()
 }
 
 /// The files and directories that a pattern of `*`, `?`, `[]` and `**` fits, sorted. Wildcards stand for no name that begins with
-/// `.` or `_`, as directories are read without those, unless the pattern says so.
+/// `.` or `_`, as directories are read without those, unless the part of the pattern begins so.
 ///
 /// Fails if it is wrong, or if a directory cannot be read.
 ///
@@ -34,20 +36,17 @@ pub fn is_pattern(path: &Path) -> bool {
 /// ```
 pub fn expand_pattern(pattern: &Path) -> Result<Vec<PathBuf>> {
     let parts: Vec<_> = pattern.components().collect();
-    let is_literal = |part: &&std::path::Component<'_>| !has_wildcards(&part.as_os_str().to_string_lossy());
-    let literal = parts.iter().take_while(is_literal).count();
+    let literal = parts.iter().take_while(|part| !has_wildcards(**part)).count();
     let base: PathBuf = parts[..literal].iter().collect();
-    let rest = parts[literal..].iter().map(|part| Part::new(part.as_os_str().to_string_lossy().as_ref()));
-    let rest = rest.collect::<Result<Vec<_>>>()?;
-    let text = pattern.to_string_lossy();
+    let rest = parts[literal..].iter().map(|part| Part::new(*part)).collect::<Result<Vec<_>>>()?;
     let mut walk = Walk {
-        only_directories: text.ends_with(std::path::is_separator),
+        only_directories: pattern.to_string_lossy().ends_with(std::path::is_separator),
         above: DirectoryChain::default(),
+        walked: HashSet::new(),
         found: Vec::new(),
     };
     walk.below(&base, &rest)?;
     let mut found = walk.found;
-    found.retain(|path| !is_left_behind(path, literal, &text));
     found.sort_unstable();
     found.dedup();
     Ok(found)
@@ -55,28 +54,37 @@ pub fn expand_pattern(pattern: &Path) -> Result<Vec<PathBuf>> {
 
 /// A part of a pattern between two separators.
 enum Part {
-    Literal(String),
+    Literal(PathBuf),
     Wildcards(Pattern),
     /// `**`: directories in directories, or none.
     AnyDirectories,
 }
 
 impl Part {
-    fn new(text: &str) -> Result<Self> {
-        Ok(match text {
+    fn new(part: Component<'_>) -> Result<Self> {
+        let text = part.as_os_str().to_string_lossy();
+        Ok(match &*text {
             "**" => Part::AnyDirectories,
-            _ if !has_wildcards(text) => Part::Literal(text.to_owned()),
-            _ => Part::Wildcards(
+            _ if !has_wildcards(part) => Part::Literal(PathBuf::from(part.as_os_str())),
+            text => Part::Wildcards(
                 Pattern::new(text).map_err(|error| Error::argument(format!("wrong pattern: {error}")))?,
             ),
         })
     }
 }
 
+/// Whether a name is one that the wildcards stand for: one that begins with `.` or `_` only if they do.
+fn fits(pattern: &Pattern, name: &str) -> bool {
+    let is_meant = !is_passed_over(name) || name.chars().next() == pattern.as_str().chars().next();
+    is_meant && pattern.matches_with(name, OPTIONS)
+}
+
 struct Walk {
     only_directories: bool,
     /// On the way to where the walk is: links may lead back.
     above: DirectoryChain,
+    /// Where `**` was walked from, and how many parts were behind it: several of them lead to the same places.
+    walked: HashSet<(PathBuf, usize)>,
     found: Vec<PathBuf>,
 }
 
@@ -93,12 +101,15 @@ impl Walk {
             Part::Literal(name) => {
                 let path = path.join(name);
                 // A link to nothing is there, too: who opens it says what is wrong with it.
-                if path.symlink_metadata().is_ok() { self.below(&path, behind) } else { Ok(()) }
+                match there(&path, path.symlink_metadata())? {
+                    Some(_) => self.below(&path, behind),
+                    None => Ok(()),
+                }
             }
             Part::Wildcards(pattern) => {
-                let fits = |name: &str| pattern.matches_with(name, OPTIONS);
-                self.each(path, fits, |walk, path| walk.below(path, behind))
+                self.each(path, |name| fits(pattern, name), |walk, path| walk.below(path, behind))
             }
+            Part::AnyDirectories if !self.walked.insert((path.to_owned(), behind.len())) => Ok(()),
             Part::AnyDirectories => {
                 // At the end it stands for what is in the directories, too.
                 if !behind.is_empty() {
@@ -110,8 +121,8 @@ impl Walk {
                 {
                     return Ok(());
                 }
-                let is_shown = |name: &str| !name.starts_with('.');
-                self.each(path, is_shown, |walk, path| {
+                let is_meant = |name: &str| !is_passed_over(name);
+                self.each(path, is_meant, |walk, path| {
                     if behind.is_empty() {
                         walk.below(path, behind)?;
                     }
@@ -127,20 +138,27 @@ impl Walk {
     fn each(
         &mut self,
         path: &Path,
-        fits: impl Fn(&str) -> bool,
+        is_meant: impl Fn(&str) -> bool,
         mut then: impl FnMut(&mut Self, &Path) -> Result<()>,
     ) -> Result<()> {
         let directory = here(path);
-        if !directory.is_dir() {
-            return Ok(());
-        }
-        for entry in fs::read_dir(directory).map_err(|error| unread(directory, error))? {
+        let Some(entries) = there(directory, fs::read_dir(directory))? else { return Ok(()) };
+        for entry in entries {
             let name = entry.map_err(|error| unread(directory, error))?.file_name();
-            if fits(&name.to_string_lossy()) {
+            if is_meant(&name.to_string_lossy()) {
                 then(self, &path.join(name))?;
             }
         }
         Ok(())
+    }
+}
+
+/// What was asked of a path, or `None` if it is not there, or in what is no directory.
+fn there<T>(path: &Path, asked: io::Result<T>) -> Result<Option<T>> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(unread(path, error)),
     }
 }
 
@@ -149,11 +167,12 @@ fn here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-fn has_wildcards(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+/// Whether a part of a path has wildcards: a prefix of Windows, `\\\\?\\C:`, has none.
+fn has_wildcards(part: Component<'_>) -> bool {
+    matches!(part, Component::Normal(name) if name.to_string_lossy().contains(['*', '?', '[']))
 }
 
-pub(super) fn unread(path: &Path, error: std::io::Error) -> Error {
+pub(super) fn unread(path: &Path, error: io::Error) -> Error {
     Error::io("cannot be listed", error).in_file(path.display().to_string())
 }
 
@@ -191,11 +210,10 @@ mod tests {
         assert_eq!(names(&folder, "t/*"), ["t/a=1", "t/a=2", "t/notes"]);
         assert_eq!(names(&folder, "t/*/"), ["t/a=1", "t/a=2"]);
         assert_eq!(names(&folder, "t/_*/*"), ["t/_tmp/z"]);
-        assert_eq!(
-            names(&folder, "t/.*/*"),
-            [] as [&str; 0],
-            "hidden names are passed over as in directories"
-        );
+        assert_eq!(names(&folder, "t/.*/*"), ["t/.h/z"]);
+        assert_eq!(names(&folder, "*/.h/*"), ["t/.h/z"]);
+        assert_eq!(names(&folder, "*/_tmp/z"), ["t/_tmp/z"]);
+        assert_eq!(names(&folder, "t/*/../notes"), ["t/a=1/../notes", "t/a=2/../notes"]);
         assert_eq!(names(&folder, "**/*.parquet"), ["t/a=1/x.parquet", "t/a=2/y.parquet"]);
         assert_eq!(names(&folder, "t/**").len(), 5);
         assert_eq!(names(&folder, "u/[[]*"), ["u/[1]"]);
@@ -211,6 +229,17 @@ mod tests {
         assert_eq!(names(&folder, "_st/*/*"), ["_st/t/x.parquet"]);
         let found = super::super::listing::among("_st/t", ["_st/t/x.parquet", "_st/t/_tmp/z.parquet"]);
         assert_eq!(found.unwrap(), ["_st/t/x.parquet"]);
+    }
+
+    /// Each of several `**` leads to all places below; they are looked at once for each.
+    #[test]
+    fn several_wildcards_of_directories_end() {
+        let deep = "d/".repeat(30) + "x.parquet";
+        let folder = folder(&[&deep]);
+        for pattern in ["**/".repeat(12) + "*.parquet", "**/*/".repeat(12) + "*.parquet"] {
+            assert_eq!(names(&folder, &pattern), [&*deep], "{pattern}");
+        }
+        assert_eq!(names(&folder, &("**/".repeat(12) + "no")), [] as [&str; 0]);
     }
 
     #[cfg(unix)]

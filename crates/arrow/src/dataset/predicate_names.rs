@@ -1,6 +1,6 @@
-//! What the columns of a predicate are called in a file.
+//! What the columns of a predicate, and those that are chosen, are called in a file.
 //!
-//! A predicate names columns as the table does, and is bound to a file by the file's names. Where columns are found by field id, or
+//! They are named as the table does, and are found in a file by the file's names. Where columns are found by field id, or
 //! ignoring case, a file may have the column under another name, or another column under this one.
 
 use crate::evolution::MatchBy;
@@ -40,6 +40,16 @@ impl FileNames<'_> {
                 let quoted: Vec<String> = names.iter().map(|name| quote_name(name)).collect();
                 quoted.join(".")
             })),
+        }
+    }
+
+    /// The path in the file of a column that is chosen, which the table may not have: no file before did.
+    pub(super) fn chosen(&self, path: &str) -> Result<Option<String>> {
+        let is_known = || names_of(path).first().is_some_and(|first| self.table.find(first).is_some());
+        // PERF: by name there is nothing to look for.
+        match self.by == MatchBy::Name || !is_known() {
+            true => Ok(Some(path.to_owned())),
+            false => self.path(path),
         }
     }
 
@@ -137,8 +147,9 @@ impl FileNames<'_> {
 
 #[cold]
 fn untold(why: &str) -> Error {
-    let found = "a predicate's columns are found in each file by field id, or ignoring case,";
-    let message = format!("{found} {why}: filter the batches that are read");
+    let found =
+        "columns that are chosen or asked about are found in each file by field id, or ignoring case,";
+    let message = format!("{found} {why}: read all columns, and filter the batches");
     Error::new(ErrorKind::Unsupported, message)
 }
 

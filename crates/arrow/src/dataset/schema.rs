@@ -335,15 +335,12 @@ impl Choice {
             let schema = metadata.parquet_schema();
             let all = metadata.schema().fields().clone();
             let known = all.iter().map(|field| field.name().clone()).collect();
+            let has =
+                |path: &String| ProjectionMask::existing_columns(schema, [column_of(schema, path)]).is_ok();
             let names = FileNames { by: self.by, table, file: &all };
             let (mut there, mut missing) = (Vec::new(), Vec::new());
             for name in self.columns.iter().flatten() {
-                let is_known = names_of(name).first().is_some_and(|first| table.find(first).is_some());
-                let path = if is_known { names.path(name)? } else { Some(name.clone()) };
-                let has = |path: &String| {
-                    ProjectionMask::existing_columns(schema, [column_of(schema, path)]).is_ok()
-                };
-                match path.filter(has) {
+                match names.chosen(name)?.filter(has) {
                     Some(path) => there.push(path),
                     None => missing.push(name.clone()),
                 }

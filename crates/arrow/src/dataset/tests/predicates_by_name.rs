@@ -1,4 +1,4 @@
-//! Predicates that would ask another column, or compare other numbers, are refused.
+//! Predicates of columns that files have under other names, and of decimals of many digits.
 
 use super::*;
 use crate::evolution::MatchBy;
