@@ -31,15 +31,23 @@ def _properties(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_names(data: Any) -> None:
-    """Fails if a schema or a table of pyarrow has a name with a NUL: pyarrow would hand over what is before it as the name."""
-    if not type(data).__module__.startswith("pyarrow"):
+    """Fails if a table, an array or a schema has a name with a NUL: Arrow's C interface would hand over what is before it as the name."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "pandas":
+        names = [str(name) for name in getattr(data, "columns", ())]
+        found = [name for name in names if "\0" in name]
+    elif library == "pyarrow":
+        shape = getattr(data, "schema", getattr(data, "type", data))
+        fields = list(shape) if type(shape).__name__ in ("Schema", "StructType") else []
+        # Nested names are in the text, too.
+        found = [field.name for field in fields if "\0" in str(field)]
+    else:
         return
-    schema = getattr(data, "schema", data)
-    # Nested names are in the text, too.
-    if type(schema).__name__ == "Schema" and "\0" in schema.to_string(show_field_metadata=False, show_schema_metadata=False):
-        name = next((field.name for field in schema if "\0" in str(field)), "")
-        message = "names with a NUL character cannot be handed over by pyarrow: rename the column, or what is in it"
-        raise make(("unsupported", message, f"unsupported: {message}, in column {name!r}", None, None), name, None, None, None)
+    if not found:
+        return
+    name = found[0]
+    message = "names with a NUL character cannot be handed over by pyarrow: rename the column, or what is in it"
+    raise make(("unsupported", message, f"unsupported: {message}, in column {name!r}", None, None), name, None, None, None)
 
 
 class Writer:

@@ -130,6 +130,16 @@ def test_names_with_nul_are_not_cut_off(tmp_path: pathlib.Path, table: pa.Table)
     assert not path.exists()
 
 
+def test_names_with_nul_of_arrays_and_frames(tmp_path: pathlib.Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    struct = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["a\0b", "c"])
+    path = tmp_path / "t.parquet"
+    for data in (struct, pa.chunked_array([struct]), pandas.DataFrame({"a\0b": [1]})):
+        with pytest.raises(marquetry.UnsupportedError, match="NUL"):
+            marquetry.write(data, path)
+    assert not path.exists()
+
+
 def test_columns_beside_names_with_nul_are_read(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "t.parquet"
     theirs.write_table(NUL, path)

@@ -16,10 +16,11 @@ pub(crate) fn told(file: &Path, error: &Error) -> Option<String> {
     File::open(file).ok()?.take(LOOKED_AT).read_to_end(&mut begin).ok()?;
     let name = file.to_string_lossy().to_lowercase();
     let (format, from) = format_of(&begin, &name)?;
+    let shown = file_name::shown(file);
+    let quote = if shown.contains(char::is_whitespace) { "'" } else { "" };
     Some(match from {
         Some(from) => format!(
-            "no Parquet file: it looks like {format}, which `marquetry convert {} OUT.parquet --from {from}` reads",
-            file_name::shown(file)
+            "no Parquet file: it looks like {format}, which `marquetry convert {quote}{shown}{quote} OUT.parquet --from {from}` reads"
         ),
         None => format!("no Parquet file: it looks like {format}, which no command reads"),
     })
@@ -39,6 +40,7 @@ fn format_of(begin: &[u8], name: &str) -> Option<(&'static str, Option<&'static 
         _ if magic(&[0x1f, 0x8b]) => ("a file compressed with gzip", text_of(name)),
         _ if magic(&[0x28, 0xb5, 0x2f, 0xfd]) => ("a file compressed with Zstandard", text_of(name)),
         Some(b'{') if is_feature_collection(begin) => ("GeoJSON", Some("geojson")),
+        Some(b'{') if is_text(begin) && ends_early(begin) => ("a JSON object over several lines", None),
         Some(b'{' | b'[') if is_text(begin) => ("JSON", Some("jsonl")),
         Some(_) if text_of(name) == Some("csv") && is_text(begin) => ("CSV", Some("csv")),
         _ => return None,
@@ -60,6 +62,12 @@ fn is_feature_collection(begin: &[u8]) -> bool {
     is_text(begin) && String::from_utf8_lossy(begin).contains("\"FeatureCollection\"")
 }
 
+/// Whether the first line with something in it ends, and no object with it: JSON Lines have one on each line.
+fn ends_early(begin: &[u8]) -> bool {
+    let line = begin.trim_ascii_start().split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.ends_with(b"\n") && !line.trim_ascii_end().ends_with(b"}")
+}
+
 /// Whether there is nothing in it that text does not have; the last character may be cut.
 fn is_text(bytes: &[u8]) -> bool {
     let is_utf8 = std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
@@ -79,6 +87,8 @@ mod tests {
         assert_eq!(of(b"  {\"a\": 1}\n", "x"), Some("JSON"));
         assert_eq!(of(b"[{\"a\": \"\xc3", "x.json"), Some("JSON"));
         assert_eq!(of(b"{\"type\":\"FeatureCollection\"", "x"), Some("GeoJSON"));
+        assert_eq!(of(b"{\n \"a\": 1\n}\n", "x"), Some("a JSON object over several lines"));
+        assert_eq!(of(b"\n{\"a\": {\"b\": 1}}\r\n{}\n", "x"), Some("JSON"));
         assert_eq!(of(b"ARROW1\0\0", "x.parquet"), Some("Arrow IPC"));
         assert_eq!(of(b"a,b\n", "x.csv"), Some("CSV"));
         assert_eq!(
