@@ -2,7 +2,7 @@
 # Files in servers of this machine that are as S3, Azure and GCS: bash .ci/remote/run.sh
 #
 # MARQUETRY_VENV: where Python's packages are kept, and Azure's emulator
-# MARQUETRY_PROGRAMS: what .ci/remote/programs made, and the command `marquetry`, if they are built already
+# MARQUETRY_PROGRAMS: what .ci/remote/programs made, and the commands `marquetry` and `marquetry-sql`, if they are built already
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -96,3 +96,20 @@ for url in s3://marquetry/ az://marquetry/ gs://marquetry/; do
     [ "$("$marquetry" count "${url}written/n.parquet" --where 'n > 1999990')" = 10 ]
     echo "$url: written by the command line"
 done
+
+# SQL: the keys of folders have types, and null is null.
+sql=$programs/marquetry-sql
+if [ -x "$sql" ]; then
+    for url in s3://marquetry/ az://marquetry/; do
+        for key in 9 10 __HIVE_DEFAULT_PARTITION__; do
+            "$marquetry" convert examples/wines.parquet "${url}keys/k=$key/wines.parquet" --report none
+        done
+        ask() { "$sql" "select max(k) as a, count(k) as b, count(*) as c from $1" --format csv "${@:2}" | tail -n 1; }
+        [ "$(ask "'${url}keys/'")" = 10,400,600 ]
+        [ "$(ask "'${url}keys/k=*/*.parquet' where k > 9 or year is null")" = 10,200,200 ]
+        [ "$(ask t --table "t=${url}keys")" = 10,400,600 ]
+        echo "$url: asked by SQL"
+    done
+else
+    echo "SQL is not asked: marquetry-sql is not among the programs"
+fi

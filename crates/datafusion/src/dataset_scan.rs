@@ -1,5 +1,6 @@
 //! Reads the parts of a dataset.
 
+use crate::any_dataset::AnyDataset;
 use crate::error::of;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -11,21 +12,24 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
-use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
     ReplaceChildrenOptions,
 };
+use futures::{Stream, TryStreamExt, stream};
+use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::Dataset;
 use std::fmt;
 use std::sync::Arc;
+use std::task::{Poll, ready};
 
 /// Reads a dataset, each part as a partition.
 #[derive(Debug)]
 pub(crate) struct DatasetScan {
     /// Columns that are wanted, by name; parts may read more, for their conditions.
     schema: SchemaRef,
-    parts: Vec<Dataset>,
+    parts: Vec<AnyDataset>,
     rows: Option<u64>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -33,7 +37,7 @@ pub(crate) struct DatasetScan {
 
 impl DatasetScan {
     /// With the number of all rows, if it is known.
-    pub(crate) fn new(schema: SchemaRef, parts: Vec<Dataset>, rows: Option<u64>) -> Self {
+    pub(crate) fn new(schema: SchemaRef, parts: Vec<AnyDataset>, rows: Option<u64>) -> Self {
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema.clone()),
             Partitioning::UnknownPartitioning(parts.len()),
@@ -46,7 +50,7 @@ impl DatasetScan {
 
 impl DisplayAs for DatasetScan {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files: usize = self.parts.iter().map(|part| part.files().len()).sum();
+        let files: usize = self.parts.iter().map(AnyDataset::num_files).sum();
         let columns: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
         write!(
             f,
@@ -99,25 +103,11 @@ impl ExecutionPlan for DatasetScan {
         let Some(part) = self.parts.get(partition).cloned() else {
             return internal_err!("there are {} partitions, none is {partition}", self.parts.len());
         };
-        let mut builder = RecordBatchReceiverStream::builder(self.schema.clone(), BATCHES_AHEAD);
-        let (sender, schema) = (builder.tx(), self.schema.clone());
-        let metrics = BaselineMetrics::new(&self.metrics, partition);
-        // A source may wait for its bytes: that is no work for the threads of the runtime.
-        builder.spawn_blocking(move || {
-            let mut batches = part.batches().map_err(of)?;
-            loop {
-                let timer = metrics.elapsed_compute().timer();
-                let Some(batch) = batches.next_batch() else { return Ok(()) };
-                let batch = wanted(batch.map_err(of)?, &schema)?;
-                timer.done();
-                metrics.record_output(batch.num_rows());
-                // Nobody is there any more where the query has what it wants.
-                if sender.blocking_send(Ok(batch)).is_err() {
-                    return Ok(());
-                }
-            }
-        });
-        Ok(builder.build())
+        let (schema, metrics) = (self.schema.clone(), BaselineMetrics::new(&self.metrics, partition));
+        Ok(match part {
+            AnyDataset::Blocking(part) => read_by_thread(part, schema, metrics),
+            AnyDataset::Async(part) => read_async(part, schema, metrics),
+        })
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -132,6 +122,45 @@ impl ExecutionPlan for DatasetScan {
             None => unknown,
         }))
     }
+}
+
+/// Batches of a part whose sources may wait for their bytes: that is no work for the threads of the runtime.
+fn read_by_thread(part: Dataset, schema: SchemaRef, metrics: BaselineMetrics) -> SendableRecordBatchStream {
+    let mut builder = RecordBatchReceiverStream::builder(schema.clone(), BATCHES_AHEAD);
+    let sender = builder.tx();
+    builder.spawn_blocking(move || {
+        let mut batches = part.batches().map_err(of)?;
+        loop {
+            let timer = metrics.elapsed_compute().timer();
+            let Some(batch) = batches.next_batch() else { return Ok(()) };
+            let batch = wanted(batch.map_err(of)?, &schema)?;
+            timer.done();
+            metrics.record_output(batch.num_rows());
+            // Nobody is there any more where the query has what it wants.
+            if sender.blocking_send(Ok(batch)).is_err() {
+                return Ok(());
+            }
+        }
+    });
+    builder.build()
+}
+
+/// Batches of a part whose bytes are asked for, and decoded once they are there.
+fn read_async(
+    part: Dataset<dyn AsyncSource>,
+    schema: SchemaRef,
+    metrics: BaselineMetrics,
+) -> SendableRecordBatchStream {
+    let columns = schema.clone();
+    let opened = stream::once(async move { part.stream().await.map_err(of) });
+    let mut batches = Box::pin(opened.map_ok(|batches| batches.map_err(of)).try_flatten());
+    let batches = stream::poll_fn(move |cx| {
+        let _timer = metrics.elapsed_compute().timer();
+        let batch = ready!(batches.as_mut().poll_next(cx));
+        let batch = batch.map(|batch| batch.and_then(|batch| wanted(batch, &columns)));
+        metrics.record_poll(Poll::Ready(batch))
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
 }
 
 /// The columns that are wanted of a batch.

@@ -1,6 +1,6 @@
-//! A dataset as a table.
+//! A dataset as a table of DataFusion.
 
-use crate::column_name::quoted;
+use crate::any_dataset::AnyDataset;
 use crate::dataset_scan::DatasetScan;
 use crate::error::of;
 use crate::predicate::{Translated, Translator};
@@ -9,6 +9,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Statistics, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::context::ExecutionProps;
+use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -16,10 +17,10 @@ use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::Dataset;
 use marquetry_core::predicate::Predicate;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 /// A table of a [`Dataset`]: of files anywhere that a [`Source`](marquetry_core::source::Source) can be made for, with its partitions
 /// and its schema, evolved or united.
@@ -58,7 +59,7 @@ use tokio::task::spawn_blocking;
 /// ```
 #[derive(Debug)]
 pub struct DatasetTable {
-    dataset: Dataset,
+    dataset: AnyDataset,
     schema: SchemaRef,
     rows: Option<u64>,
 }
@@ -70,7 +71,17 @@ impl DatasetTable {
         dataset.split(1).map_err(of)?;
         let schema = dataset.schema().map_err(of)?;
         let rows = dataset.exact_num_rows().map_err(of)?;
-        Ok(DatasetTable { dataset, schema, rows })
+        Ok(DatasetTable { dataset: AnyDataset::Blocking(dataset), schema, rows })
+    }
+
+    /// The same, of files whose bytes come late: those of a store, for example, which [`dataset_in_store`] finds.
+    ///
+    /// [`dataset_in_store`]: crate::dataset_in_store
+    pub async fn try_new_async(dataset: Dataset<dyn AsyncSource>) -> Result<Self> {
+        dataset.split(1).await.map_err(of)?;
+        let schema = dataset.schema().await.map_err(of)?;
+        let rows = dataset.exact_num_rows().await.map_err(of)?;
+        Ok(DatasetTable { dataset: AnyDataset::Async(dataset), schema, rows })
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {
@@ -93,24 +104,6 @@ impl DatasetTable {
         let is_exact = translated.iter().all(|translated| translated.as_ref().is_some_and(|it| it.is_exact));
         let predicates = translated.into_iter().flatten().filter_map(|translated| translated.predicate);
         (predicates.collect(), is_exact)
-    }
-
-    /// The rows of which these are true, with these columns and those that the predicates ask about.
-    fn filtered(&self, columns: &[usize], predicates: Vec<Predicate>) -> Dataset {
-        let names: Vec<String> = self.schema.fields().iter().map(|field| quoted(field.name())).collect();
-        // A part has to know all columns that it is asked about.
-        let mut read: Vec<&String> = columns.iter().map(|index| &names[*index]).collect();
-        for predicate in &predicates {
-            let asked = predicate.columns();
-            read.extend(names.iter().filter(|name| asked.contains(&name.as_str())));
-        }
-        let mut seen = std::collections::HashSet::new();
-        read.retain(|name| seen.insert(*name));
-        let mut dataset = self.dataset.clone().columns(read);
-        for predicate in predicates {
-            dataset = dataset.also_filter(predicate);
-        }
-        dataset
     }
 }
 
@@ -136,12 +129,12 @@ impl TableProvider for DatasetTable {
         let (predicates, is_exact) = self.predicates(filters);
         let limit = limit.filter(|_| is_exact);
         let rows = self.rows.filter(|_| predicates.is_empty() && limit.is_none());
-        let dataset = self.filtered(&columns, predicates).batch_size(state.config().batch_size());
+        let dataset = self.dataset.filtered(&self.schema, &columns, predicates);
+        let dataset = dataset.batch_size(state.config().batch_size());
         let schema = self.schema.project(&columns);
         let partitions = state.config().target_partitions();
         async move {
-            let parts = spawn_blocking(move || dataset.split(partitions)).await;
-            let parts = parts.map_err(|error| DataFusionError::External(Box::new(error)))?.map_err(of)?;
+            let parts = dataset.split(partitions).await?;
             let parts = parts.into_iter().map(|part| match limit {
                 Some(limit) => part.limit(limit),
                 None => part,
@@ -158,6 +151,17 @@ impl TableProvider for DatasetTable {
             _ => TableProviderFilterPushDown::Unsupported,
         });
         Ok(answers.collect())
+    }
+
+    fn insert_into<'table: 'made, 'state: 'made, 'made>(
+        &'table self,
+        _: &'state dyn Session,
+        _: Arc<dyn ExecutionPlan>,
+        _: InsertOp,
+    ) -> BoxFuture<'made, Result<Arc<dyn ExecutionPlan>>> {
+        let message = "a dataset is only read: to write into a folder, declare it, with its keys, as in CREATE EXTERNAL TABLE t \
+                       (id BIGINT, year BIGINT) STORED AS PARQUET PARTITIONED BY (year) LOCATION 'folder/', or COPY the rows to it";
+        async move { Err(DataFusionError::NotImplemented(message.to_owned())) }.boxed()
     }
 
     fn statistics(&self) -> Option<Statistics> {

@@ -64,7 +64,7 @@
 //!
 //! # Datasets as tables
 //! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): files of which the caller says how they are
-//! found, opened, and brought to one schema.
+//! found, opened, and brought to one schema. [`dataset_in_store`] makes one of a folder in a store of the session.
 //!
 //! # Options
 //! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS ('NAME' ..)` of a
@@ -122,6 +122,7 @@
 
 #![forbid(unsafe_code)]
 
+mod any_dataset;
 mod column_kind;
 mod column_name;
 mod columns;
@@ -152,6 +153,7 @@ mod simplify;
 mod sink;
 mod source;
 mod statistics;
+mod store_dataset;
 mod store_file;
 mod store_sink;
 mod variant_functions;
@@ -170,6 +172,7 @@ pub use options::FormatOptions;
 pub use register::{register, register_builder};
 pub use sink::MarquetrySink;
 pub use source::MarquetrySource;
+pub use store_dataset::dataset_in_store;
 #[cfg(feature = "proto")]
 pub use wire::{
     MarquetryLogicalCodec, MarquetryPhysicalCodec, MarquetryTable, SerialisableTables, serialisable,

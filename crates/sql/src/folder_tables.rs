@@ -1,61 +1,113 @@
-//! Folders of this machine whose files are in folders called `key=value`, as tables: with the columns that `marquetry cat` reads.
+//! Folders whose files are in folders called `key=value`, as tables: with the columns that `marquetry cat` reads.
 //!
 //! QUIRK: DataFusion has the values of such keys as text, also those that are null, so that 10 comes before 9, and
 //! `__HIVE_DEFAULT_PARTITION__` after both.
 
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
+use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use marquetry_arrow::dataset::{Dataset, is_pattern};
-use marquetry_datafusion::DatasetTable;
-use std::path::{Component, Path};
+use marquetry_arrow::dataset::{Dataset, is_named_parquet, is_pattern};
+use marquetry_base::ErrorKind;
+use marquetry_datafusion::{DatasetTable, dataset_in_store};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 /// The session, in which names that are none of its tables are looked for among such folders. Each statement looks anew.
 pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
-    let inner = ctx.state().catalog_list().clone();
-    let catalogs = DynamicFileCatalog::new(inner, Arc::new(FolderTables));
-    ctx.into_state_builder().with_catalog_list(Arc::new(catalogs)).build().into()
+    let state = ctx.state();
+    let folders = Arc::new(FolderTables { runtime: state.runtime_env().clone() });
+    let catalogs = Arc::new(DynamicFileCatalog::new(state.catalog_list().clone(), folders.clone()));
+    let config = state.config().clone().with_extension(folders);
+    ctx.into_state_builder().with_config(config).with_catalog_list(catalogs).build().into()
+}
+
+/// The table at a location, if it is such a folder, and the session is one that looks for them.
+pub(crate) async fn folder_table(
+    ctx: &SessionContext,
+    location: &str,
+) -> Result<Option<Arc<dyn TableProvider>>> {
+    match ctx.state().config().get_extension::<FolderTables>() {
+        Some(folders) => table(location, &folders.runtime).await,
+        None => Ok(None),
+    }
 }
 
 #[derive(Debug)]
-struct FolderTables;
+struct FolderTables {
+    runtime: Arc<RuntimeEnv>,
+}
 
 impl UrlTableFactory for FolderTables {
     fn try_new<'factory: 'made, 'name: 'made, 'made>(
         &'factory self,
         name: &'name str,
     ) -> BoxFuture<'made, Result<Option<Arc<dyn TableProvider>>>> {
-        let name = name.to_owned();
-        async move {
-            let table = spawn_blocking(move || table(&name)).await;
-            table.map_err(|error| DataFusionError::External(Box::new(error)))?
-        }
-        .boxed()
+        table(name, &self.runtime).boxed()
     }
 }
 
 /// The table of a folder or a pattern of Parquet files in folders called `key=value`; `None` if the name means something else.
-fn table(name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-    let path = Path::new(name);
-    if name.contains("://") || !path.is_dir() && !is_pattern(path) {
+async fn table(name: &str, runtime: &RuntimeEnv) -> Result<Option<Arc<dyn TableProvider>>> {
+    let table = match (name.split_once("://"), local_path(name)) {
+        (None, _) => table_on_disk(PathBuf::from(name)).await?,
+        (Some(("file", _)), Some(path)) => table_on_disk(path).await?,
+        // Web servers do not list their files.
+        (Some(("file" | "http" | "https", _)), _) => None,
+        (Some(_), _) => table_in_store(name, runtime).await?,
+    };
+    Ok(table.map(|table| Arc::new(table) as Arc<dyn TableProvider>))
+}
+
+/// The path of this machine that a URL means.
+fn local_path(url: &str) -> Option<PathBuf> {
+    ListingTableUrl::parse(url).ok()?.get_url().to_file_path().ok()
+}
+
+async fn table_on_disk(path: PathBuf) -> Result<Option<DatasetTable>> {
+    if !path.is_dir() && !is_pattern(&path) {
         return Ok(None);
     }
-    // What is no such folder has an error of its own.
-    let Ok(files) = Dataset::open([path]) else { return Ok(None) };
+    let table = spawn_blocking(move || {
+        let files = match Dataset::open([&path]) {
+            Ok(files) if is_partitioned(&path, &files) => files,
+            Err(error) if error.kind() == ErrorKind::Io => {
+                return Err(DataFusionError::External(error.into()));
+            }
+            // What is no such folder has an error of its own.
+            _ => return Ok(None),
+        };
+        // As tables of several files are in SQL: with the columns of all.
+        DatasetTable::try_new(files.union_by_name(true)).map(Some)
+    });
+    table.await.map_err(|error| DataFusionError::External(Box::new(error)))?
+}
+
+async fn table_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Option<DatasetTable>> {
+    let path = Path::new(url);
+    if is_named_parquet(path) && !path.components().any(|part| has_wildcards(&part)) {
+        return Ok(None);
+    }
+    match dataset_in_store(url, runtime).await {
+        Ok(files) if is_partitioned(path, &files) => {
+            DatasetTable::try_new_async(files.union_by_name(true)).await.map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether there are Parquet files in folders called `key=value` below `path`, or below what is before its wildcards.
+fn is_partitioned<S: ?Sized>(path: &Path, dataset: &Dataset<S>) -> bool {
     let above = path.components().take_while(|part| !has_wildcards(part)).count();
-    let is_partitioned = |file: &Path| {
+    let is_in_partition = |file: &Path| {
         let folders = file.parent().into_iter().flat_map(Path::components).skip(above);
         folders.into_iter().any(|folder| folder.as_os_str().to_string_lossy().contains('='))
     };
-    if !files.files().any(is_partitioned) || files.files().all(has_another_format) {
-        return Ok(None);
-    }
-    // As tables of several files are in SQL: with the columns of all.
-    Ok(Some(Arc::new(DatasetTable::try_new(files.union_by_name(true))?)))
+    dataset.files().any(is_in_partition) && !dataset.files().all(has_another_format)
 }
 
 fn has_wildcards(part: &Component<'_>) -> bool {
@@ -82,12 +134,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn names_of_no_such_folders_are_left_to_others() {
-        for name in
-            ["wines", "no-such.parquet", "no-such-*.parquet", "s3://bucket/*.parquet", "src", "src/*.rs"]
-        {
-            assert!(table(name).unwrap().is_none(), "{name}");
+    #[tokio::test]
+    async fn names_of_no_such_folders_are_left_to_others() {
+        let src = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/src/");
+        for name in [
+            "wines",
+            "no-such.parquet",
+            "no-such-*.parquet",
+            "s3://bucket/*.parquet",
+            "http://localhost:1/a/",
+            "src",
+            "src/*.rs",
+            src,
+        ] {
+            assert!(table(name, &RuntimeEnv::default()).await.unwrap().is_none(), "{name}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What statements run in: tables, memory, threads.
 
 use crate::args::CommandLine;
-use crate::folder_tables::with_folder_tables;
+use crate::folder_tables::{folder_table, with_folder_tables};
+use datafusion::common::TableReference;
 use datafusion::error::Result;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -30,6 +31,12 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
 /// Adds tables: names, and where their files are.
 pub(crate) async fn add_tables(ctx: &SessionContext, tables: &[(String, String)]) -> Result<()> {
     for (name, location) in tables {
+        if stored_as(location) == "parquet"
+            && let Some(table) = folder_table(ctx, location).await?
+        {
+            ctx.register_table(TableReference::bare(name.as_str()), table)?;
+            continue;
+        }
         let (name, stored) = (name.replace('"', "\"\""), stored_as(location));
         let location = location.replace('\'', "''");
         let sql = format!("create external table \"{name}\" stored as {stored} location '{location}'");

@@ -192,6 +192,13 @@ fn a_folder_of_partitions_has_their_keys() {
     assert_eq!(rows("select distinct k from TABLE order by k desc nulls last limit 2"), "k\n10\n9\n");
     let pattern = format!("select max(k) as a from '{path}/k=*/*.parquet'");
     assert_eq!(stdout(&[&pattern, "--format", "csv"]), "a\n10\n");
+    // However the folder is named.
+    let url = format!("select max(k) as a, count(*) as n from 'file://{path}/'");
+    assert_eq!(stdout(&[&url, "--format", "csv"]), "a,n\n10,1000\n");
+    let table = format!("my-t=file://{path}");
+    assert_eq!(stdout(&["-t", &table, "select min(k) as a from \"my-t\"", "--format", "csv"]), "a\n-1\n");
+    let (code, message) = failure(&[&format!("insert into '{path}' select * from '{path}'")]);
+    assert!(code == 2 && message.contains("CREATE EXTERNAL TABLE"), "{message}");
     // Folders of other formats are DataFusion's.
     let csv = tempdir().unwrap();
     std::fs::create_dir_all(csv.path().join("k=1")).unwrap();

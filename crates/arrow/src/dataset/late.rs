@@ -109,6 +109,22 @@ impl Dataset<dyn AsyncSource> {
         Ok(DatasetStream::new(self, plan))
     }
 
+    /// The table as at most so many tables, as [`Dataset::split`] makes them of files whose bytes are there. Fetches what
+    /// [`schema`](Self::schema) does. Fails as that does, and if there is a limit or an offset.
+    pub async fn split(&self, parts: usize) -> Result<Vec<Self>> {
+        self.check_parts()?;
+        Ok(self.parts_of(&self.plan().await?.evolution, parts))
+    }
+
+    /// How many rows [`stream`](Self::stream) will give, if footers tell, which are all fetched: `None` if there is a filter, or
+    /// if what is corrupt may be left out.
+    pub async fn exact_num_rows(&self) -> Result<Option<u64>> {
+        if !self.do_footers_tell_rows() {
+            return Ok(None);
+        }
+        Ok(Some(self.chosen_of(self.num_rows().await?)))
+    }
+
     async fn plan(&self) -> Result<Plan> {
         let choice = &self.choice;
         if let Some(plan) = choice.plan_of_evolution()? {

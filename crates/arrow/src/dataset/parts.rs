@@ -1,7 +1,9 @@
 //! A table in parts, for engines that read several at once.
 
 use super::Dataset;
+use super::data_file::DataFile;
 use crate::arrow_reader::OnCorrupt;
+use crate::evolution::Evolution;
 use marquetry_base::{Error, Result};
 use marquetry_core::predicate::Predicate;
 
@@ -10,22 +12,21 @@ impl Dataset {
     /// rows together are its rows. Fails as [`schema`](Dataset::schema) does, and if there is a limit or an offset, which parts
     /// would have to share.
     pub fn split(&self, parts: usize) -> Result<Vec<Dataset>> {
-        if self.choice.limit.is_some() || self.choice.offset > 0 {
-            return Err(Error::argument("a table with a limit or an offset has no parts"));
-        }
-        let evolution = self.plan()?.evolution;
-        let files = &self.choice.files;
-        let each = files.len().div_ceil(parts.max(1));
-        let part = |files: &[super::data_file::DataFile]| {
-            let mut part = self.clone();
-            part.choice.files = files.to_vec();
-            // Types are those that the keys have in all files.
-            part.choice.partition_types.clear();
-            part.evolve(evolution.clone())
-        };
-        Ok(files.chunks(each).map(part).collect())
+        self.check_parts()?;
+        Ok(self.parts_of(&self.plan()?.evolution, parts))
     }
 
+    /// How many rows [`batches`](Dataset::batches) will give, if footers tell, which are all read: `None` if there is a filter, or
+    /// if what is corrupt may be left out.
+    pub fn exact_num_rows(&self) -> Result<Option<u64>> {
+        if !self.do_footers_tell_rows() {
+            return Ok(None);
+        }
+        Ok(Some(self.chosen_of(self.num_rows()?)))
+    }
+}
+
+impl<S: ?Sized> Dataset<S> {
     /// Only rows for which `predicate` is true, too: what [`filter`](Dataset::filter) asks for stays.
     #[must_use]
     pub fn also_filter(mut self, predicate: Predicate) -> Self {
@@ -36,15 +37,34 @@ impl Dataset {
         self
     }
 
-    /// How many rows [`batches`](Dataset::batches) will give, if footers tell, which are all read: `None` if there is a filter, or
-    /// if what is corrupt may be left out.
-    pub fn exact_num_rows(&self) -> Result<Option<u64>> {
-        let choice = &self.choice;
-        if choice.predicate.is_some() || choice.options.on_corrupt != OnCorrupt::Fail {
-            return Ok(None);
+    pub(super) fn check_parts(&self) -> Result<()> {
+        match self.choice.limit.is_some() || self.choice.offset > 0 {
+            true => Err(Error::argument("a table with a limit or an offset has no parts")),
+            false => Ok(()),
         }
-        let offset = u64::try_from(choice.offset).unwrap_or(u64::MAX);
-        let limit = choice.limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(u64::MAX);
-        Ok(Some(self.num_rows()?.saturating_sub(offset).min(limit)))
+    }
+
+    pub(super) fn parts_of(&self, evolution: &Evolution, parts: usize) -> Vec<Self> {
+        let files = &self.choice.files;
+        let each = files.len().div_ceil(parts.max(1));
+        let part = |files: &[DataFile]| {
+            let mut part = self.clone();
+            part.choice.files = files.to_vec();
+            // Types are those that the keys have in all files.
+            part.choice.partition_types.clear();
+            part.evolve(evolution.clone())
+        };
+        files.chunks(each).map(part).collect()
+    }
+
+    pub(super) fn do_footers_tell_rows(&self) -> bool {
+        self.choice.predicate.is_none() && self.choice.options.on_corrupt == OnCorrupt::Fail
+    }
+
+    /// How many rows are chosen of so many.
+    pub(super) fn chosen_of(&self, rows: u64) -> u64 {
+        let offset = u64::try_from(self.choice.offset).unwrap_or(u64::MAX);
+        let limit = self.choice.limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(u64::MAX);
+        rows.saturating_sub(offset).min(limit)
     }
 }

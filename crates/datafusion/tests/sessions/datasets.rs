@@ -3,10 +3,14 @@
 use crate::tables::{batch, error, ints, longs, plan, rows, texts, write};
 use arrow_array::Int64Array;
 use arrow_schema::{DataType, Field, Schema};
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_arrow::dataset::Dataset;
 use marquetry_arrow::evolution::Evolution;
-use marquetry_datafusion::DatasetTable;
+use marquetry_datafusion::{DatasetTable, dataset_in_store};
+use object_store::memory::InMemory;
+use object_store::path::Path as StorePath;
+use object_store::{ObjectStore, ObjectStoreExt};
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::{TempDir, tempdir};
@@ -83,6 +87,99 @@ async fn a_schema_that_is_given_is_the_tables() {
     let sql = "select n, year from t where new = 7 and n between 198 and 1000 order by n";
     assert_eq!(rows(&ctx, sql).await, ["198 | 2023", "199 | 2023", "1000 | 2024"]);
     assert_eq!(rows(&ctx, "select sum(new) from t where year = '2023'").await, ["1400"]);
+}
+
+/// The files of a folder, in a store.
+async fn stored(folder: &Path) -> InMemory {
+    let store = InMemory::new();
+    for year in ["year=2023", "year=2024", "year=__HIVE_DEFAULT_PARTITION__"] {
+        for name in ["a.parquet", "b.parquet", ".hidden.parquet", "_SUCCESS"] {
+            if let Ok(bytes) = std::fs::read(folder.join(year).join(name)) {
+                store.put(&StorePath::from(format!("t/{year}/{name}")), bytes.into()).await.unwrap();
+            }
+        }
+    }
+    store
+}
+
+#[tokio::test]
+async fn files_of_a_store_are_the_table_that_they_are_on_a_disk() {
+    let folder = folder();
+    let of_null = folder.path().join("year=__HIVE_DEFAULT_PARTITION__");
+    std::fs::create_dir(&of_null).unwrap();
+    std::fs::copy(folder.path().join("year=2023/a.parquet"), of_null.join("a.parquet")).unwrap();
+    std::fs::copy(folder.path().join("year=2023/a.parquet"), of_null.join(".hidden.parquet")).unwrap();
+    std::fs::write(of_null.join("_SUCCESS"), "").unwrap();
+    let on_disk = united(folder.path());
+    let ctx = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
+    let bucket = ObjectStoreUrl::parse("s3://bucket").unwrap();
+    ctx.register_object_store(bucket.as_ref(), Arc::new(stored(folder.path()).await));
+    let found = dataset_in_store("s3://bucket/t/", &ctx.runtime_env()).await.unwrap().union_by_name(true);
+    assert_eq!(found.files().next(), Some(Path::new("s3://bucket/t/year=2023/a.parquet")));
+    ctx.register_table("t", Arc::new(DatasetTable::try_new_async(found).await.unwrap())).unwrap();
+    for (sql, len) in [
+        ("select year, count(*), count(t), min(n), max(n) from t group by year order by year", 3),
+        ("select count(*), sum(n), max(year) from t where year is null", 1),
+        ("select t, n from t where n in (99, 1001) order by n, year", 3),
+        ("select n from t where year = 2024 and t = 't1005'", 1),
+        ("select year from t where n >= 1190 and n + 0 < 1192", 2),
+        ("select count(*) from t", 1),
+        ("select year from t order by year desc nulls last limit 1", 1),
+    ] {
+        let found = rows(&ctx, sql).await;
+        assert_eq!(found, rows(&on_disk, sql).await, "{sql}");
+        assert_eq!(found.len(), len, "{sql}");
+    }
+    assert_eq!(rows(&ctx, "select n from t where year = 2023 limit 5").await.len(), 5);
+    let asked = plan(&ctx, "select t from t where n > 5 and year = 2024").await;
+    assert!(asked.contains("DatasetScan: files=5, partitions=3, columns=[t]"), "{asked}");
+    for (url, says) in [
+        ("s3://bucket/none/", "there is no such file"),
+        ("s3://bucket/t/year=202*/[", "wrong pattern"),
+        ("s3://other/t/", "No suitable object store found"),
+        ("t/", "no URL"),
+    ] {
+        let error = dataset_in_store(url, &ctx.runtime_env()).await.unwrap_err().to_string();
+        assert!(error.contains(says), "{url}: {error}");
+    }
+    let pattern = dataset_in_store("s3://bucket/t/year=202*/b.parquet", &ctx.runtime_env()).await.unwrap();
+    assert_eq!(pattern.files().len(), 2);
+}
+
+#[tokio::test]
+async fn a_file_of_a_store_that_changes_is_an_error_with_its_name() {
+    // More than is fetched with a footer, which is kept.
+    let large = |seed: i64| {
+        let values = (1..20_000i64).map(move |n| (n ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64));
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        write(&path, &[batch([("n", longs(values))])], 5_000);
+        std::fs::read(path).unwrap()
+    };
+    let ctx = SessionContext::new();
+    let bucket = ObjectStoreUrl::parse("s3://bucket").unwrap();
+    let store = Arc::new(InMemory::new());
+    let (a, b) = (StorePath::from("t/k=1/a.parquet"), StorePath::from("t/k=2/b.parquet"));
+    for path in [&a, &b] {
+        store.put(path, large(0).into()).await.unwrap();
+    }
+    ctx.register_object_store(bucket.as_ref(), store.clone());
+    let found = dataset_in_store("s3://bucket/t", &ctx.runtime_env()).await.unwrap();
+    let table = DatasetTable::try_new_async(found.clone()).await.unwrap();
+    ctx.register_table("t", Arc::new(table)).unwrap();
+    assert_eq!(rows(&ctx, "select count(distinct n), max(k) from t").await, ["19999 | 2"]);
+    store.put(&b, large(1).into()).await.unwrap();
+    let message = error(&ctx, "select sum(n) from t").await;
+    assert!(message.contains("s3://bucket/t/k=2/b.parquet"), "{message}");
+    let limited = DatasetTable::try_new_async(found.limit(3)).await.unwrap_err().to_string();
+    assert!(limited.contains("a table with a limit or an offset has no parts"), "{limited}");
+}
+
+#[tokio::test]
+async fn rows_for_a_dataset_have_another_way() {
+    let folder = folder();
+    let message = error(&united(folder.path()), "insert into t values (1, 'a', 2023)").await;
+    assert!(message.contains("CREATE EXTERNAL TABLE"), "{message}");
 }
 
 #[tokio::test]

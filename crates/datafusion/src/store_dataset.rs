@@ -1,0 +1,97 @@
+//! Datasets of files in the stores of a session.
+
+use crate::error::of;
+use crate::store_file::StoreFile;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use futures::TryStreamExt;
+use marquetry_arrow::async_reader::AsyncSource;
+use marquetry_arrow::dataset::{Dataset, files_among};
+use marquetry_base::{Error, ErrorKind};
+use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The files below a folder of a store of this session, or those that fit a pattern of `*`, `**`, `?` and `[]`, as a dataset:
+/// [`DatasetTable::try_new_async`](crate::DatasetTable::try_new_async) makes a table of it. `url` is that of the folder, such as
+/// `s3://bucket/wines/`. Folders called `key=value` are partitions, and files that writers leave beside theirs are passed over, as
+/// [on a disk](marquetry_arrow::dataset). Each file has to stay as it was when it was listed.
+///
+/// Fails if the session knows no such store, if the store cannot list its files, if the pattern is none, and if there is no such file.
+///
+/// ```
+/// use datafusion::prelude::SessionContext;
+/// use marquetry_datafusion::{DatasetTable, dataset_in_store};
+/// use std::sync::Arc;
+/// # use datafusion::execution::object_store::ObjectStoreUrl;
+/// # use object_store::{ObjectStoreExt, memory::InMemory, path::Path};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let ctx = SessionContext::new();
+/// # let store = InMemory::new();
+/// # for shelf in [9, 10] {
+/// #     store.put(&Path::from(format!("wines/shelf={shelf}/0.parquet")), std::fs::read(path)?.into()).await?;
+/// # }
+/// # ctx.register_object_store(ObjectStoreUrl::parse("s3://bucket")?.as_ref(), Arc::new(store));
+/// // wines/shelf=9/0.parquet, wines/shelf=10/0.parquet
+/// let wines = dataset_in_store("s3://bucket/wines/", &ctx.runtime_env()).await?;
+/// ctx.register_table("wines", Arc::new(DatasetTable::try_new_async(wines).await?))?;
+/// let batches = ctx.sql("select max(shelf) from wines").await?.collect().await?;
+/// assert_eq!(*batches[0].column(0).as_ref(), arrow_array::Int64Array::from(vec![10]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub async fn dataset_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Dataset<dyn AsyncSource>> {
+    let (root, path) = split_url(url)?;
+    let store = runtime.object_store(&ObjectStoreUrl::parse(root)?)?;
+    let path = Path::from_url_path(path).map_err(|error| DataFusionError::External(Box::new(error)))?;
+    let listed = listed(&*store, &path).await?;
+    let names = files_among(path.as_ref(), listed.keys().map(String::as_str)).map_err(of)?;
+    if names.is_empty() {
+        return Err(of(Error::new(ErrorKind::NotFound, "there is no such file").in_file(url)));
+    }
+    let shown = |name: &str| format!("{root}/{name}");
+    let files: Vec<String> = names.into_iter().map(shown).collect();
+    let listed: HashMap<String, ObjectMeta> =
+        listed.into_iter().map(|(name, meta)| (shown(&name), meta)).collect();
+    let open = move |path: &std::path::Path| {
+        let meta = path.to_str().and_then(|path| listed.get(path));
+        let meta = meta.ok_or_else(|| Error::new(ErrorKind::NotFound, "no file that was listed"))?;
+        Ok(Arc::new(StoreFile::new(store.clone(), meta.clone())) as Arc<dyn AsyncSource>)
+    };
+    Dataset::from_async_files(files, open).map_err(of)
+}
+
+/// `scheme://authority`, and the path without the slash between them.
+fn split_url(url: &str) -> Result<(&str, &str)> {
+    let no_url = || DataFusionError::Plan(format!("{url} is no URL of a folder in a store"));
+    let (scheme, rest) = url.split_once("://").ok_or_else(no_url)?;
+    let authority = rest.find('/').unwrap_or(rest.len());
+    let root = scheme.len() + "://".len() + authority;
+    Ok((&url[..root], url[root..].trim_start_matches('/')))
+}
+
+/// All files that may be meant, by their names in the store.
+async fn listed(store: &dyn ObjectStore, path: &Path) -> Result<HashMap<String, ObjectMeta>> {
+    let is_literal = |part: &object_store::path::PathPart<'_>| !part.as_ref().contains(['*', '?', '[']);
+    let folder: Path = path.parts().take_while(is_literal).collect();
+    let files = store.list(Some(&folder)).map_ok(|meta| (meta.location.to_string(), meta));
+    files.try_collect().await.map_err(|error| DataFusionError::External(Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        assert_eq!(split_url("s3://bucket/a/b*/").unwrap(), ("s3://bucket", "a/b*/"));
+        assert_eq!(split_url("gs://bucket").unwrap(), ("gs://bucket", ""));
+        assert_eq!(split_url("file:///a").unwrap(), ("file://", "a"));
+        assert!(split_url("a/b").is_err());
+    }
+}
