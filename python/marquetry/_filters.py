@@ -13,13 +13,11 @@ What has no meaning as a predicate is an error: nothing is left out.
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import math
 import re
 import struct
-import uuid
 from typing import Any, Callable, Iterable
+
+from ._literals import is_infinite, is_nan, is_null, is_span, literal, unit_of
 
 _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
@@ -33,14 +31,14 @@ def predicate(filter: Any, schema: Callable[[], Any] | None = None) -> str | Non
     if filter is None or isinstance(filter, str):
         return filter
     if isinstance(filter, (list, tuple)):
-        return _of_lists(filter)
+        return _of_lists(filter, schema)
     module = type(filter).__module__
     if module.startswith("pyarrow"):
         return Program(filter, schema).text()
     raise TypeError(f"a filter is text, lists of tuples or an expression of pyarrow, not {type(filter).__name__}")
 
 
-def _of_lists(filters: Any) -> str:
+def _of_lists(filters: Any, schema: Callable[[], Any] | None) -> str:
     if not filters:
         raise ValueError("a filter without conditions")
     if isinstance(filters[0], tuple) and len(filters[0]) == 3 and isinstance(filters[0][1], str):
@@ -49,41 +47,46 @@ def _of_lists(filters: Any) -> str:
     for conjunction in filters:
         if not conjunction:
             raise ValueError("a filter without conditions")
-        ors.append("(" + " and ".join(_of_tuple(*condition) for condition in conjunction) + ")")
+        ors.append("(" + " and ".join(_of_tuple(schema, *condition) for condition in conjunction) + ")")
     return ors[0] if len(ors) == 1 else "(" + " or ".join(ors) + ")"
 
 
-def _of_tuple(name: str, operator: str, value: Any) -> str:
+def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value: Any) -> str:
     # A dot is a part of the name here, as pyarrow has it.
     column = _column_or_path(name)
     if operator in ("in", "not in"):
         if not isinstance(value, Iterable):
             raise TypeError(f"{operator} takes a collection, not {type(value).__name__}")
-        inside = is_in(column, list(value))
+        values = list(value)
+        inside = is_in(column, values, _unit(name, values, schema))
         # As pyarrow has it: a value that is null is in no list that has no null.
-        return inside if operator == "in" else f"({column} is null or not {inside})" if None not in value else f"(not {inside})"
+        has_null = any(is_null(item) for item in values)
+        return inside if operator == "in" else f"(not {inside})" if has_null else f"({column} is null or not {inside})"
     if operator not in _OPERATORS:
         raise ValueError(f'"{operator}" is not a valid operator in predicates.')
-    return f"{column} {_OPERATORS[operator]} {literal(value)}"
+    return f"{column} {_OPERATORS[operator]} {literal(value, _unit(name, [value], schema))}"
 
 
-def is_in(column: str, values: list[Any]) -> str:
+def _unit(name: str, values: list[Any], schema: Callable[[], Any] | None) -> str | None:
+    """What the column of this name counts, if there are spans of time among the values."""
+    if schema is None or not any(is_span(value) for value in values):
+        return None
+    return next((unit_of(text) for field, text, _ in schema().fields() if field == name), None)
+
+
+def is_in(column: str, values: list[Any], unit: str | None = None) -> str:
     """Whether a column is among values, null and NaN included."""
     parts = []
-    plain = [value for value in values if value is not None and not _is_nan(value)]
+    plain = [value for value in values if not is_null(value) and not is_nan(value)]
     if plain:
-        parts.append(f"{column} in ({', '.join(literal(value) for value in plain)})")
-    if any(_is_nan(value) for value in values):
+        parts.append(f"{column} in ({', '.join(literal(value, unit) for value in plain)})")
+    if any(is_nan(value) for value in values):
         parts.append(f"is_nan({column})")
-    if any(value is None for value in values):
+    if any(is_null(value) for value in values):
         parts.append(f"{column} is null")
     if not parts:
         return "false"
     return parts[0] if len(parts) == 1 else "(" + " or ".join(parts) + ")"
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -125,55 +128,6 @@ def _quoted(name: str) -> str:
     if _WORD.match(name) and name.lower() not in _RESERVED:
         return name
     return '"' + name.replace('"', '""') + '"'
-
-
-def literal(value: Any) -> str:
-    """A value as a predicate has it.
-
-    >>> literal("it's"), literal(1.5), literal(None), literal(b"\\x0a")
-    ("'it''s'", '1.5', 'null', "X'0a'")
-    """
-    if hasattr(value, "as_py"):
-        nanoseconds = _nanoseconds(value)
-        if nanoseconds is not None:
-            return nanoseconds
-        try:
-            value = value.as_py()
-        except OverflowError:
-            raise ValueError(
-                f"a value of type {value.type} that is outside of the years 1 to 9999 has no form in a predicate: "
-                "filter the rows after they are read"
-            ) from None
-    elif type(value).__module__ == "numpy" and hasattr(value, "item"):
-        value = value.item()
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(int(value))
-    if isinstance(value, float):
-        if math.isnan(value) or math.isinf(value):
-            raise ValueError(f"{value} has no form in a predicate")
-        return repr(float(value))
-    if isinstance(value, decimal.Decimal) and value.is_finite():
-        return format(value, "f")
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return f"X'{bytes(value).hex()}'"
-    if isinstance(value, datetime.datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-            return f"timestamp '{value.isoformat(sep=' ')}Z'"
-        return f"timestamp '{value.isoformat(sep=' ')}'"
-    if isinstance(value, datetime.date):
-        return f"date '{value.isoformat()}'"
-    if isinstance(value, datetime.time) and value.tzinfo is None:
-        return f"time '{value.isoformat()}'"
-    if isinstance(value, uuid.UUID):
-        return f"X'{value.bytes.hex()}'"
-    raise TypeError(f"a value of type {type(value).__name__} has no form in a predicate")
 
 
 # Expressions of pyarrow do not tell what they are made of. Pickling does: it gives an Arrow file, whose metadata has the program in
@@ -320,19 +274,24 @@ class _Parser:
         """Whether a column has a ``float``, another ``number``, or something ``else``; ``None`` if that is not known."""
         return None if self.schema is None else _kind(self.schema(), path)
 
+    def unit(self, path: list[str]) -> str | None:
+        """What a column of durations counts."""
+        return None if self.schema is None else unit_of(str(_type_of(self.schema(), path)))
+
     def comparison(self, sign: str, left: _Part, right: _Part) -> str:
         for side, other in ((left, right), (right, left)):
             if side.path is not None:
                 self.compared.append((side.path, [other.value]))
-        for side in (left, right):
+        for side, other in ((left, right), (right, left)):
             if side.kind == "condition":
                 raise ValueError("a comparison of something computed is no part of predicates")
-            if _is_nan(side.value):
+            if is_span(side.value) and other.path is not None:
+                side.text = literal(side.value, self.unit(other.path))
+            if is_nan(side.value):
                 # Equal to nothing, and neither less nor greater; null stays null.
-                other = left if side is right else right
                 never = _never(other)
                 return f"(not {never})" if sign == "!=" else never
-            if isinstance(side.value, float) and math.isinf(side.value):
+            if is_infinite(side.value):
                 raise ValueError("an infinite number has no form in a predicate")
         if left.kind == right.kind == "literal":
             raise ValueError("a comparison of two literals")
@@ -351,7 +310,8 @@ class _Parser:
         self.listed.append(values)
         if column.path is not None:
             self.compared.append((column.path, values))
-        text = is_in(column.text, values)
+        unit = self.unit(column.path) if column.path is not None and any(is_span(value) for value in values) else None
+        text = is_in(column.text, values, unit)
         # What is in no list is false, and not unknown, where it is null.
         return f"({column.text} is not null and {text})" if None not in values else text
 
@@ -361,7 +321,8 @@ def _never(column: _Part) -> str:
     return f"({column.text} < 0 and {column.text} > 0)"
 
 
-def _kind(schema: Any, path: list[str]) -> str | None:
+def _type_of(schema: Any, path: list[str]) -> Any:
+    """The type of a column, that of its values if it has a dictionary; ``None`` if it is not known."""
     import pyarrow as pa
 
     data_type: Any = None
@@ -371,11 +332,19 @@ def _kind(schema: Any, path: list[str]) -> str | None:
         if len(found) != 1:
             return None
         data_type = found[0]
-    if isinstance(data_type, pa.DictionaryType):
-        data_type = data_type.value_type
-    if pa.types.is_floating(data_type):
+    return data_type.value_type if isinstance(data_type, pa.DictionaryType) else data_type
+
+
+def _kind(schema: Any, path: list[str]) -> str | None:
+    import pyarrow as pa
+
+    data_type, types = _type_of(schema, path), pa.types
+    if data_type is None:
+        return None
+    if types.is_floating(data_type):
         return "float"
-    return "number" if pa.types.is_integer(data_type) or pa.types.is_decimal(data_type) else "else"
+    is_number = types.is_integer(data_type) or types.is_decimal(data_type) or types.is_duration(data_type)
+    return "number" if is_number else "else"
 
 
 def _python_of(scalar: Any) -> Any:
@@ -399,28 +368,9 @@ def _options_of(scalar: Any) -> dict[str, Any]:
 
 
 def _text_of(scalar: Any) -> str:
-    import pyarrow as pa
-
-    if pa.types.is_floating(scalar.type) and scalar.is_valid and not math.isfinite(scalar.as_py()):
+    if is_nan(scalar) or is_infinite(scalar) or is_span(scalar):
         return "?"  # comparisons look at the value
     return literal(scalar)
-
-
-def _nanoseconds(scalar: Any) -> str | None:
-    """A time or timestamp in nanoseconds, which Python's own do not have; ``None`` if it is none."""
-    import pyarrow as pa
-
-    data_type = scalar.type
-    if not scalar.is_valid or getattr(data_type, "unit", None) != "ns":
-        return None
-    if pa.types.is_time(data_type):
-        return f"time '{scalar.cast(pa.string()).as_py()}'"
-    if not pa.types.is_timestamp(data_type):
-        return None
-    if data_type.tz is not None:
-        # As text it would have the zone's own offset.
-        scalar = scalar.cast(pa.timestamp("ns", "UTC"))
-    return f"timestamp '{scalar.cast(pa.string()).as_py()}'"
 
 
 def _program(expression: Any) -> tuple[list[tuple[str, str]], Any]:

@@ -25,6 +25,8 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
+const NOT_TEXT: &str = "the metadata of the schema, or of a field, is not text (UTF-8): marquetry.parquet carries such metadata; \
+    or take it away, with replace_schema_metadata for that of the schema";
 const NULL_ROW: &str = "a row is null: rows of a table are structs that are there";
 
 /// A reader of batches that may go to another thread.
@@ -127,7 +129,21 @@ impl Drop for Guarded {
 pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
     let capsule = object.call_method0("__arrow_c_schema__")?;
     let schema = take_schema(&capsule)?;
-    Schema::try_from(&schema).map_err(|error| arrow_to_python(object.py(), error))
+    read_schema(&schema).map_err(|error| arrow_to_python(object.py(), error))
+}
+
+fn read_schema(exported: &FFI_ArrowSchema) -> Result<Schema, ArrowError> {
+    Schema::try_from(exported).map_err(of_metadata)
+}
+
+/// What is wrong with metadata that is not text, in words that say so: Arrow's own reader parses nothing else.
+fn of_metadata(error: ArrowError) -> ArrowError {
+    match error {
+        ArrowError::ParseError(text) if text.contains("utf-8") => {
+            ArrowError::ExternalError(Box::new(Error::argument(NOT_TEXT)))
+        }
+        error => error,
+    }
 }
 
 /// The batches that `object` has by `__arrow_c_stream__` or `__arrow_c_array__`.
@@ -169,7 +185,7 @@ impl Stream {
         if unsafe { get_schema(&mut stream, &mut schema) } != 0 {
             return Err(last_error(&mut stream));
         }
-        let schema = Arc::new(Schema::try_from(&schema)?);
+        let schema = Arc::new(read_schema(&schema)?);
         Ok(Stream { stream, schema })
     }
 
@@ -238,7 +254,7 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     // SAFETY: as for streams; the empty one that takes its place is a released one.
     let array = unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
     // SAFETY: whoever made the two says that they belong together, and that the array is valid.
-    let data = unsafe { from_ffi(array, &schema) };
+    let data = unsafe { from_ffi(array, &schema) }.map_err(of_metadata);
     if let Ok(data) = &data {
         if !matches!(data.data_type(), DataType::Struct(_)) {
             let message = format!("an array of {} is no table: rows are structs", data.data_type());
@@ -250,7 +266,7 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     }
     let batch = data.and_then(|data| {
         let batch = RecordBatch::from(StructArray::from(without_offsets(data)?));
-        batch.with_schema(Arc::new(Schema::try_from(&schema)?))
+        batch.with_schema(Arc::new(read_schema(&schema)?))
     });
     batch.map_err(|error| arrow_to_python(py, error))
 }

@@ -170,8 +170,11 @@ impl Footer {
         let mut below: HashMap<&str, Vec<usize>> = names.iter().map(|name| (&**name, Vec::new())).collect();
         for (leaf, column) in columns.iter().enumerate() {
             let path: &str = column.dotted();
-            let dots = path.match_indices('.').map(|(at, _)| at);
-            for end in dots.chain([path.len()]) {
+            // Names may have dots: `a.b` is not below `a`.
+            let mut next = 0;
+            for name in column.path() {
+                let end = next + name.len();
+                next = end + 1;
                 if let Some(leaves) = below.get_mut(&path[..end]) {
                     leaves.push(leaf);
                 }

@@ -216,13 +216,13 @@ impl Drop for Begun {
     }
 }
 
-/// Row groups of `most` rows; one without rows for a table that has none.
+/// Row groups of `most` rows. None for a table without rows: several readers fail at a row group that has no rows.
 fn write_table(
     writer: &mut ArrowWriter<Sink>,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     most: usize,
 ) -> Result<()> {
-    let (mut group, mut rows, mut is_empty) = (Vec::new(), 0, true);
+    let (mut group, mut rows) = (Vec::new(), 0);
     for batch in batches {
         let mut rest = batch?;
         while rest.num_rows() > 0 {
@@ -231,24 +231,13 @@ fn write_table(
             group.push(if is_whole { rest.clone() } else { rest.slice(0, n) });
             rest = rest.slice(n, rest.num_rows() - n);
             rows += n;
-            is_empty = false;
             if rows == most {
                 writer.write_table(&std::mem::take(&mut group))?;
                 rows = 0;
             }
         }
     }
-    if is_empty { append_empty(writer) } else { writer.write_table(&group) }
-}
-
-/// A row group without rows: what is written is a row group of its own.
-fn append_empty(writer: &mut ArrowWriter<Sink>) -> Result<()> {
-    if writer.parquet_schema().num_columns() == 0 {
-        return Ok(());
-    }
-    let columns = writer.get_column_writers()?.into_iter();
-    let chunks = columns.map(|column| column.close()).collect::<Result<Vec<_>>>()?;
-    writer.append_row_group(chunks)
+    writer.write_table(&group)
 }
 
 fn discard(writer: ArrowWriter<Sink>) {

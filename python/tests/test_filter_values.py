@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -96,3 +99,67 @@ def test_partitions_that_have_one_place(tmp_path: Path) -> None:
     pq.write_to_dataset(table, str(tmp_path / "null"), partition_cols=["k"])
     written_files = sorted((tmp_path / "null").rglob("*.parquet"))
     assert [theirs.read_table(path, partitioning=None)["v"].to_pylist() for path in written_files] == [[1, 2, 3]]
+
+
+def spans(unit: str) -> bytes:
+    out = io.BytesIO()
+    columns = {"x": pa.array([1, 2, None, -1], pa.duration(unit)), "n": pa.array([1, 2, 3, 4])}
+    theirs.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("operator", ["<", "<=", "=", "!=", ">", ">=", "in", "not in"])
+def test_spans_of_time_are_compared_in_the_unit_of_their_column(unit: str, operator: str) -> None:
+    data = spans(unit)
+    for number in (np.timedelta64(2, unit), np.timedelta64(1_500, "ns"), pd.Timedelta(1, unit="us"), pa.scalar(-1, pa.duration(unit))):
+        value: Any = [number] if "in" in operator else number
+        wanted = theirs.read_table(io.BytesIO(data), filters=[("x", operator, value)])["n"].to_pylist()
+        assert marquetry.open(data).read(filter=[("x", operator, value)]).to_pyarrow()["n"].to_pylist() == wanted
+    with pytest.raises(TypeError, match="a span of time is compared with a column of durations"):
+        marquetry.open(data).read(filter=[("n", "=", datetime.timedelta(1))])
+
+
+def test_spans_of_time_in_expressions() -> None:
+    file = marquetry.open(spans("us"))
+    for expression, rows in [
+        (X == datetime.timedelta(microseconds=2), [2]),
+        (X.isin([datetime.timedelta(microseconds=2), None]), [2, 3]),
+        (pc.is_nan(X), []),
+        (~pc.is_nan(X), [1, 2, 4]),
+    ]:
+        assert file.read(filter=expression).to_pyarrow()["n"].to_pylist() == rows
+        assert pq.read_table(io.BytesIO(spans("us")), filters=expression)["n"].to_pylist() == rows
+
+
+@pytest.mark.parametrize("null", [pd.NaT, pd.NA, np.datetime64("NaT", "ns"), np.timedelta64("NaT"), pa.scalar(None, pa.int64())])
+def test_nulls_of_other_libraries(null: Any) -> None:
+    file = marquetry.open(spans("us"))
+
+    def rows(operator: str, value: Any) -> list[int]:
+        return file.read(filter=[("x", operator, value)]).to_pyarrow()["n"].to_pylist()  # type: ignore[no-any-return]
+
+    assert (rows("=", null), rows("!=", null)) == ([], [])
+    assert rows("in", iter([null, np.timedelta64(2, "us")])) == [2, 3]
+    assert rows("not in", iter([null, np.timedelta64(2, "us")])) == [1, 4]
+
+
+def test_instants_of_numpy_keep_their_nanoseconds() -> None:
+    out = io.BytesIO()
+    instants = pa.array([1_577_923_200_000_000_000, 1_577_923_200_000_000_001, -1, None], pa.timestamp("ns"))
+    theirs.write_table(pa.table({"t": instants, "n": pa.array([1, 2, 3, 4])}), out)
+    file = marquetry.open(out.getvalue())
+
+    def rows(value: Any, column: str = "t") -> list[int]:
+        return file.read(filter=[(column, "=", value)]).to_pyarrow()["n"].to_pylist()  # type: ignore[no-any-return]
+
+    assert rows(np.datetime64("2020-01-02T00:00:00.000000001")) == [2]
+    assert rows(np.datetime64("1969-12-31T23:59:59.999999999")) == [3]
+    assert rows(np.datetime64("2020-01-02")) == rows(np.datetime64("2020-01-02T00", "h")) == [1]
+    # They are no numbers.
+    with pytest.raises(marquetry.Error, match="not comparable"):
+        rows(np.datetime64(1, "ns"), "n")
+    with pytest.raises(ValueError, match="outside of the years"):
+        rows(np.datetime64("12020-01-02"))
+    with pytest.raises(ValueError, match="nanoseconds are the shortest unit"):
+        rows(np.datetime64(1, "ps"))

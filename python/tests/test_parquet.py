@@ -16,6 +16,7 @@ import pyarrow.dataset
 import pyarrow.parquet as theirs
 import pytest
 
+import marquetry
 import marquetry.parquet as ours
 
 DAY = datetime.datetime(2020, 2, 29, 12, 30, 1, 5)
@@ -441,3 +442,27 @@ def test_binary_metadata_takes_no_types_away(tmp_path: pathlib.Path) -> None:
     file = str(tmp_path / "f.parquet")
     theirs.write_table(table, file)
     assert ours.read_table(file).schema.types == table.schema.types
+
+
+def test_names_with_dots_are_not_below_other_names() -> None:
+    out = io.BytesIO()
+    theirs.write_table(pa.table({"c": [1], "c.d": [2], "s": [{"a": 1, "a.b": 2}]}), out)
+    data = out.getvalue()
+    for columns in (["c"], ["c.d"], ["s"], ["s.a"], ["s.a.b"], ["s.a", "c"]):
+        wanted = theirs.ParquetFile(io.BytesIO(data)).read(columns=columns)
+        assert ours.ParquetFile(io.BytesIO(data)).read(columns=columns).equals(wanted)
+        assert next(ours.ParquetFile(io.BytesIO(data)).iter_batches(columns=columns)).schema.equals(wanted.schema)
+        read = marquetry.open(data).read(columns).to_pyarrow()
+        assert read.column_names == wanted.column_names
+    assert marquetry.open(data).read(["c", "s", "c.d"]).column_names == ["c", "s", "c.d"]
+
+
+def test_read_column_counts_fields_of_the_root() -> None:
+    out = io.BytesIO()
+    theirs.write_table(pa.table({"c": [1], "c.d": [2], "s": [{"a": 1, "b": 2}], "s.a": [5], "x": ["z"]}), out)
+    data = out.getvalue()
+    for i in range(5):
+        wanted = theirs.ParquetFile(io.BytesIO(data)).reader.read_column(i)
+        assert ours.ParquetFile(io.BytesIO(data)).reader.read_column(i).equals(wanted)
+    with pytest.raises(pa.ArrowInvalid, match="Column index out of bounds"):
+        ours.ParquetFile(io.BytesIO(data)).reader.read_column(5)

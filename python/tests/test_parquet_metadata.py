@@ -150,3 +150,32 @@ def test_columns_beside_names_with_nul_are_read(tmp_path: pathlib.Path) -> None:
             ours.read_table(path, columns=columns)
     with pytest.raises(marquetry.UnsupportedError, match="NUL"):
         pa.table(marquetry.open(path).read())
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pa.schema([("x", pa.int64())], metadata=BYTES),
+        pa.schema([INNER]),
+        pa.schema([pa.field("x", pa.struct([INNER]))]),
+        pa.schema([pa.field("x", pa.list_(pa.field("item", pa.int64(), metadata={b"k": b"\xff"})))]),
+    ],
+)
+def test_metadata_that_is_no_text_is_refused_in_words(tmp_path: pathlib.Path, schema: pa.Schema) -> None:
+    table = schema.empty_table()
+    marquetry.write(table.replace_schema_metadata() if schema.metadata else pa.table({"x": [1]}), tmp_path / "t.parquet")
+    batch = pa.RecordBatch.from_arrays([column.combine_chunks() for column in table.columns], schema=schema)
+    for attempt in (
+        lambda: marquetry.write(table, tmp_path / "new.parquet"),
+        lambda: marquetry.write(batch, tmp_path / "new.parquet"),
+        lambda: marquetry.write(table.to_reader(), tmp_path / "new.parquet"),
+        lambda: marquetry.create(tmp_path / "new.parquet", schema),
+        lambda: marquetry.append(tmp_path / "t.parquet", table),
+        lambda: marquetry.open(tmp_path / "t.parquet", schema=schema),
+        lambda: marquetry.Table(table),
+        lambda: marquetry.Table(batch),
+    ):
+        with pytest.raises(marquetry.Error, match="is not text .UTF-8.: marquetry.parquet carries such metadata") as error:
+            attempt()
+        assert error.value.kind == "argument"
+    assert not (tmp_path / "new.parquet").exists()

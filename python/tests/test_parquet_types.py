@@ -198,3 +198,28 @@ def test_local_times_have_no_older_annotation() -> None:
     file = written(theirs, pa.table({"t": pa.array([1], pa.timestamp("ms")), "u": pa.array([1], pa.timestamp("ms", "UTC"))}))
     found, expected = ([column.converted_type for column in module.read_metadata(file).schema] for module in (ours, theirs))
     assert found == expected == ["NONE", "TIMESTAMP_MILLIS"]
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"binary_type": pa.large_binary()},
+        {"binary_type": pa.binary_view()},
+        {"arrow_extensions_enabled": False},
+        {"arrow_extensions_enabled": False, "binary_type": pa.large_binary()},
+    ],
+)
+@pytest.mark.parametrize("is_dictionary", [True, False])
+def test_json_keeps_its_type(is_stored: bool, options: dict[str, Any], is_dictionary: bool) -> None:
+    json = pa.ExtensionArray.from_storage(pa.json_(pa.string()), pa.array(['{"a":1}', None, "[]"]))
+    table = pa.table({"j": json, "l": pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), json).take([0, 1, 1]), "s": ["a", "b", "a"]})
+    data = io.BytesIO()
+    theirs.write_table(table, data, store_schema=is_stored)
+    if is_dictionary:
+        options = {**options, "read_dictionary": ["j", "l.list.element", "s"]}
+    wanted = theirs.read_table(io.BytesIO(data.getvalue()), **options)
+    read = ours.read_table(io.BytesIO(data.getvalue()), **options)
+    assert read.schema.equals(wanted.schema)
+    assert read.to_pylist() == wanted.to_pylist()

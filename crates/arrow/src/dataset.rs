@@ -36,6 +36,7 @@
 
 mod choice;
 mod data_file;
+mod field_finder;
 mod file_pruning;
 mod filter;
 #[cfg(feature = "async")]
@@ -56,6 +57,7 @@ mod stream;
 mod summary;
 mod table;
 mod table_types;
+mod union_help;
 
 pub use file_pruning::Needed;
 #[cfg(feature = "fs")]
@@ -64,6 +66,7 @@ pub use reader::DatasetReader;
 #[cfg(feature = "async")]
 pub use stream::DatasetStream;
 pub use table::Dataset;
+pub use union_help::is_helped_by_union;
 
 use marquetry_base::Result;
 use std::path::Path;

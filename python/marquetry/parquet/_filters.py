@@ -7,7 +7,8 @@ import decimal
 import warnings
 from typing import Any, Iterable
 
-from .._filters import column_name, literal
+from .._filters import column_name
+from .._literals import literal
 
 
 def filters_to_expression(filters: Any) -> Any:

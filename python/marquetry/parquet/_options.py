@@ -135,7 +135,8 @@ def _check_encoding(name: Any) -> None:
 def _check_split(data_type: pa.DataType, name: str) -> None:
     types = pa.types
     ok = types.is_integer(data_type) or types.is_floating(data_type) or types.is_fixed_size_binary(data_type)
-    if not (ok or types.is_decimal(data_type) or types.is_temporal(data_type)):
+    # Nulls alone are INT32.
+    if not (ok or types.is_null(data_type) or types.is_decimal(data_type) or types.is_temporal(data_type)):
         raise OSError(f"BYTE_STREAM_SPLIT only supports FLOAT, DOUBLE, INT32, INT64 and FIXED_LEN_BYTE_ARRAY, not column {name}")
 
 

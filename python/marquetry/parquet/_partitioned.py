@@ -38,7 +38,7 @@ def write_to_dataset(
     anything that ``pyarrow.table`` takes.
 
     Options of ``write_table`` may follow, and of ``pyarrow.dataset.write_dataset``: ``max_rows_per_group``,
-    ``max_rows_per_file``, ``max_partitions``, ``create_dir``.
+    ``max_rows_per_file``, ``max_partitions``, ``create_dir``. A file of partitions alone has no columns, and its rows are counted.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> pq.write_to_dataset(pa.table({"x": [1, 2], "day": ["mon", "tue"]}), FOLDER + "/days", partition_cols=["day"])
@@ -65,9 +65,15 @@ def write_to_dataset(
     template = basename_template or f"{uuid.uuid4().hex}-{{i}}.parquet"
     if "{i}" not in template:
         raise ValueError("basename_template did not contain '{i}'")
-    rows = kwargs.pop("row_group_size", None) or kwargs.pop("chunk_size", None) or kwargs.pop("max_rows_per_group", None)
-    most = kwargs.pop("max_rows_per_file", None) or None
-    most_partitions = kwargs.pop("max_partitions", None) or 1024
+    rows, most = _row_limits(kwargs)
+    # Files are written one after the other, and rows in their order.
+    for name in ("max_open_files", "preserve_order"):
+        kwargs.pop(name, None)
+    flavor = kwargs.pop("partitioning_flavor", None)
+    most_partitions = kwargs.pop("max_partitions", None)
+    most_partitions = 1024 if most_partitions is None else most_partitions
+    if most_partitions <= 0:
+        raise pa.ArrowInvalid(f"max_partitions must be positive, and is {most_partitions}")
     create_dir = kwargs.pop("create_dir", True)
     if isinstance(table, (list, tuple)):
         table = pa.Table.from_batches(table, schema)
@@ -76,7 +82,7 @@ def write_to_dataset(
         table = pa.table(table)
     if schema is not None:
         table = table.cast(schema)
-    chosen = _partitioning(ds, table, partition_cols, partitioning)
+    chosen = _partitioning(ds, table, partition_cols, partitioning, flavor)
     filesystem, root = resolve(root_path, filesystem)
     root = str(root).rstrip("/")
     if create_dir:
@@ -97,19 +103,34 @@ def write_to_dataset(
         _write_files(part, filesystem, root, where, prefix + template, rows, most, file_visitor, kwargs)
 
 
-def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: Any) -> Any:
+def _row_limits(options: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Most rows of a row group, and of a file; takes them out of the options."""
+    of_group = [options.pop(name, None) for name in ("row_group_size", "chunk_size", "max_rows_per_group")]
+    rows = next((rows for rows in of_group if rows is not None), None)
+    if rows is not None and rows <= 0:
+        raise pa.ArrowInvalid(f"max_rows_per_group must be a positive number, and is {rows}")
+    # Row groups are as long as they may be.
+    least, most = options.pop("min_rows_per_group", None) or 0, options.pop("max_rows_per_file", None) or None
+    if most is not None and most < 0:
+        raise ValueError(f"max_rows_per_file must not be negative, and is {most}")
+    if rows is not None and most is not None and rows > most:
+        raise pa.ArrowInvalid("max_rows_per_group must be less than or equal to max_rows_per_file")
+    if rows is not None and least > rows:
+        raise pa.ArrowInvalid("min_rows_per_group must be less than or equal to max_rows_per_group")
+    return rows, most
+
+
+def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: Any, flavor: str | None) -> Any:
     if partition_cols:
         names = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols)
         missing = [name for name in names if name not in table.schema.names]
         if missing:
             raise KeyError(f"the table has no column {missing[0]} to partition by")
-        if len(names) == len(table.schema.names):
-            raise ValueError("No data left to save outside partition columns")
         fields = [table.schema.field(name) for name in names]
         return ds.partitioning(pa.schema([field.with_type(_value_type(field.type)) for field in fields]), flavor="hive")
     if partitioning is None or isinstance(partitioning, ds.Partitioning):
         return partitioning
-    return ds.partitioning(table.select(list(partitioning)).schema)
+    return ds.partitioning(table.select(list(partitioning)).schema, flavor=flavor)
 
 
 def _value_type(data_type: pa.DataType) -> pa.DataType:
@@ -149,7 +170,11 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
         places.setdefault((folder.strip("/"), prefix), []).append(groups.column(f"{row}_list")[i].values)
     for (folder, prefix), found in places.items():
         rows = pa.concat_arrays(found)
-        yield folder, prefix, rest.take(rows if len(found) == 1 else rows.take(pc.sort_indices(rows)))
+        if rest.num_columns == 0:
+            # `take` would lose the rows.
+            yield folder, prefix, rest.slice(0, len(rows))
+        else:
+            yield folder, prefix, rest.take(rows if len(found) == 1 else rows.take(pc.sort_indices(rows)))
 
 
 def _write_files(
@@ -169,8 +194,10 @@ def _write_files(
     for i, start in enumerate(range(0, max(table.num_rows, 1), step)):
         path = f"{folder}/{template.replace('{i}', str(i))}"
         collected: list[FileMetaData] = []
+        # A slice of a table without columns has as many rows as it is asked for, whether they are there or not.
+        part = table.slice(start, min(step, table.num_rows - start))
         write_table(
-            table.slice(start, step), path, row_group_size=rows, filesystem=filesystem, metadata_collector=collected, **options
+            part, path, row_group_size=rows, filesystem=filesystem, metadata_collector=collected, **options
         )
         if visitor is not None:
             metadata = collected[0]

@@ -100,7 +100,9 @@ class ParquetFile:
         if layout is not None:
             options["text_of_dictionaries"] = layout
         elif read_dictionary:
-            options["dictionary_columns"] = set(read_dictionary)
+            # A column of an extension type keeps it.
+            are_json = {column.path for column in self.schema if extensions and column.logical_type.type == "JSON"}
+            options["dictionary_columns"] = set(read_dictionary) - are_json
         if options != self._options:
             self._file = self._open(self._input, options, self._name)
         change = chosen(binary_type, list_type)
@@ -364,10 +366,15 @@ class ParquetReader:
         return self._opened().iter_batches(batch_size, row_groups, self._paths(column_indices), use_threads)
 
     def read_column(self, column_index: int) -> pa.ChunkedArray:
-        """Reads the field of the root that a column is in."""
-        if not 0 <= column_index < len(self.column_paths):
-            raise IndexError(f"column {column_index} of {len(self.column_paths)}")
-        return self._opened().read([self.column_paths[column_index].split(".")[0]]).column(0)
+        """Reads a field of the root, by its number among them."""
+        names = self.schema_arrow.names
+        if not 0 <= column_index < len(names):
+            raise pa.ArrowInvalid(f"Column index out of bounds (got {column_index}, should be between 0 and {len(names) - 1})")
+        # Others may have this name, or a field in them by this path.
+        name = names[column_index]
+        table = self._opened().read([name])
+        found = [i for i, other in enumerate(table.column_names) if other == name]
+        return table.column(found[names[:column_index].count(name)])
 
     def scan_contents(self, column_indices: Sequence[int] | None = None, batch_size: int = 65536) -> int:
         """Reads columns and gives how many rows there were."""

@@ -10,8 +10,8 @@ import pyarrow as pa
 def map_fields(
     schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType], inside_extensions: bool = False
 ) -> pa.Schema:
-    """A schema whose types, nested ones included, are changed from the inside out. Extension types stay, or with
-    `inside_extensions` become what their values are stored as where that is changed."""
+    """A schema whose types, nested ones included, are changed from the inside out. Extension types stay, but for the text of
+    JSON, or with `inside_extensions` become what their values are stored as where that is changed."""
 
     def changed(field: pa.Field) -> pa.Field:
         data_type = map_type(field.type, change, inside_extensions)
@@ -25,10 +25,12 @@ def map_type(
 ) -> pa.DataType:
     """A type whose parts are changed, and then itself."""
     if isinstance(data_type, pa.BaseExtensionType):
-        if not inside_extensions:
+        if not inside_extensions and not isinstance(data_type, pa.JsonType):
             return data_type
         storage = map_type(data_type.storage_type, change, inside_extensions)
-        return data_type if storage.equals(data_type.storage_type) else storage
+        if storage.equals(data_type.storage_type):
+            return data_type
+        return pa.json_(storage) if isinstance(data_type, pa.JsonType) else storage
     return change(with_fields(data_type, lambda field: field.with_type(map_type(field.type, change, inside_extensions))))
 
 
@@ -99,6 +101,7 @@ def without_extensions(schema: pa.Schema) -> pa.Schema:
     def plain(field: pa.Field) -> pa.Field:
         if isinstance(field.type, pa.BaseExtensionType):
             field = field.with_type(field.type.storage_type)
+        field = field.with_type(with_fields(field.type, plain))
         kept = {key: value for key, value in (field.metadata or {}).items() if not key.startswith(b"ARROW:extension:")}
         return field.with_metadata(kept or None)
 

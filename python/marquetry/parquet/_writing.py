@@ -14,11 +14,12 @@ from ..metadata._file import FileMetaData, as_metadata
 from . import _options
 from ._binary_metadata import stored_pairs, text_only
 from ._chunking import content_defined_chunking
+from ._converted import converted
 from ._errors import as_pyarrow
 from ._keys import as_encryption
-from ._list_views import as_lists, has_views, list_type
+from ._list_views import list_type
 from ._source import is_local, is_path, output_of, resolve
-from ._types import compliant, map_fields, map_type
+from ._types import compliant, map_fields
 
 _ROWS = 1024 * 1024
 _MOST_ROWS = 64 * 1024 * 1024
@@ -220,8 +221,8 @@ def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
     if not isinstance(table, pa.Table):
         raise TypeError(f"a pyarrow.Table is wanted, not {type(table).__name__}")
     if table.num_columns == 0:
-        # Its rows are not to be lost.
-        return table.replace_schema_metadata(None)
+        # A table whose metadata is replaced has no rows any more; its batches keep theirs.
+        return pa.Table.from_batches([batch.replace_schema_metadata(None) for batch in table.to_batches()], schema)
     return pa.Table.from_arrays(table.columns, schema=schema)
 
 
@@ -308,14 +309,16 @@ class _Rules:
     def _cast_column(self, column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
         if column.type.equals(data_type):
             return column
-        if has_views(column.type) and not has_views(data_type):
-            lists = map_type(column.type, list_type, inside_extensions=True)
-            column = pa.chunked_array([as_lists(chunk) for chunk in column.chunks], lists)
+        if column.type.num_fields == 0 and not isinstance(column.type, pa.BaseExtensionType):
+            return self._cast_values(column, data_type)
+        return pa.chunked_array([converted(chunk, data_type, self._cast_values) for chunk in column.chunks], data_type)
+
+    def _cast_values(self, values: Any, data_type: pa.DataType) -> Any:
         # Times of day are cut off dates, whatever is allowed of timestamps.
-        days = map_type(column.type, _whole_days, inside_extensions=True)
-        if not days.equals(column.type):
-            column = column.cast(days, safe=False)
-        return column.cast(data_type, safe=not self.allow_truncated)
+        days = _whole_days(values.type)
+        if not days.equals(values.type):
+            values = values.cast(days, safe=False)
+        return values.cast(data_type, safe=not self.allow_truncated)
 
 
 def _whole_days(data_type: pa.DataType) -> pa.DataType:
@@ -358,7 +361,7 @@ def write_table(
     **kwargs: Any,
 ) -> None:
     """Writes a table as a file. On this machine it has its name once it is whole, and after an error what was there before stays; in
-    other filesystems nothing is left of it then.
+    other filesystems nothing is left of it then. A table without rows has no row groups, as several readers fail at an empty one.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> pq.write_table(pa.table({"x": [1, 2, 3]}), FOLDER + "/t.parquet", compression="zstd")

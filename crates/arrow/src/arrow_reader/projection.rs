@@ -86,27 +86,44 @@ impl ProjectionMask {
     /// as predicates have them: `"a,b".c`.
     pub fn existing_columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let names: Vec<&str> = names.into_iter().collect();
+        let (mask, are_there) = ProjectionMask::of_names(schema, &names);
+        match names.iter().zip(are_there).find(|(_, is_there)| !is_there) {
+            Some((name, _)) => Err(unknown_column(schema, name)),
+            None => Ok(mask),
+        }
+    }
+
+    /// The columns of these names that exist, and which of the names they are. PERF: one look at each leaf for all of them.
+    pub(crate) fn of_names(schema: &Schema, names: &[&str]) -> (Self, Vec<bool>) {
         let mut counts = names.iter().map(|name| (*name, 0)).collect();
         let mut mask = ProjectionMask::named(schema, &mut counts);
-        for name in names.into_iter().filter(|name| counts.get(name) == Some(&0)) {
-            // As predicates have it.
-            let unquoted = names_of(name).join(".");
-            let mut count = HashMap::from([(unquoted.as_str(), 0)]);
-            let of_name = ProjectionMask::named(schema, &mut count);
-            if unquoted == name || count.values().all(|count| *count == 0) {
-                return Err(unknown_column(schema, name));
-            }
-            mask.union(&of_name);
+        // As predicates have it.
+        let unquoted = |name: &&str| (counts.get(name) == Some(&0)).then(|| names_of(name).join("."));
+        let unquoted: Vec<Option<String>> = names.iter().map(unquoted).collect();
+        let mut counts: HashMap<&str, usize> = unquoted.iter().flatten().map(|name| (&**name, 0)).collect();
+        if !counts.is_empty() {
+            mask.union(&ProjectionMask::named(schema, &mut counts));
         }
-        Ok(mask)
+        let is_there = |name: &Option<String>| match name {
+            Some(unquoted) => counts.get(&**unquoted).is_some_and(|count| *count > 0),
+            None => true,
+        };
+        let are_there = unquoted.iter().map(is_there).collect();
+        (mask, are_there)
     }
 
     /// All leaves at or below these dotted paths, and how many each path chooses.
     fn named(schema: &Schema, names: &mut HashMap<&str, usize>) -> Self {
         let mut mask = ProjectionMask::none(schema.num_columns());
         mask.choose(|leaf| {
-            let path = schema.column(leaf).dotted();
-            let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
+            let (leaf, mut next) = (schema.column(leaf), 0);
+            let path = leaf.dotted();
+            // Where names end, which may have dots: `a.b` is not below `a`.
+            let ends = leaf.path().iter().map(|name| {
+                let end = next + name.len();
+                next = end + 1;
+                end
+            });
             // All of them are counted, so no `any`.
             ends.fold(false, |is_chosen, end| match names.get_mut(&path[..end]) {
                 Some(count) => {

@@ -59,7 +59,7 @@ pub(super) fn rest_in_file(rest_of_file: Rest, plan: &Plan, metadata: &ArrowRead
     let (schema, names) = (metadata.parquet_schema(), plan.names(metadata.schema().fields()));
     match rest(&predicate, &|name| plan.missing(schema, &names, name))? {
         Rest::Some(predicate) => {
-            let types = TableTypes { table: &plan.predicate_types, names };
+            let types = TableTypes { table: &plan.predicate_types, names: &names };
             let predicate = types.predicate_of_file(&predicate)?;
             names.predicate_of_file(predicate).map(Rest::Some)
         }

@@ -18,6 +18,11 @@ pub(super) fn is_passed_over(name: &str) -> bool {
     name.starts_with('.') || name.starts_with('_') && !name.contains('=')
 }
 
+/// Whether a name, or a path of several, stands for others.
+pub(super) fn has_wildcards(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
 /// Those whose names say that they are Parquet files, if there are any.
 pub(super) fn retain_parquet<T>(found: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
     if found.iter().any(|found| is_named_parquet(path(found))) {
@@ -35,10 +40,10 @@ pub(super) fn is_named_parquet(path: &Path) -> bool {
 /// `path` fits, if it is a pattern, and those below the folders that it fits, or that it is. In alphabetical order.
 pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a str>> {
     let path = path.trim_end_matches('/');
-    let is_literal = |part: &&str| !part.contains(['*', '?', '[']);
+    let is_literal = |part: &&str| !has_wildcards(part);
     let literal = path.split('/').filter(|part| !part.is_empty()).take_while(is_literal).count();
     let names = names.into_iter().filter(|name| !is_left_behind(Path::new(name), literal, path));
-    if !path.contains(['*', '?', '[']) {
+    if !has_wildcards(path) {
         let is_below = |name: &&str| {
             path.is_empty() || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
         };

@@ -1,16 +1,16 @@
 //! A table in parts, for engines that read several at once.
 
 use super::Dataset;
-use super::data_file::DataFile;
 use crate::arrow_reader::OnCorrupt;
 use crate::evolution::Evolution;
 use marquetry_base::{Error, Result};
 use marquetry_core::predicate::Predicate;
 
 impl Dataset {
-    /// The table as at most so many tables, each of some of the files, in their order: all have the schema of this one, and their
-    /// rows together are its rows. Fails as [`schema`](Dataset::schema) does, and if there is a limit or an offset, which parts
-    /// would have to share.
+    /// The table as at most so many tables, each of some of the files: all have the schema of this one, and their rows together are
+    /// its rows. Files are dealt out in turn: those of one key, which a filter may ask for alone, stand beside each other.
+    ///
+    /// Fails as [`schema`](Dataset::schema) does, and if there is a limit or an offset, which parts would have to share.
     pub fn split(&self, parts: usize) -> Result<Vec<Dataset>> {
         self.check_parts()?;
         Ok(self.parts_of(&self.plan()?.evolution, parts))
@@ -46,15 +46,15 @@ impl<S: ?Sized> Dataset<S> {
 
     pub(super) fn parts_of(&self, evolution: &Evolution, parts: usize) -> Vec<Self> {
         let files = &self.choice.files;
-        let each = files.len().div_ceil(parts.max(1));
-        let part = |files: &[DataFile]| {
+        let parts = parts.clamp(1, files.len());
+        let part = |first: usize| {
             let mut part = self.clone();
-            part.choice.files = files.to_vec();
+            part.choice.files = files.iter().skip(first).step_by(parts).cloned().collect();
             // Types are those that the keys have in all files.
             part.choice.partition_types.clear();
             part.evolve(evolution.clone())
         };
-        files.chunks(each).map(part).collect()
+        (0..parts).map(part).collect()
     }
 
     pub(super) fn do_footers_tell_rows(&self) -> bool {
@@ -66,5 +66,30 @@ impl<S: ?Sized> Dataset<S> {
         let offset = u64::try_from(self.choice.offset).unwrap_or(u64::MAX);
         let limit = self.choice.limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(u64::MAX);
         rows.saturating_sub(offset).min(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn files_are_dealt_out_in_turn() {
+        let wines = || bytes::Bytes::from_static(include_bytes!("../../../../examples/wines.parquet"));
+        let names = ["k=1/a", "k=1/b", "k=2/c", "k=2/d", "k=3/e"];
+        let dataset = Dataset::from_files(names, move |_| Ok(std::sync::Arc::new(wines()) as _)).unwrap();
+        let parts = |parts| {
+            let parts = dataset.split(parts).unwrap();
+            let files = |part: &Dataset| part.files().map(Path::to_path_buf).collect::<Vec<_>>();
+            assert_eq!(parts.iter().map(|part| part.num_rows().unwrap()).sum::<u64>(), 1000);
+            parts.iter().map(files).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            parts(2),
+            [vec![names[0], names[2], names[4]], vec![names[1], names[3]]]
+                .map(|part| { part.into_iter().map(std::path::PathBuf::from).collect::<Vec<_>>() })
+        );
+        assert_eq!((parts(4).len(), parts(9).len(), parts(0).len()), (4, 5, 1));
     }
 }

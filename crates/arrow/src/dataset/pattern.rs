@@ -1,6 +1,6 @@
 //! Paths of this machine that a pattern fits, also those that are no UTF-8.
 
-use super::listing::is_passed_over;
+use super::listing::{has_wildcards, is_passed_over};
 use glob::{MatchOptions, Pattern};
 use marquetry_base::{Error, Result};
 use marquetry_core::io::DirectoryChain;
@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 /// assert!(!is_pattern("no-such-folder/a.parquet".as_ref()));
 /// ```
 pub fn is_pattern(path: &Path) -> bool {
-    path.components().any(has_wildcards) && !path.exists()
+    path.components().any(is_of_wildcards) && !path.exists()
 }
 
 /// The files and directories that a pattern of `*`, `?`, `[]` and `**` fits, sorted. Wildcards stand for no name that begins with
@@ -36,7 +36,7 @@ pub fn is_pattern(path: &Path) -> bool {
 /// ```
 pub fn expand_pattern(pattern: &Path) -> Result<Vec<PathBuf>> {
     let parts: Vec<_> = pattern.components().collect();
-    let literal = parts.iter().take_while(|part| !has_wildcards(**part)).count();
+    let literal = parts.iter().take_while(|part| !is_of_wildcards(**part)).count();
     let base: PathBuf = parts[..literal].iter().collect();
     let rest = parts[literal..].iter().map(|part| Part::new(*part)).collect::<Result<Vec<_>>>()?;
     let mut walk = Walk {
@@ -65,7 +65,7 @@ impl Part {
         let text = part.as_os_str().to_string_lossy();
         Ok(match &*text {
             "**" => Part::AnyDirectories,
-            _ if !has_wildcards(part) => Part::Literal(PathBuf::from(part.as_os_str())),
+            _ if !is_of_wildcards(part) => Part::Literal(PathBuf::from(part.as_os_str())),
             text => Part::Wildcards(
                 Pattern::new(text).map_err(|error| Error::argument(format!("wrong pattern: {error}")))?,
             ),
@@ -168,8 +168,8 @@ fn here(path: &Path) -> &Path {
 }
 
 /// Whether a part of a path has wildcards: a prefix of Windows, `\\\\?\\C:`, has none.
-fn has_wildcards(part: Component<'_>) -> bool {
-    matches!(part, Component::Normal(name) if name.to_string_lossy().contains(['*', '?', '[']))
+fn is_of_wildcards(part: Component<'_>) -> bool {
+    matches!(part, Component::Normal(name) if has_wildcards(&name.to_string_lossy()))
 }
 
 pub(super) fn unread(path: &Path, error: io::Error) -> Error {

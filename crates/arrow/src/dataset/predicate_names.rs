@@ -3,23 +3,33 @@
 //! They are named as the table does, and are found in a file by the file's names. Where columns are found by field id, or
 //! ignoring case, a file may have the column under another name, or another column under this one.
 
+use super::field_finder::{FieldFinder, id};
 use crate::evolution::MatchBy;
-use crate::schema::{FIELD_ID_KEY, element_of};
-use arrow_schema::{DataType, Field, FieldRef, Fields};
+use crate::schema::element_of;
+use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, ErrorKind, Result, quote_name};
 use marquetry_core::predicate::{Predicate, column_and_path, names_column, names_of};
 use marquetry_core::schema::Schema;
 
 /// The fields of a table and those of one of its files.
-#[derive(Clone, Copy)]
 pub(super) struct FileNames<'a> {
-    pub(super) by: MatchBy,
+    by: MatchBy,
     /// Those that a predicate may name.
-    pub(super) table: &'a Fields,
-    pub(super) file: &'a Fields,
+    table: &'a Fields,
+    file: &'a Fields,
+    finder: FieldFinder<'a>,
 }
 
-impl FileNames<'_> {
+impl<'a> FileNames<'a> {
+    pub(super) fn new(by: MatchBy, table: &'a Fields, file: &'a Fields) -> Self {
+        FileNames { by, table, file, finder: FieldFinder::new(by) }
+    }
+
+    /// The fields of the file.
+    pub(super) fn file(&self) -> &'a Fields {
+        self.file
+    }
+
     /// The path in the file of a column of the table; `None` if the file lacks it. By name it is the same, whether it is there or not.
     ///
     /// Fails if it cannot be told: the table is not known to have the column, or its field has no id.
@@ -45,7 +55,8 @@ impl FileNames<'_> {
 
     /// The path in the file of a column that is chosen, which the table may not have: no file before did.
     pub(super) fn chosen(&self, path: &str) -> Result<Option<String>> {
-        let is_known = || names_of(path).first().is_some_and(|first| self.table.find(first).is_some());
+        let is_known =
+            || names_of(path).first().is_some_and(|first| self.finder.named(self.table, first).is_some());
         // PERF: by name there is nothing to look for.
         match self.by == MatchBy::Name || !is_known() {
             true => Ok(Some(path.to_owned())),
@@ -81,16 +92,23 @@ impl FileNames<'_> {
     }
 
     /// The names in the file of what these lead to in the table.
-    fn names(&self, path: &[String], table: &Fields, file: &Fields) -> Result<Option<Vec<String>>> {
+    fn names(&self, path: &[String], table: &'a Fields, file: &'a Fields) -> Result<Option<Vec<String>>> {
         let Some((first, rest)) = path.split_first() else { return Ok(Some(Vec::new())) };
-        let wanted = table.iter().find(|field| field.name() == first);
+        let wanted = self.finder.named(table, first);
         let wanted = wanted.ok_or_else(|| untold("and the table is not known to have this one"))?;
-        let Some(found) = self.find(wanted, file)? else { return Ok(None) };
+        let found = match (self.by, self.finder.of(file, wanted).as_slice()) {
+            (MatchBy::FieldId, _) if id(wanted).is_none() => {
+                return Err(untold("and this one has no field id"));
+            }
+            (_, []) => return Ok(None),
+            (_, [one]) => *one,
+            _ => return Err(untold("and more than one of this file may be this one")),
+        };
         self.behind(found, rest, wanted)
     }
 
     /// The name of a field of the file, and those of what is inside it.
-    fn behind(&self, found: &Field, rest: &[String], wanted: &Field) -> Result<Option<Vec<String>>> {
+    fn behind(&self, found: &'a Field, rest: &[String], wanted: &'a Field) -> Result<Option<Vec<String>>> {
         let inside = match rest {
             [] => Some(Vec::new()),
             rest => self.inside(rest, wanted.data_type(), found.data_type())?,
@@ -99,7 +117,12 @@ impl FileNames<'_> {
     }
 
     /// The names of what is inside a struct, or the elements of a list.
-    fn inside(&self, path: &[String], table: &DataType, file: &DataType) -> Result<Option<Vec<String>>> {
+    fn inside(
+        &self,
+        path: &[String],
+        table: &'a DataType,
+        file: &'a DataType,
+    ) -> Result<Option<Vec<String>>> {
         match (table, file) {
             (DataType::Struct(table), DataType::Struct(file)) => self.names(path, table, file),
             (DataType::Map(table, _), DataType::Map(file, _)) => self.in_entries(path, table, file),
@@ -111,7 +134,7 @@ impl FileNames<'_> {
     }
 
     /// Keys and values of maps are found by position.
-    fn in_entries(&self, path: &[String], table: &Field, file: &Field) -> Result<Option<Vec<String>>> {
+    fn in_entries(&self, path: &[String], table: &'a Field, file: &'a Field) -> Result<Option<Vec<String>>> {
         let parts = match (path.split_first(), table.data_type(), file.data_type()) {
             (Some((first, rest)), DataType::Struct(table), DataType::Struct(file)) => {
                 let both = table.iter().zip(file).find(|(wanted, _)| wanted.name() == first);
@@ -123,26 +146,6 @@ impl FileNames<'_> {
             parts.ok_or_else(|| untold("and this one is no part of a map's entries"))?;
         self.behind(found, rest, wanted)
     }
-
-    /// The field of the file for one of the table, as it is found when the file is read.
-    fn find<'f>(&self, wanted: &Field, file: &'f Fields) -> Result<Option<&'f FieldRef>> {
-        let exact = |field: &&FieldRef| field.name() == wanted.name();
-        let lower = |field: &&FieldRef| field.name().to_lowercase() == wanted.name().to_lowercase();
-        let wanted_id = id(wanted);
-        let found: Vec<&FieldRef> = match self.by {
-            MatchBy::FieldId if wanted_id.is_none() => return Err(untold("and this one has no field id")),
-            MatchBy::FieldId => file.iter().filter(|field| id(field) == wanted_id).collect(),
-            MatchBy::NameIgnoringCase if !file.iter().any(|field| exact(&field)) => {
-                file.iter().filter(lower).collect()
-            }
-            _ => file.iter().filter(exact).collect(),
-        };
-        match found.as_slice() {
-            [] => Ok(None),
-            [one] => Ok(Some(one)),
-            _ => Err(untold("and more than one of this file may be this one")),
-        }
-    }
 }
 
 #[cold]
@@ -151,8 +154,4 @@ fn untold(why: &str) -> Error {
         "columns that are chosen or asked about are found in each file by field id, or ignoring case,";
     let message = format!("{found} {why}: read all columns, and filter the batches");
     Error::new(ErrorKind::Unsupported, message)
-}
-
-fn id(field: &Field) -> Option<i32> {
-    field.metadata().get(FIELD_ID_KEY)?.parse().ok()
 }

@@ -5,6 +5,7 @@ use super::data_file::DataFile;
 use super::filter::columns_of;
 use super::predicate_names::FileNames;
 use super::table_types::type_at;
+use super::union_help::union_helps;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
@@ -18,6 +19,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::predicate::{Predicate, column_and_path, meanings_of, names_column, names_of};
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
 use marquetry_encoding::PhysicalType;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How each file is read.
@@ -69,7 +71,7 @@ impl Plan {
 
     /// How a file with these fields calls the columns that the predicate names.
     pub(super) fn names<'a>(&'a self, file: &'a Fields) -> FileNames<'a> {
-        FileNames { by: self.evolution.match_by(), table: &self.predicate_fields, file }
+        FileNames::new(self.evolution.match_by(), &self.predicate_fields, file)
     }
 
     /// That a file lacks a column that others have: null, or its default.
@@ -94,7 +96,7 @@ impl Plan {
             return error;
         }
         match union(self.evolution.schema().fields(), file, choice.by) {
-            Ok(_) => error.with_help(UNION_HELPS),
+            Ok(_) => union_helps(error),
             Err(_) => error.with_help("the first file says which columns the table has, and their types"),
         }
     }
@@ -176,9 +178,10 @@ impl Choice {
         int96: Int96Unit,
     ) -> Result<()> {
         let next = self.fields_of(file, metadata, int96, &draft.fields)?;
-        draft.asked.extend(next.asked);
-        draft.paths.extend(next.paths);
-        draft.missing.retain(|name| next.missing.contains(name));
+        extend(&mut draft.asked, next.asked);
+        extend(&mut draft.paths, next.paths);
+        let missing: HashSet<String> = next.missing.into_iter().collect();
+        draft.missing.retain(|name| missing.contains(name));
         let fields = union(&draft.fields, &next.fields, self.by);
         draft.fields = fields.map_err(|error| error.in_file(file.name()))?;
         let (types, more) = match self.by {
@@ -249,10 +252,15 @@ impl Choice {
             keys.iter().map(|key| Arc::new(Field::new(&key.name, key.data_type.clone(), key.nullable))),
         );
         if let Some(columns) = &self.columns {
+            let (mut exactly, mut below) = (HashMap::new(), HashMap::new());
+            for (i, name) in columns.iter().enumerate() {
+                exactly.entry(name.as_str()).or_insert(i);
+                for (end, _) in name.match_indices('.') {
+                    below.entry(&name[..end]).or_insert(i);
+                }
+            }
             // Names of paths into VARIANT have dots that lead into no struct.
-            let exactly = |field: &FieldRef| columns.iter().position(|name| name == field.name());
-            let below = |field: &FieldRef| columns.iter().position(|name| is_at_or_below(name, field.name()));
-            out.sort_by_key(|field| exactly(field).or_else(|| below(field)));
+            out.sort_by_key(|field| exactly.get(&**field.name()).or_else(|| below.get(&**field.name())));
         }
         out
     }
@@ -271,7 +279,7 @@ impl Choice {
             if let Some(file) = lacks.filter(|_| !self.union && self.evolution.is_none()) {
                 let error =
                     Error::argument(format!("the file is in no partition {}=.., as others are", key.name));
-                return Err(error.with_help(UNION_HELPS).in_file(file.name()));
+                return Err(union_helps(error).in_file(file.name()));
             }
             let values = self.files.iter().map(|file| file.partition(&key.name).flatten());
             key.nullable = values.clone().any(|value| value.is_none());
@@ -335,12 +343,14 @@ impl Choice {
             let schema = metadata.parquet_schema();
             let all = metadata.schema().fields().clone();
             let known = all.iter().map(|field| field.name().clone()).collect();
-            let has =
-                |path: &String| ProjectionMask::existing_columns(schema, [column_of(schema, path)]).is_ok();
-            let names = FileNames { by: self.by, table, file: &all };
+            let names = FileNames::new(self.by, table, &all);
+            let chosen = self.columns.iter().flatten();
+            let paths = chosen.clone().map(|name| names.chosen(name)).collect::<Result<Vec<_>>>()?;
+            let columns: Vec<&str> = paths.iter().flatten().map(|path| column_of(schema, path)).collect();
+            let mut are_there = ProjectionMask::of_names(schema, &columns).1.into_iter();
             let (mut there, mut missing) = (Vec::new(), Vec::new());
-            for name in self.columns.iter().flatten() {
-                match names.chosen(name)?.filter(has) {
+            for (name, path) in chosen.zip(paths) {
+                match path.filter(|_| are_there.next() == Some(true)) {
                     Some(path) => there.push(path),
                     None => missing.push(name.clone()),
                 }
@@ -353,7 +363,7 @@ impl Choice {
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)
                 .with_row_groups(Vec::new());
             let reader = match &self.columns {
-                Some(_) => builder.with_columns::<String>(there)?.build()?,
+                Some(_) => builder.with_columns(there)?.build()?,
                 None => builder.build()?,
             };
             let schema = reader.schema();
@@ -420,7 +430,7 @@ struct FileFields {
     fields: Fields,
     /// All that it has.
     all: Fields,
-    metadata: std::collections::HashMap<String, String>,
+    metadata: HashMap<String, String>,
     /// Its fields.
     known: Vec<String>,
     /// The chosen columns that are paths into VARIANT.
@@ -430,6 +440,13 @@ struct FileFields {
     /// The columns that the predicate names and it has, and their types: a field by path.
     asked: Vec<String>,
     predicate_types: Fields,
+}
+
+/// Adds what is not there: very many files have the same.
+fn extend(all: &mut Vec<String>, more: Vec<String>) {
+    all.extend(more);
+    all.sort_unstable();
+    all.dedup();
 }
 
 /// The column of a path into a VARIANT, or what names one itself.
@@ -443,6 +460,3 @@ fn column_of<'a>(schema: &ParquetSchema, name: &'a str) -> &'a str {
 fn is_at_or_below(path: &str, name: &str) -> bool {
     path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
-
-/// What helps where files differ, in words that fit however the table is asked for.
-const UNION_HELPS: &str = "the first file says which columns the table has, unless it is a union by name, which has those of all files";

@@ -17,7 +17,7 @@ type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
 /// The types of a table's columns by path, and where one of its files has them.
 pub(super) struct TableTypes<'a> {
     pub(super) table: &'a Fields,
-    pub(super) names: FileNames<'a>,
+    pub(super) names: &'a FileNames<'a>,
 }
 
 /// The type of the column that these names lead to.
@@ -108,7 +108,7 @@ impl TableTypes<'_> {
         let to =
             self.table.iter().find(|field| **field.name() == **path).map(|field| Field::data_type(field));
         let in_file = self.names.path(path)?;
-        let from = in_file.and_then(|path| type_at(self.names.file, &names_of(&path)));
+        let from = in_file.and_then(|path| type_at(self.names.file(), &names_of(&path)));
         let (Some(from), Some(to)) = (from.and_then(inner), to.and_then(inner)) else {
             return Ok(None);
         };
@@ -232,8 +232,8 @@ mod tests {
     fn shown(predicate: &str, from: DataType, to: DataType) -> String {
         let fields = |data_type| Fields::from(vec![Field::new("x", data_type, true)]);
         let (table, file) = (fields(to), fields(from));
-        let names = FileNames { by: MatchBy::Name, table: &table, file: &file };
-        let types = TableTypes { table: &table, names };
+        let names = FileNames::new(MatchBy::Name, &table, &file);
+        let types = TableTypes { table: &table, names: &names };
         match types.predicate_of_file(&Predicate::parse(predicate).unwrap()) {
             Ok(predicate) => predicate.to_string(),
             Err(error) => error.to_string(),

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 mod predicates_by_name;
+mod wide;
 
 fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -175,7 +176,7 @@ fn the_first_schema_or_that_of_all() {
     write(&folder, "t/3.parquet", vec![("a", longs([3])), ("b", texts(&["z"])), ("c", ints([4]))]);
     let misfit = error(Ok(all()));
     let text = misfit.to_string();
-    assert!(text.contains("the column is not among the wanted fields, a, b; the first file says"), "{text}");
+    assert!(text.contains("the column is not among the wanted fields, a, b: the first file says"), "{text}");
     assert!(text.contains("unless it is a union by name"), "{text}");
     assert!(misfit.place().file.as_deref().unwrap().ends_with("3.parquet"));
     let text = error(Ok(all().columns(["a"]))).to_string();

@@ -4,7 +4,7 @@ use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
 use crate::schema::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
 use marquetry_core::nesting::{FieldKind, NestedField};
-use marquetry_core::schema::Schema;
+use marquetry_core::schema::{Leaf, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) fn ordered(
     arrow: &ArrowSchema,
 ) -> Option<BatchAdapter> {
     let first = first_places(names);
-    let ranks: Vec<usize> = schema.columns().iter().map(|leaf| rank(&first, leaf.dotted())).collect();
+    let ranks: Vec<usize> = schema.columns().iter().map(|leaf| rank(&first, leaf)).collect();
     let (fields, parts) = reordered(fields, arrow.fields(), &ranks)?;
     let schema = ArrowSchema::new_with_metadata(fields, arrow.metadata().clone());
     Some(BatchAdapter { schema: Arc::new(schema), parts })
@@ -29,12 +29,18 @@ fn first_places(names: &[String]) -> HashMap<&str, usize> {
     names.iter().enumerate().rev().map(|(i, name)| (name.as_str(), i)).collect()
 }
 
-/// The place of the first name that is at or above the path; behind all of them if none is.
+/// The place of the first name that is at or above the path of a leaf; behind all of them if none is.
 ///
 /// PERF: all of 10,000 columns may be named, so that each path cannot be compared with each name.
-fn rank(first: &HashMap<&str, usize>, path: &str) -> usize {
-    let above = path.match_indices('.').map(|(at, _)| &path[..at]);
-    above.chain([path]).filter_map(|path| first.get(path)).min().copied().unwrap_or(usize::MAX)
+fn rank(first: &HashMap<&str, usize>, leaf: &Leaf) -> usize {
+    let mut next = 0;
+    // Names may have dots: `a.b` is not below `a`.
+    let above = leaf.path().iter().map(|name| {
+        let end = next + name.len();
+        next = end + 1;
+        &leaf.dotted()[..end]
+    });
+    above.filter_map(|path| first.get(path)).min().copied().unwrap_or(usize::MAX)
 }
 
 fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<ColumnSource>)> {

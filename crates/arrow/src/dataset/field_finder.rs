@@ -1,0 +1,79 @@
+//! Finds the fields of a file for those of a table, as they are found when the file is read.
+
+use crate::evolution::MatchBy;
+use crate::schema::FIELD_ID_KEY;
+use arrow_schema::{Field, FieldRef, Fields};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Remembers each list of fields that it looks into.
+///
+/// PERF: all of 20,000 columns may be looked for, so that each cannot be compared with each.
+pub(super) struct FieldFinder<'a> {
+    by: MatchBy,
+    /// By where the fields are: they stay there as long as this lives.
+    known: RefCell<HashMap<*const FieldRef, Rc<Names<'a>>>>,
+}
+
+/// The fields of one list by what they are found by.
+#[derive(Default)]
+struct Names<'a> {
+    exact: HashMap<&'a str, Vec<&'a Field>>,
+    lower: HashMap<String, Vec<&'a Field>>,
+    ids: HashMap<i32, Vec<&'a Field>>,
+}
+
+impl<'a> FieldFinder<'a> {
+    pub(super) fn new(by: MatchBy) -> Self {
+        FieldFinder { by, known: RefCell::default() }
+    }
+
+    /// The first field of this name.
+    pub(super) fn named(&self, fields: &'a Fields, name: &str) -> Option<&'a Field> {
+        self.names(fields).exact.get(name)?.first().copied()
+    }
+
+    /// The fields that may be the wanted one.
+    pub(super) fn of(&self, fields: &'a Fields, wanted: &Field) -> Vec<&'a Field> {
+        let names = self.names(fields);
+        let exact = names.exact.get(&**wanted.name());
+        let found = match self.by {
+            MatchBy::Name => exact,
+            MatchBy::NameIgnoringCase => exact.or_else(|| names.lower.get(&wanted.name().to_lowercase())),
+            MatchBy::FieldId => id(wanted).and_then(|id| names.ids.get(&id)),
+        };
+        found.cloned().unwrap_or_default()
+    }
+
+    fn names(&self, fields: &'a Fields) -> Rc<Names<'a>> {
+        let mut known = self.known.borrow_mut();
+        known.entry(fields.as_ptr()).or_insert_with(|| Rc::new(Names::new(fields, self.by))).clone()
+    }
+}
+
+impl<'a> Names<'a> {
+    fn new(fields: &'a Fields, by: MatchBy) -> Self {
+        let mut names = Names::default();
+        for field in fields {
+            names.exact.entry(field.name()).or_default().push(field);
+            match by {
+                MatchBy::Name => {}
+                MatchBy::NameIgnoringCase => {
+                    names.lower.entry(field.name().to_lowercase()).or_default().push(field);
+                }
+                MatchBy::FieldId => {
+                    if let Some(id) = id(field) {
+                        names.ids.entry(id).or_default().push(field);
+                    }
+                }
+            }
+        }
+        names
+    }
+}
+
+/// The field id that a file has for a field.
+pub(super) fn id(field: &Field) -> Option<i32> {
+    field.metadata().get(FIELD_ID_KEY)?.parse().ok()
+}

@@ -1,0 +1,46 @@
+//! The hint of errors that a union by name does not have.
+
+use marquetry_base::Error;
+use std::fmt;
+
+/// Whether the files of a table differ in such a way that they can be read with [`Dataset::union_by_name`](super::Dataset::union_by_name).
+/// The error's text says so, too, in words that fit however the table is asked for: this is for those who can say what the
+/// option is called with them.
+///
+/// ```
+/// use marquetry_arrow::dataset::is_helped_by_union;
+/// assert!(!is_helped_by_union(&marquetry_base::Error::argument("no column a")));
+/// ```
+pub fn is_helped_by_union(error: &Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<FirstFileDecides>())
+}
+
+/// Why files that differ are an error.
+#[derive(Debug)]
+struct FirstFileDecides;
+
+impl fmt::Display for FirstFileDecides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the first file says which columns the table has, unless it is a union by name, which has those of all files",
+        )
+    }
+}
+
+impl std::error::Error for FirstFileDecides {}
+
+/// Says of an error that a union by name helps. One that has another cause stays as it is, as do those of a predicate's text.
+pub(super) fn union_helps(error: Error) -> Error {
+    let place = error.place();
+    if error.get_ref().is_some() || place.character.is_some() {
+        return error;
+    }
+    let mut helped = Error::caused_by(error.kind(), error.message().to_owned(), FirstFileDecides);
+    if let Some(file) = &place.file {
+        helped = helped.in_file(file.clone());
+    }
+    if let Some(column) = &place.column {
+        helped = helped.in_column(column.clone());
+    }
+    helped
+}
