@@ -19,7 +19,7 @@ mod to_thrift;
 mod unknown;
 
 pub use to_thrift::{annotate, column, group, physical_type};
-pub use unknown::{no_such_column, unknown_column};
+pub use unknown::{near_names, no_such_column, unknown_column};
 
 use crate::logical_type::LogicalType;
 use marquetry_base::{Error, Limits, Result};

@@ -2,9 +2,16 @@
 
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
-use object_store::{ObjectStore, parse_url_opts};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
+use std::str::FromStr;
 use std::sync::Arc;
-use url::Url;
+use std::time::Duration;
+use url::{Position, Url};
 
 /// Files of this machine, of S3, Google Cloud Storage, Azure, and of web servers.
 ///
@@ -57,9 +64,51 @@ fn connect(url: &Url, environment: impl Iterator<Item = (String, String)>) -> Re
     if url.scheme() == "http" || (url.scheme().starts_with("s3") && options.iter().any(is_plain)) {
         options.push(("allow_http".to_owned(), "true".to_owned()));
     }
-    let (store, _) = parse_url_opts(url, options)?;
-    Ok(store.into())
+    let text = url.as_str();
+    Ok(match ObjectStoreScheme::parse(url).map_err(object_store::Error::from)?.0 {
+        ObjectStoreScheme::AmazonS3 => {
+            let builder = AmazonS3Builder::new().with_url(text).with_retry(RETRIES);
+            let configured =
+                of_store(&options).fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(configured.build()?)
+        }
+        ObjectStoreScheme::GoogleCloudStorage => {
+            let builder = GoogleCloudStorageBuilder::new().with_url(text).with_retry(RETRIES);
+            let configured =
+                of_store(&options).fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(configured.build()?)
+        }
+        ObjectStoreScheme::MicrosoftAzure => {
+            let builder = MicrosoftAzureBuilder::new().with_url(text).with_retry(RETRIES);
+            let configured =
+                of_store(&options).fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(configured.build()?)
+        }
+        ObjectStoreScheme::Http => {
+            let builder = HttpBuilder::new().with_url(&url[..Position::BeforePath]).with_retry(RETRIES);
+            let configured =
+                of_store(&options).fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(configured.build()?)
+        }
+        _ => Arc::new(LocalFileSystem::new()),
+    })
 }
+
+/// Those of the options that this kind of store knows.
+fn of_store<K: FromStr>(options: &[(String, String)]) -> impl Iterator<Item = (K, &String)> {
+    options.iter().filter_map(|(key, value)| Some((key.to_ascii_lowercase().parse().ok()?, value)))
+}
+
+/// Somebody may be waiting: a request that nobody answers is given up after half a minute, and not repeated then.
+const RETRIES: RetryConfig = RetryConfig {
+    backoff: BackoffConfig {
+        init_backoff: Duration::from_millis(100),
+        max_backoff: Duration::from_secs(15),
+        base: 2.0,
+    },
+    max_retries: 6,
+    retry_timeout: Duration::from_secs(27),
+};
 
 const SCHEMES: [&str; 10] = ["file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 

@@ -222,6 +222,35 @@ fn who_is_at_fault_is_the_exit_code() {
         assert!(message.contains(says), "{arguments:?}: {message}");
     }
     let folder = tempdir().unwrap();
+    // A writer that has failed leaves such files: they are no tables without rows.
+    let empty = folder.path().join("empty.parquet");
+    std::fs::write(&empty, "").unwrap();
+    std::fs::copy(wines(), folder.path().join("wines.parquet")).unwrap();
+    for name in [
+        text(&empty),
+        format!("file://{}", text(&empty)),
+        text(folder.path()),
+        format!("{}/*.parquet", text(folder.path())),
+    ] {
+        for arguments in [
+            vec![format!("select count(*) from '{name}'")],
+            vec!["-t".into(), format!("t={name}"), "select 1".into()],
+        ] {
+            let (code, message) = failure(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!(
+                code == 1 && message.contains("not a Parquet file: 0 bytes, in file"),
+                "{arguments:?}: {message}"
+            );
+        }
+    }
+    // A port that nobody listens at: what went wrong is said, and soon.
+    let begun = std::time::Instant::now();
+    let (code, message) = failure(&["select * from 'http://127.0.0.1:1/a.parquet?sig=secret'"]);
+    assert!(
+        code == 1 && message.contains("http://127.0.0.1:1/a.parquet") && !message.contains("secret"),
+        "{message}"
+    );
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     let bad: PathBuf = folder.path().join("bad.parquet");
     std::fs::write(&bad, b"PAR1 nothing more").unwrap();
     let table = format!("t={}", text(&bad));

@@ -117,7 +117,28 @@ fn read_last(
         ErrorKind::Key => error.without_offset().at(file_len - 4),
         _ => in_footer(error, Some(start)),
     })?;
+    check_rows(&metadata, start).map_err(|error| in_footer(error, Some(start)))?;
     Ok(FooterRead { metadata: metadata.with_data_end(start), footer_len })
+}
+
+/// Fails if row groups have lost rows: a damaged byte may turn a field into one that nobody knows, and readers pass over those.
+///
+/// QUIRK: a few writers leave the file's own number of rows at zero; and that of the whole table is in a file of nothing but a footer,
+/// as dask and fastparquet write `_common_metadata`.
+fn check_rows(metadata: &ParquetMetaData, start: u64) -> Result<()> {
+    for row_group in metadata.row_groups() {
+        let rows = row_group.head().num_rows;
+        if rows < 0 {
+            let error = Error::corrupt(format!("a row group of {rows} rows"));
+            return Err(error.in_row_group(row_group.index()));
+        }
+    }
+    let (declared, there) = (metadata.declared_rows(), metadata.num_rows());
+    let is_only_footer = metadata.num_row_groups() == 0 && start <= MAGIC_LEN;
+    match u64::try_from(declared).is_ok_and(|declared| declared > there) && !is_only_footer {
+        true => Err(Error::corrupt(format!("{declared} rows, of which the row groups have {there}"))),
+        false => Ok(()),
+    }
 }
 
 /// Opening magic, an empty footer's length, closing magic.

@@ -29,6 +29,8 @@ pub struct PageReader {
     /// Where the next page's header is.
     position: u64,
     read_ahead: ReadAhead,
+    /// Where the last page ends at the latest, if that is known.
+    last_end: u64,
     /// What opens pages and headers, if they are encrypted.
     decryptor: Option<PageDecryptor>,
     /// Memory of the dictionary.
@@ -75,9 +77,13 @@ impl PageReader {
             return Err(Error::unsupported(format!("the pages are in another file, {path}")));
         }
         let end = range.end.min(source.len());
+        let decryptor = PageDecryptor::of_chunk(chunk, range.start)?;
+        // QUIRK: DuckDB leaves out of sizes what encryption adds.
+        let last_end = if range.is_empty() || decryptor.is_some() { u64::MAX } else { range.end };
         Ok(PageReader {
             read_ahead: ReadAhead::new(source, options.limits.memory.clone(), end, &buffers),
-            decryptor: PageDecryptor::of_chunk(chunk, range.start)?,
+            last_end,
+            decryptor,
             options,
             codec: chunk.codec()?,
             physical: chunk.leaf().physical(),
@@ -181,6 +187,14 @@ impl PageReader {
                 "the page has {stored} bytes, the file ends {} bytes after its header",
                 file_len - body
             )));
+        }
+        // QUIRK: old versions of parquet-mr do not count the dictionary page's header (PARQUET-816).
+        if self.index == 0 && header.type_ == PageType::DICTIONARY_PAGE {
+            self.last_end = self.last_end.saturating_add(len as u64);
+        }
+        if next > self.last_end {
+            let behind = next - self.last_end;
+            return Err(Error::corrupt(format!("the page ends {behind} bytes behind its column chunk")));
         }
         self.position = next;
         let start = LocatedHeader { header, index: self.index, offset, body };

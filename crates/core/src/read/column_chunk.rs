@@ -47,6 +47,7 @@ impl ColumnChunkReader {
         options: PageOptions,
         buffers: PageBuffers,
     ) -> Result<Self> {
+        check_levels(chunk)?;
         Ok(ColumnChunkReader {
             scratch: DecodeScratch::new(&target, &options.limits),
             limits: options.limits.clone(),
@@ -446,6 +447,27 @@ impl ColumnChunkReader {
         self.page = Some(page);
         Ok(())
     }
+}
+
+/// Fails if the schema gives the column other levels than the writer has counted: a damaged byte that makes a column required has its
+/// levels taken for values.
+fn check_levels(chunk: ColumnChunk<'_>) -> Result<()> {
+    let (Some(sizes), leaf) = (chunk.size_statistics(), chunk.leaf()) else { return Ok(()) };
+    let histograms = [
+        ("repetition", sizes.repetition_level_histogram, leaf.max_rep()),
+        ("definition", sizes.definition_level_histogram, leaf.max_def()),
+    ];
+    for (kind, histogram, max) in histograms {
+        let counted = histogram.map_or(0, |counts| counts.iter().count());
+        // SPEC: a histogram may be left out.
+        if counted > 0 && counted != usize::from(max) + 1 {
+            return Err(Error::corrupt(format!(
+                "the schema gives it {} {kind} levels, the footer counts the values of {counted}",
+                usize::from(max) + 1
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Rows to skip that probably cover the whole next page.

@@ -19,39 +19,88 @@ pub fn unknown_column(schema: &Schema, name: &str) -> Error {
 #[cold]
 pub fn no_such_column<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
     let known: Vec<&str> = known.into_iter().collect();
-    let similar: Vec<&str> = known.iter().copied().filter(|known| are_similar(known, name)).take(5).collect();
-    let hint = match (similar.is_empty(), known.is_empty()) {
-        (false, _) => format!("did you mean {}?", similar.join(", ")),
-        (true, false) => format!("there are {}", known.into_iter().take(10).collect::<Vec<_>>().join(", ")),
+    let near = near_names(name, known.iter().copied());
+    let more = match known.len().saturating_sub(MOST_LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let hint = match (near.is_empty(), known.is_empty()) {
+        (false, _) => format!("did you mean {}?", near.join(", ")),
+        (true, false) => format!("there are {}{more}", known[..known.len().min(MOST_LISTED)].join(", ")),
         (true, true) => "there are none".to_owned(),
     };
     Error::argument(format!("no column {name}; {hint}"))
 }
 
-/// Whether one is part of the other but for case, or a slip of the keyboard away from it.
-fn are_similar(known: &str, name: &str) -> bool {
-    let (known, name) = (known.to_lowercase(), name.to_lowercase());
-    if known.is_empty() || name.is_empty() {
-        return false;
-    }
-    let slips = (name.chars().count() + 1) / 3;
-    known.contains(&name) || name.contains(&known) || distance(&known, &name) <= slips
+/// Of the names that there are, those that somebody may have meant who said `name`: the three nearest at most, the nearest first.
+///
+/// A name is near if few characters have to be put in, taken out, replaced or swapped with the next one to get there, one of
+/// three at most; capital letters are no difference. So is one that has parts with dots or hyphens between, more or fewer at one
+/// end than `name` has.
+///
+/// ```
+/// use marquetry_core::schema::near_names;
+/// assert_eq!(near_names("pirce", ["name", "Price"]), ["Price"]);
+/// assert_eq!(near_names("name", ["producer.name", "surname", "nation"]), ["producer.name"]);
+/// ```
+pub fn near_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let lower = name.to_lowercase();
+    let mut near: Vec<(usize, &str)> = known
+        .into_iter()
+        .filter_map(|known| Some((difference(&lower, &known.to_lowercase())?, known)))
+        .collect();
+    // Stable: of those that are equally near, the first ones.
+    near.sort_by_key(|(difference, _)| *difference);
+    near.truncate(MOST_NEAR);
+    near.into_iter().map(|(_, known)| known).collect()
 }
 
-/// How many characters have to be put in, taken out or replaced to get from one to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
+/// How different two names in small letters are; `None` if nobody takes one for the other.
+fn difference(name: &str, known: &str) -> Option<usize> {
+    if name.is_empty() || known.is_empty() {
+        return None;
     }
-    row[to.len()]
+    let (characters, others) = (name.chars().count(), known.chars().count());
+    let most = (characters / 3).max(1);
+    let is_comparable = characters.max(others) <= LONGEST && characters.abs_diff(others) <= most;
+    let slips = is_comparable.then(|| distance(name, known));
+    // Names that have no character in common are not near, however short they are.
+    let is_near = |slips: &usize| *slips <= most && *slips < characters.max(others);
+    let slips = slips.filter(is_near).or_else(|| (name == known).then_some(0));
+    // What the name is a part of is more likely than what is a part of it, which may be all that is right.
+    slips.or_else(|| is_part(name, known).then_some(1)).or_else(|| is_part(known, name).then_some(most + 1))
 }
+
+/// Whether the whole begins or ends with the part, and a dot or a hyphen is next to that.
+fn is_part(part: &str, whole: &str) -> bool {
+    let begins = whole.strip_prefix(part).is_some_and(|rest| rest.starts_with(['.', '-']));
+    begins || whole.strip_suffix(part).is_some_and(|rest| rest.ends_with(['.', '-']))
+}
+
+/// How many characters have to be put in, taken out, replaced or swapped with the next one to get from one to the other, each
+/// once at most.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut before_last = vec![0; to.len() + 1];
+    let mut last: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut row = vec![i + 1; to.len() + 1];
+        for (j, b) in to.iter().enumerate() {
+            row[j + 1] = (last[j] + usize::from(a != b)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
+                row[j + 1] = row[j + 1].min(before_last[j - 1] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[to.len()]
+}
+
+/// Of names that nothing is near to, so many are listed.
+const MOST_LISTED: usize = 10;
+const MOST_NEAR: usize = 3;
+/// Longer names are not compared character by character, each with each.
+const LONGEST: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -66,6 +115,32 @@ mod tests {
         assert_eq!(hint("producer"), "no column producer; did you mean producer.name, producer.founded?");
         assert_eq!(hint("xyz"), "no column xyz; there are id, Country, producer.name, producer.founded");
         assert_eq!(no_such_column("a", []).message(), "no column a; there are none");
+        let many: Vec<String> = (0..12).map(|i| format!("column {i}")).collect();
+        let told = no_such_column("a", many.iter().map(String::as_str));
+        assert!(told.message().ends_with("column 8, column 9 and 2 more"), "{told}");
         assert_eq!((distance("", "abc"), distance("abc", "axc"), distance("abcd", "bcd")), (3, 1, 1));
+        assert_eq!((distance("abcd", "abdc"), distance("ca", "abc")), (1, 3));
+    }
+
+    #[test]
+    fn only_near_names_are_near() {
+        let known = ["id", "name", "surname", "names", "price", "a", "b", "at", "header-rows", "infer-rows"];
+        let near = |name| near_names(name, known);
+        assert_eq!(near("nam"), ["name"]);
+        assert_eq!(near("naem"), ["name"]);
+        assert_eq!(near("NAMES"), ["names", "name"]);
+        // One in the other is not enough, nor is one letter for another.
+        assert_eq!(near("username"), ["surname"]);
+        assert_eq!(near("x"), [""; 0]);
+        assert_eq!(near("filename_of_price"), [""; 0]);
+        assert_eq!(near("header"), ["header-rows"]);
+        assert_eq!(near("header-row"), ["header-rows"]);
+        assert_eq!(near_names("c10", ["c1", "c100", "c11", "c12", "c0"]), ["c1", "c100", "c11"]);
+        assert_eq!(
+            near_names("tags.list.elem", ["tags", "tags.list.element"]),
+            ["tags.list.element", "tags"]
+        );
+        let long = "x".repeat(1_000_000);
+        assert_eq!(near_names(&long, [&*long.to_uppercase(), "x"]).len(), 1);
     }
 }

@@ -276,9 +276,11 @@ fn nulls_that_were_not_counted_come_along() {
 #[test]
 fn a_size_that_is_too_small_cuts_nothing_off() {
     let column = Column::flat(PhysicalType::Int32, &words(50), true);
-    let mut file = File::flat(&column, &Layout { cuts: vec![10], ..Layout::default() });
+    let layout = Layout { cuts: vec![10], encoding: RLE_DICTIONARY, ..Layout::default() };
+    let mut file = File::flat(&column, &layout);
     let right = file.chunk(0).total_compressed_size;
-    file.chunk(0).total_compressed_size -= 20;
+    // parquet-mr once forgot the dictionary's header in the size.
+    file.chunk(0).total_compressed_size -= pages(&column, &layout)[0].header_len() as i64;
     let copy = copy(&file, &CopySettings::default()).unwrap();
     holds(&file, &copy, true);
     assert_eq!(metadata(&copy).row_group(0).column(0).unwrap().compressed_size(), right);

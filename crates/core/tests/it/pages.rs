@@ -10,7 +10,7 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::{Checksum, ChecksumTrust, PageOptions};
 use marquetry_core::read::ColumnReader;
 use marquetry_encoding::{PhysicalType, Values};
-use marquetry_format::{ColumnChunk, Encoding, PageType, Statistics};
+use marquetry_format::{ColumnChunk, Encoding, PageType, Repetition, SizeStatistics, Statistics};
 use std::sync::Arc;
 
 /// Three pages of an optional INT32 column, the second of which `damage` changes.
@@ -299,6 +299,31 @@ fn a_dictionary_where_the_data_is_said_to_be() {
         file.chunk(0).total_compressed_size -= 14;
         assert_eq!(file.read_all(&Reading::default()).unwrap().values, column.values);
     }
+}
+
+/// Bytes that were put in before a chunk have it begin with pages of the one before.
+#[test]
+fn a_page_that_goes_on_behind_its_column_chunk() {
+    let column = Column::ints([1, 2, 1, 3]);
+    for (layout, page) in [(v1(), 0), (Layout { encoding: RLE_DICTIONARY, ..v1() }, 1)] {
+        let mut file = File::flat(&column, &layout);
+        let header = if page > 0 { pages(&column, &layout)[0].header_len() as i64 } else { 0 };
+        file.chunk(0).total_compressed_size -= header + 1;
+        refused(&file, page, ErrorKind::Corrupt, "the page ends 1 bytes behind its column chunk");
+    }
+}
+
+#[test]
+fn levels_that_the_writer_has_not_counted() {
+    let mut file = damaged(&v1(), |_| {});
+    file.chunk(0).size_statistics =
+        Some(SizeStatistics { definition_level_histogram: Some(vec![8, 22]), ..SizeStatistics::default() });
+    reads(&file);
+    // One bit of the schema.
+    file.metadata.schema[1].repetition_type = Some(Repetition::REQUIRED);
+    let error = file.error();
+    let says = "the schema gives it 1 definition levels, the footer counts the values of 2";
+    assert!(error.kind() == ErrorKind::Corrupt && error.message().contains(says), "{error}");
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn columns_must_exist() {
     for path in ["id", "tags", "tags.list", "tags.list.element"] {
         column(path).build().check(&schema()).unwrap();
     }
-    refused(column("tags.list.elem"), "no column tags.list.elem; did you mean tags, tags.list.element?");
+    refused(column("tags.list.elem"), "no column tags.list.elem; did you mean tags.list.element, tags?");
     refused(column("ID"), "no column ID; did you mean id?");
     refused(column("xyz"), "no column xyz; there are id, name, price");
     refused(column("i"), "no column i");

@@ -68,7 +68,7 @@ async fn conditions_and_counts_are_the_datasets() {
     let ctx = united(folder.path());
     let asked = plan(&ctx, "select t from t where n > 5 and year = 2024").await;
     assert!(!asked.contains("FilterExec"), "{asked}");
-    assert!(asked.contains("DatasetScan: files=4, partitions=2, columns=[t]"), "{asked}");
+    assert!(asked.contains("DatasetScan: files=4, partitions=3, columns=[t]"), "{asked}");
     let asked = plan(&ctx, "select n from t where abs(n) > 5").await;
     assert!(asked.contains("FilterExec"), "{asked}");
     let counted = plan(&ctx, "select count(*) from t").await;
