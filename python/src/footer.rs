@@ -169,13 +169,8 @@ impl Footer {
         let columns = self.metadata.schema().columns();
         let mut below: HashMap<&str, Vec<usize>> = names.iter().map(|name| (&**name, Vec::new())).collect();
         for (leaf, column) in columns.iter().enumerate() {
-            let path: &str = column.dotted();
-            // Names may have dots: `a.b` is not below `a`.
-            let mut next = 0;
-            for name in column.path() {
-                let end = next + name.len();
-                next = end + 1;
-                if let Some(leaves) = below.get_mut(&path[..end]) {
+            for path in column.dotted_ancestors() {
+                if let Some(leaves) = below.get_mut(path) {
                     leaves.push(leaf);
                 }
             }

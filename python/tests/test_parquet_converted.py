@@ -30,6 +30,7 @@ DAYS, SECONDS = pa.list_(required(pa.date64()), 2), pa.list_(required(pa.time32(
         (DAYS, [[DAY, DAY], None, [DAY, DAY]]),
         (SECONDS, [[NOON], None, None]),
         (pa.list_(required(pa.struct([required(pa.timestamp("s"))])), 1), [[{"item": INSTANT}], None]),
+        (pa.list_(pa.date64(), 0), [[], None, []]),
         (pa.list_(DAYS), [[[DAY, DAY], None], None, []]),
         (pa.list_view(DAYS), [[[DAY, DAY], None], None, []]),
         (pa.large_list_view(pa.list_view(pa.date64())), [[[DAY], None, []], None, []]),

@@ -225,6 +225,16 @@ impl Leaf {
         &self.dotted
     }
 
+    /// The dotted paths of the fields that it is in, and its own, from the outermost on. Names may have dots: `a.b` is not below `a`.
+    pub fn dotted_ancestors(&self) -> impl Iterator<Item = &str> {
+        let mut next = 0;
+        self.path().iter().map(move |name| {
+            let end = next + name.len();
+            next = end + 1;
+            &self.dotted[..end]
+        })
+    }
+
     /// The leaf's own name.
     pub fn name(&self) -> &str {
         self.path().last().map_or("", AsRef::as_ref)

@@ -1,14 +1,14 @@
 //! Datasets of files in the stores of a session.
 
 use crate::error::of;
-use crate::store_file::StoreFile;
+use crate::store_file::{StoreFile, failed};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use futures::TryStreamExt;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, files_among};
-use marquetry_base::{Error, ErrorKind};
+use marquetry_base::{Error, ErrorKind, url_without_secrets};
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
 use std::collections::HashMap;
@@ -47,17 +47,18 @@ use std::sync::Arc;
 /// ```
 pub async fn dataset_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Dataset<dyn AsyncSource>> {
     let (root, path) = split_url(url)?;
+    let shown = url_without_secrets(url).into_owned();
     let store = runtime.object_store(&ObjectStoreUrl::parse(root)?)?;
     let path = Path::from_url_path(path).map_err(|error| DataFusionError::External(Box::new(error)))?;
-    let listed = listed(&*store, &path).await?;
+    let listed = listed(&*store, &path).await.map_err(|error| of(failed(error).in_file(shown.clone())))?;
     let names = files_among(path.as_ref(), listed.keys().map(String::as_str)).map_err(of)?;
     if names.is_empty() {
-        return Err(of(Error::new(ErrorKind::NotFound, "there is no such file").in_file(url)));
+        return Err(of(Error::new(ErrorKind::NotFound, "there is no such file").in_file(shown)));
     }
-    let shown = |name: &str| format!("{root}/{name}");
-    let files: Vec<String> = names.into_iter().map(shown).collect();
+    let url_of = |name: &str| format!("{root}/{name}");
+    let files: Vec<String> = names.into_iter().map(url_of).collect();
     let listed: HashMap<String, ObjectMeta> =
-        listed.into_iter().map(|(name, meta)| (shown(&name), meta)).collect();
+        listed.into_iter().map(|(name, meta)| (url_of(&name), meta)).collect();
     let open = move |path: &std::path::Path| {
         let meta = path.to_str().and_then(|path| listed.get(path));
         let meta = meta.ok_or_else(|| Error::new(ErrorKind::NotFound, "no file that was listed"))?;
@@ -76,11 +77,11 @@ fn split_url(url: &str) -> Result<(&str, &str)> {
 }
 
 /// All files that may be meant, by their names in the store.
-async fn listed(store: &dyn ObjectStore, path: &Path) -> Result<HashMap<String, ObjectMeta>> {
+async fn listed(store: &dyn ObjectStore, path: &Path) -> object_store::Result<HashMap<String, ObjectMeta>> {
     let is_literal = |part: &object_store::path::PathPart<'_>| !part.as_ref().contains(['*', '?', '[']);
     let folder: Path = path.parts().take_while(is_literal).collect();
     let files = store.list(Some(&folder)).map_ok(|meta| (meta.location.to_string(), meta));
-    files.try_collect().await.map_err(|error| DataFusionError::External(Box::new(error)))
+    files.try_collect().await
 }
 
 #[cfg(test)]

@@ -161,7 +161,7 @@ fn given_up(error: JoinError) -> Error {
 }
 
 #[cold]
-fn failed(error: object_store::Error) -> Error {
+pub(crate) fn failed(error: object_store::Error) -> Error {
     let kind = match error {
         object_store::Error::NotFound { .. } => ErrorKind::NotFound,
         object_store::Error::Precondition { .. } => ErrorKind::Changed,

@@ -7,7 +7,7 @@ use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::object_store::ObjectStoreExt;
+use datafusion::object_store::{self, ObjectStoreExt};
 use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -102,30 +102,41 @@ fn of(error: Error) -> DataFusionError {
 
 async fn table_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Option<DatasetTable>> {
     let path = Path::new(url);
-    let is_file = is_named_parquet(path) && !path.components().any(|part| has_wildcards(&part));
-    // Web servers do not list their files.
-    if is_file || url.starts_with("http") {
-        return check_file_in_store(url, runtime).await.map(|()| None);
+    let is_pattern = path.components().any(|part| has_wildcards(&part));
+    let is_there = is_named_parquet(path) && !is_pattern && !url.ends_with('/');
+    if is_there && check_file_in_store(url, runtime).await? || url.starts_with("http") {
+        return Ok(None);
     }
     match dataset_in_store(url, runtime).await {
         Ok(files) if is_partitioned(path, &files) => {
             DatasetTable::try_new_async(files.union_by_name(true)).await.map(Some)
         }
-        _ => Ok(None),
+        Ok(_) => Ok(None),
+        // What is no such folder has an error of its own.
+        Err(error) if has_no_such_file(&error) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
-/// Fails if a store does not say that it has a file: DataFusion would say no more than that there is no such table.
-async fn check_file_in_store(url: &str, runtime: &RuntimeEnv) -> Result<()> {
-    let Ok(location) = ListingTableUrl::parse(url) else { return Ok(()) };
+fn has_no_such_file(error: &DataFusionError) -> bool {
+    let DataFusionError::External(error) = error else { return false };
+    let error = error.downcast_ref::<Error>();
+    error.is_some_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument))
+}
+
+/// Whether a store has a file; it may have a folder of that name. Fails if it does not answer: DataFusion would say no more than that
+/// there is no such table.
+async fn check_file_in_store(url: &str, runtime: &RuntimeEnv) -> Result<bool> {
+    let Ok(location) = ListingTableUrl::parse(url) else { return Ok(true) };
     let store = runtime.object_store(location.object_store())?;
     let shown = url_without_secrets(url).into_owned();
     match store.head(location.prefix()).await {
         Ok(file) if file.size == 0 => Err(of(Error::truncated("not a Parquet file: 0 bytes").in_file(shown))),
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(object_store::Error::NotFound { .. }) if !url.starts_with("http") => Ok(false),
         Err(error) => {
-            Err(of(Error::new(ErrorKind::Io, text_without_secrets(&error.to_string()).into_owned())
-                .in_file(shown)))
+            let said = text_without_secrets(&error.to_string()).into_owned();
+            Err(of(Error::new(ErrorKind::Io, said).in_file(shown)))
         }
     }
 }
@@ -172,5 +183,7 @@ mod tests {
         {
             assert!(table(name, &RuntimeEnv::default()).await.unwrap().is_none(), "{name}");
         }
+        let unknown = table("s3://bucket/*.parquet", &RuntimeEnv::default()).await.unwrap_err().to_string();
+        assert!(unknown.contains("No suitable object store"), "{unknown}");
     }
 }

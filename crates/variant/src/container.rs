@@ -9,6 +9,7 @@
 use crate::header::{ARRAY, Layout, OBJECT, ends_early, value_len};
 use crate::number::{number, put_number, set_number, width_of};
 use marquetry_base::{Error, Result};
+use std::ops::Range;
 
 /// Where the values of an object or array are.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +86,12 @@ impl<'a> Container<'a> {
     /// The bytes of a value: exactly its own, as its first byte tells.
     #[inline]
     pub(crate) fn value(&self, i: usize) -> Result<&'a [u8]> {
+        self.value_range(i).map(|range| &self.values[range])
+    }
+
+    /// Where the bytes of a value are, counted from the first value.
+    #[inline]
+    pub(crate) fn value_range(&self, i: usize) -> Result<Range<usize>> {
         if i >= self.len {
             return Err(Error::argument(format!("element {i} of {}", self.len)));
         }
@@ -93,9 +100,15 @@ impl<'a> Container<'a> {
             Error::corrupt(format!("variant: element {i} is at byte {offset} of {}", self.values.len()))
         })?;
         let len = value_len(rest)?;
-        rest.get(..len).ok_or_else(|| {
-            Error::truncated(format!("variant: element {i} has {len} bytes, {} there", rest.len()))
-        })
+        match rest.len() {
+            there if there >= len => Ok(offset..offset + len),
+            there => Err(Error::truncated(format!("variant: element {i} has {len} bytes, {there} there"))),
+        }
+    }
+
+    /// How many bytes all values have together.
+    pub(crate) fn num_value_bytes(&self) -> usize {
+        self.values.len()
     }
 
     /// Appends an object of some of the fields, with the same ids.

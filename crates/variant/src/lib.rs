@@ -25,7 +25,7 @@
 //! | `object.rs`, `array.rs` | fields by name, elements by position |
 //! | `variant.rs`, `value.rs`, `decode.rs` | a value with the names that it refers to; the kinds of values; from one to the other |
 //! | `path.rs`, `lookup.rs`, `path_finder.rs` | `a.b[2]."odd name"`, and what it leads to: in one value, and in those of a column |
-//! | `validate.rs` | looking at every byte |
+//! | `validate.rs`, `field_order.rs` | looking at every byte; bringing fields that are out of order into it |
 //! | `writer.rs`, `value_writer.rs` | values from front to back: with their names, and with names that are there |
 //! | `json.rs` | JSON both ways |
 //! | `shredding.rs` | which parts of a column stand in columns of their own: as text, and out of a sample |
@@ -36,6 +36,7 @@ mod container;
 mod decimal;
 mod decode;
 mod depth;
+mod field_order;
 mod header;
 pub mod json;
 mod lookup;

@@ -6,6 +6,7 @@
 //! names; only [`Variant::validate`] finds fault with them.
 
 use crate::container::Container;
+use crate::field_order::sort_fields;
 use crate::metadata::Metadata;
 use crate::variant::Variant;
 use marquetry_base::{Error, Result};
@@ -122,7 +123,7 @@ impl<'a> Object<'a> {
     }
 
     /// Appends an object of some of these fields, in binary, of the same metadata. `at` are their positions among the fields, in
-    /// the order of their names, see [`entries`](Self::entries).
+    /// the order of their names, see [`entries`](Self::entries). So have objects inside of them theirs.
     ///
     /// ```
     /// use marquetry_variant::{Value, Variant, json};
@@ -138,7 +139,10 @@ impl<'a> Object<'a> {
     ///
     /// If there is no such field, or its bytes are not there. What was appended before stays.
     pub fn write_some(&self, at: &[usize], out: &mut Vec<u8>) -> Result<()> {
-        self.fields.write_some(at, out)
+        let start = out.len();
+        self.fields.write_some(at, out)?;
+        sort_fields(self.metadata, &mut out[start..]);
+        Ok(())
     }
 
     fn name_bytes(&self, i: usize) -> Result<&'a [u8]> {

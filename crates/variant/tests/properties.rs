@@ -267,6 +267,15 @@ proptest! {
     }
 }
 
+/// Whether a copy whose fields are sorted is the same value, and valid.
+fn is_sorted_copy(variant: Variant<'_>) -> bool {
+    let mut sorted = vec![7];
+    variant.write_sorted(&mut sorted);
+    let copy = Variant::with_metadata(variant.metadata(), &sorted[1..]).unwrap();
+    copy.validate_value().unwrap();
+    copy.is_sorted() && copy.is_same(&variant).unwrap() && copy.bytes().len() == variant.bytes().len()
+}
+
 /// QUIRK: DuckDB 2.0 writes objects whose fields are in no order.
 #[test]
 fn objects_out_of_order_are_read() {
@@ -291,6 +300,7 @@ fn objects_out_of_order_are_read() {
             assert!(found.is_same(&variant.get_path(&path).unwrap().unwrap()).unwrap());
         }
         assert!(variant.get("d").unwrap().is_none());
+        assert_eq!((variant.is_sorted(), is_sorted_copy(variant)), (false, true));
         let mut writer = Writer::new();
         writer.copy(variant).unwrap();
         let (metadata, copied) = writer.finish().unwrap();
@@ -307,8 +317,13 @@ fn objects_out_of_order_are_read() {
     let variant = Variant::new(&unsorted, &value_of_it).unwrap();
     assert_eq!(json::to_string(variant).unwrap(), r#"{"a":7,"b":8}"#);
     let twice = [&value[..2], &[ids[0], ids[1], ids[0], ids[3]], &value[6..]].concat();
-    let error = json::to_string(Variant::new(&metadata, &twice).unwrap()).unwrap_err();
+    let variant = Variant::new(&metadata, &twice).unwrap();
+    let error = json::to_string(variant).unwrap_err();
     assert_eq!(error.message(), "variant: two fields of an object are named a");
+    // Damage stays damage: it is told by who looks for it.
+    let mut copy = Vec::new();
+    variant.write_sorted(&mut copy);
+    assert!(Variant::new(&metadata, &copy).unwrap().validate().is_err());
 }
 
 /// The same of an object of so many fields that a search for a name comes first: ids and offsets have two bytes.
@@ -329,6 +344,7 @@ fn wide_objects_out_of_order_are_read() {
     let moved = [&value[..5], &backwards(ids), &backwards(offsets), &value[5 + 4 * n..]].concat();
     let variant = Variant::with_metadata(all.metadata(), &moved).unwrap();
     assert!(variant.is_same(&all).unwrap() && variant.validate_value().is_err());
+    assert!(!variant.is_sorted() && is_sorted_copy(variant));
     let find = |name: &str| {
         PathFinder::new(&name.parse().unwrap())
             .unwrap()

@@ -30,6 +30,9 @@ def converted(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
         return pa.StructArray.from_arrays(children, fields=list(wanted), mask=nulls)
     if types.is_fixed_size_list(data_type):
         size = data_type.list_size
+        if size == 0:
+            # pyarrow divides by it.
+            return pa.array([[] if there else None for there in array.is_valid().to_pylist()], wanted)
         values = converted(array.values.slice(array.offset * size, len(array) * size), wanted.value_type, cast)
         return pa.FixedSizeListArray.from_arrays(values, type=wanted, mask=nulls)
     if types.is_map(data_type):

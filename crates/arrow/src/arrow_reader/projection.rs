@@ -116,16 +116,8 @@ impl ProjectionMask {
     fn named(schema: &Schema, names: &mut HashMap<&str, usize>) -> Self {
         let mut mask = ProjectionMask::none(schema.num_columns());
         mask.choose(|leaf| {
-            let (leaf, mut next) = (schema.column(leaf), 0);
-            let path = leaf.dotted();
-            // Where names end, which may have dots: `a.b` is not below `a`.
-            let ends = leaf.path().iter().map(|name| {
-                let end = next + name.len();
-                next = end + 1;
-                end
-            });
             // All of them are counted, so no `any`.
-            ends.fold(false, |is_chosen, end| match names.get_mut(&path[..end]) {
+            schema.column(leaf).dotted_ancestors().fold(false, |is_chosen, path| match names.get_mut(path) {
                 Some(count) => {
                     *count += 1;
                     true

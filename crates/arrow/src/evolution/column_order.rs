@@ -33,13 +33,7 @@ fn first_places(names: &[String]) -> HashMap<&str, usize> {
 ///
 /// PERF: all of 10,000 columns may be named, so that each path cannot be compared with each name.
 fn rank(first: &HashMap<&str, usize>, leaf: &Leaf) -> usize {
-    let mut next = 0;
-    // Names may have dots: `a.b` is not below `a`.
-    let above = leaf.path().iter().map(|name| {
-        let end = next + name.len();
-        next = end + 1;
-        &leaf.dotted()[..end]
-    });
+    let above = leaf.dotted_ancestors();
     above.filter_map(|path| first.get(path)).min().copied().unwrap_or(usize::MAX)
 }
 

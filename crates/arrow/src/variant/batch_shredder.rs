@@ -9,7 +9,7 @@ use marquetry_base::{Error, Result};
 use marquetry_variant::Shredding;
 use std::sync::Arc;
 
-/// Which columns of VARIANT are shredded, and into which shapes; others stay as they are.
+/// Which columns of VARIANT are shredded, and into which shapes; others keep theirs.
 ///
 /// ```
 /// use marquetry_arrow::variant::Shreddings;
@@ -146,6 +146,8 @@ pub struct BatchShredder {
 #[derive(Debug)]
 enum Column {
     Keep,
+    /// A VARIANT of which nothing is shredded stays so. QUIRK: DuckDB 2.0 has fields of objects in any order.
+    Sort,
     Shred(Shredder),
     /// Fields inside it.
     Inside(DataType, Vec<Column>),
@@ -211,7 +213,7 @@ fn column(field: &FieldRef, path: &str, shreddings: &Shreddings) -> Result<(Fiel
         (is_variant(field), shreddings.get(path), field.data_type())
     {
         if *shredding == Shredding::Variant && storage.find("typed_value").is_none() {
-            return Ok(keep());
+            return Ok((field.clone(), Column::Sort));
         }
         let shredder = Shredder::new(shredding).map_err(|error| error.in_column(path))?;
         let fields = shredder.fields(&Shredder::metadata_type(storage));
@@ -219,7 +221,7 @@ fn column(field: &FieldRef, path: &str, shreddings: &Shreddings) -> Result<(Fiel
         return Ok((Arc::new(field), Column::Shred(shredder)));
     }
     if is_variant(field) {
-        return Ok(keep());
+        return Ok((field.clone(), Column::Sort));
     }
     let inside = children(field.data_type());
     let parts = inside.iter().map(|(child, step)| column(child, &format!("{path}.{step}"), shreddings));
@@ -251,6 +253,10 @@ fn with_children(data_type: &DataType, fields: Vec<FieldRef>) -> DataType {
 fn shredded(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
     match column {
         Column::Keep => Ok(array.clone()),
+        Column::Sort => {
+            let sorted = VariantColumn::try_new(array)?.sorted()?;
+            Ok(sorted.map_or_else(|| array.clone(), |sorted| Arc::new(sorted)))
+        }
         Column::Shred(shredder) => {
             let shredded: StructArray = shredder.shred(&VariantColumn::try_new(array)?)?;
             Ok(Arc::new(shredded))
@@ -263,6 +269,62 @@ fn shredded(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
             let children = children.collect::<Result<Vec<_>>>()?;
             let data = data.into_builder().data_type(data_type.clone()).child_data(children).build();
             Ok(make_array(data.map_err(crate::arrow_error)?))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variant::bytes::bytes_of;
+    use arrow_array::BinaryArray;
+    use marquetry_variant::{Variant, json};
+
+    /// QUIRK: DuckDB 2.0 has fields of objects in any order.
+    #[test]
+    fn fields_out_of_order_are_written_in_order() {
+        let (metadata, sorted) = json::parse(r#"{"a": {"b": 1, "c": 2}, "d": 3}"#).unwrap();
+        let mut value = sorted.clone();
+        // The ids of both objects, and their offsets.
+        for (one, other) in [(2, 3), (4, 5), (9, 10), (11, 12)] {
+            value.swap(one, other);
+        }
+        let variant = Variant::new(&metadata, &value).unwrap();
+        assert!(
+            variant.validate().is_err()
+                && json::to_string(variant).unwrap() == r#"{"a":{"b":1,"c":2},"d":3}"#
+        );
+        let of_rows = |rows: [Option<&[u8]>; 3]| Arc::new(BinaryArray::from_iter(rows)) as ArrayRef;
+        let names = of_rows([Some(&metadata); 3]);
+        let values = of_rows([None, Some(&value), Some(&sorted)]);
+        let fields = vec![
+            Field::new("metadata", DataType::Binary, false),
+            Field::new("value", DataType::Binary, true),
+        ];
+        let nulls = Some(vec![false, true, true].into());
+        let array: ArrayRef = Arc::new(StructArray::new(fields.into(), vec![names, values], nulls));
+        let extension = [("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())].into();
+        let field = Field::new("v", array.data_type().clone(), true).with_metadata(extension);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![array]).unwrap();
+        for shape in [None, Some("variant"), Some("{d: int64}"), Some("{a: {b: int64}}"), Some("string")] {
+            let shreddings = shape.map_or_else(Shreddings::new, |shape| {
+                Shreddings::new().with_column("v", shape.parse().unwrap())
+            });
+            let written = BatchShredder::new(schema.clone(), &shreddings).unwrap().shred(&batch).unwrap();
+            let column = VariantColumn::try_new(written.column(0)).unwrap();
+            assert!(column.is_null(0));
+            let mut reader = column.reader();
+            for row in [1, 2] {
+                let read = reader.get(row).unwrap().unwrap();
+                read.validate().unwrap();
+                assert_eq!(json::to_string(read).unwrap(), json::to_string(variant).unwrap(), "{shape:?}");
+            }
+            let stored = written.column(0).as_any().downcast_ref::<StructArray>().unwrap();
+            let values = stored.column_by_name("value").and_then(bytes_of).unwrap();
+            if !values.is_null(1) {
+                Variant::new(&metadata, values.value(1)).unwrap().validate_value().unwrap();
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use super::group::Group;
 use super::json_text::write_json;
 use super::shredded_fields::unshredded_fields;
 use super::value_bytes::ValueBytes;
+use crate::evolution::cast_exact;
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
@@ -102,6 +103,32 @@ impl<'a> VariantColumn<'a> {
             .map_err(crate::arrow_error)
     }
 
+    /// All rows with the fields of objects in the order of their names; `None` if they have it, or something is shredded.
+    pub(super) fn sorted(&self) -> Result<Option<StructArray>> {
+        let is_unsorted = |row: &usize| {
+            !self.is_null(*row) && self.unshredded_at(*row).is_ok_and(|variant| !variant.is_sorted())
+        };
+        let first = (0..self.len()).find(is_unsorted).filter(|_| self.is_unshredded());
+        let Some(first) = first else { return Ok(None) };
+        let mut values = ValueBytes::new();
+        for row in 0..self.len() {
+            let Some(value) = self.group.only_value(row) else { continue };
+            match self.unshredded_at(row) {
+                Ok(variant) if row >= first => values.push_sorted(row, variant)?,
+                // Damage stays what it is.
+                _ => values.push(row, value)?,
+            }
+        }
+        let values = values.finish(self.len())?;
+        let (fields, columns, nulls) = self.array.clone().into_parts();
+        let columns = fields.iter().zip(columns).map(|(field, column)| match field.name() == "value" {
+            true => cast_exact(&values, field.data_type()),
+            false => Ok(column),
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        StructArray::try_new(fields, columns, nulls).map(Some).map_err(crate::arrow_error)
+    }
+
     /// Metadata as they are, and values; `None` if some row has names that are not there.
     fn values_of_same_names(&self) -> Result<Option<(ArrayRef, ArrayRef)>> {
         let mut assembler = Assembler::new(self.names.clone());
@@ -109,11 +136,12 @@ impl<'a> VariantColumn<'a> {
         for row in (0..self.len()).filter(|row| !self.is_null(*row)) {
             let names = self.metadata.value(row);
             let value = match self.group.only_value(row) {
-                Some(value) => Variant::new(names, value).map(|variant| Some(variant.bytes())),
+                Some(value) => Ok(Some(value)),
                 None => assembler.bytes(&self.group, row, names),
             };
-            match value.map_err(|error| in_row(error, row))? {
-                Some(value) => values.push(row, value)?,
+            let variant = value.and_then(|value| value.map(|value| Variant::new(names, value)).transpose());
+            match variant.map_err(|error| in_row(error, row))? {
+                Some(variant) => values.push_sorted(row, variant)?,
                 None => return Ok(None),
             }
         }
@@ -127,7 +155,7 @@ impl<'a> VariantColumn<'a> {
         for row in 0..self.len() {
             if let Some(variant) = reader.get(row).map_err(|error| in_row(error, row))? {
                 metadata.push(row, variant.metadata().as_bytes())?;
-                values.push(row, variant.bytes())?;
+                values.push_sorted(row, variant)?;
             }
         }
         let metadata = metadata.finish_filled(self.len(), &EMPTY_METADATA)?;

@@ -176,7 +176,7 @@ impl Group {
 
     /// Appends the value at place `at`, which is behind all places before.
     fn push(&mut self, at: usize, variant: Variant<'_>) -> Result<()> {
-        let Some(typed) = &mut self.typed else { return self.value.push(at, variant.bytes()) };
+        let Some(typed) = &mut self.typed else { return self.value.push_sorted(at, variant) };
         let fits = match (typed, variant.value()?) {
             (Typed::Primitive(values), value) => values.push(at, &value)?,
             (Typed::Object(objects), Value::Object(object)) => {
@@ -185,7 +185,7 @@ impl Group {
             (Typed::Array(arrays), Value::Array(array)) => return arrays.push(at, &array),
             _ => false,
         };
-        if fits { Ok(()) } else { self.value.push(at, variant.bytes()) }
+        if fits { Ok(()) } else { self.value.push_sorted(at, variant) }
     }
 
     /// The arrays of the group's fields, which are so long.

@@ -4,6 +4,7 @@ use arrow_array::builder::make_view;
 use arrow_array::{ArrayRef, BinaryViewArray};
 use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder, ScalarBuffer};
 use marquetry_base::{Error, Result};
+use marquetry_variant::Variant;
 use std::sync::Arc;
 
 /// Byte strings at places that ascend; at the others there is null.
@@ -30,6 +31,14 @@ impl ValueBytes {
     pub(super) fn push(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
         self.write(at, |open| {
             open.extend_from_slice(bytes);
+            Ok(())
+        })
+    }
+
+    /// Appends a variant's value as the byte string at place `at`, with the fields of its objects in the order of their names.
+    pub(super) fn push_sorted(&mut self, at: usize, variant: Variant<'_>) -> Result<()> {
+        self.write(at, |open| {
+            variant.write_sorted(open);
             Ok(())
         })
     }

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, SchemaRef};
 use marquetry::OpenFile;
 use marquetry::arrow::ArrowWriter;
 use marquetry::errors::{Error, ErrorKind};
-use marquetry::variant::{BatchShredder, InferredShredding};
+use marquetry::variant::{BatchShredder, InferredShredding, variant_columns};
 use marquetry_core::write::WriterProperties;
 use std::io;
 
@@ -26,6 +26,8 @@ pub(crate) struct ParquetSink<'a, 'b> {
     bytes: Vec<u64>,
     /// What a sample said of columns of VARIANT.
     inferred: Vec<InferredShredding>,
+    /// Whether columns of VARIANT have another shape than in the input.
+    shreds: bool,
     /// How columns of geometries are written.
     geo: Option<GeoPlan>,
 }
@@ -73,8 +75,8 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         let sample = Sample { destination, schema, properties, shredding, batches, rows: 0, bytes: 0 };
         let is_known = !sample.shredding.needs_sample();
         let state = State::Sampling(Box::new(sample));
-        let mut sink =
-            ParquetSink { state, has_checkpoints, source, bytes: Vec::new(), inferred: Vec::new(), geo };
+        let (bytes, inferred, shreds) = Default::default();
+        let mut sink = ParquetSink { state, has_checkpoints, source, bytes, inferred, shreds, geo };
         if is_known {
             sink.begin()?;
         }
@@ -88,10 +90,12 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         };
         let Sample { destination, schema, properties, shredding, batches, .. } = *sample;
         let (shreddings, inferred) = shredding.complete(&batches, &properties)?;
-        let shredder = match shreddings.is_empty() {
-            true => None,
-            false => Some(BatchShredder::new(schema.clone(), &shreddings)?),
+        // Columns that are not shredded go through it, too: DuckDB's have fields of objects in any order.
+        let shredder = match variant_columns(&schema).is_empty() {
+            true if shreddings.is_empty() => None,
+            _ => Some(BatchShredder::new(schema.clone(), &shreddings)?),
         };
+        self.shreds = !shreddings.is_empty();
         let schema = shredder.as_ref().map_or(schema, |shredder| shredder.schema().clone());
         let writer =
             ArrowWriter::try_new_durable(destination, schema.clone(), Some(properties)).map_err(|error| {
@@ -150,10 +154,10 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         if matches!(self.state, State::Sampling(_)) {
             self.begin()?;
         }
-        let State::Writing { mut writer, shredder } = self.state else {
+        let State::Writing { mut writer, .. } = self.state else {
             return Err(Failure::Check("writing failed before".to_owned()));
         };
-        let has_other_columns = shredder.is_some() || self.geo.as_ref().is_some_and(GeoPlan::adds_columns);
+        let has_other_columns = self.shreds || self.geo.as_ref().is_some_and(GeoPlan::adds_columns);
         if let Some(geo) = self.geo.take() {
             writer.append_key_value_metadata(geo.finish()?).map_err(failure)?;
         }

@@ -4,7 +4,7 @@
 //! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
 //! ```
 
-use crate::metadata::{ParquetMetaData, in_footer};
+use crate::metadata::{ParquetMetaData, RowGroup, in_footer};
 use crate::source::Source;
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, Result};
@@ -123,8 +123,8 @@ fn read_last(
 
 /// Fails if row groups have lost rows: a damaged byte may turn a field into one that nobody knows, and readers pass over those.
 ///
-/// QUIRK: a few writers leave the file's own number of rows at zero; and that of the whole table is in a file of nothing but a footer,
-/// as dask and fastparquet write `_common_metadata`.
+/// QUIRK: a few writers leave the file's own number of rows wrong. Up to version 0.3 fastparquet has that of the whole table in each of
+/// its parts; and so have files of nothing but a footer (`_common_metadata` of dask).
 fn check_rows(metadata: &ParquetMetaData, start: u64) -> Result<()> {
     for row_group in metadata.row_groups() {
         let rows = row_group.head().num_rows;
@@ -134,8 +134,14 @@ fn check_rows(metadata: &ParquetMetaData, start: u64) -> Result<()> {
         }
     }
     let (declared, there) = (metadata.declared_rows(), metadata.num_rows());
-    let is_only_footer = metadata.num_row_groups() == 0 && start <= MAGIC_LEN;
-    match u64::try_from(declared).is_ok_and(|declared| declared > there) && !is_only_footer {
+    let is_missing = u64::try_from(declared).is_ok_and(|declared| declared > there);
+    let have_none = || metadata.num_row_groups() == 0 && start > MAGIC_LEN;
+    let has_lost = |row_group: RowGroup<'_>| {
+        let mut columns = 0..metadata.schema().columns().len();
+        let has_values = |column| row_group.column(column).map_or(true, |chunk| chunk.num_values() > 0);
+        row_group.num_rows() == 0 && columns.any(has_values)
+    };
+    match is_missing && (have_none() || metadata.row_groups().any(has_lost)) {
         true => Err(Error::corrupt(format!("{declared} rows, of which the row groups have {there}"))),
         false => Ok(()),
     }

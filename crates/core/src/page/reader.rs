@@ -31,6 +31,7 @@ pub struct PageReader {
     read_ahead: ReadAhead,
     /// Where the last page ends at the latest, if that is known.
     last_end: u64,
+    counts_dictionaries: bool,
     /// What opens pages and headers, if they are encrypted.
     decryptor: Option<PageDecryptor>,
     /// Memory of the dictionary.
@@ -83,6 +84,7 @@ impl PageReader {
         Ok(PageReader {
             read_ahead: ReadAhead::new(source, options.limits.memory.clone(), end, &buffers),
             last_end,
+            counts_dictionaries: !chunk.created_by().is_some_and(|name| name.starts_with("fastparquet")),
             decryptor,
             options,
             codec: chunk.codec()?,
@@ -188,9 +190,10 @@ impl PageReader {
                 file_len - body
             )));
         }
-        // QUIRK: old versions of parquet-mr do not count the dictionary page's header (PARQUET-816).
+        // QUIRK: old versions of parquet-mr do not count the dictionary page's header (PARQUET-816), those of fastparquet all of it.
         if self.index == 0 && header.type_ == PageType::DICTIONARY_PAGE {
-            self.last_end = self.last_end.saturating_add(len as u64);
+            let uncounted = if self.counts_dictionaries { len } else { len + stored };
+            self.last_end = self.last_end.saturating_add(uncounted as u64);
         }
         if next > self.last_end {
             let behind = next - self.last_end;

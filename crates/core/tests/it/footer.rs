@@ -234,6 +234,10 @@ fn row_groups_without_their_rows_are_damage() {
     assert!(gone.contains("107 rows, of which the row groups have 0"), "{gone}");
     let negative = error(&|file| file.metadata.row_groups[1].num_rows = -7);
     assert!(negative.contains("a row group of -7 rows") && negative.contains("row group 1"), "{negative}");
+    // QUIRK: old parts of fastparquet have the rows of the whole table.
+    file.metadata.num_rows = 1000;
+    let read = read_metadata(&file.finish(), &Limits::default()).unwrap().metadata;
+    assert_eq!((read.num_rows(), read.declared_rows()), (107, 1000));
     // QUIRK: `_common_metadata` of dask has the rows of all files, and no row groups.
     let mut only_footer = File::new(file.metadata.schema.clone());
     only_footer.metadata.num_rows = 107;

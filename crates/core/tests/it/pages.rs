@@ -313,6 +313,19 @@ fn a_page_that_goes_on_behind_its_column_chunk() {
     }
 }
 
+/// Up to version 0.1.4.
+#[test]
+fn dictionaries_that_fastparquet_has_not_counted() {
+    let column = Column::ints([1, 2, 1, 3]);
+    let layout = Layout { encoding: RLE_DICTIONARY, ..v1() };
+    let mut file = File::flat(&column, &layout);
+    let dictionary = (file.offsets[0][1] - file.offsets[0][0]) as i64;
+    file.chunk(0).total_compressed_size -= dictionary;
+    refused(&file, 1, ErrorKind::Corrupt, "behind its column chunk");
+    file.metadata.created_by = Some("fastparquet-python version 1.0.0 (build 111)".into());
+    assert_eq!(file.read_all(&Reading::default()).unwrap().values, column.values);
+}
+
 #[test]
 fn levels_that_the_writer_has_not_counted() {
     let mut file = damaged(&v1(), |_| {});

@@ -2,7 +2,7 @@
 
 use crate::chunk::file::{group, leaf, root};
 use marquetry_base::{Error, ErrorKind, Limits, MemoryBudget};
-use marquetry_core::schema::{NodeKind, Repetition, Schema};
+use marquetry_core::schema::{Leaf, NodeKind, Repetition, Schema};
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Repetition as R, SchemaElement, TimeUnit, Type,
@@ -238,4 +238,19 @@ message m {
   }
 }";
     assert_eq!(schema(&elements).to_string(), expected);
+}
+
+#[test]
+fn names_with_dots_are_not_below_others() {
+    let elements = vec![
+        root(2),
+        group("a", R::OPTIONAL, 2),
+        leaf("b.c", R::OPTIONAL, PhysicalType::Int32),
+        leaf("d", R::OPTIONAL, PhysicalType::Int32),
+        leaf("a.b", R::OPTIONAL, PhysicalType::Int32),
+    ];
+    let schema = schema(&elements);
+    let above = |column: &Leaf| column.dotted_ancestors().map(str::to_owned).collect::<Vec<_>>();
+    let found: Vec<_> = schema.columns().iter().map(above).collect();
+    assert_eq!(found, [vec!["a", "a.b.c"], vec!["a", "a.d"], vec!["a.b"]]);
 }

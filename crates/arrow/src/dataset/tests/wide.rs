@@ -53,12 +53,9 @@ fn columns_are_not_looked_for_one_by_one() {
     ] {
         let folder = wide_table(columns, names);
         let table = || Dataset::open([folder.path()]).unwrap().union_by_name(true).match_by(by);
-        let without_choice = planning(table(), columns, None);
-        let most = without_choice * 20 + Duration::from_millis(200);
-        for every in [1, 2] {
-            let took = planning(table(), columns, Some(every));
-            println!("{by:?}, every {every}: {took:?}, and {without_choice:?} without a choice");
-            assert!(took < most, "{by:?}, every {every}: {took:?}, and {without_choice:?} without a choice");
+        for every in [None, Some(1), Some(2)] {
+            let took = planning(table(), columns, every);
+            assert!(took < Duration::from_secs(10), "{by:?}, every {every:?}: {took:?}");
         }
     }
 }
