@@ -29,7 +29,6 @@ use crate::variant::{BatchShredder, Shreddings};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use batch_schema::check_batch;
-use column_writer::store_of;
 use file_setup::FileSetup;
 use held_memory::HeldMemory;
 use marquetry_base::{Error, Result, Span};
@@ -206,7 +205,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             file: SerializedFileWriter::new(file, schema.clone(), orders, sorting),
             choices: vec![EncodingDecision::default(); columns.len()],
             pending: PendingBatches::default(),
-            spill_store: store_of(&properties),
+            spill_store: properties.page_store(),
             arrow_schema,
             shredder: None,
             schema,

@@ -3,6 +3,7 @@
 use crate::args::ExecutorArgs;
 use crate::engine::Engine;
 use crate::parent;
+use crate::private_folder::private_folder;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use marquetry_ballista::{MESSAGE_SIZE, config, logical_codec, physical_codec, runtime};
 use std::error::Error;
@@ -21,7 +22,7 @@ pub(crate) async fn run(args: ExecutorArgs) -> Result<(), Box<dyn Error + Send +
     reach(&host, port).await?;
     let temporary = match &args.work_dir {
         Some(_) => None,
-        None => Some(tempfile::Builder::new().prefix("marquetry-executor").tempdir()?),
+        None => Some(private_folder("marquetry-executor")?),
     };
     let folder = args.work_dir.or_else(|| Some(temporary.as_ref()?.path().to_owned())).unwrap_or_default();
     let spills = folder.clone();

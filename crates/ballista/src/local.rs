@@ -2,6 +2,7 @@
 
 use crate::args::{LocalArgs, MEMORY_PART};
 use crate::executor::processors;
+use crate::private_folder::private_folder;
 use std::error::Error;
 use std::net::TcpListener;
 use std::path::Path;
@@ -20,7 +21,7 @@ const END: Duration = Duration::from_secs(10);
 
 /// Starts the parts, says where they are, and ends them when this process is told to end.
 pub(crate) async fn run(args: LocalArgs) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let folder = tempfile::Builder::new().prefix("marquetry-ballista").tempdir()?;
+    let folder = private_folder("marquetry-ballista")?;
     let port = if args.port == 0 { free_port()? } else { args.port };
     let Part { process: mut scheduler, stdin: _held } = start(&[
         "scheduler",

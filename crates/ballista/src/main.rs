@@ -9,6 +9,7 @@
 //! engine           runs a task's plan, and tells no numbers that the scheduler cannot add up
 //! executor         runs tasks
 //! local            a scheduler and executors on this machine
+//! private_folder   folders for what tasks write
 //! ```
 
 mod args;
@@ -18,6 +19,7 @@ mod executor;
 mod local;
 mod lost_executors;
 mod parent;
+mod private_folder;
 mod scheduler;
 
 use args::{CommandLine, Role};

@@ -4,6 +4,7 @@ use crate::file_name;
 use crate::other_format;
 use crate::printable::printable;
 use arrow_schema::ArrowError;
+use marquetry::dataset::is_helped_by_union;
 use marquetry::errors::{Error, ErrorKind};
 use marquetry_base::text_without_secrets;
 use std::fmt::{self, Display, Formatter};
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     ClosedPipe,
     /// The caller asked for something that cannot be.
     Usage(String),
+    /// The caller named a file for something that it cannot be, or that is not done with it.
+    UsageOf(PathBuf, String),
     /// The file is bad, or a check failed.
     File(Error),
     /// A check of the file failed.
@@ -26,6 +29,11 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// That a file cannot be what the caller named it for.
+    pub(crate) fn usage_of(file: &Path, message: impl Into<String>) -> Self {
+        Failure::UsageOf(file.to_owned(), message.into())
+    }
+
     /// The file that this is about, as far as it says; else `path`.
     pub(crate) fn file(&self, path: &Path) -> PathBuf {
         self.named_file().unwrap_or_else(|| path.to_owned())
@@ -34,6 +42,7 @@ impl Failure {
     fn named_file(&self) -> Option<PathBuf> {
         match self {
             Failure::File(error) => error.place().file.as_ref().map(|name| PathBuf::from(&**name)),
+            Failure::UsageOf(file, _) => Some(file.clone()),
             _ => None,
         }
     }
@@ -45,6 +54,7 @@ impl Failure {
         match self {
             Failure::File(error) => error,
             Failure::Usage(message) => Error::argument(message),
+            Failure::UsageOf(file, message) => Error::argument(message).in_file(file_name::shown(&file)),
             Failure::Check(message) => Error::unsupported(message),
             Failure::Write(error) => Error::io("cannot write", error),
             Failure::ClosedPipe => Error::io("cannot write", io::ErrorKind::BrokenPipe.into()),
@@ -67,13 +77,16 @@ impl Outcome {
     /// Writes the failure's line to standard error and remembers it.
     pub(crate) fn report(&mut self, file: Option<&Path>, failure: &Failure) {
         match failure {
-            Failure::Usage(_) => self.wrong_usage = true,
+            Failure::Usage(_) | Failure::UsageOf(..) => self.wrong_usage = true,
             Failure::File(error) if error.kind() == ErrorKind::Argument => self.wrong_usage = true,
             _ => self.bad_files = true,
         }
         use io::Write;
         let named = failure.named_file();
-        let file = file.or(named.as_deref());
+        let file = match failure {
+            Failure::UsageOf(file, _) => Some(&**file),
+            _ => file.or(named.as_deref()),
+        };
         let said = match (failure, file) {
             (Failure::File(error), Some(file)) if error.is_damage() => other_format::told(file, error),
             _ => None,
@@ -118,7 +131,9 @@ impl Display for Failure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Failure::ClosedPipe => f.write_str("the output was closed"),
-            Failure::Usage(message) | Failure::Check(message) => f.write_str(message),
+            Failure::Usage(message) | Failure::UsageOf(_, message) | Failure::Check(message) => {
+                f.write_str(message)
+            }
             Failure::File(error) => write_error(error, f),
             Failure::Write(error) => write!(f, "cannot write: {error}"),
         }
@@ -127,10 +142,11 @@ impl Display for Failure {
 
 /// The error's own text, but without the file: the line begins with it.
 fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
-    write!(f, "{}: {}{}", error.kind().name(), error.message(), option_that_helps(error.message()))?;
+    write!(f, "{}: {}", error.kind().name(), error.message())?;
     if let Some(source) = error.get_ref() {
         write!(f, ": {source}")?;
     }
+    f.write_str(option_that_helps(error))?;
     let place = error.place();
     let mut parts = Vec::new();
     parts.extend(place.column.as_ref().map(|column| format!("column {column}")));
@@ -140,9 +156,9 @@ fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
 }
 
-/// The option that does what a message speaks of: the library does not know what it is called here.
-fn option_that_helps(message: &str) -> &'static str {
-    match message.contains("union by name") {
+/// The option that does what an error speaks of: the library does not know what it is called here.
+fn option_that_helps(error: &Error) -> &'static str {
+    match is_helped_by_union(error) {
         true => "; --union-by-name makes it one",
         false => "",
     }

@@ -32,7 +32,6 @@ mod zstd_text;
 
 use crate::args::OnCorruptArg;
 use crate::failure::Failure;
-use crate::file_name;
 use bad_input::bad;
 use byte_stream::ByteStream;
 pub(crate) use input::{Batches, Input, InputOptions};
@@ -49,13 +48,14 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
                 !path.is_dir() && !matches!(Kind::of(path, wanted.args.from), Ok(Kind::Parquet))
             };
             match (paths, paths.iter().find(is_other)) {
-                ([_, _, ..], Some(other)) => Err(Failure::Usage(format!(
-                    "{}: only Parquet files can be read as one table",
-                    file_name::shown(other)
-                ))),
+                ([_, _, ..], Some(other)) => {
+                    let why = "only Parquet files can be read as one table";
+                    Err(Failure::usage_of(other, why))
+                }
                 ([path], Some(_)) => open_one(path, wanted),
                 _ => {
-                    without_effect::refuse(wanted.args, Kind::Parquet)?;
+                    let first = paths.first().map_or(Path::new("-"), PathBuf::as_path);
+                    without_effect::refuse(wanted.args, first, Kind::Parquet)?;
                     parquet::open_many(paths, wanted)
                 }
             }
@@ -66,7 +66,7 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
 fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let origin = ByteStream::new(path);
     let kind = Kind::of(path, wanted.args.from)?;
-    without_effect::refuse(wanted.args, kind)?;
+    without_effect::refuse(wanted.args, path, kind)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
         return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
     }

@@ -69,6 +69,11 @@ pub(crate) fn given() -> Option<Arc<FileDecryptionProperties>> {
     caller::keys().unwrap_or_else(|| KEYS.get().cloned())
 }
 
+/// Whether what waits in temporary files is encrypted there: where keys are given for what is read, or what is written is encrypted.
+pub(crate) fn seal_spills(is_encrypted: bool) -> bool {
+    is_encrypted || given().is_some()
+}
+
 /// Options of reading, with the keys that were given.
 pub(crate) fn reader_options() -> ArrowReaderOptions {
     reader_options_with(given())

@@ -33,6 +33,7 @@
 //! unreferenced    bytes of a file that nothing refers to
 //! ordered_map    a parallel map that keeps the order
 //! other_format   files that are no Parquet, and look like something else
+//! suggestions    what may have been meant
 //! thousands      numbers that were typed with separators
 //! output    standard output: text or JSON
 //! json_stream   JSON that is written while its parts come
@@ -96,6 +97,7 @@ mod signals;
 mod sort;
 mod spinner;
 mod standard_input;
+mod suggestions;
 mod table_source;
 mod terminal;
 mod text_table;
@@ -127,7 +129,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let matches = help::flowing(CommandLine::command()).try_get_matches_from(arguments);
     let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(args) => args,
-        Err(error) => return refused(&thousands::with_tip(error)),
+        Err(error) => return refused(&thousands::with_tip(suggestions::only_near(error))),
     };
     args.memory.apply();
     #[cfg(unix)]

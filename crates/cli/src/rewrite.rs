@@ -29,7 +29,7 @@ mod schemas;
 mod shred;
 
 pub(crate) use column_log::{ColumnAction, ColumnLog};
-pub(crate) use column_setting::{AskedCodec, Name, OfColumn, last_fitting, of_column, rename};
+pub(crate) use column_setting::{AskedCodec, Name, OfColumn, Settings, of_column, rename};
 pub(crate) use edit::Edit;
 pub(crate) use footer::{Footer, column_orders};
 pub(crate) use geo::{GeoPart, merged as merged_geo, of_input as geo_of_input, renamed as renamed_geo};

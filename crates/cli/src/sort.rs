@@ -1,14 +1,15 @@
 //! Sorting rows that need not fit in memory.
 //!
 //! ```text
-//! columns what is typed after --sort-by
-//! curve   places of geometries on a curve
-//! keys    the columns that are named there, and what makes them comparable
-//! packed  batches in little memory, row by row
-//! gather  packed rows at any places become a batch again
-//! run     rows in memory, in order
-//! runs    sorted rows in temporary files
-//! merge   several sorted sequences become one
+//! columns   what is typed after --sort-by
+//! curve     places of geometries on a curve
+//! keys      the columns that are named there, and what makes them comparable
+//! packed    batches in little memory, row by row
+//! gather    packed rows at any places become a batch again
+//! run       rows in memory, in order
+//! run_file  a temporary file, from front to back
+//! runs      sorted rows in temporary files
+//! merge     several sorted sequences become one
 //! ```
 //!
 //! Rows are packed and collected in chunks, a small part of the budget each; several threads sort the chunks. As long as
@@ -23,6 +24,7 @@ mod keys;
 mod merge;
 mod packed;
 mod run;
+mod run_file;
 mod runs;
 
 pub(crate) use columns::{SortColumn, SortColumns};
@@ -32,9 +34,10 @@ use crate::failure::Failure;
 use crate::inputs::Batches;
 use crate::ordered_map::OrderedMap;
 use arrow_schema::SchemaRef;
+use marquetry_core::write::SpillStore;
 use merge::{Merge, Piece, Sequence};
 use run::{Keyed, Run};
-use std::fs::File;
+use run_file::RunFile;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,12 +84,13 @@ impl Budget {
     }
 }
 
-/// The rows of `batches`, sorted. `seen` is told the number of rows as they are taken in.
+/// The rows of `batches`, sorted; those that have no room in memory wait in files of `store`. `seen` is told the number of rows as they are taken in.
 pub(crate) fn sorted(
     batches: Batches,
     schema: &SchemaRef,
     keys: Keys,
     budget: Budget,
+    store: Arc<dyn SpillStore>,
     mut seen: impl FnMut(usize),
 ) -> Result<Batches, Failure> {
     let keys = Arc::new(keys);
@@ -94,7 +98,13 @@ pub(crate) fn sorted(
         let keys = keys.clone();
         OrderedMap::new(batches, budget.threads, move |batch| Keyed::new(&batch?, &keys))
     };
-    let sorter = Sorter { keys: keys.clone(), schema: schema.clone(), budget, resident: AtomicUsize::new(0) };
+    let sorter = Sorter {
+        keys: keys.clone(),
+        schema: schema.clone(),
+        budget,
+        store: store.clone(),
+        resident: AtomicUsize::new(0),
+    };
     let chunks = chunks(keyed, budget.chunk_bytes());
     let mut stored = Vec::new();
     for run in OrderedMap::new(chunks, budget.sorters(), move |chunk| sorter.sort(chunk?)) {
@@ -102,7 +112,7 @@ pub(crate) fn sorted(
         seen(rows);
         stored.push(run);
     }
-    merged(stored, schema.clone(), keys, budget)
+    merged(stored, schema.clone(), keys, budget, &*store)
 }
 
 /// Some batches at a time, of about so many bytes together.
@@ -132,6 +142,7 @@ struct Sorter {
     keys: Arc<Keys>,
     schema: SchemaRef,
     budget: Budget,
+    store: Arc<dyn SpillStore>,
     /// Bytes of sorted rows in memory.
     resident: AtomicUsize,
 }
@@ -139,7 +150,7 @@ struct Sorter {
 /// Sorted rows.
 enum Stored {
     Memory(Run),
-    File(File),
+    File(RunFile),
 }
 
 impl Sorter {
@@ -151,7 +162,7 @@ impl Sorter {
             return Ok((rows, Stored::Memory(run)));
         }
         let batch_rows = self.budget.rows_in_file_batch(bytes / rows.max(1));
-        let file = runs::write_run(&run, &self.schema, batch_rows)?;
+        let file = runs::write_run(&run, &self.schema, batch_rows, &*self.store)?;
         self.resident.fetch_sub(bytes, Ordering::Relaxed);
         Ok((rows, Stored::File(file)))
     }
@@ -163,6 +174,7 @@ fn merged(
     schema: SchemaRef,
     keys: Arc<Keys>,
     budget: Budget,
+    store: &dyn SpillStore,
 ) -> Result<Batches, Failure> {
     let is_file = |stored: &Stored| matches!(stored, Stored::File(_));
     let fan_in = budget.fan_in.max(2);
@@ -172,11 +184,11 @@ fn merged(
         for sorted in std::mem::take(&mut stored) {
             let is_full = group.iter().filter(|stored| is_file(stored)).count() == fan_in;
             if is_full && is_file(&sorted) {
-                longer.push(Stored::File(longer_file(std::mem::take(&mut group), &schema, &keys, budget)?));
+                longer.push(longer_file(std::mem::take(&mut group), &schema, &keys, budget, store)?);
             }
             group.push(sorted);
         }
-        longer.push(Stored::File(longer_file(group, &schema, &keys, budget)?));
+        longer.push(longer_file(group, &schema, &keys, budget, store)?);
         stored = longer;
     }
     let merge = Merge::new(sequences(stored)?, keys, budget.batch_rows)?;
@@ -191,9 +203,11 @@ fn longer_file(
     schema: &SchemaRef,
     keys: &Arc<Keys>,
     budget: Budget,
-) -> Result<File, Failure> {
+    store: &dyn SpillStore,
+) -> Result<Stored, Failure> {
     let rows = budget.rows_in_file_batch(LONG_ROW);
-    runs::write_merged(Merge::new(sequences(group)?, keys.clone(), rows)?, schema)
+    let merge = Merge::new(sequences(group)?, keys.clone(), rows)?;
+    runs::write_merged(merge, schema, store).map(Stored::File)
 }
 
 fn sequences(stored: Vec<Stored>) -> Result<Vec<Sequence>, Failure> {

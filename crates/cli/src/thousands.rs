@@ -9,10 +9,21 @@ pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
         _ => return error,
     };
     if let Some(number) = without_separators(value) {
-        let tip = format!("numbers have no separators: {number}").into();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        let tip = match may_be_a_fraction(value) {
+            false => format!("numbers have no separators: {number}"),
+            true => {
+                format!("this may be read in two ways: say {number} if that is meant, without a separator")
+            }
+        };
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
+}
+
+/// Whether what stands between the digits may be meant as the point of a fraction: `1.500` is fifteen hundred, or one and
+/// a half.
+fn may_be_a_fraction(text: &str) -> bool {
+    text.matches(['.', ',']).count() == 1
 }
 
 /// The digits of a number whose thousands stand apart.
@@ -27,7 +38,7 @@ fn without_separators(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_separators;
+    use super::{may_be_a_fraction, without_separators};
 
     #[test]
     fn thousands_are_put_together() {
@@ -36,6 +47,8 @@ mod tests {
         {
             assert_eq!(without_separators(typed).as_deref(), Some(number));
         }
+        assert!(may_be_a_fraction("1.500") && may_be_a_fraction("1,500"));
+        assert!(!may_be_a_fraction("1_500") && !may_be_a_fraction("1.500.000"));
         for other in ["1000", "1,00", ",000", "1,0a0", "ten", "", "1,,000"] {
             assert_eq!(without_separators(other), None, "{other}");
         }

@@ -42,7 +42,7 @@ mod trusted_statistics;
 pub(crate) use dictionary::dictionary_ranges;
 pub use report::{PruneNote, PruneReport, Stage, StageReport};
 pub use row_group_match::RowGroupMatch;
-pub(crate) use trust::bounds_are_believed;
+pub use trust::bounds_are_believed;
 pub use trusted_statistics::TrustedStatistics;
 
 use crate::metadata::{ColumnChunk, ParquetMetaData, RowGroup};

@@ -10,19 +10,30 @@
 //! | `column_index` | bounds and counts of all pages of a chunk | `ColumnIndex` |
 //! | `bloom` | whether a value may be in a chunk | `BloomFilterHeader` and bits |
 //! | `geo` | where geometries are | `GeospatialStatistics` |
+//! | `observed_page` | what was counted in a page or chunk | |
+//! | `contradictions` | what the file says of them and is not so | all of these |
 
 mod bloom;
 mod chunk_statistics;
 mod column_index;
+mod contradictions;
+mod display;
 mod geo;
 mod level_histogram;
 mod min_max;
 mod min_max_loops;
+mod observed_page;
 pub mod truncate;
 
 pub use bloom::{BloomFilter, BloomFilterHead};
 pub use chunk_statistics::statistics;
 pub use column_index::{ColumnIndexBuilder, PageStatistics, boundary_order};
+pub use contradictions::{
+    AxisRange, WrongBound, exceeded_axis, inexact_bounds, wrong_boundary_order, wrong_bounds,
+    wrong_page_counts, wrong_sizes,
+};
+pub use display::{display_bytes, display_value};
 pub use geo::GeoBounds;
 pub use level_histogram::LevelHistogram;
 pub use min_max::MinMaxStats;
+pub use observed_page::ObservedPage;

@@ -25,6 +25,7 @@ mod partial_row_group;
 mod properties;
 mod row_group;
 mod sample_buffer;
+mod sealed_spills;
 mod settings;
 mod spill;
 #[cfg_attr(not(feature = "fs"), path = "write/spill_folder_off.rs")]
@@ -52,6 +53,7 @@ pub use properties::{
     Encoding, GzipLevel, KeyValue, SortingColumn, StoredForms, TypeSelector, WriterProperties,
     WriterPropertiesBuilder, WriterPropertiesPtr, WriterVersion, ZstdLevel,
 };
+pub use sealed_spills::SealedSpills;
 pub use settings::{BloomSettings, ColumnSettings, Compat, EncodingPolicy, PageVersion, StatisticsLevel};
 pub use spill::Spill;
 pub use spill_folder::SpillFolder;

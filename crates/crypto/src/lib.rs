@@ -31,6 +31,7 @@ mod key_retriever;
 mod module_cipher;
 #[cfg_attr(not(feature = "encryption"), path = "random_off.rs")]
 mod random;
+mod scratch_key;
 mod scrub;
 mod secret_key;
 
@@ -47,4 +48,5 @@ pub use key_management::{
 };
 pub use key_retriever::{KeyRetriever, shown_metadata};
 pub use module_cipher::{CTR_OVERHEAD, GCM_OVERHEAD, LENGTH_BYTES, ModuleCipher, NONCE_BYTES, TAG_BYTES};
+pub use scratch_key::{ScratchKey, Seal};
 pub use secret_key::SecretKey;

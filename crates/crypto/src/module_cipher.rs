@@ -35,7 +35,14 @@ impl ModuleCipher {
         scrubbed(|| self.modes.gcm_encrypt(nonce, aad, data))
     }
 
-    fn gcm_decrypt(&self, nonce: &Nonce, aad: &[u8], input: &[u8], output: &mut [u8], tag: &Tag) -> bool {
+    pub(crate) fn gcm_decrypt(
+        &self,
+        nonce: &Nonce,
+        aad: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+        tag: &Tag,
+    ) -> bool {
         scrubbed(|| self.modes.gcm_decrypt(nonce, aad, input, output, tag))
     }
 

@@ -387,6 +387,16 @@ pub fn covering_of(group: &str) -> Value {
     }})
 }
 
+/// Whether GeoParquet has a kind of this name: points, lines, polygons, several of them, and collections. Those with M are in 2.0 only.
+///
+/// ```
+/// use marquetry_geo::geoparquet::is_geometry_type;
+/// assert!(is_geometry_type("MultiPolygon Z") && !is_geometry_type("Triangle"));
+/// ```
+pub fn is_geometry_type(name: &str) -> bool {
+    is_type(name, true)
+}
+
 fn is_type(name: &str, is_native: bool) -> bool {
     let is_measured = name.ends_with(" M") || name.ends_with(" ZM");
     code_of_name(name).is_some_and(|code| (1..=7).contains(&(code % 1000))) && (is_native || !is_measured)

@@ -97,6 +97,10 @@ fn geojson_is_itself() {
         r#"{"type":"Circle","coordinates":[1,2]}"#,
         r#"{"type":"Point","coordinates":[1]}"#,
         r#"{"type":"Point"}"#,
+        r#"{"type":"Point","coordinates":[null,2]}"#,
+        r#"{"type":"Point","coordinates":[1,null,3]}"#,
+        r#"{"type":"LineString","coordinates":[[1,2],[3,"4"]]}"#,
+        r#"{"type":"Point","coordinates":[1e999,2]}"#,
     ] {
         assert!(geojson::parse(json).is_err(), "{json}");
     }
@@ -283,6 +287,32 @@ fn a_height_in_any_position_is_kept() {
         (r#"{"type":"Point","coordinates":[]}"#, "POINT EMPTY"),
     ] {
         assert_eq!(wkt::to_string(&geojson::parse(json).unwrap()).unwrap(), text);
+    }
+}
+
+#[test]
+fn coordinates_that_json_has_not_are_told() {
+    for (text, said) in [
+        ("POINT (inf 2)", "infinite"),
+        ("POINT (1 -inf)", "infinite"),
+        ("POINT (NaN 2)", "NaN"),
+        ("POINT Z (NaN NaN 3)", "NaN"),
+        ("POINT Z (1 2 inf)", "infinite"),
+        ("LINESTRING (0 0, NaN NaN)", "NaN"),
+        ("MULTIPOINT ((1 2), (inf 4))", "infinite"),
+        ("GEOMETRYCOLLECTION (POLYGON ((0 0, 1 0, inf 1, 0 0)))", "infinite"),
+    ] {
+        let mut out = String::from("x");
+        let error = geojson::write_to(&wkt::parse(text).unwrap(), &mut out).unwrap_err().to_string();
+        assert!(error.contains(said) && out == "x", "{text}: {error}, {out}");
+    }
+    for (text, json) in [
+        ("POINT EMPTY", r#"{"type":"Point","coordinates":[]}"#),
+        ("MULTIPOINT ((1 2), EMPTY)", r#"{"type":"MultiPoint","coordinates":[[1,2],[]]}"#),
+        ("LINESTRING Z (1 2 NaN, 3 4 5)", r#"{"type":"LineString","coordinates":[[1,2],[3,4,5]]}"#),
+        ("POINT M (1 2 inf)", r#"{"type":"Point","coordinates":[1,2]}"#),
+    ] {
+        assert_eq!(geojson::to_string(&wkt::parse(text).unwrap()).unwrap(), json, "{text}");
     }
 }
 

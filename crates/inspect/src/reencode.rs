@@ -8,7 +8,9 @@ use marquetry_core::page::{PageBufferPool, PageOptions};
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout, ValueRepair};
 use marquetry_core::schema::Leaf;
 use marquetry_core::source::Source;
-use marquetry_core::write::{ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, Spill, Workspace};
+use marquetry_core::write::{
+    ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk, SealedSpills, Spill, SpillFolder, Workspace,
+};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::sync::Arc;
@@ -45,6 +47,7 @@ impl ColumnSource {
 pub struct EncoderMemory {
     workspace: Workspace,
     spill: Option<Arc<Spill>>,
+    seals: bool,
     held: usize,
 }
 
@@ -52,6 +55,14 @@ impl EncoderMemory {
     /// What is written is counted in `counters`.
     pub fn counted_by(counters: &Arc<WriteCounters>) -> Self {
         EncoderMemory { workspace: Workspace::counted_by(counters), ..EncoderMemory::default() }
+    }
+
+    /// Whether what waits in the temporary file is [encrypted](SealedSpills) there: for pages that are encrypted where they come from
+    /// or where they go to. Not by default.
+    #[must_use]
+    pub fn with_sealed_spills(mut self, seals: bool) -> Self {
+        self.seals = seals;
+        self
     }
 
     /// Makes room for a chunk that waits for the rest of its row group.
@@ -70,7 +81,12 @@ impl EncoderMemory {
 
     fn spill(&mut self) -> Result<&Arc<Spill>, Error> {
         if self.spill.is_none() {
-            self.spill = Some(Arc::new(Spill::new()?));
+            let folder = SpillFolder::system();
+            let spill = match self.seals {
+                true => Spill::in_store(&SealedSpills::new(Arc::new(folder)))?,
+                false => Spill::in_store(&folder)?,
+            };
+            self.spill = Some(Arc::new(spill));
         }
         self.spill.as_ref().ok_or_else(|| Error::argument("no temporary file"))
     }
@@ -82,6 +98,8 @@ pub struct Reencoder {
     /// The level that each definition level becomes, where the column is written with others.
     levels: Option<Vec<u8>>,
     reader: ColumnReader,
+    /// Whether the file is.
+    is_encrypted: bool,
     /// The dictionary that was read last, and its values as a writer takes them.
     dictionary: Option<(Arc<Dictionary>, Arc<Values>)>,
 }
@@ -107,6 +125,7 @@ impl Reencoder {
         Reencoder {
             leaf: column.clone(),
             levels: None,
+            is_encrypted: metadata.encryption().is_some(),
             reader: ColumnReader::new(source, metadata, row_groups, leaf, target, options)
                 .with_buffer_pool(Arc::new(PageBufferPool::default().counted_by(input.counters.clone()))),
             dictionary: None,
@@ -184,7 +203,7 @@ impl Reencoder {
         settings: &ColumnSettings,
         mut is_enough: impl FnMut(u64, u64) -> bool,
     ) -> Result<(EncodedChunk, u64), Error> {
-        let mut memory = EncoderMemory::default();
+        let mut memory = EncoderMemory::default().with_sealed_spills(self.is_encrypted);
         let mut writer = ColumnWriter::new(&self.leaf, settings)?;
         let (mut done, mut bytes, mut n) = (0, 0, FIRST_ROWS);
         while done < rows {

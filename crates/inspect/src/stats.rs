@@ -18,6 +18,7 @@ mod finish;
 mod footer;
 mod leaf_arrays;
 mod leaf_stats;
+mod moments;
 mod numbers;
 mod options;
 mod quantile_sketch;

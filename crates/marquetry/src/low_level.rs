@@ -154,6 +154,6 @@ pub use marquetry_core::statistics::BloomFilter;
 pub use marquetry_core::write::copy::{CopiedChunk, CopySettings, copy_chunk, drop_bounds};
 pub use marquetry_core::write::{
     BloomSettings, ByteQueue, Candidate, ChunkBytes, ColumnSettings, ColumnWriter, EncodedChunk,
-    EncodingDecision, EncodingPolicy, FileSettings, FileWriter, PageVersion, Spill, SpillFile, SpillFolder,
-    SpillStore, StatisticsLevel, Workspace, WorkspacePool,
+    EncodingDecision, EncodingPolicy, FileSettings, FileWriter, PageVersion, SealedSpills, Spill, SpillFile,
+    SpillFolder, SpillStore, StatisticsLevel, Workspace, WorkspacePool,
 };

@@ -4,6 +4,8 @@
 //! window, slice            bytes, and files that stand behind each other
 //! search                   the last footer or checkpoint, then pages where no footer leads to
 //!   validate_chunk           decodes a chunk to its last value
+//!   hold_against             holds what a footer's file says of a chunk against its values, by page_walk, said_statistics
+//!   beside_pages             what that is, and how it is left behind
 //!   find_pages               pages by their headers; filler: what else stands between pages
 //!   infer_schema             a schema from pages alone
 //!     layout_finder            all ways to cut pages into columns and row groups
@@ -19,9 +21,13 @@
 //! and all columns have as many rows. Nothing is invented: what was found without a footer has no statistics, and if the
 //! schema is not certain, the caller is asked for it. Pages without checksums may have damage that nothing shows; the report
 //! names row groups with such pages.
+//!
+//! Statistics, indexes and bloom filters that values contradict are left behind: readers would pass over rows that are there. The
+//! report tells, and if no checksum says that the values are right, it is less certain of them.
 #![forbid(unsafe_code)]
 
 mod ambiguity;
+mod beside_pages;
 mod byte_histogram;
 mod encrypted;
 mod encryption;
@@ -29,6 +35,7 @@ mod filler;
 mod find_pages;
 mod found_page;
 mod group_layout;
+mod hold_against;
 mod infer_schema;
 mod infer_type;
 mod layout_cost;
@@ -37,10 +44,12 @@ mod null_chunk;
 mod open_page;
 mod options;
 mod page_set;
+mod page_walk;
 mod parallel;
 mod recovery;
 mod report;
 mod row_groups;
+mod said_statistics;
 mod search;
 mod search_budget;
 mod slice;

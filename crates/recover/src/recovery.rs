@@ -1,5 +1,6 @@
 //! The kept row groups of a broken file, ready to be written as a new file.
 
+use crate::beside_pages::BesidePages;
 use crate::null_chunk::null_chunk;
 use crate::report::Report;
 use marquetry_base::{Error, Limits, Result};
@@ -28,6 +29,8 @@ pub(crate) struct KeptGroup {
     pub(crate) index: usize,
     /// Whether each column is lost.
     pub(crate) is_lost: Vec<bool>,
+    /// What is left behind of each column.
+    pub(crate) left_out: Vec<Vec<BesidePages>>,
 }
 
 impl Recovery {
@@ -62,13 +65,18 @@ impl Recovery {
             let (metadata, row_group) = (&group.metadata, group.metadata.row_group(group.index));
             let has_order = metadata.column_orders() == self.column_orders.as_deref();
             let mut chunks = Vec::new();
-            for (column, is_lost) in group.is_lost.iter().enumerate() {
+            for (column, (is_lost, left_out)) in group.is_lost.iter().zip(&group.left_out).enumerate() {
                 let leaf = metadata.schema().column(column);
                 if *is_lost {
                     chunks.push(null_chunk(leaf, row_group.num_rows())?);
                     continue;
                 }
+                let copy = copy
+                    .clone()
+                    .with_ignore_offset_index(left_out.contains(&BesidePages::OffsetIndex))
+                    .with_drop_page_statistics(left_out.contains(&BesidePages::PageStatistics));
                 let mut chunk = copy_chunk(&group.source, metadata, group.index, column, &copy)?.chunk;
+                left_out.iter().for_each(|what| what.remove_from(&mut chunk));
                 if !has_order {
                     drop_bounds(&mut chunk);
                 }

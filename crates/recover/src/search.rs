@@ -1,10 +1,12 @@
 //! Searches a file, or one of several behind each other, for row groups.
 
+use crate::beside_pages::{CheckedChunk, Contradiction};
 use crate::encryption::looks_encrypted;
 use crate::filler;
 use crate::find_pages::find_pages;
 use crate::found_page::FoundPage;
 use crate::group_layout::{OrphanPages, RebuiltGroup};
+use crate::hold_against::check_chunk;
 use crate::infer_schema::infer_schema;
 use crate::options::RecoverOptions;
 use crate::page_set::PageSet;
@@ -13,13 +15,12 @@ use crate::recovery::{KeptGroup, Recovery};
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
-use crate::validate_chunk::validate_chunk;
 use crate::window::{FIRST_PAGE, Window};
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_footer};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::ChecksumTrust;
-use marquetry_core::schema::{Repetition, Schema};
+use marquetry_core::schema::{Leaf, Repetition, Schema};
 use marquetry_core::source::Source;
 use marquetry_format as format;
 use std::collections::HashMap;
@@ -138,7 +139,6 @@ impl<'a> Search<'a> {
 
     /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says.
     fn check_groups(&mut self, metadata: &Arc<ParquetMetaData>, footer: u64) -> Result<Vec<Range<u64>>> {
-        let trust = ChecksumTrust::of_writer(metadata.created_by());
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
         let mut is_lost_before = false;
         for group in metadata.row_groups() {
@@ -149,18 +149,15 @@ impl<'a> Search<'a> {
             let footer = metadata.clone();
             // A damaged chunk does not stop the validation of the others.
             let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
-                let group = footer.row_group(index);
-                let checked = group.column(column).and_then(|chunk| {
-                    validate_chunk(&source, chunk, group.num_rows(), trust, &limits)
-                        .map_err(|error| error.in_column(chunk.leaf().dotted().clone()))
-                });
+                let checked = check_chunk(&source, &footer, index, column, &limits)
+                    .map_err(|error| error.in_column(footer.schema().column(column).dotted().clone()));
                 match checked {
                     Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
-                    checked => Ok(checked.err()),
+                    checked => Ok(checked),
                 }
             });
-            let errors = checked.into_iter().collect::<Result<Vec<_>>>()?;
-            let is_anywhere = errors.is_empty() || errors.iter().any(Option::is_none);
+            let chunks = checked.into_iter().collect::<Result<Vec<_>>>()?;
+            let is_anywhere = chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok());
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
                 is_lost_before = true;
                 self.report.lose(self.base + at..self.base + at, Some(group.num_rows()), NOT_THERE);
@@ -170,8 +167,8 @@ impl<'a> Search<'a> {
                 unknown.push(at..bytes.start);
             }
             at = at.max(bytes.end);
-            let why = "a row group of the footer, all values decoded";
-            self.keep(metadata, group.index(), bytes, errors, why, Confidence::Exact);
+            let (why, confidence) = trusted_so_far(&chunks);
+            self.keep(metadata, group.index(), bytes, chunks, why, confidence);
         }
         if is_lost_before && at < footer {
             unknown.push(at..footer);
@@ -185,43 +182,62 @@ impl<'a> Search<'a> {
         metadata: &Arc<ParquetMetaData>,
         index: usize,
         bytes: Range<u64>,
-        errors: Vec<Option<Error>>,
-        why: impl Into<String>,
+        chunks: Vec<Result<CheckedChunk>>,
+        why: String,
         confidence: Confidence,
     ) {
         let bytes = bytes.start + self.base..bytes.end + self.base;
         let rows = metadata.row_group(index).num_rows();
-        let Some(error) = errors.iter().flatten().next() else {
-            let kept = KeptRowGroup { bytes, rows, nulls: Vec::new(), why: why.into(), confidence };
-            let is_lost = vec![false; errors.len()];
-            return self.push(metadata, index, is_lost, kept);
-        };
-        let error = error.to_string();
-        let lost: Vec<bool> = errors.iter().map(Option::is_some).collect();
-        match self.options.partial.then(|| nulls(metadata.schema(), &lost)) {
-            Some(Ok(is_lost)) => {
-                let columns = metadata.schema().columns().iter().zip(&is_lost);
-                let nulls =
-                    columns.filter(|(_, lost)| **lost).map(|(leaf, _)| leaf.dotted().to_string()).collect();
-                let why = format!("{}; {error}", why.into());
-                let kept = KeptRowGroup { bytes, rows, nulls, why, confidence };
-                self.push(metadata, index, is_lost, kept);
+        let mut kept = KeptRowGroup { bytes, rows, nulls: Vec::new(), why, confidence };
+        let is_lost = match chunks.iter().find_map(|chunk| chunk.as_ref().err()) {
+            None => vec![false; chunks.len()],
+            Some(error) => {
+                let error = error.to_string();
+                let lost: Vec<bool> = chunks.iter().map(Result::is_err).collect();
+                match self.options.partial.then(|| nulls(metadata.schema(), &lost)) {
+                    Some(Ok(is_lost)) => {
+                        kept.why = format!("{}; {error}", kept.why);
+                        is_lost
+                    }
+                    Some(Err(why)) => {
+                        return self.report.lose(kept.bytes, Some(rows), format!("{why}: {error}"));
+                    }
+                    None => return self.report.lose(kept.bytes, Some(rows), error),
+                }
             }
-            Some(Err(why)) => self.report.lose(bytes, Some(rows), format!("{why}: {error}")),
-            None => self.report.lose(bytes, Some(rows), error),
+        };
+        let mut left_out = Vec::with_capacity(chunks.len());
+        for ((leaf, is_lost), chunk) in metadata.schema().columns().iter().zip(&is_lost).zip(chunks) {
+            if *is_lost {
+                kept.nulls.push(leaf.dotted().to_string());
+            }
+            let chunk = chunk.ok().filter(|_| !is_lost).unwrap_or_default();
+            chunk.contradictions.iter().for_each(|found| {
+                self.leave_out(&mut kept, leaf, chunk.is_proven, found);
+            });
+            left_out.push(chunk.contradictions.into_iter().map(|found| found.what).collect());
         }
+        let (source, metadata) = (self.window.source.clone(), metadata.clone());
+        self.groups.push(KeptGroup { source, metadata, index, is_lost, left_out });
+        self.report.row_groups.push(kept);
     }
 
-    fn push(
-        &mut self,
-        metadata: &Arc<ParquetMetaData>,
-        index: usize,
-        is_lost: Vec<bool>,
-        kept: KeptRowGroup,
-    ) {
-        let (source, metadata) = (self.window.source.clone(), metadata.clone());
-        self.groups.push(KeptGroup { source, metadata, index, is_lost });
-        self.report.row_groups.push(kept);
+    /// Reports what is left out of a row group that is kept. If values may be what is wrong, they are less certain.
+    fn leave_out(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, is_proven: bool, found: &Contradiction) {
+        let ((name, becomes), start) = (found.what.names(), group.bytes.start);
+        let what = format!("{name} of {} in the row group at byte {start} {becomes}", leaf.dotted());
+        let (rest, confidence) = match (found.accuses_values, is_proven) {
+            (false, _) => ("", Confidence::Exact),
+            (true, true) => ("; the values have right checksums", Confidence::Exact),
+            (true, false) => {
+                ("; the values may be what is wrong: they have no checksums", Confidence::Medium)
+            }
+        };
+        self.report.decide(what, format!("{}{rest}", found.why), confidence);
+        if found.accuses_values && !is_proven && group.confidence != Confidence::Low {
+            group.confidence = Confidence::Low;
+            group.why.push_str(", but not as the file says of them");
+        }
     }
 
     /// Searches a range that no footer covers for row groups.
@@ -330,14 +346,14 @@ impl<'a> Search<'a> {
     fn keep_found(&mut self, schema: Vec<format::SchemaElement>, found: Vec<RebuiltGroup>) -> Result<()> {
         let (mut row_groups, mut known) = (Vec::new(), Vec::new());
         for RebuiltGroup { rows, chunks, bytes, is_proven, is_chosen, is_anchored, pages } in found {
-            let (mut columns, mut errors) = (Vec::new(), Vec::new());
+            let (mut columns, mut checked) = (Vec::new(), Vec::new());
             for chunk in chunks {
-                let (meta_data, error) = match chunk {
-                    Ok(meta) => (Some(meta), None),
-                    Err(error) => (None, Some(error)),
+                let (meta_data, chunk) = match chunk {
+                    Ok(meta) => (Some(meta), Ok(CheckedChunk::default())),
+                    Err(error) => (None, Err(error)),
                 };
                 columns.push(format::ColumnChunk { meta_data, ..format::ColumnChunk::default() });
-                errors.push(error);
+                checked.push(chunk);
             }
             let num_rows = i64::try_from(rows).unwrap_or(i64::MAX);
             row_groups.push(format::RowGroup { num_rows, columns, ..format::RowGroup::default() });
@@ -346,18 +362,18 @@ impl<'a> Search<'a> {
                 (false, false) | (true, true) => Confidence::Medium,
                 (false, true) => Confidence::Low,
             };
-            let checksums = if is_proven { "with right checksums" } else { "not all with checksums" };
+            let checksums = checksums(is_proven);
             let chosen = if is_chosen { ", ends of chunks chosen among several" } else { "" };
             let why =
                 format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}");
-            known.push((bytes, errors, why, confidence));
+            known.push((bytes, checked, why, confidence));
         }
         let created_by = self.created_by().map(format::ThriftString::from);
         let thrift =
             format::FileMetaData { schema, row_groups, created_by, ..format::FileMetaData::default() };
         let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &self.options.limits)?);
-        for (index, (bytes, errors, why, confidence)) in known.into_iter().enumerate() {
-            self.keep(&metadata, index, bytes, errors, why, confidence);
+        for (index, (bytes, checked, why, confidence)) in known.into_iter().enumerate() {
+            self.keep(&metadata, index, bytes, checked, why, confidence);
         }
         Ok(())
     }
@@ -410,6 +426,17 @@ impl<'a> Search<'a> {
             limits: options.limits.clone(),
         })
     }
+}
+
+/// How a row group of a footer is known, and how certain it is, as far as its pages tell.
+fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
+    let is_proven = chunks.iter().flatten().all(|chunk| chunk.is_proven);
+    let why = format!("a row group of the footer, {}, all values decoded", checksums(is_proven));
+    (why, if is_proven { Confidence::Exact } else { Confidence::High })
+}
+
+fn checksums(is_proven: bool) -> &'static str {
+    if is_proven { "with right checksums" } else { "not all with checksums" }
 }
 
 /// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.

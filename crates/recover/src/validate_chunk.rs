@@ -13,13 +13,16 @@ use marquetry_core::source::Source;
 use marquetry_format as format;
 use std::sync::Arc;
 
-/// Decodes all values of a chunk. Fails if that is impossible, or if there are fewer or more than `rows` rows.
+/// Decodes all values of a chunk, and calls `look` with some rows after the others: with definition levels, if there are lists or
+/// `keeps_levels`. Fails if that is impossible, or if there are fewer or more than `rows` rows.
 pub(crate) fn validate_chunk(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
     rows: u64,
     trust: ChecksumTrust,
     limits: &Arc<Limits>,
+    keeps_levels: bool,
+    mut look: impl FnMut(&ColumnBatch) -> Result<()>,
 ) -> Result<()> {
     let leaf = chunk.leaf();
     let target = ReadTarget {
@@ -27,7 +30,7 @@ pub(crate) fn validate_chunk(
         max_def: leaf.max_def(),
         max_rep: leaf.max_rep(),
         repeated_ancestor_def_level: 0,
-        keep_levels: leaf.max_rep() > 0,
+        keep_levels: leaf.max_rep() > 0 || keeps_levels,
         is_text: leaf.logical().is_some_and(marquetry_core::logical_type::LogicalType::is_text),
         layout: ValueLayout::Native,
         repair: ValueRepair::None,
@@ -39,10 +42,12 @@ pub(crate) fn validate_chunk(
     let mut left = rows;
     while left > 0 {
         let n = left.min(ROWS_PER_BATCH);
-        let read = reader.read(n as usize, &mut ColumnBatch::new(shape))? as u64;
+        let mut batch = ColumnBatch::new(shape);
+        let read = reader.read(n as usize, &mut batch)? as u64;
         if read < n {
             return Err(Error::truncated(format!("{} rows are missing", left - read)));
         }
+        look(&batch)?;
         left -= n;
     }
     if reader.read(1, &mut ColumnBatch::new(shape))? > 0 {
@@ -93,7 +98,7 @@ pub(crate) fn describe(
         let meta = metadata(pages, leaf, codec);
         let lone = lone(meta.clone(), leaf, rows, created_by, &window.limits)?;
         let chunk = lone.row_group(0).column(0)?;
-        match validate_chunk(&window.source, chunk, rows, trust, &window.limits) {
+        match validate_chunk(&window.source, chunk, rows, trust, &window.limits, false, |_| Ok(())) {
             Ok(()) => return Ok(meta),
             Err(error) if error.stops_reading() => return Err(error),
             Err(error) => why = error,

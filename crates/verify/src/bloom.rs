@@ -1,14 +1,13 @@
 //! Checks bloom filters: that they can be read, and contain every value of their chunk.
 
 use crate::context::VerifyContext;
-use crate::display::display_value;
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{Error, ErrorLocation, MemoryReservation, Result};
 use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::page_index::{read_bloom_filter, read_bloom_filter_header};
 use marquetry_core::schema::Leaf;
-use marquetry_core::statistics::BloomFilter;
+use marquetry_core::statistics::{BloomFilter, display_value};
 
 const UNREADABLE: Rule = rule(
     "bloom-unreadable",

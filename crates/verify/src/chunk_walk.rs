@@ -6,7 +6,6 @@ use crate::context::VerifyContext;
 use crate::findings::Findings;
 use crate::index::{self, Indexes};
 use crate::levels::{LevelReader, Start};
-use crate::observed_page::ObservedPage;
 use crate::page::{self, PageTotals};
 use crate::rule::Level;
 use crate::sibling_levels::Signatures;
@@ -16,7 +15,7 @@ use marquetry_base::{ErrorKind, ErrorLocation, Result};
 use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::page::{DataPage, LocatedHeader, PageBuffers, PageReader};
 use marquetry_core::sort_order::SortOrder;
-use marquetry_core::statistics::LevelHistogram;
+use marquetry_core::statistics::{LevelHistogram, ObservedPage};
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{CompressionCodec, PageHeader, PageType, Reader, Statistics};
 

@@ -2,7 +2,6 @@
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
-use crate::observed_page::ObservedPage;
 use crate::rule::{Level, Rule, Severity, rule};
 use crate::statistics;
 use marquetry_base::ErrorLocation;
@@ -10,9 +9,8 @@ use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::page::LocatedHeader;
 use marquetry_core::page_index::{read_column_index, read_offset_index};
 use marquetry_core::schema::Leaf;
-use marquetry_core::statistics::boundary_order;
-use marquetry_format::{BoundaryOrder, ColumnIndex, OffsetIndex};
-use std::cmp::Ordering;
+use marquetry_core::statistics::{ObservedPage, wrong_boundary_order, wrong_page_counts};
+use marquetry_format::{ColumnIndex, OffsetIndex};
 use std::ops::Range;
 
 const UNREADABLE: Rule = rule(
@@ -216,23 +214,9 @@ fn check_column_index(
             );
         }
     }
-    let sorted = boundary_order(order, &index.null_pages, &index.min_values, &index.max_values);
-    let declared = index.boundary_order;
-    // Lists in both orders at once count as ascending in `boundary_order`.
-    let is_constant = || {
-        let values = || index.null_pages.iter().zip(&index.min_values).filter(|(is_null, _)| !**is_null);
-        values().zip(values().skip(1)).all(|(a, b)| order.compare(a.1, b.1) == Some(Ordering::Equal))
-    };
-    let holds = match declared {
-        BoundaryOrder::UNORDERED => true,
-        BoundaryOrder::ASCENDING => sorted == BoundaryOrder::ASCENDING,
-        BoundaryOrder::DESCENDING => {
-            sorted == BoundaryOrder::DESCENDING || sorted == BoundaryOrder::ASCENDING && is_constant()
-        }
-        _ => false,
-    };
-    if is_valid && !holds {
-        findings.add(&BOUNDARY, place.clone(), || format!("{declared} is said, {sorted} is true"));
+    if let Some(sorted) = wrong_boundary_order(index, order).filter(|_| is_valid) {
+        findings
+            .add(&BOUNDARY, place.clone(), || format!("{} is said, {sorted} is true", index.boundary_order));
     }
     true
 }
@@ -291,7 +275,9 @@ impl Indexes {
             check_location(index, i, start, rows_before, seen, place, findings);
         }
         if let Some(index) = self.column.as_ref().filter(|index| i < index.null_pages.len()) {
-            check_counts(index, i, leaf, seen, place, findings);
+            for message in wrong_page_counts(index, i, leaf, seen) {
+                findings.add(&COUNTS, place.clone(), || message);
+            }
             if let (Some(bounds), false) = (&seen.bounds, index.null_pages[i]) {
                 let (min, max) = (Some(&index.min_values[i][..]), Some(&index.max_values[i][..]));
                 statistics::check_bounds(&BOUNDS, leaf, bounds, (min, max), place, findings);
@@ -346,44 +332,5 @@ fn check_location(
         && u64::try_from(*said) != Ok(bytes)
     {
         findings.add(&BYTES, place.clone(), || format!("{said} bytes are said, {bytes} are there"));
-    }
-}
-
-fn check_counts(
-    index: &ColumnIndex,
-    i: usize,
-    leaf: &Leaf,
-    seen: &ObservedPage,
-    place: &ErrorLocation,
-    findings: &mut Findings,
-) {
-    let mut wrong = |message: String| findings.add(&COUNTS, place.clone(), || message);
-    if let Some(levels) = &seen.levels {
-        let is_null = levels.values() == 0;
-        if index.null_pages[i] != is_null {
-            wrong(format!("null page: {}, there are {} values", index.null_pages[i], levels.values()));
-            return;
-        }
-        let nulls = index.null_counts.as_ref().and_then(|counts| counts.get(i));
-        if let Some(nulls) = nulls.filter(|nulls| !seen.nulls().is_some_and(|range| range.contains(*nulls))) {
-            wrong(format!("null count {nulls}, there are {}", levels.nulls()));
-        }
-        let histograms = [
-            ("definition", index.definition_level_histograms.as_ref(), levels.def(), leaf.max_def()),
-            ("repetition", index.repetition_level_histograms.as_ref(), levels.rep(), leaf.max_rep()),
-        ];
-        for (name, histograms, counted, max) in histograms {
-            let width = usize::from(max) + 1;
-            let said = histograms.and_then(|all| all.chunks_exact(width).nth(i));
-            if let Some(said) = said.filter(|said| *said != counted) {
-                wrong(format!("histogram of {name} levels {said:?}, counted {counted:?}"));
-            }
-        }
-    }
-    let nans = index.nan_counts.as_ref().and_then(|counts| counts.get(i));
-    if let (Some(nans), Some(counted)) = (nans, seen.bounds.as_ref().and_then(|bounds| bounds.nan_count()))
-        && u64::try_from(*nans) != Ok(counted)
-    {
-        wrong(format!("NaN count {nans}, there are {counted}"));
     }
 }

@@ -53,7 +53,6 @@ mod judgement;
 mod leaf_shape;
 mod levels;
 mod nesting;
-mod observed_page;
 mod options;
 mod page;
 #[cfg(feature = "profile")]

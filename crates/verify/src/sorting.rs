@@ -1,7 +1,6 @@
 //! Checks that rows are in the order of the sorting columns.
 
 use crate::context::VerifyContext;
-use crate::display::display_value;
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{ErrorLocation, Result};
@@ -9,6 +8,7 @@ use marquetry_core::nesting::NestedField;
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::{SortOrder, plain_value};
+use marquetry_core::statistics::display_value;
 use marquetry_format::SortingColumn;
 use std::cmp::Ordering;
 

@@ -1,17 +1,18 @@
 //! Checks statistics of chunks and pages: their form, and whether they are true.
 
 use crate::context::VerifyContext;
-use crate::display::display_value;
 use crate::findings::Findings;
-use crate::observed_page::ObservedPage;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::ErrorLocation;
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;
-use marquetry_core::statistics::{GeoBounds, MinMaxStats};
+use marquetry_core::statistics::{
+    GeoBounds, MinMaxStats, ObservedPage, display_value, exceeded_axis, inexact_bounds, wrong_bounds,
+    wrong_sizes,
+};
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{BoundingBox, SizeStatistics, Statistics};
+use marquetry_format::{SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
 const FORM: Rule = rule(
@@ -273,14 +274,8 @@ pub(crate) fn check_bounds(
     place: &ErrorLocation,
     findings: &mut Findings,
 ) {
-    let sides = [("min", min, bounds.min(), Ordering::Greater), ("max", max, bounds.max(), Ordering::Less)];
-    for (name, said, actual, wrong) in sides {
-        let (Some(said), Some(actual)) = (said, actual) else { continue };
-        if bounds.order().compare(said, actual) == Some(wrong) {
-            findings.add(rule, place.clone(), || {
-                format!("{name} is {}, there is {}", display_value(leaf, said), display_value(leaf, actual))
-            });
-        }
+    for wrong in wrong_bounds(bounds, min, max) {
+        findings.add(rule, place.clone(), || wrong.describe(leaf));
     }
 }
 
@@ -335,22 +330,12 @@ fn check_exact(
     place: &ErrorLocation,
     findings: &mut Findings,
 ) {
-    let sides = [
-        ("min", statistics.is_min_value_exact, &statistics.min_value, bounds.min(), Ordering::Less),
-        ("max", statistics.is_max_value_exact, &statistics.max_value, bounds.max(), Ordering::Greater),
-    ];
-    for (name, is_exact, said, actual, further) in sides {
-        let (Some(true), Some(said), Some(actual)) = (is_exact, said, actual) else { continue };
-        // Another rule reports a bound that does not even bound the values.
-        if bounds.order().compare(said, actual) == Some(further) {
-            findings.add(&EXACT, place.clone(), || {
-                format!(
-                    "{name} is {} and said to be exact, it is {}",
-                    display_value(leaf, said),
-                    display_value(leaf, actual)
-                )
-            });
-        }
+    // Another rule reports a bound that does not even bound the values.
+    for wrong in inexact_bounds(bounds, statistics) {
+        findings.add(&EXACT, place.clone(), || {
+            let [said, actual] = [wrong.said, wrong.actual].map(|value| display_value(leaf, value));
+            format!("{} is {said} and said to be exact, it is {actual}", wrong.name)
+        });
     }
 }
 
@@ -367,36 +352,15 @@ pub(crate) fn check_sizes(
     place: &ErrorLocation,
     findings: &mut Findings,
 ) {
-    let sizes = size_statistics(chunk);
-    if let (Some(sizes), Some(levels)) = (&sizes, &seen.levels) {
-        let histograms = [
-            ("definition", &sizes.definition_level_histogram, levels.def()),
-            ("repetition", &sizes.repetition_level_histogram, levels.rep()),
-        ];
-        for (name, said, counted) in histograms {
-            // Another rule reports wrong lengths and sums.
-            let sum = |said: &[i64]| said.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
-            let is_possible =
-                |said: &[i64]| said.len() == counted.len() && sum(said) == Some(chunk.num_values());
-            if let Some(said) = said.as_ref().filter(|said| is_possible(said) && said[..] != *counted) {
-                findings.add(&SIZES, place.clone(), || {
-                    format!("{name} levels {said:?} are said, {counted:?} are counted")
-                });
-            }
+    if let Some(sizes) = size_statistics(chunk) {
+        for message in wrong_sizes(&sizes, chunk.num_values(), seen) {
+            findings.add(&SIZES, place.clone(), || message);
         }
-    }
-    let said = sizes.and_then(|sizes| sizes.unencoded_byte_array_data_bytes);
-    if let (Some(said), Some(bytes)) = (said, seen.byte_array_bytes)
-        && u64::try_from(said) != Ok(bytes)
-    {
-        findings.add(&SIZES, place.clone(), || {
-            format!("{said} bytes of byte strings are said, {bytes} are there")
-        });
     }
     let said = chunk.meta_data().ok().and_then(|meta| meta.geospatial_statistics);
     let (Some(said), Some(actual)) = (said, geo.and_then(GeoBounds::finish)) else { return };
     if let (Some(said), Some(actual)) = (&said.bbox, &actual.bbox)
-        && let Some((axis, said, actual)) = outside(said, actual)
+        && let Some((axis, said, actual)) = exceeded_axis(said, actual)
     {
         findings.add(&GEO, place.clone(), || {
             format!("{axis} from {} to {}, there are {} to {}", said.0, said.1, actual.0, actual.1)
@@ -408,24 +372,4 @@ pub(crate) fn check_sizes(
     {
         findings.add(&GEO, place.clone(), || format!("geometry type {missing} is not in the list"));
     }
-}
-
-type Extent = (f64, f64);
-
-/// The first axis on which `actual` exceeds the box `said`.
-fn outside(said: &BoundingBox, actual: &BoundingBox) -> Option<(&'static str, Extent, Extent)> {
-    let both = |min: Option<f64>, max: Option<f64>| Some((min?, max?));
-    let axes = [
-        ("x", Some((said.xmin, said.xmax)), Some((actual.xmin, actual.xmax))),
-        ("y", Some((said.ymin, said.ymax)), Some((actual.ymin, actual.ymax))),
-        ("z", both(said.zmin, said.zmax), both(actual.zmin, actual.zmax)),
-        ("m", both(said.mmin, said.mmax), both(actual.mmin, actual.mmax)),
-    ];
-    axes.into_iter().find_map(|(axis, said, actual)| {
-        let (said, actual) = (said?, actual?);
-        // SPEC: xmin above xmax is a box across the antimeridian. It is not checked: neither that of the file, nor whether the
-        // file's has all that is across it.
-        let is_wrapped = axis == "x" && (said.0 > said.1 || actual.0 > actual.1);
-        (!is_wrapped && (said.0 > actual.0 || said.1 < actual.1)).then_some((axis, said, actual))
-    })
 }

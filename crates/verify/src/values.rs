@@ -1,7 +1,6 @@
 //! Decodes dictionaries and pages, and checks values against the schema.
 
 use crate::bloom::Filter;
-use crate::display::{display_value, escaped};
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{CancelToken, Error, ErrorLocation, Limits, MemoryBudget, Result};
@@ -9,7 +8,7 @@ use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::page::{DataPage, LocatedHeader};
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::{SortOrder, plain_value};
-use marquetry_core::statistics::{BloomFilter, GeoBounds, MinMaxStats};
+use marquetry_core::statistics::{BloomFilter, GeoBounds, MinMaxStats, display_bytes, display_value};
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, check_indices, look_up};
 use marquetry_encoding::{Decode, EncodedPage, PhysicalType, Values, registry};
 use marquetry_format::Encoding;
@@ -388,7 +387,7 @@ impl ValueCheck {
             let mut scratch = [0; 8];
             let value = plain_value(values, at, &mut scratch);
             findings.add(rule, place.clone(), || match self {
-                ValueCheck::Text => format!("{what} is {}", escaped(value)),
+                ValueCheck::Text => format!("{what} is {}", display_bytes(value)),
                 _ => format!("{what} is {}", display_value(leaf, value)),
             });
         }

@@ -17,7 +17,7 @@ use marquetry_core::metrics::WriteCounters;
 use marquetry_core::nesting::ShreddedColumn;
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::write::{
-    ColumnSettings, ColumnWriter, Spill, SpillFolder, SpillStore, WorkspacePool, WriterProperties,
+    ColumnSettings, ColumnWriter, Spill, SpillStore, WorkspacePool, WriterProperties,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ impl ArrowRowGroupWriterFactory {
             pool: Arc::new(WorkspacePool::new(!properties.is_memory_bounded(), counters)),
             memory_limit: properties.memory_limit(),
             memory: properties.memory().clone(),
-            spill_store: store_of(properties),
+            spill_store: properties.page_store(),
         }
     }
 
@@ -97,11 +97,6 @@ impl ArrowRowGroupWriterFactory {
         }
         Ok(writers)
     }
-}
-
-/// The store that the properties name, or the default one.
-pub(super) fn store_of(properties: &WriterProperties) -> Arc<dyn SpillStore> {
-    properties.spill_store().cloned().unwrap_or_else(|| Arc::new(SpillFolder::system()))
 }
 
 /// What the columns of a row group hold together.

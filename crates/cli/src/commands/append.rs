@@ -93,7 +93,8 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
     let counters = Arc::default();
     for (input, map) in &inputs {
         let (schema, orders) = (metadata.schema(), metadata.column_orders());
-        let target = CopyTarget { schema, orders, counters: &counters };
+        let target =
+            CopyTarget { schema, orders, counters: &counters, is_encrypted: metadata.encryption().is_some() };
         copy_row_groups(input, map, target, &mut log, |rows, chunks, sorting| {
             Ok(edit.write_row_group(rows, chunks, sorting)?)
         })?;

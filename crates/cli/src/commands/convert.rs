@@ -26,7 +26,7 @@ use clap::Args as ClapArgs;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
 use marquetry_inspect::NewType;
-use rows::{parts, sorted_rows, with_column_first};
+use rows::{parts, sorted_rows, spills, with_column_first};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -98,9 +98,8 @@ pub(crate) fn run(
         Err(failure @ (Failure::File(_) | Failure::Check(_))) => {
             outcome.report(Some(&failure.file(&args.inputs[0])), &failure)
         }
-        Err(failure @ (Failure::Write(_) | Failure::Usage(_))) => {
-            outcome.report(Some(&args.output), &failure);
-        }
+        Err(failure @ Failure::Write(_)) => outcome.report(Some(&args.output), &failure),
+        // Of usage an option is at fault, which the message names, or a file, which the failure knows.
         other => return other,
     }
     Ok(())
@@ -165,7 +164,7 @@ fn convert_rows(
         true => Box::new(batches),
         false => {
             let budget = Budget::new(memory_limit, args.batch_size.get(), threads);
-            sorted_rows(Box::new(batches), &schema, keys, kept, budget, &mut progress)?
+            sorted_rows(Box::new(batches), &schema, keys, kept, budget, &args.encrypt, &mut progress)?
         }
     };
     let batches = match first_column {
@@ -199,7 +198,9 @@ fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
     };
     let of_files = (!args.file.is_empty()).then_some("--file is");
     match of_files.or_else(|| only_for_parquet(&args.writing, &args.encrypt)) {
-        Some(options) if target != Target::Parquet => Err(Failure::Usage(format!("{options} for Parquet"))),
+        Some(options) if target != Target::Parquet => {
+            Err(Failure::usage_of(&args.output, format!("{options} for Parquet")))
+        }
         _ => Ok(target),
     }
 }
@@ -212,9 +213,9 @@ fn by_extension(output: &Path) -> Result<Target, Failure> {
         Some("csv") => Ok(Target::Csv),
         Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
         Some("geojson") => Ok(Target::Geojson),
-        _ => Err(Failure::Usage(
-            "which format? End the name in .parquet, .arrow, .csv, .jsonl or .geojson, or say --to"
-                .to_owned(),
+        _ => Err(Failure::usage_of(
+            output,
+            "which format? End the name in .parquet, .arrow, .csv, .jsonl or .geojson, or say --to",
         )),
     }
 }
@@ -329,7 +330,7 @@ fn parquet_sink<'a, 'b>(
     let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs, stored);
     let properties = match args.encrypt.properties()? {
         Some(encryption) => properties.into_builder().with_file_encryption_properties(encryption).build(),
-        None => properties,
+        None => properties.into_builder().set_spill_store(Some(spills(false))).build(),
     };
     // Bytes of some rows cannot be told from those of all.
     let has_all_rows =
@@ -419,9 +420,9 @@ A variant takes any JSON. A member that is not there and an empty cell of CSV ar
 Cells of CSV with nested values and variants hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
 \\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
 
-GeoJSON: the properties of each feature are columns, as members of JSON Lines are, and its geometry is `geometry`, a GEOMETRY in OGC:CRS84.
-Written, the primary column of geometries is that of the features, which has to be in longitudes and latitudes; M is left out. Other
-columns are properties.
+GeoJSON: the properties of each feature are columns, as members of JSON Lines are, and its geometry is `geometry`, a GEOMETRY in OGC:CRS84,
+or in the EPSG code that an old `crs` names. Written, the primary column of geometries is that of the features, which has to be in
+longitudes and latitudes; M is left out. Other columns are properties.
 
 --shred puts what fits a shape into columns of its own, each with its encoding and statistics; all else stays in binary, and every
 value comes back as it was. A shape is a type, {FIELD: SHAPE, ..} or [SHAPE] of the elements of an array. Its types: boolean, int8

@@ -2,7 +2,7 @@
 
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
-use crate::keys::EncryptArgs;
+use crate::keys::{self, EncryptArgs};
 use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
@@ -24,9 +24,12 @@ use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct MergeArgs {
-    /// The Parquet files, and last the file to write
-    #[arg(value_name = "IN... OUT", required = true, num_args = 2..)]
+    /// The Parquet files
+    #[arg(value_name = "IN", required = true, num_args = 1..)]
     files: Vec<PathBuf>,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
@@ -61,15 +64,13 @@ Examples:
   marquetry merge pandas.parquet duckdb.parquet both.parquet --compatible";
 
 pub(crate) fn run(args: &MergeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let Some((out, files)) = args.files.split_last() else {
-        return Err(Failure::Usage("no files".to_owned()));
-    };
-    let files = Files { files: files.to_vec() }.expanded(outcome);
+    let files = Files { files: args.files.clone() }.expanded(outcome);
     if files.is_empty() {
         // Each pattern without files was reported.
         return Ok(());
     }
-    merge(args, &files, out, output).or_else(|failure| report_failure(out, failure, outcome))
+    merge(args, &files, &args.output, output)
+        .or_else(|failure| report_failure(&args.output, failure, outcome))
 }
 
 fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -> Result<(), Failure> {
@@ -95,7 +96,8 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let settings = footer.settings(orders.clone(), encryption);
     let mut file = OutputFile::create(out, args.overwrite, elements, settings)?;
     let counters = file.counters().clone();
-    let target = CopyTarget { schema: &schema, orders: orders.as_deref(), counters: &counters };
+    let (orders, is_encrypted) = (orders.as_deref(), file.is_encrypted());
+    let target = CopyTarget { schema: &schema, orders, counters: &counters, is_encrypted };
     for (input, map) in inputs.iter().zip(&maps) {
         copy_row_groups(input, map, target, &mut log, |rows, chunks, sorting| {
             file.write_row_group(rows, chunks, sorting)
@@ -121,6 +123,8 @@ pub(super) struct CopyTarget<'a> {
     pub(super) orders: Option<&'a [ColumnOrder]>,
     /// Where it is counted what is encoded again.
     pub(super) counters: &'a Arc<WriteCounters>,
+    /// Whether it is encrypted.
+    pub(super) is_encrypted: bool,
 }
 
 /// Copies the row groups of a file, and has each written: its number of rows, its chunks, and how it is sorted. `map` says
@@ -137,7 +141,8 @@ pub(super) fn copy_row_groups(
     let in_order = |column: usize, leaf: usize| {
         own.and_then(|own| own.get(leaf)) == target.orders.and_then(|orders| orders.get(column))
     };
-    let mut memory = EncoderMemory::counted_by(target.counters);
+    let seals = keys::seal_spills(target.is_encrypted);
+    let mut memory = EncoderMemory::counted_by(target.counters).with_sealed_spills(seals);
     let columns: HashMap<usize, usize> =
         map.iter().enumerate().map(|(column, leaf)| (*leaf, column)).collect();
     for group in input.metadata.row_groups() {

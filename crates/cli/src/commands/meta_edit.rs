@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::rewrite::{ColumnLog, report_failure};
 use clap::{Args as ClapArgs, Subcommand};
-use marquetry::file::metadata::KeyValue;
+use marquetry::file::metadata::{KeyValue, ParquetMetaData};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
@@ -44,7 +44,7 @@ pub(crate) struct UnsetArgs {
 
 const SET_HELP: &str = "\
 A key that is there gets the value where it stands. FILE is changed in place, and no page is written again: only a new
-footer, behind the old one. How that is safe, and what the JSON is, `marquetry append --help` tells.
+footer, behind the old one; and not at all if it has all of the values. How that is safe, and what the JSON is, `marquetry append --help` tells.
 
 Examples:
   marquetry meta set wines.parquet license=CC-BY-4.0 'source=cellar 3'
@@ -70,6 +70,10 @@ fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) ->
     let (before, mut log) = (edit.len(), ColumnLog::new(0));
     match change {
         MetaEdit::Set(args) => {
+            if args.pairs.iter().all(|(key, _)| is_set(edit.metadata(), key, last_value(&args.pairs, key))) {
+                args.pairs.iter().for_each(|(key, _)| log.note(&format!("the key {key} has this value")));
+                return report_unchanged(path, edit, log, output);
+            }
             for (key, value) in &args.pairs {
                 edit.set_key_value(KeyValue::new(key.clone(), value.clone()))?;
             }
@@ -89,6 +93,18 @@ fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) ->
     }
     let edited = edit.finish()?;
     report(path, before, &edited, &log, output)
+}
+
+/// Of pairs with one key the last is the one that stays.
+fn last_value<'a>(pairs: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    pairs.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}
+
+/// Whether a file has this key once, with this value: then nothing is to be done.
+fn is_set(metadata: &ParquetMetaData, key: &str, value: Option<&str>) -> bool {
+    let mut found = metadata.key_values().filter(|pair| pair.key == key.as_bytes());
+    let first = found.next().map(|pair| pair.value);
+    first == Some(value.map(str::as_bytes)) && found.next().is_none()
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -69,6 +69,7 @@ it, and no more. --keep-appended looks for whole row groups of the change, too.
 
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
+Statistics, indexes and bloom filters that the values contradict are left out, and the report tells.
 An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
 grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
 

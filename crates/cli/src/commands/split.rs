@@ -197,7 +197,7 @@ impl Cutter<'_> {
         let settings = footer.settings(orders.clone(), self.encryption.clone());
         let mut file = OutputFile::create(path, self.overwrite, metadata.head().schema.clone(), settings)?;
         let counters = file.counters().clone();
-        let mut memory = EncoderMemory::counted_by(&counters);
+        let mut memory = file.encoder_memory();
         for piece in part {
             let group = metadata.row_group(piece.row_group);
             let mut chunks = Vec::new();

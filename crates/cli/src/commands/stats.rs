@@ -287,9 +287,19 @@ fn common(column: &ColumnStats) -> Result<String, Error> {
     Ok(shown.collect::<Vec<_>>().join(", "))
 }
 
+/// As values are written everywhere.
+fn not_finite(number: f64) -> &'static str {
+    match number {
+        f64::INFINITY => "Infinity",
+        f64::NEG_INFINITY => "-Infinity",
+        _ => "NaN",
+    }
+}
+
 /// Six digits are enough to look at.
 fn number(number: f64) -> String {
     match number.abs() {
+        _ if !number.is_finite() => not_finite(number).to_owned(),
         0.0 => "0".to_owned(),
         1e-4..1e15 => {
             let digits = (5 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
@@ -328,7 +338,8 @@ intervals from min to max. The result is the same on every run. With --quick, ~ 
 
 JSON: {file, files, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
 quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count, count_at_most}], histogram: {lower, upper,
-counts}}]}; null is what is not known, or what the type has not. `count_at_most` is there only
+counts}}]}; null is what is not known, or what the type has not, and a mean or a
+deviation that is not finite. `count_at_most` is there only
 where a count is not exact.
 
 Examples:

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use marquetry::errors::Error;
+use marquetry_core::schema::no_such_column;
 use marquetry_inspect::NewType;
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ impl TypeChanges {
         let mut found = Vec::new();
         for (column, new) in changes {
             let place = schema.fields().iter().position(|field| field.name() == column);
-            let place = place.ok_or_else(|| Error::argument(format!("no column {column}")))?;
+            let known = schema.fields().iter().map(|field| field.name().as_str());
+            let place = place.ok_or_else(|| no_such_column(column, known).with_context("--change-type"))?;
             fields[place] = Arc::new(new.field(schema.field(place)));
             found.push((place, *new));
         }

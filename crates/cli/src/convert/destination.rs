@@ -49,7 +49,7 @@ impl<'a> Destination<'a> {
     ) -> Result<Self, Failure> {
         if remote::is_url(path) {
             if inputs.into_iter().any(|input| input == path) {
-                return Err(Failure::Usage("is the file that is read".to_owned()));
+                return Err(Failure::usage_of(path, "is the file that is read"));
             }
             let to = To::Store(remote::create(path, overwrite)?);
             return Ok(Destination { to, written: Arc::default() });
@@ -58,11 +58,11 @@ impl<'a> Destination<'a> {
         // A link stays one: what it points to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if inputs.into_iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
-            return Err(Failure::Usage("is the file that is read".to_owned()));
+            return Err(Failure::usage_of(named, "is the file that is read"));
         }
         let old = fs::metadata(&path).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) {
-            return Err(Failure::Usage("is a directory".to_owned()));
+            return Err(Failure::usage_of(named, "is a directory"));
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let file = OpenOptions::new().write(true).open(&path)?;

@@ -6,6 +6,7 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use marquetry::errors::Error;
+use marquetry_core::schema::no_such_column;
 use marquetry_file_refs::{Algorithm, FileRefBuilder, Stored};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -53,7 +54,8 @@ impl FileColumns {
         let mut columns = Vec::new();
         for wish in wishes {
             let place = schema.fields().iter().position(|field| *field.name() == wish.column);
-            let place = place.ok_or_else(|| Failure::Usage(format!("--file: no column {}", wish.column)))?;
+            let known = schema.fields().iter().map(|field| field.name().as_str());
+            let place = place.ok_or_else(|| no_such_column(&wish.column, known).with_context("--file"))?;
             if !is_text(schema.field(place).data_type()) {
                 let message = format!("--file: the column {} has no paths: they are text", wish.column);
                 return Err(Failure::Usage(message));

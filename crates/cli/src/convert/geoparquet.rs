@@ -161,6 +161,13 @@ impl GeoPlan {
             let found = found.unwrap_or_default();
             let codes = found.geospatial_types.unwrap_or_default();
             let names: Vec<String> = codes.iter().filter_map(|code| code_name(*code)).collect();
+            let unknown = names.iter().find(|name| !geoparquet::is_geometry_type(name));
+            if let (Some(kind), true) = (unknown, self.is_asked) {
+                let (name, version) = (&column.name, self.version);
+                let message = format!("column {name}: GeoParquet {version} has no geometries of kind {kind}");
+                return Err(Failure::Check(message));
+            }
+            let names = if unknown.is_none() { names } else { Vec::new() };
             let is_measured = |name: &String| name.ends_with('M');
             let names = match self.version == Version::V2_0 || !names.iter().any(is_measured) {
                 true => names,

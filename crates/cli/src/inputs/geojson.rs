@@ -1,21 +1,24 @@
-//! GeoJSON: properties of features are columns, as members of JSON Lines are, and `geometry` is GEOMETRY in OGC:CRS84.
+//! GeoJSON: properties of features are columns, as members of JSON Lines are, and `geometry` is GEOMETRY in OGC:CRS84, or in what an old
+//! file names as its `crs`.
 
 use super::bad_input::bad;
 use super::byte_stream::ByteStream;
 use super::input::{Input, InputOptions};
-use super::jsonl::{self, GEOMETRY, JsonText};
+use super::jsonl::{self, FeatureCrs, GEOMETRY, JsonText};
 use crate::failure::Failure;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use marquetry_geo::geojson;
+use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Opens a FeatureCollection.
 pub(super) fn open(origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
-    let input = jsonl::open(origin, wanted, JsonText::Features)?;
+    let crs = FeatureCrs::default();
+    let input = jsonl::open(origin, wanted, JsonText::Features(crs.clone()))?;
     let Some((at, field)) = input.schema.column_with_name(GEOMETRY) else { return Ok(input) };
     // Who asks for another type has the text.
     if *field.data_type() != DataType::Utf8
@@ -23,12 +26,15 @@ pub(super) fn open(origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Inpu
     {
         return Ok(input);
     }
-    let extension = [
-        ("ARROW:extension:name", "geoarrow.wkb"),
-        ("ARROW:extension:metadata", r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#),
-    ];
-    let extension: HashMap<String, String> =
-        extension.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let crs = crs.settled();
+    let parameters = match crs.strip_prefix("srid:") {
+        Some(id) => json!({"crs": id, "crs_type": "srid"}),
+        None => json!({"crs": crs, "crs_type": "authority_code"}),
+    };
+    let extension = HashMap::from([
+        ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned()),
+        ("ARROW:extension:metadata".to_owned(), parameters.to_string()),
+    ]);
     let mut fields = input.schema.fields().to_vec();
     fields[at] = Arc::new(Field::new(GEOMETRY, DataType::Binary, true).with_metadata(extension));
     let schema = Arc::new(Schema::new(fields));

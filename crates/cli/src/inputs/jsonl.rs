@@ -1,6 +1,7 @@
 //! JSON Lines: an object on each line.
 
 mod array;
+mod feature_crs;
 mod features;
 mod line_reader;
 
@@ -16,6 +17,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+pub(super) use feature_crs::FeatureCrs;
 use features::Features;
 pub(super) use features::GEOMETRY;
 use line_reader::LineReader;
@@ -35,12 +37,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// How the objects stand in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum JsonText {
     /// One on each line, or all in one array.
     Lines,
-    /// As features of a collection.
-    Features,
+    /// As features of a collection, whose reference system is found there.
+    Features(FeatureCrs),
 }
 
 /// Opens a JSON Lines file, or one that is read as such.
@@ -55,11 +57,11 @@ pub(super) fn open(
     }
     let bytes = origin.bytes();
     let decimals = Decimals::from(wanted.args.decimals);
-    let (mut from, place) = text(&mut origin, wanted.args, form)?;
+    let (mut from, place) = text(&mut origin, wanted.args, &form)?;
     let (members, sample) = match wanted.args.infer_rows {
         InferRows::All => {
             let (members, _) = guess(&mut from, u64::MAX, u64::MAX, decimals, place)?;
-            from = text(&mut origin, wanted.args, form)?.0;
+            from = text(&mut origin, wanted.args, &form)?.0;
             (members, Sample::All)
         }
         InferRows::First(rows) => {
@@ -104,11 +106,12 @@ pub(super) fn open(
 fn text(
     origin: &mut ByteStream,
     args: &InputArgs,
-    form: JsonText,
+    form: &JsonText,
 ) -> Result<(Box<dyn BufRead + Send>, &'static str), Failure> {
     let mut text = origin.text(args.text_encoding)?;
-    if form == JsonText::Features {
-        return Ok((Box::new(BufReader::new(LineReader::new(Features::new(text)))), "feature"));
+    if let JsonText::Features(crs) = form {
+        let features = Features::new(text, crs.clone());
+        return Ok((Box::new(BufReader::new(LineReader::new(features))), "feature"));
     }
     loop {
         let start = text.fill_buf().map_err(bad)?;

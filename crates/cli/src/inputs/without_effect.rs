@@ -3,16 +3,17 @@
 use super::kind::Kind;
 use crate::args::{Decimals, InferRows, InputArgs, Mixed, Ragged, UnknownKeys};
 use crate::failure::Failure;
+use std::path::Path;
 
 /// Fails, naming it, if an option is given that has no effect on input of this kind.
-pub(super) fn refuse(args: &InputArgs, kind: Kind) -> Result<(), Failure> {
+pub(super) fn refuse(args: &InputArgs, path: &Path, kind: Kind) -> Result<(), Failure> {
     let is_csv = matches!(kind, Kind::Csv | Kind::Tsv);
     let is_json = matches!(kind, Kind::Jsonl | Kind::Geojson);
     let found = (!is_csv).then(|| only_for_csv(args)).flatten();
     let found = found.or_else(|| (!is_json).then(|| only_for_json(args)).flatten());
     let found = found.or_else(|| (!is_csv && !is_json).then(|| only_for_text(args)).flatten());
     match found {
-        Some(options) => Err(Failure::Usage(format!("{options}; the input is {}", name(kind)))),
+        Some(options) => Err(Failure::usage_of(path, format!("{options}; the input is {}", name(kind)))),
         None => Ok(()),
     }
 }

@@ -63,6 +63,11 @@ impl EncryptArgs {
         Ok(members.map(parse).transpose()?)
     }
 
+    /// Whether the output is to be encrypted.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.decided.is_some() || self.encrypt_file.is_some() || self.encrypt_env.is_some()
+    }
+
     /// How our own command writes: encrypted so, or in the open.
     pub(crate) fn decided(encryption: Option<Arc<FileEncryptionProperties>>) -> Self {
         EncryptArgs { decrypt: true, decided: encryption, ..EncryptArgs::default() }

@@ -6,7 +6,8 @@ use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::format::{LogicalType as ThriftLogicalType, SchemaElement, SortingColumn};
 use marquetry::schema::{Leaf, Node, NodeKind, Schema};
 use marquetry_core::logical_type::LogicalType;
-use std::collections::HashMap;
+use marquetry_core::schema::no_such_column;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A schema made of another one.
@@ -18,6 +19,8 @@ pub(crate) struct Edit {
     pub(crate) leaves: Vec<usize>,
     /// The new names of fields, by their old dotted paths.
     renames: HashMap<String, String>,
+    /// The old dotted paths of what they are in. PERF: each of 20,000 columns may get a name, and is asked for what is in it.
+    above_renames: HashSet<String>,
     keeps: Vec<bool>,
 }
 
@@ -38,11 +41,12 @@ impl Edit {
             schema: Schema::clone(old),
             leaves: (0..keeps.len()).filter(|leaf| keeps[*leaf]).collect(),
             renames: renames.iter().cloned().collect(),
+            above_renames: renames.iter().flat_map(|(path, _)| paths_above(path)).collect(),
             keeps,
         };
-        let mut unused: Vec<&String> = edit.renames.keys().collect();
-        unused.retain(|path| !old.fields().iter().any(|field| has_path(field, path)));
-        if let Some(path) = unused.first() {
+        let mut known = HashSet::new();
+        collect_paths(old.fields(), "", &mut known);
+        if let Some((path, _)) = renames.iter().find(|(path, _)| !known.contains(path)) {
             return Err(Error::argument(format!("no field {path}")));
         }
         old.fields().iter().try_for_each(|field| edit.check_parts(field))?;
@@ -61,7 +65,8 @@ impl Edit {
     ) -> Result<usize, Error> {
         let is_it = |leaf: &Leaf| leaf.path().len() == 1 && leaf.name() == name;
         let column = self.schema.columns().iter().position(is_it);
-        let column = column.ok_or_else(|| Error::argument(format!("no column {name}")))?;
+        let known = self.schema.columns().iter().map(|leaf| &**leaf.dotted());
+        let column = column.ok_or_else(|| no_such_column(name, known))?;
         let elements = self.elements.iter_mut().filter(|element| element.type_.is_some());
         // Columns stand in the order of the schema's leaves.
         elements.skip(column).take(1).for_each(|element| {
@@ -113,7 +118,7 @@ impl Edit {
             if kept == 0 && of > 0 {
                 continue;
             }
-            let is_inside = self.renames.keys().any(|renamed| renamed.starts_with(&format!("{path}.")));
+            let is_inside = self.above_renames.contains(&path);
             if node.logical() != Some(&LogicalType::Null) && !is_known(field.data_type()) {
                 return None;
             }
@@ -210,14 +215,18 @@ fn below(above: &str, name: &str) -> String {
     if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") }
 }
 
-fn has_path(node: &Node, path: &str) -> bool {
-    if node.name() == path {
-        return true;
-    }
-    let rest = path.strip_prefix(node.name()).and_then(|rest| rest.strip_prefix('.'));
-    match (node.kind(), rest) {
-        (NodeKind::Group(fields), Some(rest)) => fields.iter().any(|field| has_path(field, rest)),
-        _ => false,
+fn paths_above(path: &str) -> impl Iterator<Item = String> {
+    path.match_indices('.').map(|(end, _)| path[..end].to_owned())
+}
+
+/// The dotted paths of all fields.
+fn collect_paths(fields: &[Node], above: &str, paths: &mut HashSet<String>) {
+    for field in fields {
+        let path = below(above, field.name());
+        if let NodeKind::Group(fields) = field.kind() {
+            collect_paths(fields, &path, paths);
+        }
+        paths.insert(path);
     }
 }
 

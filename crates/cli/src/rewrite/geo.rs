@@ -5,7 +5,7 @@ use marquetry::errors::Error;
 use marquetry::internals::format::{BoundingBox, GeospatialStatistics};
 use marquetry::schema::{Node, Schema};
 use marquetry_core::write::EncodedChunk;
-use marquetry_geo::geoparquet::{GeoColumn, KEY, covering_of};
+use marquetry_geo::geoparquet::{GeoColumn, KEY, covering_of, is_geometry_type};
 use marquetry_geo::{GeoParquet, code_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -134,6 +134,15 @@ impl GeoPart {
         }
     }
 
+    /// A kind that GeoParquet has not, and the column that has it.
+    pub(crate) fn foreign_kind(&self) -> Option<(usize, String)> {
+        self.columns.iter().find_map(|(column, said)| {
+            let codes = said.iter().flatten().flat_map(|said| said.geospatial_types.iter().flatten());
+            let kind = codes.filter_map(|code| code_name(*code)).find(|name| !is_geometry_type(name))?;
+            Some((*column, kind))
+        })
+    }
+
     /// The metadata, if the new file has all rows of the old one: what these say that is known from no chunk stays.
     pub(crate) fn metadata_of_all(&self, geo: GeoParquet, schema: &Schema) -> GeoParquet {
         let mut out = self.metadata(geo.clone(), schema);
@@ -157,6 +166,8 @@ impl GeoPart {
             let said = leaf.and_then(|leaf| self.columns.get(&leaf)).cloned().flatten();
             let fields = geo.column_mut(&name);
             let types = said.as_ref().and_then(|said| types_of(said));
+            // A list with what GeoParquet has not would be wrong; an empty one says nothing.
+            let types = types.filter(|types| types.iter().all(|name| is_geometry_type(name)));
             // One kind is that of a part, too.
             let is_one =
                 fields.get("geometry_types").and_then(Value::as_array).is_some_and(|types| types.len() == 1);

@@ -85,8 +85,13 @@ impl GeoConversion {
 
     /// The new metadata, once all chunks were taken.
     ///
-    /// Fails if there are geometries with M, of which versions before 2.0 know nothing.
+    /// Fails if there are geometries that GeoParquet has not, or with M, of which versions before 2.0 know nothing.
     pub(crate) fn finish(self, schema: &Schema) -> Result<KeyValue, Failure> {
+        if let Some((column, kind)) = self.seen.foreign_kind() {
+            let (name, version) = (schema.column(column).dotted(), self.version);
+            let message = format!("column {name}: GeoParquet {version} has no geometries of kind {kind}");
+            return Err(Failure::Check(message));
+        }
         // All rows are there: what was true of them is true of them still.
         let metadata = self.seen.metadata_of_all(self.metadata, schema);
         for (name, column) in metadata.columns() {

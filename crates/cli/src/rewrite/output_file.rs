@@ -1,6 +1,7 @@
 //! The Parquet file that is written, whole or not at all.
 
 use crate::failure::Failure;
+use crate::keys;
 use crate::overwrite::{create, refuse};
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
@@ -9,6 +10,7 @@ use marquetry::internals::format::{KeyValue, SchemaElement, SortingColumn};
 use marquetry::metrics::WriteCounters;
 use marquetry_base::Stopwatch;
 use marquetry_core::write::{EncodedChunk, FileSettings, FileWriter};
+use marquetry_inspect::EncoderMemory;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use std::sync::Arc;
 /// A Parquet file in the making. It appears under its name when it is finished.
 pub(crate) struct OutputFile {
     path: PathBuf,
+    is_encrypted: bool,
     writer: FileWriter<AtomicFile>,
 }
 
@@ -28,7 +31,9 @@ impl OutputFile {
         settings: FileSettings,
     ) -> Result<Self, Failure> {
         let file = create(path, overwrite)?;
-        Ok(OutputFile { path: path.to_owned(), writer: FileWriter::new(file, schema, settings)? })
+        let is_encrypted = settings.encryption.is_some();
+        let writer = FileWriter::new(file, schema, settings)?;
+        Ok(OutputFile { path: path.to_owned(), is_encrypted, writer })
     }
 
     pub(crate) fn write_row_group(
@@ -48,6 +53,16 @@ impl OutputFile {
     /// Where what is written is counted.
     pub(crate) fn counters(&self) -> &Arc<WriteCounters> {
         self.writer.counters()
+    }
+
+    /// Whether it is encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    /// What chunks for it are encoded with.
+    pub(crate) fn encoder_memory(&self) -> EncoderMemory {
+        EncoderMemory::counted_by(self.counters()).with_sealed_spills(keys::seal_spills(self.is_encrypted))
     }
 
     /// Puts the file under its name. Returns its footer and its size.

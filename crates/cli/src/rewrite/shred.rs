@@ -2,6 +2,7 @@
 
 use super::{ColumnAction, ColumnLog, EncoderMemory, Footer, Input, OutputFile, codec_of};
 use crate::failure::Failure;
+use crate::keys;
 use crate::shred_plan::{SAMPLE_ROWS, ShredPlan, told};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
@@ -105,7 +106,7 @@ impl<'a> Reshredding<'a> {
         file: &mut OutputFile,
         log: &mut ColumnLog,
     ) -> Result<(), Failure> {
-        let mut room = EncoderMemory::default();
+        let mut room = EncoderMemory::default().with_sealed_spills(keys::seal_spills(file.is_encrypted()));
         for group in self.input.metadata.row_groups() {
             let mut anew = self.shredded(group.index())?.into_iter();
             let mut chunks: Vec<EncodedChunk> = Vec::with_capacity(self.copied.len());

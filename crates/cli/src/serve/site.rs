@@ -88,7 +88,7 @@ impl Site {
         };
         made.unwrap_or_else(|failure| {
             let status = match &failure {
-                Failure::Usage(_) => Status::BadRequest,
+                Failure::Usage(_) | Failure::UsageOf(..) => Status::BadRequest,
                 Failure::File(error) if error.kind() == ErrorKind::Argument => Status::BadRequest,
                 _ => Status::Failed,
             };

@@ -3,6 +3,7 @@
 use super::gather::gathered;
 use super::merge::{Merge, Piece};
 use super::run::Run;
+use super::run_file::RunFile;
 use crate::convert::compact;
 use crate::failure::Failure;
 use crate::inputs::Batches;
@@ -12,23 +13,22 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::SchemaRef;
 use marquetry::errors::{Error, ErrorKind};
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Seek};
+use marquetry_core::write::SpillStore;
 
-/// Writes sorted rows to a file without a name, as an Arrow stream.
+/// Writes sorted rows to a file of the store, as an Arrow stream.
 fn write(
     sorted: impl Iterator<Item = Result<RecordBatch, Failure>>,
     schema: &SchemaRef,
-) -> Result<File, Failure> {
-    let file = BufWriter::with_capacity(BUFFER, tempfile::tempfile().map_err(unwritten)?);
+    store: &dyn SpillStore,
+) -> Result<RunFile, Failure> {
+    let file = RunFile::create(store).map_err(unwritten)?;
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(file, schema, options).map_err(unwritten)?;
     for batch in sorted {
         // Views inside of lists may point into the buffers of all batches.
         writer.write(&compact(&batch?)?).map_err(unwritten)?;
     }
-    let file = writer.into_inner().map_err(unwritten)?;
-    file.into_inner().map_err(|error| unwritten(error.into_error()))
+    writer.into_inner().map_err(unwritten)?.finish().map_err(unwritten)
 }
 
 /// The error names the directory that is full, and not the file that the rows are for.
@@ -39,28 +39,34 @@ fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
 }
 
 /// Writes a run, in batches of at most `batch_rows`.
-pub(super) fn write_run(run: &Run, schema: &SchemaRef, batch_rows: usize) -> Result<File, Failure> {
+pub(super) fn write_run(
+    run: &Run,
+    schema: &SchemaRef,
+    batch_rows: usize,
+    store: &dyn SpillStore,
+) -> Result<RunFile, Failure> {
     let batches = run.order.entries.chunks(batch_rows.max(1)).map(|entries| {
         let places: Vec<_> = entries.iter().map(|entry| entry.place).collect();
         gathered(&run.batches, &places, schema)
     });
-    write(batches, schema)
+    write(batches, schema, store)
 }
 
 /// Writes the rows of several sequences as one.
-pub(super) fn write_merged(merge: Merge, schema: &SchemaRef) -> Result<File, Failure> {
+pub(super) fn write_merged(
+    merge: Merge,
+    schema: &SchemaRef,
+    store: &dyn SpillStore,
+) -> Result<RunFile, Failure> {
     let batches = merge.map(|piece| {
         let Piece { batches, places } = piece?;
         gathered(&batches, &places, schema)
     });
-    write(batches, schema)
+    write(batches, schema, store)
 }
 
 /// The rows of a file.
-pub(super) fn read(mut file: File) -> Result<Batches, Failure> {
-    file.rewind()?;
-    let reader = StreamReader::try_new(BufReader::with_capacity(BUFFER, file), None)?;
+pub(super) fn read(file: RunFile) -> Result<Batches, Failure> {
+    let reader = StreamReader::try_new(file.into_reader(), None)?;
     Ok(Box::new(reader.map(|batch| batch.map_err(Failure::from))))
 }
-
-const BUFFER: usize = 64 << 10;

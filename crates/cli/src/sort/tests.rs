@@ -8,7 +8,9 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat_batches;
-use std::sync::Arc;
+use marquetry_core::write::{SealedSpills, SpillFile, SpillFolder};
+use std::io;
+use std::sync::{Arc, Mutex};
 
 fn sort_key(text: &str, schema: &arrow_schema::Schema) -> SortKey {
     let SortColumns(columns) = text.parse().unwrap();
@@ -53,13 +55,27 @@ fn budget(bytes: usize, batch_rows: usize, fan_in: usize) -> Budget {
     Budget { bytes, batch_rows, fan_in, threads: NonZeroUsize::new(3).unwrap() }
 }
 
+fn folder() -> Arc<dyn SpillStore> {
+    Arc::new(SpillFolder::system())
+}
+
 fn sort(batches: &[RecordBatch], keys: &[&str], budget: Budget) -> RecordBatch {
+    sort_in(batches, keys, budget, folder())
+}
+
+fn sort_in(
+    batches: &[RecordBatch],
+    keys: &[&str],
+    budget: Budget,
+    store: Arc<dyn SpillStore>,
+) -> RecordBatch {
     let schema = batches[0].schema();
     let keys = keys.iter().map(|key| sort_key(key, &schema)).collect();
     let owned: Vec<_> = batches.iter().cloned().map(Ok).collect();
     let mut seen = 0;
     let keys = Keys::new(keys).unwrap();
-    let sorted = sorted(Box::new(owned.into_iter()), &schema, keys, budget, |rows| seen += rows).unwrap();
+    let sorted =
+        sorted(Box::new(owned.into_iter()), &schema, keys, budget, store, |rows| seen += rows).unwrap();
     let sorted: Vec<RecordBatch> = sorted.map(Result::unwrap).collect();
     assert_eq!(seen, batches.iter().map(RecordBatch::num_rows).sum::<usize>());
     concat_batches(&schema, &sorted).unwrap()
@@ -122,10 +138,77 @@ fn no_rows_and_failures() {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Utf8, true)]));
     let keys = || Keys::new(vec![sort_key("a", &schema)]).unwrap();
     let few = budget(1, 8, 2);
-    let none = sorted(Box::new(std::iter::empty()), &schema, keys(), few, |_| {}).unwrap();
+    let none = sorted(Box::new(std::iter::empty()), &schema, keys(), few, folder(), |_| {}).unwrap();
     assert_eq!(none.count(), 0);
     let column: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let batch = RecordBatch::try_new(schema.clone(), vec![column]).unwrap();
     let failing = [Ok(batch), Err(Failure::Check("bad".to_owned()))];
-    assert!(sorted(Box::new(failing.into_iter()), &schema, keys(), few, |_| {}).is_err());
+    assert!(sorted(Box::new(failing.into_iter()), &schema, keys(), few, folder(), |_| {}).is_err());
+}
+
+/// Files in memory; what was written to any of them can be looked at, and be changed on its way back.
+#[derive(Debug, Clone, Default)]
+struct Watched {
+    written: Arc<Mutex<Vec<u8>>>,
+    changes: bool,
+}
+
+#[derive(Debug)]
+struct WatchedFile(Watched, Mutex<Vec<u8>>);
+
+impl SpillStore for Watched {
+    fn create(&self) -> io::Result<Box<dyn SpillFile>> {
+        Ok(Box::new(WatchedFile(self.clone(), Mutex::default())))
+    }
+}
+
+impl SpillFile for WatchedFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut own = self.1.lock().unwrap();
+        assert_eq!(own.len() as u64, offset, "from front to back");
+        own.extend_from_slice(bytes);
+        self.0.written.lock().unwrap().extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        buffer.copy_from_slice(&self.1.lock().unwrap()[offset as usize..][..buffer.len()]);
+        if self.0.changes && !buffer.is_empty() {
+            buffer[buffer.len() / 2] ^= 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "encryption")]
+#[test]
+fn rows_of_encrypted_files_are_in_no_file_in_the_open() {
+    let batches = batches(40, 50);
+    let expected = sort(&batches, &["word", "id:desc"], budget(usize::MAX, 64, 64));
+    let holds_rows = |watched: &Watched| {
+        let written = watched.written.lock().unwrap();
+        assert!(written.len() > 100_000);
+        written.windows(11).any(|seen| seen == b"rather long")
+    };
+    let (open, sealed) = (Watched::default(), Watched::default());
+    let few = budget(1, 64, 3);
+    assert_eq!(sort_in(&batches, &["word", "id:desc"], few, Arc::new(open.clone())), expected);
+    assert!(holds_rows(&open), "without keys rows are as they were");
+    let store = Arc::new(SealedSpills::new(Arc::new(sealed.clone())));
+    assert_eq!(sort_in(&batches, &["word", "id:desc"], few, store), expected);
+    assert!(!holds_rows(&sealed));
+}
+
+#[cfg(feature = "encryption")]
+#[test]
+fn rows_that_were_changed_in_a_file_are_an_error() {
+    let batches = batches(4, 50);
+    let schema = batches[0].schema();
+    let changing = Watched { changes: true, ..Watched::default() };
+    let store = Arc::new(SealedSpills::new(Arc::new(changing)));
+    let keys = Keys::new(vec![sort_key("id", &schema)]).unwrap();
+    let owned = batches.into_iter().map(Ok);
+    let rows = sorted(Box::new(owned), &schema, keys, budget(1, 64, 2), store, |_| {});
+    let failure = rows.and_then(|rows| rows.collect::<Result<Vec<_>, _>>()).err().unwrap();
+    assert!(format!("{failure:?}").contains("somebody changed"), "{failure:?}");
 }

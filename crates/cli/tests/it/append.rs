@@ -123,6 +123,18 @@ fn keys_are_set_and_taken_out() {
         assert_eq!((&report["size"], &report["grown"]), (&bytes.len().into(), &0.into()));
         assert!(fs::read(&file).expect("a file") == bytes, "a change that changes nothing");
     }
+    success(&["meta", "set", &file, "license=none", "with=a=b"]);
+    let bytes = fs::read(&file).expect("a file");
+    for how in [&[][..], &["--copy"]] {
+        let report = json(&[&["meta", "set", &file, "with=c", "with=a=b", "license=none"], how].concat());
+        assert_eq!((&report["size"], &report["grown"]), (&bytes.len().into(), &0.into()));
+        let notes = report["notes"].to_string();
+        assert!(notes.contains("the key license has this value"), "{notes}");
+        assert!(notes.contains("nothing is changed: the file stays as it is"), "{notes}");
+        assert!(fs::read(&file).expect("a file") == bytes, "values that are there");
+    }
+    success(&["meta", "set", &file, "license=none", "with=b"]);
+    assert_eq!(value("with"), Some("b".into()));
     assert_eq!(failure(&["meta", "set", &file, "nothing"]).0, 2);
     assert_eq!(failure(&["meta", "set", &file]).0, 2);
     assert_eq!(failure(&["meta"]).0, 2);

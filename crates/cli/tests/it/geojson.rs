@@ -1,7 +1,8 @@
 //! GeoJSON to Parquet and back.
 
 use crate::command::{Folder, failure, success};
-use crate::geometry::points;
+use crate::geometry::{geometries, points};
+use marquetry_geo::wkt;
 
 /// Features with properties of several kinds, and one without a geometry.
 const COLLECTION: &str = r#"{"type": "FeatureCollection", "name": "places", "features": [
@@ -72,6 +73,18 @@ fn what_geojson_cannot_be_is_told() {
             "feature 1: GeoJSON: a geometry has `coordinates`",
         ),
         (r#"{"features": [{"type": "Feature", "properties": {"geometry": 1}}]}"#, "feature 1"),
+        (
+            r#"{"features": [{"type": "Feature", "id": 7, "properties": {"id": "x"}}]}"#,
+            "feature 1: its id is 7, and a property called id is \"x\"",
+        ),
+        (
+            r#"{"features": [{"type": "Feature", "geometry": {"type": "Point", "coordinates": [null, 2]}}]}"#,
+            "feature 1: GeoJSON: a position has numbers only",
+        ),
+        (
+            r#"{"crs": {"type": "link", "properties": {"href": "x"}}, "features": [{"type": "Feature"}]}"#,
+            "no EPSG code",
+        ),
     ] {
         std::fs::write(&source, text).unwrap();
         let (code, errors) = failure(&["convert", &source, &out]);
@@ -83,4 +96,38 @@ fn what_geojson_cannot_be_is_told() {
     assert!(code != 0 && errors[0].contains("OGC:CRS84"), "{errors:?}");
     let (code, errors) = failure(&["convert", &path, &folder.path("y.geojson"), "--columns", "id"]);
     assert!(code != 0 && errors[0].contains("no column of geometries"), "{errors:?}");
+}
+
+#[test]
+fn the_reference_system_of_an_old_file_is_taken_over() {
+    let folder = Folder::new("geojson_crs");
+    let (source, out) = (folder.path("old.geojson"), folder.path("old.parquet"));
+    let crs = |name: &str| format!(r#""crs":{{"type":"name","properties":{{"name":"{name}"}}}},"#);
+    for (crs, said) in [
+        (crs("urn:ogc:def:crs:EPSG::3857"), "geometry (GEOMETRY(EPSG:3857))"),
+        (crs("urn:ogc:def:crs:OGC:1.3:CRS84"), "geometry (GEOMETRY)"),
+        (crs("EPSG:4326"), "geometry (GEOMETRY)"),
+        (r#""crs":null,"#.to_owned(), "geometry (GEOMETRY(srid:0))"),
+    ] {
+        let text = format!(
+            r#"{{"type":"FeatureCollection",{crs}"features":[{{"type":"Feature","geometry":{{"type":"Point","coordinates":[1000000,2000000]}}}}]}}"#
+        );
+        std::fs::write(&source, text).unwrap();
+        success(&["convert", &source, &out, "--overwrite"]);
+        let schema = success(&["schema", &out]);
+        assert!(schema.contains(said), "{crs}: {schema}");
+    }
+}
+
+#[test]
+fn coordinates_that_json_has_not_are_an_error() {
+    let folder = Folder::new("geojson_infinite");
+    let (path, out) = (folder.path("odd.parquet"), folder.path("odd.geojson"));
+    for (text, said) in [("POINT (inf 2)", "infinite"), ("LINESTRING (0 0, NaN 1)", "NaN")] {
+        geometries(&path, &[wkt::parse("POINT EMPTY").unwrap(), wkt::parse(text).unwrap()]);
+        let (code, errors) = failure(&["convert", &path, &out]);
+        let said = format!("GeoJSON has no coordinate that is {said}");
+        assert!(code != 0 && errors.join(" ").contains(&said), "{errors:?}");
+        assert!(!std::path::Path::new(&out).exists());
+    }
 }

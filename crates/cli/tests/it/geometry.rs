@@ -57,6 +57,21 @@ fn the_schema_shows_reference_system_and_edges() {
     assert!(success(&["schema", &path]).contains("GEOGRAPHY(EPSG:4267,KARNEY)"));
 }
 
+/// A file of these geometries in well-known binary, of the type of longitudes and latitudes.
+pub(crate) fn geometries(path: &str, values: &[Vec<u8>]) {
+    let extension = HashMap::from([
+        ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned()),
+        ("ARROW:extension:metadata".to_owned(), "{}".to_owned()),
+    ]);
+    let field = Field::new("geom", DataType::Binary, true).with_metadata(extension);
+    let schema = Arc::new(Schema::new(vec![field]));
+    let values: BinaryArray = values.iter().map(|value| Some(&value[..])).collect();
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(values) as ArrayRef]).unwrap();
+    let mut file = marquetry::create(path, schema).unwrap();
+    file.write(&batch).unwrap();
+    file.close().unwrap();
+}
+
 /// 4,000 points all over 100 by 50 degrees, in an order that has near nothing together, and their numbers.
 pub(crate) fn points(folder: &Folder, parameters: &str) -> String {
     let place = |i: u64, factor: u64| (i * factor % 4_000) as f64;

@@ -1,7 +1,8 @@
 //! GeoParquet: its versions become each other, and geometries of old ones are read as such.
 
 use crate::command::{Folder, failure, success};
-use crate::geometry::{BOX, points};
+use crate::geometry::{BOX, geometries, points};
+use marquetry_geo::wkt;
 
 /// The metadata of GeoParquet, and the schema.
 fn geoparquet(path: &str) -> (serde_json::Value, String) {
@@ -303,4 +304,25 @@ fn bytes_of_many_files_are_geometries_where_geoparquet_says_so() {
     success(&["convert", &path, &without, "--columns", "id", "--limit", "1"]);
     let shown = success(&["cat", &without, &a, "--union-by-name", "--format", "json"]);
     assert_eq!(shown, format!("{{\"id\":0,\"geom\":null}}\n{}", chosen("0", "3", "jsonl")));
+}
+
+#[test]
+fn kinds_that_geoparquet_has_not_are_refused() {
+    let folder = Folder::new("geoparquet_kinds");
+    let (path, out) = (folder.path("kinds.parquet"), folder.path("out.parquet"));
+    for (text, kind) in [
+        ("POLYHEDRALSURFACE Z (((0 0 0, 1 0 0, 0 1 0, 0 0 0)))", "PolyhedralSurface Z"),
+        ("TIN (((0 0, 1 0, 0 1, 0 0)))", "TIN"),
+        ("TRIANGLE ((0 0, 1 0, 0 1, 0 0))", "Triangle"),
+    ] {
+        geometries(&path, &[wkt::parse("POINT (1 2)").unwrap(), wkt::parse(text).unwrap()]);
+        for version in ["1.0", "1.1", "2.0"] {
+            for command in ["convert", "rewrite"] {
+                let (code, errors) = failure(&[command, &path, &out, "--geoparquet", version]);
+                let said = format!("column geom: GeoParquet {version} has no geometries of kind {kind}");
+                assert!(code != 0 && errors.join(" ").contains(&said), "{command}: {errors:?}");
+                assert!(!std::path::Path::new(&out).exists());
+            }
+        }
+    }
 }

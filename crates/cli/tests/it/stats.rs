@@ -85,6 +85,23 @@ fn types_of_all_kinds() {
     assert_eq!(columns[5]["list_length"], serde_json::json!({"min": 0, "mean": 0.5, "max": 1}));
 }
 
+/// Sums and squares of such numbers need not be floats; what is not finite is spelled one way.
+#[test]
+fn very_large_and_infinite_doubles() {
+    let folder = Folder::new("stats-large");
+    let (lines, parquet) = (folder.path("rows.jsonl"), folder.path("rows.parquet"));
+    let rows = "{\"x\": 1e300, \"y\": 1.0}\n{\"x\": 3e300, \"y\": \"Infinity\"}\n";
+    std::fs::write(&lines, rows).unwrap();
+    success(&["convert", &lines, &parquet, "--schema", "x double, y double", "--report", "none"]);
+    let stats = json(&[&parquet]);
+    let deviation = stats["columns"][0]["deviation"].as_f64().unwrap();
+    assert!((deviation / 1e300 / 2f64.sqrt() - 1.0).abs() < 1e-12, "{deviation}");
+    let y = &stats["columns"][1];
+    assert!(y["max"] == "Infinity" && y["mean"].is_null() && y["deviation"].is_null(), "{y}");
+    let text = success(&["stats", &parquet, "--columns", "y"]);
+    assert!(text.contains("Infinity") && !text.contains("inf"), "{text}");
+}
+
 #[test]
 fn a_column_that_is_not_there() {
     let (code, errors) = failure(&["stats", &wines(), "--columns", "pirce"]);

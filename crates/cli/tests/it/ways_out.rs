@@ -4,13 +4,69 @@ use crate::command::{Folder, failure, success, wines, with_input};
 
 #[test]
 fn numbers_are_typed_without_separators() {
-    for value in ["1,000", "1_000", "1'000"] {
+    for value in ["1,000,000", "1_000", "1'000"] {
         let (code, lines) = failure(&["head", &wines(), "--rows", value]);
         assert_eq!(code, 2);
         assert!(lines.iter().any(|line| line.contains("tip: numbers have no separators: 1000")), "{lines:?}");
     }
+    // One and a half, or a thousand and five hundred.
+    for value in ["1.500", "1,500"] {
+        let (code, lines) = failure(&["head", &wines(), "--rows", value]);
+        let said = "this may be read in two ways: say 1500 if that is meant, without a separator";
+        assert!(code == 2 && lines.iter().any(|line| line.contains(said)), "{lines:?}");
+    }
     let (code, lines) = failure(&["head", &wines(), "--rows", "ten"]);
     assert!(code == 2 && !lines.iter().any(|line| line.contains("tip")), "{lines:?}");
+}
+
+/// The line begins with what is at fault: the input, the output, or an option.
+#[test]
+fn errors_are_told_of_what_is_at_fault() {
+    let folder = Folder::new("ways-out-places");
+    let (csv, out, none) = (folder.write("a.csv", "a\n1\n"), folder.path("o.parquet"), folder.path("o.xyz"));
+    let (text, at) = (folder.path("o.csv"), |file: &str, said: &str| format!("marquetry: {file}: {said}"));
+    let wines = wines();
+    for (arguments, line) in [
+        (
+            &[&wines, &text, "--delimiter", ";"][..],
+            at(&wines, "--delimiter is for reading CSV; the input is Parquet"),
+        ),
+        (&[&wines, &csv, &out], at(&csv, "only Parquet files can be read as one table")),
+        (&["-", &out], "marquetry: standard input: which format? Say --from".to_owned()),
+        (&[&csv, &out, "--schema", "foo"], "marquetry: --schema: no file is called".to_owned()),
+        (&[&wines, &out, "--covering"], "marquetry: --covering is for".to_owned()),
+        (&[&wines, &out, "--bloom", "nam"], "marquetry: no column nam; did you mean name".to_owned()),
+        (&[&wines, &text, "--compression", "zstd"], at(&text, "--compression is for Parquet")),
+        (&[&wines, &none], at(&none, "which format? End the name in")),
+        (&[&wines, &wines], at(&wines, "is the file that is read")),
+    ] {
+        let (code, lines) = failure(&[&["convert"], arguments].concat());
+        assert_eq!((code, lines.len()), (2, 1), "{arguments:?}: {lines:?}");
+        assert!(lines[0].starts_with(&line), "{arguments:?}: {lines:?}");
+    }
+}
+
+#[test]
+fn usage_is_shown_as_it_is_typed() {
+    let (code, lines) = failure(&["merge", &wines()]);
+    assert!(code == 2 && lines.join("\n").contains("<IN>... <OUT>"), "{lines:?}");
+}
+
+#[test]
+fn only_near_names_are_suggested() {
+    let (code, lines) = failure(&["convert", "a.csv", "b.parquet", "--header-row", "3"]);
+    let all = lines.join("\n");
+    assert!(code == 2 && all.contains("--header-row") && !all.contains("--infer-rows"), "{all}");
+    let (code, lines) = failure(&["haed", &wines()]);
+    assert!(code == 2 && lines.join("\n").contains("'head'"), "{lines:?}");
+    for (option, said) in [
+        (&["--change-type", "yaer=int64"][..], "--change-type: no column yaer; did you mean year?"),
+        (&["--file", "nmae"], "--file: no column nmae; did you mean name?"),
+    ] {
+        let out = Folder::new("ways-out-near").path("o.parquet");
+        let (code, lines) = failure(&[&["convert", &wines(), &out], option].concat());
+        assert!(code == 2 && lines[0].contains(said), "{lines:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use marquetry_encoding::PhysicalType;
 ///
 /// QUIRK: parquet-mr before 1.10 and parquet-cpp before 1.3 compared unsigned numbers and byte strings as if they were
 /// signed. Readers pass over these bounds where `created_by` has one of those names.
-pub(crate) fn bounds_are_believed(created_by: Option<&str>, leaf: &Leaf) -> bool {
+pub fn bounds_are_believed(created_by: Option<&str>, leaf: &Leaf) -> bool {
     let is_unsigned = matches!(leaf.physical(), PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_))
         || matches!(leaf.logical(), Some(LogicalType::Integer { signed: false, .. }));
     !is_unsigned

@@ -35,8 +35,8 @@ pub fn no_such_column<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 /// Of the names that there are, those that somebody may have meant who said `name`: the three nearest at most, the nearest first.
 ///
 /// A name is near if few characters have to be put in, taken out, replaced or swapped with the next one to get there, one of
-/// three at most; capital letters are no difference. So is one that has parts with dots or hyphens between, more or fewer at one
-/// end than `name` has.
+/// three at most; capital letters are no difference. So is one that begins with `name`, from three characters on, and one that has
+/// parts with dots or hyphens between, more or fewer at one end than `name` has.
 ///
 /// ```
 /// use marquetry_core::schema::near_names;
@@ -68,7 +68,9 @@ fn difference(name: &str, known: &str) -> Option<usize> {
     let is_near = |slips: &usize| *slips <= most && *slips < characters.max(others);
     let slips = slips.filter(is_near).or_else(|| (name == known).then_some(0));
     // What the name is a part of is more likely than what is a part of it, which may be all that is right.
-    slips.or_else(|| is_part(name, known).then_some(1)).or_else(|| is_part(known, name).then_some(most + 1))
+    let begins = || (characters >= 3 && known.starts_with(name)).then_some(others.saturating_sub(characters));
+    let longer = slips.or_else(|| is_part(name, known).then_some(1)).or_else(begins);
+    longer.or_else(|| is_part(known, name).then_some(most + 1))
 }
 
 /// Whether the whole begins or ends with the part, and a dot or a hyphen is next to that.
@@ -126,7 +128,9 @@ mod tests {
     fn only_near_names_are_near() {
         let known = ["id", "name", "surname", "names", "price", "a", "b", "at", "header-rows", "infer-rows"];
         let near = |name| near_names(name, known);
-        assert_eq!(near("nam"), ["name"]);
+        assert_eq!(near("nam"), ["name", "names"]);
+        assert_eq!(near("pri"), ["price"]);
+        assert_eq!(near("pr"), [""; 0]);
         assert_eq!(near("naem"), ["name"]);
         assert_eq!(near("NAMES"), ["names", "name"]);
         // One in the other is not enough, nor is one letter for another.

@@ -45,6 +45,10 @@ pub struct CopySettings {
     /// Whether a page whose checksum is wrong is an error. Only pages that are looked at are held against theirs: all of
     /// a chunk for which this, or anything else, asks for more than a copy.
     pub verify_checksums: bool,
+    /// Whether the chunk is copied as if it had no offset index: the caller knows that it is wrong.
+    pub ignore_offset_index: bool,
+    /// Whether statistics in the headers of pages are left out. The pages of such a chunk are looked at.
+    pub drop_page_statistics: bool,
     /// What pages may cost.
     pub limits: Arc<Limits>,
 }
@@ -78,6 +82,20 @@ impl CopySettings {
         self
     }
 
+    /// Sets [`ignore_offset_index`](Self::ignore_offset_index).
+    #[must_use]
+    pub fn with_ignore_offset_index(mut self, ignore_offset_index: bool) -> Self {
+        self.ignore_offset_index = ignore_offset_index;
+        self
+    }
+
+    /// Sets [`drop_page_statistics`](Self::drop_page_statistics).
+    #[must_use]
+    pub fn with_drop_page_statistics(mut self, drop_page_statistics: bool) -> Self {
+        self.drop_page_statistics = drop_page_statistics;
+        self
+    }
+
     /// Sets [`limits`](Self::limits).
     #[must_use]
     pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
@@ -94,6 +112,8 @@ impl Default for CopySettings {
             checksums: false,
             offset_index: false,
             verify_checksums: false,
+            ignore_offset_index: false,
+            drop_page_statistics: false,
             limits: Arc::default(),
         }
     }
@@ -160,7 +180,8 @@ impl Origin<'_> {
     fn copy(&self, settings: &CopySettings) -> Result<CopiedChunk> {
         self.check()?;
         let mut notes = Vec::new();
-        let mut indexes = Indexes::read(&**self.source, self.chunk, self.rows, &settings.limits, &mut notes)?;
+        let (ignore, limits) = (settings.ignore_offset_index, &*settings.limits);
+        let mut indexes = Indexes::read(&**self.source, self.chunk, self.rows, ignore, limits, &mut notes)?;
         let target = self.target(settings)?;
         let Some(codec) = Codec::from_code(self.chunk.compression().0) else {
             self.refuse_encrypted()?;
@@ -176,6 +197,7 @@ impl Origin<'_> {
             // A writer's wrong checksums are excused by its name, which the new file does not have.
             reseal: trust == ChecksumTrust::Disbelieved,
             decrypt: self.chunk.is_encrypted(),
+            drop_statistics: settings.drop_page_statistics,
             mark_compressed: codec != Codec::Uncompressed && !plain_pages_are_believed(self.created_by),
             rows: self.rows,
             count_rows: settings.offset_index,

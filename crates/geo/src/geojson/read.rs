@@ -92,11 +92,10 @@ fn position(value: &Value, dimensions: Dimensions, out: &mut Writer) -> Result<(
     if numbers.len() < 2 {
         return Err(wrong("a position has two numbers"));
     }
-    let number = |i: usize| match numbers.get(i) {
-        None | Some(Value::Null) => Ok(f64::NAN),
-        Some(value) => value.as_f64().ok_or_else(|| wrong("a position has numbers only")),
-    };
-    out.position(dimensions, [number(0)?, number(1)?, number(2)?, f64::NAN]);
+    let number = |value: &Value| value.as_f64().ok_or_else(|| wrong("a position has numbers only"));
+    // QUIRK: writers in JavaScript have null where a height is not known.
+    let height = numbers.get(2).filter(|value| !value.is_null()).map_or(Ok(f64::NAN), number)?;
+    out.position(dimensions, [number(&numbers[0])?, number(&numbers[1])?, height, f64::NAN]);
     Ok(())
 }
 

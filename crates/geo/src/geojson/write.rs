@@ -6,9 +6,10 @@ use crate::wkb::{self, Visitor};
 use marquetry_base::{Error, Result};
 
 /// A geometry in well-known binary as a geometry of GeoJSON. Coordinates stay what they are, whatever the reference system;
-/// measures are left out, which GeoJSON has no place for; a number that is none is null.
+/// measures are left out, which GeoJSON has no place for, as are heights that are NaN. An empty point has no coordinates.
 ///
-/// Fails if the bytes are no geometry, or one of curves, surfaces or triangles, which GeoJSON does not have.
+/// Fails if the bytes are no geometry, or one of curves, surfaces or triangles, which GeoJSON does not have, and if another coordinate
+/// is NaN or infinite: JSON has no such numbers.
 ///
 /// ```
 /// use marquetry_geo::{geojson, wkt};
@@ -25,13 +26,17 @@ pub fn to_string(wkb: &[u8]) -> Result<String> {
 /// Appends what [`to_string`] gives. Appends nothing if it fails.
 pub fn write_to(wkb: &[u8], out: &mut String) -> Result<()> {
     let start = out.len();
-    let mut json = Json { out, open: Vec::new(), is_first: true, unknown: None };
+    let mut json = Json { out, open: Vec::new(), is_first: true, unknown: None, odd: None };
     let walked = wkb::walk(wkb, &mut json);
-    let unknown = json.unknown;
-    let done = match (walked, unknown) {
-        (Err(error), _) => Err(error),
-        (Ok(_), Some(kind)) => Err(Error::unsupported(format!("GeoJSON has no {}", kind.name()))),
-        (Ok(_), None) => Ok(()),
+    let (unknown, odd) = (json.unknown, json.odd);
+    let done = match (walked, unknown, odd) {
+        (Err(error), ..) => Err(error),
+        (Ok(_), Some(kind), _) => Err(Error::unsupported(format!("GeoJSON has no {}", kind.name()))),
+        (Ok(_), None, Some(number)) => {
+            let number = if number.is_nan() { "NaN" } else { "infinite" };
+            Err(Error::unsupported(format!("GeoJSON has no coordinate that is {number}")))
+        }
+        (Ok(_), None, None) => Ok(()),
     };
     if done.is_err() {
         out.truncate(start);
@@ -45,6 +50,8 @@ struct Json<'a> {
     /// Whether nothing stands behind the last bracket that was opened.
     is_first: bool,
     unknown: Option<Kind>,
+    /// A coordinate that JSON has not.
+    odd: Option<f64>,
 }
 
 impl Json<'_> {
@@ -103,12 +110,13 @@ impl Visitor for Json<'_> {
             self.separate();
             self.out.push('[');
         }
-        let shown = Dimensions { m: false, ..dimensions };
+        // SPEC: RFC 7946, section 3.1.1: positions may have two numbers or three.
+        let shown = Dimensions { z: dimensions.z && !position[2].is_nan(), m: false };
         for (i, value) in shown.numbers(position).enumerate() {
             self.out.push_str(if i > 0 { "," } else { "" });
             match value.is_finite() {
                 true => number::write(value, self.out),
-                false => self.out.push_str("null"),
+                false => self.odd = Some(value),
             }
         }
         if has_bracket {

@@ -13,7 +13,9 @@ use super::{keyed, multiset, pairing, side_by_side};
 use crate::columns::{Column, columns};
 use arrow_array::RecordBatchReader;
 use marquetry_base::{Error, Result, available_threads, parallel_map};
+use marquetry_core::write::SealedSpills;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// In what the rows of two files differ.
 ///
@@ -47,6 +49,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// ```
 pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Result<RowsDiff> {
     let (names, not_compared) = comparable(left, right, options)?;
+    let options = &with_secrets_kept(left, right, options);
     let mut diff = RowsDiff { columns: names, not_compared, ..RowsDiff::default() };
     let mut changed = match options.key.is_empty() {
         true => by_values(left, right, options, &mut diff)?,
@@ -59,6 +62,19 @@ pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Re
         diff.changed_rows = changed;
     }
     Ok(diff)
+}
+
+/// The options; hashes tell of values that can be guessed, so that those of encrypted files are encrypted where they are kept.
+fn with_secrets_kept(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> DiffOptions {
+    let is_encrypted = |file: &DiffFile| file.metadata.metadata().encryption().is_some();
+    let options = options.clone();
+    match is_encrypted(left) || is_encrypted(right) {
+        true => {
+            let store = SealedSpills::new(options.spill_store.clone());
+            options.with_spill_store(Arc::new(store))
+        }
+        false => options,
+    }
 }
 
 fn by_values(

@@ -1,5 +1,6 @@
 //! What is gathered of the numbers of a column: bounds, mean, quantiles, frequent ones.
 
+use super::moments::{Moments, scale_of};
 use super::quantile_sketch::{QuantileSketch, RANK_ERROR};
 use super::value::{Number, Sum};
 use super::value_counts::{Frequent, ValueCounts};
@@ -13,9 +14,8 @@ pub(crate) struct Numbers<T: Number> {
     sum: T::Sum,
     /// One of them. Large ones that differ little have their deviation in digits that floats of their size do not have.
     origin: Option<T>,
-    /// By how much the mean of all is greater than `origin`, and the sum of squares of what they differ from the mean.
-    mean_offset: f64,
-    squares: f64,
+    /// Of what they differ from `origin`.
+    moments: Moments,
     counts: ValueCounts<T>,
     /// Once there are too many different ones to have each in `counts`.
     sketch: Option<QuantileSketch<T>>,
@@ -29,8 +29,7 @@ impl<T: Number> Numbers<T> {
             bounds: None,
             sum: T::Sum::default(),
             origin: None,
-            mean_offset: 0.0,
-            squares: 0.0,
+            moments: Moments::default(),
             counts: ValueCounts::new(),
             sketch: None,
         }
@@ -61,12 +60,14 @@ impl<T: Number> Numbers<T> {
     fn add_moments(&mut self, numbers: impl Iterator<Item = (T, u64)> + Clone) {
         let Some((origin, _)) = numbers.clone().next() else { return };
         let origin = *self.origin.get_or_insert(origin);
-        let (mut count, mut sum, mut offsets) = (0u64, T::Sum::default(), 0.0);
+        let (mut count, mut sum, mut offsets, mut farthest) = (0u64, T::Sum::default(), 0.0, 0f64);
         let mut bounds = self.bounds;
         for (number, times) in numbers.clone() {
             count += times;
             T::add(&mut sum, number, times);
-            offsets += number.minus(origin) * times as f64;
+            let offset = number.minus(origin);
+            farthest = farthest.max(offset.abs());
+            offsets += offset * times as f64;
             let (least, greatest) = bounds.get_or_insert((number, number));
             if number.order(*least) == Ordering::Less {
                 *least = number;
@@ -76,20 +77,18 @@ impl<T: Number> Numbers<T> {
             }
         }
         self.bounds = bounds;
-        if count > 0 {
-            let mean_offset = offsets / count as f64;
-            let from_mean = |number: T| number.minus(origin) - mean_offset;
-            let squares = numbers.map(|(number, times)| from_mean(number).powi(2) * times as f64).sum();
-            self.merge_moments(count, sum, mean_offset, squares);
+        if count == 0 {
+            return;
         }
-    }
-
-    /// Chan's way to have the deviation of two parts.
-    fn merge_moments(&mut self, count: u64, sum: T::Sum, mean_offset: f64, squares: f64) {
-        let (before, total) = (self.count as f64, (self.count + count) as f64);
-        let difference = mean_offset - self.mean_offset;
-        self.squares += squares + difference * difference * before * count as f64 / total;
-        self.mean_offset += difference * count as f64 / total;
+        let scale = scale_of(farthest);
+        if scale != 1.0 {
+            let offset = |(number, times): (T, u64)| number.scaled_minus(origin, scale) * times as f64;
+            offsets = numbers.clone().map(offset).sum();
+        }
+        let mean_offset = offsets / count as f64;
+        let from_mean = |number: T| number.scaled_minus(origin, scale) - mean_offset;
+        let squares = numbers.map(|(number, times)| from_mean(number).powi(2) * times as f64).sum();
+        self.moments.merge(Moments { count, mean_offset, squares, scale });
         self.count += count;
         self.sum.merge(sum);
     }
@@ -110,8 +109,14 @@ impl<T: Number> Numbers<T> {
     pub(crate) fn merge(&mut self, mut other: Numbers<T>) {
         self.nans += other.nans;
         if let Some(origin) = other.origin.filter(|_| other.count > 0) {
-            let offset = origin.minus(*self.origin.get_or_insert(origin));
-            self.merge_moments(other.count, other.sum, offset + other.mean_offset, other.squares);
+            let before = *self.origin.get_or_insert(origin);
+            let mut moments = other.moments;
+            let scale = moments.scale.min(scale_of(origin.minus(before).abs()));
+            moments.rescale(scale);
+            moments.mean_offset += origin.scaled_minus(before, scale);
+            self.moments.merge(moments);
+            self.count += other.count;
+            self.sum.merge(other.sum);
         }
         self.bounds = match (self.bounds, other.bounds) {
             (Some((a, b)), Some((c, d))) => Some((
@@ -135,9 +140,8 @@ impl<T: Number> Numbers<T> {
 
     /// The mean and the standard deviation of a sample.
     pub(crate) fn mean_and_deviation(&self) -> (Option<f64>, Option<f64>) {
-        let deviation = || (self.squares / (self.count - 1) as f64).sqrt();
         let mean = || self.sum.mean(self.count);
-        ((self.count > 0).then(mean), (self.count > 1).then(deviation))
+        ((self.count > 0).then(mean), self.moments.deviation())
     }
 
     /// How many different ones there are, NaN as one of them, and the relative error of that.
@@ -191,5 +195,39 @@ mod tests {
         ends.add([(i64::MIN, 1), (i64::MAX, 1)].into_iter());
         let deviation = ends.mean_and_deviation().1.unwrap();
         assert!((deviation / (2f64.powi(64) / 2f64.sqrt()) - 1.0).abs() < 1e-12, "{deviation}");
+    }
+
+    /// Squares of such floats are greater than any float, or less.
+    #[test]
+    fn very_large_and_very_small_floats_have_a_deviation() {
+        for size in [1.0, 1e-300, 1e-160, 1e150, 1e160, 1e307] {
+            let numbers: Vec<f64> = (1..=9).map(|i| f64::from(i) * size).collect();
+            for at in 0..=numbers.len() {
+                let [mut all, mut batches, mut rest] = [Numbers::new(), Numbers::new(), Numbers::new()];
+                let of = |numbers: &[f64]| numbers.to_vec().into_iter().map(|number| (number, 1));
+                all.add(of(&numbers));
+                batches.add(of(&numbers[..at]));
+                rest.add(of(&numbers[at..]));
+                batches.merge(rest);
+                batches.add(of(&[f64::NAN]));
+                for numbers in [all, batches] {
+                    let deviation = numbers.mean_and_deviation().1.unwrap();
+                    assert!((deviation / size / 7.5f64.sqrt() - 1.0).abs() < 1e-12, "{size}: {deviation}");
+                }
+            }
+        }
+        let deviation = |numbers: &[&[f64]]| {
+            let mut all = Numbers::new();
+            numbers.iter().for_each(|batch| all.add(batch.iter().map(|number| (*number, 1))));
+            all.mean_and_deviation().1.unwrap()
+        };
+        // Both sizes, and both signs, in one batch and in two.
+        assert_eq!(deviation(&[&[1e-200, 1.0]]), deviation(&[&[1e-200], &[1.0]]));
+        let large = 1e300 * 2f64.sqrt();
+        for numbers in [&[&[1e300, -1e300][..]][..], &[&[1e300], &[-1e300]], &[&[1e-300, 1e300], &[-1e300]]] {
+            assert!(deviation(numbers) / large > 0.7 && deviation(numbers) / large < 1.01, "{numbers:?}");
+        }
+        assert!(deviation(&[&[1.5e308, -1.5e308, 0.0, 0.0]]).is_finite());
+        assert!(!deviation(&[&[1.0, f64::INFINITY]]).is_finite());
     }
 }

@@ -17,6 +17,10 @@ pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
     fn to_f64(self) -> f64;
     /// The difference, rounded once.
     fn minus(self, other: Self) -> f64;
+    /// The difference times a power of two: it may be one that a float does not hold.
+    fn scaled_minus(self, other: Self, scale: f64) -> f64 {
+        self.minus(other) * scale
+    }
     fn is_nan(self) -> bool {
         false
     }
@@ -175,6 +179,14 @@ impl Number for f64 {
 
     fn minus(self, other: Self) -> f64 {
         self - other
+    }
+
+    fn scaled_minus(self, other: Self, scale: f64) -> f64 {
+        match scale < 1.0 {
+            true => self * scale - other * scale,
+            // What differs little may be large.
+            false => (self - other) * scale,
+        }
     }
 
     fn is_nan(self) -> bool {

@@ -45,6 +45,10 @@ struct Asked {
     written: AtomicU64,
     read: AtomicU64,
     fails: AtomicBool,
+    /// Whether one bit of all that is read is another one than was written.
+    changes: AtomicBool,
+    /// All bytes that were written to any file.
+    seen: Mutex<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -74,12 +78,16 @@ impl SpillFile for Pages {
         pages.resize(len, 0);
         pages[offset as usize..end].copy_from_slice(bytes);
         self.asked.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.asked.seen.lock().unwrap().extend_from_slice(bytes);
         Ok(())
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         buffer.copy_from_slice(&self.bytes.lock().unwrap()[offset as usize..][..buffer.len()]);
         self.asked.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        if self.asked.changes.load(Ordering::Relaxed) && !buffer.is_empty() {
+            buffer[0] ^= 1;
+        }
         Ok(())
     }
 }
@@ -131,4 +139,101 @@ fn the_folder_is_the_one_that_is_given() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing stays behind");
     let error = written(limited().set_spill_dir(folder.path().join("none"))).unwrap_err();
     assert!(error.to_string().contains("none"), "{error}");
+}
+
+#[cfg(feature = "encryption")]
+mod encrypted {
+    use super::*;
+    use arrow_array::StringArray;
+    use marquetry::arrow::arrow_reader::{
+        ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    };
+    use marquetry::arrow::arrow_writer::compute_leaves;
+    use marquetry::file::encryption::{FileDecryptionProperties, FileEncryptionProperties};
+
+    const KEY: &[u8] = b"0123456789012345";
+    const SECRET: &[u8] = b"a secret of row ";
+
+    /// 8 MiB of secrets.
+    fn secrets() -> RecordBatch {
+        let text =
+            StringArray::from_iter_values((0..1 << 18).map(|row| format!("a secret of row {row:>16}")));
+        RecordBatch::try_from_iter([("s", Arc::new(text) as ArrayRef)]).unwrap()
+    }
+
+    fn limited(asked: &Arc<Asked>, is_encrypted: bool) -> WriterProperties {
+        let builder = properties()
+            .set_memory_limit(Some(1 << 20))
+            .set_spill_store(Some(Arc::new(Store(asked.clone()))));
+        let encryption = FileEncryptionProperties::builder(KEY.to_vec()).build().unwrap();
+        match is_encrypted {
+            true => builder.with_file_encryption_properties(encryption).build(),
+            false => builder.build(),
+        }
+    }
+
+    fn write(properties: WriterProperties) -> Result<Vec<u8>> {
+        let batch = secrets();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
+        for first in (0..batch.num_rows()).step_by(1 << 14) {
+            writer.write(&batch.slice(first, 1 << 14))?;
+        }
+        writer.into_inner()
+    }
+
+    fn read(file: Vec<u8>) -> RecordBatch {
+        let keys = FileDecryptionProperties::builder(KEY.to_vec()).build().unwrap();
+        let options = ArrowReaderOptions::new().with_file_decryption_properties(keys);
+        let bytes = bytes::Bytes::from(file);
+        let metadata = ArrowReaderMetadata::load(bytes.clone(), options).unwrap();
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata);
+        let mut reader = builder.with_batch_size(1 << 18).build().unwrap();
+        reader.next().unwrap().unwrap()
+    }
+
+    fn holds_secrets(asked: &Asked) -> bool {
+        let seen = asked.seen.lock().unwrap();
+        assert!(seen.len() > 4 << 20, "{} bytes were spilled", seen.len());
+        seen.windows(SECRET.len()).any(|bytes| bytes == SECRET)
+    }
+
+    #[test]
+    fn pages_of_an_encrypted_file_wait_encrypted() {
+        let (open, sealed) = (Arc::<Asked>::default(), Arc::<Asked>::default());
+        write(limited(&open, false)).unwrap();
+        assert!(holds_secrets(&open), "pages of a file that is not are as they were");
+        let file = write(limited(&sealed, true)).unwrap();
+        assert!(!holds_secrets(&sealed));
+        assert!(read(file) == secrets());
+        let [written, read] = [&sealed.written, &sealed.read].map(|bytes| bytes.load(Ordering::Relaxed));
+        assert_eq!(written, read, "each block is read once");
+    }
+
+    #[test]
+    fn columns_of_a_host_wait_encrypted() {
+        let (asked, batch) = (Arc::<Asked>::default(), secrets());
+        let properties = limited(&asked, true);
+        let writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        let (mut file, factory) = writer.into_serialized_writer().unwrap();
+        let mut columns = factory.create_column_writers(0).unwrap();
+        for leaf in compute_leaves(batch.schema().field(0), batch.column(0)).unwrap() {
+            columns[0].write(&leaf).unwrap();
+        }
+        columns[0].spill().unwrap();
+        let mut group = file.next_row_group().unwrap();
+        for column in columns {
+            column.close().unwrap().append_to_row_group(&mut group).unwrap();
+        }
+        group.close().unwrap();
+        assert!(!holds_secrets(&asked));
+        assert!(read(file.into_inner().unwrap()) == batch);
+    }
+
+    #[test]
+    fn a_page_that_was_changed_while_it_waited_is_an_error() {
+        let asked = Arc::<Asked>::default();
+        asked.changes.store(true, Ordering::Relaxed);
+        let error = write(limited(&asked, true)).unwrap_err();
+        assert!(error.to_string().contains("somebody changed what was written"), "{error}");
+    }
 }

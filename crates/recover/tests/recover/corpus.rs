@@ -139,3 +139,26 @@ const MOST_BYTES: usize = 200 << 10;
 
 /// Pages of a few bytes that become gigabytes, and very many pages.
 const SLOW: [&str; 2] = ["large_string_map.brotli.parquet", "overflow_i16_page_cnt.parquet"];
+
+/// What other writers say of whole files is copied, but for what is wrong in the file itself.
+#[test]
+fn what_other_writers_say_is_not_contradicted() {
+    let Some(root) = root() else { return };
+    let entries = std::fs::read_dir(root.join("parquet-testing/data")).unwrap();
+    let (mut files, mut told) = (0, Vec::new());
+    for path in entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "parquet"))
+    {
+        let bytes = Bytes::from(std::fs::read(&path).unwrap());
+        let Ok(recovery) = recover(Arc::new(bytes), &RecoverOptions::default()) else { continue };
+        files += 1;
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let of_columns =
+            recovery.report().decisions.iter().filter(|decision| decision.what.contains("row group at byte"));
+        told.extend(of_columns.map(|decision| format!("{name}: {}: {}", decision.what, decision.why)));
+    }
+    // Their column indexes call pages null that are not.
+    told.retain(|told| !(told.starts_with("datapage_v1-") && told.contains("null page: true")));
+    assert!(files > 50 && told.is_empty(), "{files} files: {told:#?}");
+}

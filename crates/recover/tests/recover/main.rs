@@ -3,6 +3,7 @@
 #[path = "../../../core/tests/chunk/mod.rs"]
 mod chunk;
 
+mod beside_pages;
 mod corpus;
 mod cuts;
 

@@ -239,7 +239,12 @@ pub(crate) struct TrialFolder(TempDir);
 
 impl TrialFolder {
     pub(crate) fn new() -> Result<Self, Error> {
-        let made = tempfile::Builder::new().prefix("marquetry-trial-").tempdir();
+        let mut folder = tempfile::Builder::new();
+        folder.prefix("marquetry-trial-");
+        // Who may not read the file may not read what was made of it.
+        #[cfg(unix)]
+        folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let made = folder.tempdir();
         made.map(TrialFolder).map_err(|error| Error::io("cannot make a temporary directory", error))
     }
 
@@ -251,3 +256,17 @@ impl TrialFolder {
 
 /// Larger files are not written to see how large they get.
 pub(crate) const TRIED_BYTES: u64 = 4 << 20;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn nobody_else_looks_into_a_trial() {
+        let folder = TrialFolder::new().unwrap();
+        let file = folder.path("trial.parquet");
+        let mode = fs::metadata(file.parent().unwrap()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}

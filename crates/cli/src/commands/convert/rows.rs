@@ -4,10 +4,13 @@ use crate::args::Target;
 use crate::convert::{Part, Progress, Total, formatted};
 use crate::failure::Failure;
 use crate::inputs::Batches;
+use crate::keys::{self, EncryptArgs};
 use crate::sort::{self, Budget, Keys, SortKey};
 use arrow_schema::SchemaRef;
+use marquetry_core::write::{SealedSpills, SpillFolder, SpillStore};
 use marquetry_text::format;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// The rows in the order of `keys`, without the columns that are not `kept`.
 pub(super) fn sorted_rows(
@@ -16,16 +19,27 @@ pub(super) fn sorted_rows(
     keys: Vec<SortKey>,
     kept: Vec<usize>,
     budget: Budget,
+    encrypt: &EncryptArgs,
     progress: &mut Progress,
 ) -> Result<Batches, Failure> {
     progress.begin("sorting ", None);
     let advance = |rows| progress.advance(rows);
-    let sorted = sort::sorted(batches, schema, Keys::new(keys)?, budget, advance)?;
+    let store = spills(encrypt.is_asked());
+    let sorted = sort::sorted(batches, schema, Keys::new(keys)?, budget, store, advance)?;
     progress.begin("writing ", Some(Total::Rows(progress.rows())));
     Ok(match kept.len() == schema.fields().len() {
         true => sorted,
         false => Box::new(sorted.map(move |batch| Ok(batch?.project(&kept)?))),
     })
+}
+
+/// Where rows wait that memory has no room for, if what is written is encrypted or not.
+pub(super) fn spills(is_encrypted: bool) -> Arc<dyn SpillStore> {
+    let folder = Arc::new(SpillFolder::system());
+    match keys::seal_spills(is_encrypted) {
+        true => Arc::new(SealedSpills::new(folder)),
+        false => folder,
+    }
 }
 
 /// Batches of `columns` columns, of which another one is the first.
@@ -46,5 +60,16 @@ pub(super) fn parts(
         Target::Jsonl => Box::new(formatted(batches, format::json::write_lines, threads)),
         Target::Geojson => Box::new(formatted(batches, format::geojson::write_features, threads)),
         Target::Parquet | Target::Arrow => Box::new(batches.map(|batch| batch.map(Part::Rows))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_written_encrypted_wait_so() {
+        assert!(format!("{:?}", spills(true)).starts_with("SealedSpills"));
+        assert!(format!("{:?}", spills(false)).starts_with("SpillFolder"), "nothing else is slower");
     }
 }

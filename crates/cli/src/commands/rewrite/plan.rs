@@ -5,13 +5,14 @@ use crate::args::Bloom;
 use crate::failure::Failure;
 use crate::rewrite::{
     AskedCodec, ColumnAction, ColumnLog, Edit, EncoderMemory, GeoConversion, Input, Name, OfColumn,
-    OutputFile, Reencoder, codec_of, column_orders, has_order_of_bounds, last_fitting,
+    OutputFile, Reencoder, Settings, codec_of, column_orders, has_order_of_bounds,
 };
 use marquetry::errors::Error;
 use marquetry::file::metadata::ColumnChunk;
 use marquetry::file::properties::{BloomFilterProperties, EnabledStatistics, WriterProperties};
 use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::schema::Leaf;
+use marquetry_core::schema::no_such_column;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use marquetry_core::write::{ColumnSettings, EncodedChunk, Encoding};
 
@@ -47,17 +48,16 @@ impl<'a> Plan<'a> {
         let of_bloom =
             |bloom: &Bloom| OfColumn { column: Some(Name::new(&bloom.column)), value: bloom.properties() };
         let blooms: Vec<_> = args.bloom.iter().map(of_bloom).collect();
-        let patterns =
-            args.compression.iter().map(|of| &of.column).chain(args.encoding.iter().map(|of| &of.column));
-        for name in patterns.chain(blooms.iter().map(|of| &of.column)).flatten() {
-            if !leaves.iter().any(|leaf| name.fits(leaf)) {
-                return Err(Error::argument(format!("no column {}", name.text)));
-            }
+        let (compression, encoding) = (Settings::new(&args.compression), Settings::new(&args.encoding));
+        let bloom = Settings::new(&blooms);
+        let unknown = compression.unknown(&leaves).or_else(|| encoding.unknown(&leaves));
+        if let Some(name) = unknown.or_else(|| bloom.unknown(&leaves)) {
+            return Err(no_such_column(&name.text, leaves.iter().map(|leaf| &**leaf.dotted())));
         }
         let wanted = |leaf: &&Leaf| InputOptions {
-            compression: last_fitting(&args.compression, leaf),
-            encoding: last_fitting(&args.encoding, leaf),
-            bloom: last_fitting(&blooms, leaf),
+            compression: compression.of(leaf),
+            encoding: encoding.of(leaf),
+            bloom: bloom.of(leaf),
         };
         let columns = leaves.iter().map(wanted).collect();
         let rows = args.row_group_rows.map(|rows| rows.get() as u64);
@@ -159,7 +159,7 @@ impl<'a> Plan<'a> {
 
     /// The row groups stay.
     pub(super) fn keep_groups(&mut self, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
-        let mut memory = EncoderMemory::counted_by(file.counters());
+        let mut memory = file.encoder_memory();
         for group in self.input.metadata.row_groups() {
             let mut chunks = Vec::new();
             for column in 0..self.columns.len() {
@@ -228,7 +228,7 @@ impl<'a> Plan<'a> {
         };
         let mut recoders: Vec<Reencoder> = self.edit.leaves.iter().enumerate().map(new).collect();
         let mut left = metadata.num_rows();
-        let mut memory = EncoderMemory::counted_by(file.counters());
+        let mut memory = file.encoder_memory();
         if metadata.row_groups().any(|group| !group.sorting_columns().is_empty()) {
             log.note("the order of rows is not noted: it was one of the old row groups");
         }

@@ -1,21 +1,25 @@
 //! The features of a FeatureCollection of GeoJSON as one flat object a line.
 
+use super::feature_crs::FeatureCrs;
 use super::line_reader::{ToLines, broken};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead};
 
-/// A line for each feature: its properties, and `geometry` with the JSON of its geometry as text. Its `id` is `id`, if no property is
-/// called so. Other members of the collection, and of features, are passed over.
+/// A line for each feature: its properties, and `geometry` with the JSON of its geometry as text. Its `id` is `id`, as a property of the
+/// same value may be. The collection's `crs` is looked at. Other members of it, and of features, are passed over.
 pub(super) struct Features {
     from: Box<dyn BufRead + Send>,
     at: At,
     /// Brackets and braces that are open inside of a value.
     depth: usize,
-    /// The name of a member, or a feature, as far as it was read.
+    /// The name of a member, the `crs`, or a feature, as far as it was read.
     text: Vec<u8>,
     /// Features so far.
     count: u64,
     has_features: bool,
+    crs: FeatureCrs,
+    /// Whether the member that is passed over is `crs`.
+    is_crs: bool,
 }
 
 /// Where in the collection it is.
@@ -43,8 +47,17 @@ enum At {
 pub(in crate::inputs) const GEOMETRY: &str = "geometry";
 
 impl Features {
-    pub(super) fn new(from: Box<dyn BufRead + Send>) -> Self {
-        Features { from, at: At::Start, depth: 0, text: Vec::new(), count: 0, has_features: false }
+    pub(super) fn new(from: Box<dyn BufRead + Send>, crs: FeatureCrs) -> Self {
+        Features {
+            from,
+            at: At::Start,
+            depth: 0,
+            text: Vec::new(),
+            count: 0,
+            has_features: false,
+            crs,
+            is_crs: false,
+        }
     }
 
     fn step(&mut self, byte: u8, lines: &mut Vec<u8>) -> io::Result<At> {
@@ -57,10 +70,15 @@ impl Features {
                 self.text.push(byte);
                 At::NameText(false)
             }
-            (At::PassedText(true), _) => At::PassedText(false),
-            (At::PassedText(false), b'\\') => At::PassedText(true),
-            (At::PassedText(false), b'"') => At::Passed,
-            (At::PassedText(false), _) => At::PassedText(false),
+            (At::PassedText(is_escaped), byte) => {
+                self.pass(byte);
+                match byte {
+                    _ if is_escaped => At::PassedText(false),
+                    b'\\' => At::PassedText(true),
+                    b'"' => At::Passed,
+                    _ => At::PassedText(false),
+                }
+            }
             (At::FeatureText(is_escaped), byte) => {
                 self.text.push(byte);
                 match byte {
@@ -84,12 +102,14 @@ impl Features {
                 self.nest(byte);
                 if byte == b'"' { At::FeatureText(false) } else { At::Feature }
             }
-            (At::Passed, b'"') => At::PassedText(false),
-            (At::Passed, b',') if self.depth == 0 => At::Name,
-            (At::Passed, b'}') if self.depth == 0 => At::End,
+            (At::Passed, b',' | b'}') if self.depth == 0 => {
+                self.passed()?;
+                if byte == b',' { At::Name } else { At::End }
+            }
             (At::Passed, byte) => {
+                self.pass(byte);
                 self.nest(byte);
-                At::Passed
+                if byte == b'"' { At::PassedText(false) } else { At::Passed }
             }
             (at, _) if is_blank => at,
             (At::Start, b'{') => At::Name,
@@ -104,7 +124,8 @@ impl Features {
                 At::List
             }
             (At::Colon, b':') => {
-                self.depth = 0;
+                (self.depth, self.is_crs) = (0, self.text == b"crs");
+                self.text.clear();
                 At::Passed
             }
             (At::List, b'[') => {
@@ -127,6 +148,22 @@ impl Features {
         }
     }
 
+    /// A byte of a member that is passed over.
+    fn pass(&mut self, byte: u8) {
+        if self.is_crs {
+            self.text.push(byte);
+        }
+    }
+
+    /// A member was passed over.
+    fn passed(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.is_crs) {
+            let value = serde_json::from_slice(&self.text);
+            self.crs.find(&value.map_err(|error| broken(&format!("`crs`: {error}")))?)?;
+        }
+        Ok(())
+    }
+
     /// A feature was read.
     fn feature(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
         self.count += 1;
@@ -146,10 +183,19 @@ impl Features {
         if properties.contains_key(GEOMETRY) {
             return Err(wrong(format!("a property is called {GEOMETRY}, as the column of geometries is")));
         }
+        let of_geometry = || feature.get("geometry").and_then(|geometry| geometry.get("crs"));
+        if let Some(crs) = feature.get("crs").or_else(of_geometry)
+            && let Some(why) = self.crs.differs(crs).map_err(|error| wrong(error.to_string()))?
+        {
+            return Err(wrong(why));
+        }
         let mut line = Map::new();
-        match feature.remove("id") {
-            Some(id) if !id.is_null() && !properties.contains_key("id") => {
-                _ = line.insert("id".to_owned(), id)
+        match (feature.remove("id").filter(|id| !id.is_null()), properties.get("id")) {
+            (Some(id), None) => _ = line.insert("id".to_owned(), id),
+            (Some(id), Some(other)) if id != *other => {
+                return Err(wrong(format!(
+                    "its id is {id}, and a property called id is {other}: both would be the column id, so rename one of them"
+                )));
             }
             _ => {}
         }
@@ -192,12 +238,14 @@ mod tests {
     fn lines(text: &str, buffer: usize) -> io::Result<String> {
         let from = BufReader::with_capacity(buffer, Cursor::new(text.as_bytes().to_vec()));
         let mut out = String::new();
-        LineReader::new(Features::new(Box::new(from))).read_to_string(&mut out).map(|_| out)
+        LineReader::new(Features::new(Box::new(from), FeatureCrs::default()))
+            .read_to_string(&mut out)
+            .map(|_| out)
     }
 
     #[test]
     fn each_feature_on_a_line() {
-        let text = r#" {"type": "FeatureCollection", "crs": {"a": ["]}\"", 1]}, "features": [
+        let text = r#" {"type": "FeatureCollection", "x": {"a": ["]}\"", 1]}, "features": [
             {"type": "Feature", "id": 7, "properties": {"a": "],\"[", "n": 1.50}, "geometry": {"type": "Point", "coordinates": [1, 2.50]}} ,
             {"geometry": null, "type": "Feature", "properties": null}
             ], "bbox": [1, 2] } "#;
@@ -219,9 +267,55 @@ mod tests {
                 (r#"{"features": [{"type":"Feature"}"#, "not closed"),
                 (r#"{"features": [{"type":"Feature"}]} x"#, "behind"),
                 (r#"{"features": [{"type":"Feature","properties":{"geometry":1}}]}"#, "is called geometry"),
+                (
+                    r#"{"features": [{"type":"Feature","id":7,"properties":{"id":"x"}}]}"#,
+                    "feature 1: its id is 7, and a property called id is \"x\"",
+                ),
             ] {
                 let error = lines(wrong, buffer).unwrap_err().to_string();
                 assert!(error.contains(message), "{wrong}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_a_property_too_is_one_column() {
+        let same = r#"{"features": [{"type":"Feature","id":7,"properties":{"id":7}},{"type":"Feature","id":null,"properties":{"id":8}}]}"#;
+        let expected = "{\"id\":7,\"geometry\":null}\n{\"id\":8,\"geometry\":null}\n";
+        assert_eq!(lines(same, 64).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_reference_system_is_that_of_the_collection() {
+        let named = |name: &str| format!(r#""crs": {{"type": "name", "properties": {{"name": "{name}"}}}}"#);
+        let (swiss, degrees) = (named("EPSG:2056"), named("urn:ogc:def:crs:OGC:1.3:CRS84"));
+        let feature = r#""features": [{"type": "Feature", "geometry": null}]"#;
+        let of_feature = format!(r#""features": [{{"type": "Feature", "geometry": {{{swiss}}}}}]"#);
+        let read = |text: &str, buffer: usize| {
+            let from = BufReader::with_capacity(buffer, Cursor::new(text.as_bytes().to_vec()));
+            let crs = FeatureCrs::default();
+            let mut reader = LineReader::new(Features::new(Box::new(from), crs.clone()));
+            reader.read_to_string(&mut String::new()).map(|_| crs.settled())
+        };
+        for buffer in [1, 7, 1 << 16] {
+            for (text, expected) in [
+                (format!("{{{feature}}}"), "OGC:CRS84"),
+                (format!("{{{degrees}, {feature}}}"), "OGC:CRS84"),
+                (format!("{{{swiss}, {feature}}}"), "EPSG:2056"),
+                (format!("{{{feature}, {swiss}}}"), "EPSG:2056"),
+                (format!("{{{swiss}, {of_feature}}}"), "EPSG:2056"),
+                (format!("{{\"crs\" : null , {feature}}}"), "srid:0"),
+            ] {
+                assert_eq!(read(&text, buffer).unwrap(), expected, "{text}");
+            }
+            for (text, said) in [
+                (format!("{{{swiss}, {feature}, {degrees}}}"), "`crs` says OGC:CRS84 where EPSG:2056"),
+                (format!("{{{of_feature}}}"), "feature 1: has EPSG:2056 as its own `crs`"),
+                (format!("{{\"crs\": 5, {feature}}}"), "no EPSG code"),
+                (format!("{{\"crs\": {{]}}, {feature}}}"), "`crs`: "),
+            ] {
+                let error = read(&text, buffer).unwrap_err().to_string();
+                assert!(error.contains(said), "{text}: {error}");
             }
         }
     }

@@ -21,10 +21,14 @@ impl Indexes {
         source: &dyn Source,
         chunk: ColumnChunk<'_>,
         rows: u64,
+        ignore_offset_index: bool,
         limits: &Limits,
         notes: &mut Vec<Cow<'static, str>>,
     ) -> Result<Self> {
-        let offset = kept(read_offset_index(source, chunk, limits), "a damaged offset index", notes)?;
+        let offset = match ignore_offset_index {
+            true => None,
+            false => kept(read_offset_index(source, chunk, limits), "a damaged offset index", notes)?,
+        };
         let column = kept(read_column_index(source, chunk, limits), "a damaged column index", notes)?;
         // Without pages there is nothing to say.
         let offset = offset.filter(|index| !index.page_locations.is_empty());

@@ -25,6 +25,8 @@ pub(super) struct PageCopyPlan {
     pub(super) mark_compressed: bool,
     /// Whether pages are encrypted, and are to be decrypted.
     pub(super) decrypt: bool,
+    /// Whether statistics in headers are left out.
+    pub(super) drop_statistics: bool,
     /// Of the row group.
     pub(super) rows: u64,
     /// Whether rows are to be counted by their levels where no header says how many there are.
@@ -37,7 +39,7 @@ impl PageCopyPlan {
     /// Whether more of the pages is needed than their headers.
     pub(super) fn opens_pages(&self) -> bool {
         let looks = self.checksums || self.verify || self.reseal;
-        self.recompress.is_some() || looks || self.mark_compressed || self.decrypt
+        self.recompress.is_some() || looks || self.mark_compressed || self.decrypt || self.drop_statistics
     }
 }
 
@@ -261,10 +263,15 @@ impl Walk<'_> {
         };
         let v2 = start.header.data_page_header_v2.as_ref();
         let is_unmarked = self.task.mark_compressed && v2.is_some_and(|v2| !v2.is_compressed);
-        if self.recompressor.is_none() && !wants_seal && !is_unmarked && !self.task.decrypt {
+        let is_same = self.recompressor.is_none() && !wants_seal && !is_unmarked;
+        if is_same && !self.task.decrypt && !self.task.drop_statistics {
             return Ok(None);
         }
         let mut header = self.header(start)?;
+        if self.task.drop_statistics {
+            header.data_page_header.iter_mut().for_each(|v1| v1.statistics = None);
+            header.data_page_header_v2.iter_mut().for_each(|v2| v2.statistics = None);
+        }
         if let (true, Some(v2)) = (is_unmarked, &mut header.data_page_header_v2) {
             v2.is_compressed = true;
         }

@@ -206,7 +206,8 @@ impl WriterPropertiesBuilder {
 
     /// The folder of temporary files for pages past the [memory limit](Self::set_memory_limit). Default: the system's,
     /// [`std::env::temp_dir`], which on many systems is in memory itself and saves none; name a folder on a disk there,
-    /// such as `/var/tmp`. The files have no name, so that nothing stays behind.
+    /// such as `/var/tmp`. The files have no name, so that nothing stays behind; those of an encrypted file are encrypted by a key
+    /// that is thrown away with them.
     ///
     /// ```
     /// use marquetry_core::write::WriterProperties;
@@ -220,7 +221,8 @@ impl WriterPropertiesBuilder {
     }
 
     /// Where pages past the [memory limit](Self::set_memory_limit) wait. Default `None`: files in the system's folder for
-    /// temporary files. Properties with the same store are equal, those with one that is alike are not.
+    /// temporary files. What an encrypted file gives to it [is encrypted](crate::write::SealedSpills). Properties with the same store
+    /// are equal, those with one that is alike are not.
     #[must_use]
     pub fn set_spill_store(mut self, store: Option<Arc<dyn SpillStore>>) -> Self {
         self.properties.spill_store = ChosenStore(store);

@@ -8,6 +8,8 @@ use super::{
     EnabledStatistics, Encoding, StoredForms, WriterProperties, WriterVersion,
 };
 use crate::write::CdcOptions;
+use crate::write::sealed_spills::SealedSpills;
+use crate::write::spill_folder::SpillFolder;
 use crate::write::spill_store::SpillStore;
 use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
 use marquetry_crypto::FileEncryptionProperties;
@@ -122,6 +124,16 @@ impl WriterProperties {
     /// Where pages past the memory limit wait; `None` is the system's folder for temporary files.
     pub fn spill_store(&self) -> Option<&Arc<dyn SpillStore>> {
         self.spill_store.0.as_ref()
+    }
+
+    /// Where pages past the memory limit go: the [store](Self::spill_store), or the system's folder for temporary files. Those of
+    /// an encrypted file are [encrypted](SealedSpills) there, too.
+    pub fn page_store(&self) -> Arc<dyn SpillStore> {
+        let store = self.spill_store.0.clone().unwrap_or_else(|| Arc::new(SpillFolder::system()));
+        match self.file_encryption {
+            Some(_) => Arc::new(SealedSpills::new(store)),
+            None => store,
+        }
     }
 
     /// Whether, and how often, the writer leaves a checkpoint in the file.

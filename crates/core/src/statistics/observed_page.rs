@@ -1,32 +1,34 @@
-//! What was observed in a data page, or in all data pages of a chunk.
+//! What was counted in a data page, or in all data pages of a chunk, to hold against what a file says of them.
 
-use marquetry_core::statistics::{LevelHistogram, MinMaxStats};
+use crate::statistics::level_histogram::LevelHistogram;
+use crate::statistics::min_max::MinMaxStats;
 use std::ops::RangeInclusive;
 
 /// Counts and bounds of a data page, or of all of a chunk. `None` is unknown.
-#[derive(Debug, Default)]
-pub(crate) struct ObservedPage {
-    pub(crate) rows: Option<u64>,
+#[derive(Debug, Clone, Default)]
+pub struct ObservedPage {
+    /// How many rows begin in it.
+    pub rows: Option<u64>,
     /// Known if levels were read.
-    pub(crate) levels: Option<LevelHistogram>,
+    pub levels: Option<LevelHistogram>,
     /// The number of nulls among them, without empty and null lists.
-    pub(crate) nulls_in_slots: u64,
+    pub nulls_in_slots: u64,
     /// Known if values were read.
-    pub(crate) bounds: Option<MinMaxStats>,
+    pub bounds: Option<MinMaxStats>,
     /// Known if values were read and are byte strings.
-    pub(crate) byte_array_bytes: Option<u64>,
+    pub byte_array_bytes: Option<u64>,
 }
 
 impl ObservedPage {
     /// The null counts that are right. QUIRK: in lists, some writers count all entries without a value, others only nulls.
-    pub(crate) fn nulls(&self) -> Option<RangeInclusive<i64>> {
+    pub fn nulls(&self) -> Option<RangeInclusive<i64>> {
         let levels = self.levels.as_ref()?;
         let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         Some(count(self.nulls_in_slots)..=count(levels.nulls()))
     }
 
     /// Adds one more page to those of a chunk.
-    pub(crate) fn add(&mut self, page: ObservedPage) {
+    pub fn add(&mut self, page: ObservedPage) {
         self.rows = self.rows.zip(page.rows).and_then(|(a, b)| a.checked_add(b));
         self.nulls_in_slots += page.nulls_in_slots;
         match (&mut self.levels, page.levels) {

@@ -1,0 +1,26 @@
+//! Folders that nobody else looks into.
+
+use std::io;
+use tempfile::TempDir;
+
+/// A folder of the system's for temporary files, which is gone with the value. What tasks write there are rows: who may not read the
+/// tables may not read these.
+pub(crate) fn private_folder(prefix: &str) -> io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix(prefix);
+    #[cfg(unix)]
+    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    folder.tempdir()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn only_its_owner_looks_into_it() {
+        let folder = private_folder("marquetry-test").unwrap();
+        assert_eq!(folder.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}

@@ -1,0 +1,52 @@
+//! The reference system that all features of a collection have.
+
+use super::line_reader::broken;
+use marquetry_geo::geojson;
+use serde_json::Value;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is known of it. Clones share it: it is found while the text is read, and the column of geometries has it before.
+#[derive(Debug, Clone, Default)]
+pub(in crate::inputs) struct FeatureCrs(Arc<Mutex<Option<String>>>);
+
+impl FeatureCrs {
+    /// The one that was found up to now, or the default; no other can be found from now on.
+    pub(in crate::inputs) fn settled(&self) -> String {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| DEFAULT.to_owned()).clone()
+    }
+
+    /// The collection has a member `crs`.
+    pub(super) fn find(&self, value: &Value) -> io::Result<()> {
+        let found = parsed(value)?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(known) if *known != found => Err(broken(&format!(
+                "`crs` says {found} where {known} was taken: it must stand once, and before `features`"
+            ))),
+            _ => {
+                *known = Some(found);
+                Ok(())
+            }
+        }
+    }
+
+    /// Why a feature, or its geometry, cannot have a `crs` of its own: it is another one.
+    pub(super) fn differs(&self, value: &Value) -> io::Result<Option<String>> {
+        let found = parsed(value)?;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.as_deref().unwrap_or(DEFAULT);
+        Ok((found != known).then(|| {
+            format!(
+                "has {found} as its own `crs`, where the collection is in {known}: name it in the collection"
+            )
+        }))
+    }
+}
+
+fn parsed(value: &Value) -> io::Result<String> {
+    geojson::crs(value).map_err(|error| broken(error.message()))
+}
+
+const DEFAULT: &str = "OGC:CRS84";

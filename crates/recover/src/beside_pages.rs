@@ -1,0 +1,64 @@
+//! What a file says of a chunk beside its pages, and what of it is left behind.
+
+use marquetry_core::write::EncodedChunk;
+
+/// Something that is said of a chunk beside its pages. Readers skip by it what it says is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BesidePages {
+    /// Bounds and counts in the footer.
+    Statistics,
+    /// Sizes and histograms of levels in the footer.
+    SizeStatistics,
+    /// The box around geometries, and their kinds.
+    GeospatialStatistics,
+    /// Bounds and counts in the headers of pages.
+    PageStatistics,
+    ColumnIndex,
+    /// It is made again from the pages.
+    OffsetIndex,
+    BloomFilter,
+}
+
+impl BesidePages {
+    /// Its name, and what becomes of it.
+    pub(crate) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            BesidePages::Statistics => ("the statistics", "are left out"),
+            BesidePages::SizeStatistics => ("the size statistics", "are left out"),
+            BesidePages::GeospatialStatistics => ("the geospatial statistics", "are left out"),
+            BesidePages::PageStatistics => ("the statistics in headers of pages", "are left out"),
+            BesidePages::ColumnIndex => ("the column index", "is left out"),
+            BesidePages::OffsetIndex => ("the offset index", "is made again"),
+            BesidePages::BloomFilter => ("the bloom filter", "is left out"),
+        }
+    }
+
+    /// Takes it away from a chunk that was copied. What copying itself has to know is not in the chunk any more.
+    pub(crate) fn remove_from(self, chunk: &mut EncodedChunk) {
+        match self {
+            BesidePages::Statistics => chunk.metadata.statistics = None,
+            BesidePages::SizeStatistics => chunk.metadata.size_statistics = None,
+            BesidePages::GeospatialStatistics => chunk.metadata.geospatial_statistics = None,
+            BesidePages::ColumnIndex => chunk.column_index = None,
+            BesidePages::BloomFilter => chunk.bloom_filter = None,
+            BesidePages::PageStatistics | BesidePages::OffsetIndex => {}
+        }
+    }
+}
+
+/// Something beside the pages that is wrong, or that the pages contradict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    pub(crate) what: BesidePages,
+    pub(crate) why: String,
+    /// Whether the values could be what is damaged. Not if it cannot be read, or is about places of pages, which headers confirm.
+    pub(crate) accuses_values: bool,
+}
+
+/// What is known of a chunk whose values were all decoded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CheckedChunk {
+    /// Whether all pages have checksums, which are right.
+    pub(crate) is_proven: bool,
+    pub(crate) contradictions: Vec<Contradiction>,
+}

@@ -1,0 +1,349 @@
+//! Holds what a file says of a chunk against its values while these are decoded, page by page.
+//!
+//! Statistics, indexes and bloom filters have no checksums. One that is wrong makes readers pass over rows that are there, in a new
+//! file as in the broken one.
+
+use crate::beside_pages::{BesidePages, CheckedChunk, Contradiction};
+use crate::page_walk::{PageWalk, WalkedPage};
+use crate::said_statistics::{geospatial_contradiction, malformed, statistics_contradiction};
+use crate::validate_chunk::validate_chunk;
+use marquetry_base::{ErrorKind, Limits, MemoryReservation, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::NestedField;
+use marquetry_core::page::ChecksumTrust;
+use marquetry_core::page_index::{
+    read_bloom_filter, read_bloom_filter_header, read_column_index, read_offset_index,
+};
+use marquetry_core::prune::bounds_are_believed;
+use marquetry_core::read::{ColumnBatch, ReadTarget, ValueLayout};
+use marquetry_core::row_mask::runs;
+use marquetry_core::schema::Leaf;
+use marquetry_core::sort_order::SortOrder;
+use marquetry_core::source::Source;
+use marquetry_core::statistics::{
+    BloomFilter, GeoBounds, LevelHistogram, MinMaxStats, ObservedPage, wrong_boundary_order, wrong_bounds,
+    wrong_page_counts, wrong_sizes,
+};
+use marquetry_encoding::PhysicalType;
+use marquetry_format::{ColumnIndex, OffsetIndex};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Decodes all values of a chunk, and holds what the file says of it against them. Fails if a value cannot be decoded, or if there are
+/// fewer or more rows than the row group has.
+pub(crate) fn check_chunk(
+    source: &Arc<dyn Source>,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    column: usize,
+    limits: &Arc<Limits>,
+) -> Result<CheckedChunk> {
+    let group = metadata.row_group(row_group);
+    let chunk = group.column(column)?;
+    let trust = ChecksumTrust::of_writer(metadata.created_by());
+    let mut check = ChunkCheck::new(source, metadata, row_group, column, limits)?;
+    let keeps_levels = check.leaf.max_def() > 1;
+    validate_chunk(source, chunk, group.num_rows(), trust, limits, keeps_levels, |batch| check.add(batch))?;
+    check.finish(metadata, row_group, column)
+}
+
+struct ChunkCheck<'a> {
+    leaf: &'a Leaf,
+    /// The order of bounds, if there are bounds that readers take from the writer.
+    order: Option<SortOrder>,
+    /// The definition level of an element of the innermost list.
+    slot: u8,
+    walk: PageWalk,
+    column_index: Option<ColumnIndex>,
+    offset_index: Option<OffsetIndex>,
+    /// The filter, and its memory, reserved from the budget.
+    filter: Option<(BloomFilter, MemoryReservation)>,
+    geo: Option<GeoBounds>,
+    page: Option<OpenPage>,
+    /// Rows before the page.
+    rows: u64,
+    all: ObservedPage,
+    contradictions: Vec<Contradiction>,
+}
+
+/// The page that values come from.
+struct OpenPage {
+    walked: WalkedPage,
+    /// Entries that did not come yet.
+    left: usize,
+    begins_row: bool,
+    seen: ObservedPage,
+}
+
+impl<'a> ChunkCheck<'a> {
+    fn new(
+        source: &Arc<dyn Source>,
+        metadata: &'a ParquetMetaData,
+        row_group: usize,
+        column: usize,
+        limits: &Arc<Limits>,
+    ) -> Result<Self> {
+        let chunk = metadata.row_group(row_group).column(column)?;
+        let leaf = metadata.schema().column(column);
+        let order = match metadata.column_orders() {
+            // What a reader would take it for that does not mind.
+            None => Some(SortOrder::of(leaf)).filter(|order| *order != SortOrder::Undefined),
+            Some(orders) => SortOrder::for_reading(leaf, orders.get(column)),
+        };
+        let slot = NestedField::from_root(metadata.schema(), leaf.root());
+        let slot = slot.map(|field| ReadTarget::new(leaf, &field, column, ValueLayout::Native));
+        let trust = ChecksumTrust::of_writer(metadata.created_by());
+        let mut check = ChunkCheck {
+            leaf,
+            order: order.filter(|_| bounds_are_believed(metadata.created_by(), leaf)),
+            slot: slot.map_or(0, |target| target.repeated_ancestor_def_level),
+            walk: PageWalk::new(source, chunk, trust, limits)?,
+            column_index: None,
+            offset_index: None,
+            filter: None,
+            geo: GeoBounds::of(leaf.logical())
+                .filter(|_| chunk.meta_data().is_ok_and(|meta| meta.geospatial_statistics.is_some())),
+            page: None,
+            rows: 0,
+            all: ObservedPage::default(),
+            contradictions: Vec::new(),
+        };
+        check.all = check.nothing_seen();
+        check.all.rows = Some(0);
+        let index = read_column_index(&**source, chunk, limits);
+        check.column_index = check.readable(index, BesidePages::ColumnIndex)?;
+        let index = read_offset_index(&**source, chunk, limits);
+        check.offset_index = check.readable(index, BesidePages::OffsetIndex)?;
+        let header = read_bloom_filter_header(&**source, chunk, limits);
+        if let Some(header) = check.readable(header, BesidePages::BloomFilter)? {
+            // Memory for its bytes, and for the filter made of them.
+            let bytes = u64::try_from(header.num_bytes).unwrap_or(0).min(source.len());
+            let held = limits.memory.reserve(usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(2));
+            let read = held
+                .and_then(|held| Ok(read_bloom_filter(&**source, chunk, limits)?.map(|read| (read, held))));
+            check.filter = check.readable(read, BesidePages::BloomFilter)?;
+        }
+        check.check_index_form();
+        Ok(check)
+    }
+
+    /// What was read; that it cannot be is a contradiction.
+    fn readable<T>(&mut self, read: Result<Option<T>>, what: BesidePages) -> Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(read),
+            Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
+            Err(error) => {
+                self.contradict(what, || format!("it cannot be read: {error}"), false);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Notes the first contradiction of each kind, or the first that may be the values' fault.
+    fn contradict(&mut self, what: BesidePages, why: impl FnOnce() -> String, accuses_values: bool) {
+        let known = self.contradictions.iter_mut().find(|known| known.what == what);
+        match known {
+            Some(known) if known.accuses_values || !accuses_values => {}
+            Some(known) => *known = Contradiction { what, why: why(), accuses_values },
+            None => self.contradictions.push(Contradiction { what, why: why(), accuses_values }),
+        }
+    }
+
+    fn nothing_seen(&self) -> ObservedPage {
+        let order = self.order.or(SortOrder::for_deprecated(self.leaf)).unwrap_or(SortOrder::Undefined);
+        ObservedPage {
+            levels: Some(LevelHistogram::new(self.leaf.max_def(), self.leaf.max_rep())),
+            bounds: Some(MinMaxStats::new(order)),
+            byte_array_bytes: (self.leaf.physical() == PhysicalType::ByteArray).then_some(0),
+            ..ObservedPage::default()
+        }
+    }
+
+    fn check_index_form(&mut self) {
+        let Some(index) = &self.column_index else { return };
+        let pages = index.null_pages.len();
+        let is_whole = [index.min_values.len(), index.max_values.len()] == [pages, pages]
+            && [&index.null_counts, &index.nan_counts]
+                .into_iter()
+                .flatten()
+                .all(|counts| counts.len() == pages);
+        let why = match self.order.and_then(|order| wrong_boundary_order(index, order)) {
+            _ if !is_whole => "its lists have not one element for each page".to_owned(),
+            Some(sorted) => format!("{} is said, {sorted} is true", index.boundary_order),
+            None => return,
+        };
+        self.contradict(BesidePages::ColumnIndex, || why, false);
+        self.column_index = self.column_index.take().filter(|_| is_whole);
+    }
+
+    /// Takes the next rows.
+    fn add(&mut self, batch: &ColumnBatch) -> Result<()> {
+        let rep = batch.rep.as_slice().to_bytes();
+        let mut at = 0;
+        while at < batch.entries {
+            let mut page = match self.page.take() {
+                Some(page) if page.left > 0 => page,
+                full => {
+                    self.close(full);
+                    let walked = self.walk.next()?;
+                    let begins_row = rep.get(at).is_none_or(|level| *level == 0);
+                    OpenPage { left: walked.entries, walked, begins_row, seen: self.nothing_seen() }
+                }
+            };
+            let n = page.left.min(batch.entries - at);
+            self.look(batch, &rep, at..at + n, &mut page.seen);
+            page.left -= n;
+            at += n;
+            self.page = Some(page);
+        }
+        Ok(())
+    }
+
+    /// Counts entries of one page.
+    fn look(&mut self, batch: &ColumnBatch, rep: &[u8], entries: Range<usize>, seen: &mut ObservedPage) {
+        let levels = seen.levels.get_or_insert_with(|| LevelHistogram::new(0, 0));
+        match &batch.validity {
+            _ if !batch.def.is_empty() => levels.add_def_levels(&batch.def[entries.clone()]),
+            Some(validity) if self.leaf.max_def() == 1 => levels.add_def_bits(validity, entries.clone()),
+            _ => levels.add_def_max(entries.len()),
+        }
+        match rep.is_empty() {
+            true => levels.add_rep_zero(entries.len()),
+            false => levels.add_rep_levels(&rep[entries.clone()]),
+        }
+        match &batch.validity {
+            None => self.look_at_values(batch, entries, seen),
+            Some(validity) => {
+                runs(validity, entries).for_each(|run| self.look_at_values(batch, run, seen));
+            }
+        }
+    }
+
+    fn look_at_values(&mut self, batch: &ColumnBatch, range: Range<usize>, seen: &mut ObservedPage) {
+        let values = &batch.values;
+        if let Some(bounds) = &mut seen.bounds {
+            bounds.update(values, range.clone());
+        }
+        if let Some(bytes) = &mut seen.byte_array_bytes {
+            *bytes += values.data_bytes(range.clone()) as u64;
+        }
+        if let Some(geo) = &mut self.geo {
+            geo.update(values, range.clone());
+        }
+        let Some((filter, _)) = &self.filter else { return };
+        let mut is_missing = false;
+        BloomFilter::each_hash(values, range, |hash| is_missing |= !filter.might_contain_hash(hash));
+        if is_missing {
+            self.filter = None;
+            self.contradict(BesidePages::BloomFilter, || "a value is not in it".to_owned(), true);
+        }
+    }
+
+    /// Holds a page, all of which was seen, against what is said of it.
+    fn close(&mut self, page: Option<OpenPage>) {
+        let Some(OpenPage { walked, begins_row, mut seen, .. }) = page else { return };
+        let i = self.walk.count - 1;
+        if let Some(levels) = &seen.levels {
+            seen.rows = Some(levels.rows());
+            let (def, slot) = (levels.def(), usize::from(self.slot));
+            let nulls = def.get(slot..def.len() - 1).unwrap_or_default();
+            seen.nulls_in_slots = nulls.iter().sum::<i64>().unsigned_abs();
+        }
+        if let Some(index) = &self.offset_index
+            && !is_place_of(index, i, &walked, self.rows, begins_row)
+        {
+            let why = || format!("data page {i} is not where it says, or begins with another row");
+            self.contradict(BesidePages::OffsetIndex, why, false);
+            self.offset_index = None;
+        }
+        if let Some(index) = &self.column_index
+            && let Some(why) = index_contradiction(index, i, self.leaf, self.order, &seen)
+        {
+            self.contradict(BesidePages::ColumnIndex, || format!("data page {i}: {why}"), true);
+            self.column_index = None;
+        }
+        if let Some(statistics) = &walked.statistics
+            && let Some(why) = statistics_contradiction(self.leaf, self.order, statistics, &seen)
+        {
+            self.contradict(BesidePages::PageStatistics, || format!("data page {i}: {why}"), true);
+        }
+        self.rows += seen.rows.unwrap_or(0);
+        self.all.add(seen);
+    }
+
+    /// Holds the chunk against what is said of it, behind its last row.
+    fn finish(mut self, metadata: &ParquetMetaData, row_group: usize, column: usize) -> Result<CheckedChunk> {
+        let chunk = metadata.row_group(row_group).column(column)?;
+        let page = self.page.take();
+        self.close(page);
+        let in_index = |index: &ColumnIndex| index.null_pages.len();
+        let in_places = |index: &OffsetIndex| index.page_locations.len();
+        let said = self.column_index.as_ref().map_or(0, in_index);
+        let said = said.max(self.offset_index.as_ref().map_or(0, in_places));
+        while let Some(walked) = self.walk.next_empty(said)? {
+            let left = walked.entries;
+            let page = OpenPage { walked, left, begins_row: true, seen: self.nothing_seen() };
+            self.close(Some(page));
+        }
+        let pages = self.walk.count;
+        let counts = [
+            (BesidePages::ColumnIndex, self.column_index.as_ref().map(in_index)),
+            (BesidePages::OffsetIndex, self.offset_index.as_ref().map(in_places)),
+        ];
+        for (what, said) in counts {
+            if let Some(said) = said.filter(|said| *said != pages) {
+                self.contradict(what, || format!("{said} pages are said, there are {pages}"), false);
+            }
+        }
+        let seen = std::mem::take(&mut self.all);
+        if let Some(statistics) = chunk.statistics().map(|statistics| statistics.map(<[u8]>::to_vec))
+            && let Some(why) = statistics_contradiction(self.leaf, self.order, &statistics, &seen)
+        {
+            self.contradict(BesidePages::Statistics, || why, true);
+        }
+        let sizes =
+            chunk.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect::<Vec<_>>()));
+        let wrong = sizes.map(|sizes| wrong_sizes(&sizes, chunk.num_values(), &seen)).unwrap_or_default();
+        if let Some(why) = wrong.into_iter().next() {
+            self.contradict(BesidePages::SizeStatistics, || why, true);
+        }
+        let geo = self.geo.take().zip(chunk.meta_data()?.geospatial_statistics);
+        if let Some(why) = geo.and_then(|(seen, said)| geospatial_contradiction(&said, &seen)) {
+            self.contradict(BesidePages::GeospatialStatistics, || why, true);
+        }
+        Ok(CheckedChunk { is_proven: self.walk.have_checksums, contradictions: self.contradictions })
+    }
+}
+
+/// Whether an offset index has the place, the size and the first row of a page.
+fn is_place_of(index: &OffsetIndex, i: usize, walked: &WalkedPage, rows: u64, begins_row: bool) -> bool {
+    let Some(said) = index.page_locations.get(i) else { return false };
+    let range = walked.start.range();
+    let said = [Some(said.offset), Some(i64::from(said.compressed_page_size)), Some(said.first_row_index)];
+    let actual = [range.start, range.end - range.start, rows].map(|number| i64::try_from(number).ok());
+    begins_row && said == actual
+}
+
+/// What a column index says of a page that is not so.
+fn index_contradiction(
+    index: &ColumnIndex,
+    i: usize,
+    leaf: &Leaf,
+    order: Option<SortOrder>,
+    seen: &ObservedPage,
+) -> Option<String> {
+    let (Some(is_null), Some(min), Some(max)) =
+        (index.null_pages.get(i), index.min_values.get(i), index.max_values.get(i))
+    else {
+        return Some("it is not in it".to_owned());
+    };
+    if let Some(why) = wrong_page_counts(index, i, leaf, seen).into_iter().next() {
+        return Some(why);
+    }
+    let bounds = seen.bounds.as_ref().filter(|_| !is_null)?;
+    let pair = [("min", Some(&min[..])), ("max", Some(&max[..]))];
+    if let Some(why) = order.and_then(|order| malformed(order, pair)) {
+        return Some(why);
+    }
+    wrong_bounds(bounds, Some(min), Some(max)).first().map(|wrong| wrong.describe(leaf))
+}

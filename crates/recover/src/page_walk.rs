@@ -1,0 +1,102 @@
+//! The data pages of a chunk one by one, by their headers, beside a reader that decodes them.
+
+use marquetry_base::{Error, Limits, Result};
+use marquetry_core::metadata::ColumnChunk;
+use marquetry_core::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
+use marquetry_core::source::Source;
+use marquetry_format::{PageHeader, PageType, Reader, Statistics};
+use std::sync::Arc;
+
+/// Walks from data page to data page.
+pub(crate) struct PageWalk {
+    pages: PageReader,
+    trust: ChecksumTrust,
+    limits: Arc<Limits>,
+    /// Data pages so far.
+    pub(crate) count: usize,
+    /// Whether all pages so far, dictionaries among them, have a checksum that means something. The reader has compared it.
+    pub(crate) have_checksums: bool,
+}
+
+/// A data page, by its header.
+pub(crate) struct WalkedPage {
+    pub(crate) start: LocatedHeader,
+    pub(crate) statistics: Option<Statistics>,
+    pub(crate) entries: usize,
+}
+
+impl PageWalk {
+    pub(crate) fn new(
+        source: &Arc<dyn Source>,
+        chunk: ColumnChunk<'_>,
+        trust: ChecksumTrust,
+        limits: &Arc<Limits>,
+    ) -> Result<Self> {
+        let options = PageOptions::for_writer(None).with_limits(limits.clone()).with_trust(trust);
+        let mut pages = PageReader::new(source.clone(), chunk, options, PageBuffers::default())?;
+        pages.limit_read_ahead();
+        Ok(PageWalk { pages, trust, limits: limits.clone(), count: 0, have_checksums: true })
+    }
+
+    /// The next data page, which has entries that were read. Fails if there is none.
+    pub(crate) fn next(&mut self) -> Result<WalkedPage> {
+        loop {
+            // QUIRK: the number of values may leave nulls out; there are more pages then.
+            let start = match self.pages.next_header()? {
+                Some(start) => Some(start),
+                None => self.pages.next_uncounted_header()?,
+            };
+            let start = start.ok_or_else(|| Error::corrupt("more values than are in the pages"))?;
+            if let Some(page) = self.take(start)? {
+                return Ok(page);
+            }
+        }
+    }
+
+    /// The next data page behind the last entry, if the chunk has one, or if there are fewer than `wanted` so far.
+    pub(crate) fn next_empty(&mut self, wanted: usize) -> Result<Option<WalkedPage>> {
+        while let Some(start) = self.next_behind(wanted)? {
+            if let Some(page) = self.take(start)? {
+                return Ok(Some(page));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_behind(&mut self, wanted: usize) -> Result<Option<LocatedHeader>> {
+        if let Some(start) = self.pages.next_header()? {
+            return Ok(Some(start));
+        }
+        if self.count >= wanted {
+            return Ok(None);
+        }
+        match self.pages.next_uncounted_header() {
+            Ok(start) => Ok(start.filter(LocatedHeader::is_data)),
+            Err(error) if error.stops_reading() => Err(error),
+            // Bytes behind the last page need not be a page.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Looks at a header. `None` if it is no data page's.
+    fn take(&mut self, start: LocatedHeader) -> Result<Option<WalkedPage>> {
+        // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
+        let has_checksum = start.header.crc.is_some_and(|crc| crc != 0);
+        if start.is_data() || start.is_dictionary() {
+            self.have_checksums &= has_checksum && self.trust == ChecksumTrust::Believed;
+        }
+        if !start.is_data() {
+            return Ok(None);
+        }
+        self.count += 1;
+        let bytes = self.pages.header_bytes(&start)?;
+        let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.limits))?;
+        let statistics = match header.type_ {
+            PageType::DATA_PAGE => header.data_page_header.and_then(|v1| v1.statistics),
+            PageType::DATA_PAGE_V2 => header.data_page_header_v2.and_then(|v2| v2.statistics),
+            _ => None,
+        };
+        let entries = start.num_values()?;
+        Ok(Some(WalkedPage { start, statistics, entries }))
+    }
+}
