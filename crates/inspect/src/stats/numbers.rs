@@ -200,11 +200,13 @@ mod tests {
     /// Squares of such floats are greater than any float, or less.
     #[test]
     fn very_large_and_very_small_floats_have_a_deviation() {
+        fn of(numbers: &[f64]) -> impl Iterator<Item = (f64, u64)> + Clone {
+            numbers.iter().map(|number| (*number, 1))
+        }
         for size in [1.0, 1e-300, 1e-160, 1e150, 1e160, 1e307] {
             let numbers: Vec<f64> = (1..=9).map(|i| f64::from(i) * size).collect();
             for at in 0..=numbers.len() {
                 let [mut all, mut batches, mut rest] = [Numbers::new(), Numbers::new(), Numbers::new()];
-                let of = |numbers: &[f64]| numbers.to_vec().into_iter().map(|number| (number, 1));
                 all.add(of(&numbers));
                 batches.add(of(&numbers[..at]));
                 rest.add(of(&numbers[at..]));

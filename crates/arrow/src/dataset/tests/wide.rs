@@ -44,8 +44,8 @@ fn planning(table: Dataset, columns: usize, every: Option<usize>) -> Duration {
 #[test]
 fn columns_are_not_looked_for_one_by_one() {
     let columns = 8_000;
-    let (small, large): (fn(usize) -> String, fn(usize) -> String) =
-        (|i| format!("c{i}"), |i| format!("C{i}"));
+    type Named = fn(usize) -> String;
+    let (small, large): (Named, Named) = (|i| format!("c{i}"), |i| format!("C{i}"));
     for (by, names) in [
         (MatchBy::Name, [small, small]),
         (MatchBy::NameIgnoringCase, [small, large]),
