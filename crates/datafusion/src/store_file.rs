@@ -25,14 +25,18 @@ pub(crate) struct StoreFile {
     store: Arc<dyn ObjectStore>,
     meta: Arc<ObjectMeta>,
     is_local: bool,
+    /// Whether it is asked for under the condition that its ETag is the listed one. Azure lists none that can be sent as they are.
+    sends_tags: bool,
     local: Arc<OnceCell<Option<Arc<LocalFile>>>>,
 }
 
 impl StoreFile {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta) -> Self {
         // Any other store would begin to send all of an object that is asked for without a range.
-        let is_local = store.to_string().starts_with("LocalFileSystem");
-        StoreFile { store, meta: Arc::new(meta), is_local, local: Arc::default() }
+        let name = store.to_string();
+        let (is_local, sends_tags) =
+            (name.starts_with("LocalFileSystem"), !name.starts_with("MicrosoftAzure"));
+        StoreFile { store, meta: Arc::new(meta), is_local, sends_tags, local: Arc::default() }
     }
 
     pub(crate) fn meta(&self) -> &ObjectMeta {
@@ -92,7 +96,7 @@ impl StoreFile {
 
     async fn range(self, range: Range<u64>) -> Result<Bytes> {
         let (start, wanted) = (range.start, range.end - range.start);
-        let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
+        let if_match = self.meta.e_tag.clone().filter(|tag| self.sends_tags && !tag.starts_with("W/"));
         let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..GetOptions::default() };
         let answer = self.store.get_opts(&self.meta.location, options).await;
         let answer = answer.map_err(|error| failed(error).at(start))?;
@@ -142,7 +146,13 @@ const AT_ONCE: usize = 16;
 
 /// Which content of an object it is.
 pub(crate) fn tag(meta: &ObjectMeta) -> String {
-    meta.e_tag.clone().unwrap_or_else(|| format!("changed {}", meta.last_modified.timestamp_micros()))
+    let changed = || format!("changed {}", meta.last_modified.timestamp_micros());
+    meta.e_tag.as_deref().map_or_else(changed, |tag| unquoted(tag).to_owned())
+}
+
+/// QUIRK: Azure has no quotes around the ETags of a listing, but around those of an answer.
+fn unquoted(tag: &str) -> &str {
+    tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag)
 }
 
 /// Runs `work` as a task of its own, so that bytes come while batches are decoded; dropping the future gives it up.
@@ -168,4 +178,23 @@ pub(crate) fn failed(error: object_store::Error) -> Error {
         _ => ErrorKind::Io,
     };
     Error::caused_by(kind, "the store failed", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_the_same_with_quotes_and_without() {
+        let meta = |e_tag: Option<&str>| ObjectMeta {
+            location: "a.parquet".into(),
+            last_modified: Default::default(),
+            size: 1,
+            e_tag: e_tag.map(str::to_owned),
+            version: None,
+        };
+        assert_eq!(tag(&meta(Some("\"0x8D\""))), tag(&meta(Some("0x8D"))));
+        assert_ne!(tag(&meta(Some("0x8E"))), tag(&meta(Some("0x8D"))));
+        assert_eq!((tag(&meta(Some("\""))), tag(&meta(None))), ("\"".to_owned(), "changed 0".to_owned()));
+    }
 }
