@@ -68,8 +68,9 @@ pub(crate) use promotion::is_promotable;
 pub(crate) use union::{is_same_column, union};
 
 use arrow_array::ArrayRef;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How a file's fields are found for wanted ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -171,6 +172,17 @@ impl Evolution {
     /// The wanted schema.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// Only the columns at these places of the wanted schema, in this order. What else a file has is not read then, and no error.
+    /// Fails if there is no such place.
+    pub fn project(mut self, columns: &[usize]) -> Result<Self, ArrowError> {
+        self.schema = Arc::new(self.schema.project(columns)?);
+        let is_left = |name: &String| self.schema.column_with_name(name).is_some();
+        self.paths.retain(is_left);
+        self.constants.retain(|name, _| is_left(name));
+        self.refuse_extra = false;
+        Ok(self)
     }
 }
 

@@ -3,14 +3,14 @@
 use crate::column_name::quoted;
 use crate::error::of;
 use arrow_schema::SchemaRef;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::common::internal_err;
+use datafusion::error::Result;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::Dataset;
 use marquetry_core::predicate::Predicate;
 use std::collections::HashSet;
-use tokio::task::spawn_blocking;
 
-/// Either kind of dataset.
+/// Either kind of dataset, evolved: its schema was found once, and no query looks at footers for it.
 #[derive(Debug, Clone)]
 pub(crate) enum AnyDataset {
     Blocking(Dataset),
@@ -22,8 +22,7 @@ impl AnyDataset {
     pub(crate) async fn split(self, parts: usize) -> Result<Vec<AnyDataset>> {
         match self {
             AnyDataset::Blocking(dataset) => {
-                let parts = spawn_blocking(move || dataset.split(parts)).await;
-                let parts = parts.map_err(|error| DataFusionError::External(Box::new(error)))?.map_err(of)?;
+                let parts = dataset.split(parts).map_err(of)?;
                 Ok(parts.into_iter().map(AnyDataset::Blocking).collect())
             }
             AnyDataset::Async(dataset) => {
@@ -34,13 +33,18 @@ impl AnyDataset {
     }
 
     /// The rows of which these are true, with these columns of the schema and those that the predicates ask about.
-    pub(crate) fn filtered(&self, schema: &SchemaRef, columns: &[usize], predicates: Vec<Predicate>) -> Self {
-        match self {
+    pub(crate) fn filtered(
+        &self,
+        schema: &SchemaRef,
+        columns: &[usize],
+        predicates: Vec<Predicate>,
+    ) -> Result<Self> {
+        Ok(match self {
             AnyDataset::Blocking(dataset) => {
-                AnyDataset::Blocking(filtered(dataset, schema, columns, predicates))
+                AnyDataset::Blocking(filtered(dataset, schema, columns, predicates)?)
             }
-            AnyDataset::Async(dataset) => AnyDataset::Async(filtered(dataset, schema, columns, predicates)),
-        }
+            AnyDataset::Async(dataset) => AnyDataset::Async(filtered(dataset, schema, columns, predicates)?),
+        })
     }
 
     pub(crate) fn batch_size(self, rows: usize) -> Self {
@@ -70,15 +74,19 @@ fn filtered<S: ?Sized>(
     schema: &SchemaRef,
     columns: &[usize],
     predicates: Vec<Predicate>,
-) -> Dataset<S> {
-    let names: Vec<String> = schema.fields().iter().map(|field| quoted(field.name())).collect();
+) -> Result<Dataset<S>> {
+    let Some(evolution) = dataset.evolution() else { return internal_err!("the dataset is not evolved") };
     // A part has to know all columns that it is asked about.
-    let mut read: Vec<&String> = columns.iter().map(|index| &names[*index]).collect();
+    let mut read = columns.to_vec();
     for predicate in &predicates {
         let asked = predicate.columns();
-        read.extend(names.iter().filter(|name| asked.contains(&name.as_str())));
+        let names = schema.fields().iter().map(|field| quoted(field.name()));
+        read.extend(
+            names.enumerate().filter(|(_, name)| asked.contains(&name.as_str())).map(|(index, _)| index),
+        );
     }
     let mut seen = HashSet::new();
-    read.retain(|name| seen.insert(*name));
-    predicates.into_iter().fold(dataset.clone().columns(read), Dataset::also_filter)
+    read.retain(|index| seen.insert(*index));
+    let dataset = dataset.clone().evolve(evolution.clone().project(&read)?);
+    Ok(predicates.into_iter().fold(dataset, Dataset::also_filter))
 }

@@ -6,7 +6,7 @@ use crate::error::of;
 use crate::predicate::{Translated, Translator};
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DFSchema, Statistics, stats::Precision};
+use datafusion::common::{DFSchema, Statistics, internal_datafusion_err, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::dml::InsertOp;
@@ -68,20 +68,20 @@ impl DatasetTable {
     /// Reads the footers of all files: how many rows there are is known then. Fails as [`Dataset::schema`] does, and if the dataset
     /// has a limit or an offset.
     pub fn try_new(dataset: Dataset) -> Result<Self> {
-        dataset.split(1).map_err(of)?;
-        let schema = dataset.schema().map_err(of)?;
-        let rows = dataset.exact_num_rows().map_err(of)?;
-        Ok(DatasetTable { dataset: AnyDataset::Blocking(dataset), schema, rows })
+        let whole = evolved(dataset.split(1).map_err(of)?)?;
+        let schema = whole.schema().map_err(of)?;
+        let rows = whole.exact_num_rows().map_err(of)?;
+        Ok(DatasetTable { dataset: AnyDataset::Blocking(whole), schema, rows })
     }
 
     /// The same, of files whose bytes come late: those of a store, for example, which [`dataset_in_store`] finds.
     ///
     /// [`dataset_in_store`]: crate::dataset_in_store
     pub async fn try_new_async(dataset: Dataset<dyn AsyncSource>) -> Result<Self> {
-        dataset.split(1).await.map_err(of)?;
-        let schema = dataset.schema().await.map_err(of)?;
-        let rows = dataset.exact_num_rows().await.map_err(of)?;
-        Ok(DatasetTable { dataset: AnyDataset::Async(dataset), schema, rows })
+        let whole = evolved(dataset.split(1).await.map_err(of)?)?;
+        let schema = whole.schema().await.map_err(of)?;
+        let rows = whole.exact_num_rows().await.map_err(of)?;
+        Ok(DatasetTable { dataset: AnyDataset::Async(whole), schema, rows })
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {
@@ -107,6 +107,12 @@ impl DatasetTable {
     }
 }
 
+/// The only part of a table that was split into one.
+fn evolved<S: ?Sized>(parts: Vec<Dataset<S>>) -> Result<Dataset<S>> {
+    let only: Option<[Dataset<S>; 1]> = parts.try_into().ok();
+    only.map(|[whole]| whole).ok_or_else(|| internal_datafusion_err!("one part of a table is not one"))
+}
+
 impl TableProvider for DatasetTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -130,11 +136,11 @@ impl TableProvider for DatasetTable {
         let limit = limit.filter(|_| is_exact);
         let rows = self.rows.filter(|_| predicates.is_empty() && limit.is_none());
         let dataset = self.dataset.filtered(&self.schema, &columns, predicates);
-        let dataset = dataset.batch_size(state.config().batch_size());
+        let dataset = dataset.map(|dataset| dataset.batch_size(state.config().batch_size()));
         let schema = self.schema.project(&columns);
         let partitions = state.config().target_partitions();
         async move {
-            let parts = dataset.split(partitions).await?;
+            let parts = dataset?.split(partitions).await?;
             let parts = parts.into_iter().map(|part| match limit {
                 Some(limit) => part.limit(limit),
                 None => part,

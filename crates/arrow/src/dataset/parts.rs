@@ -8,7 +8,8 @@ use marquetry_core::predicate::Predicate;
 
 impl Dataset {
     /// The table as at most so many tables, each of some of the files: all have the schema of this one, and their rows together are
-    /// its rows. Files are dealt out in turn: those of one key, which a filter may ask for alone, stand beside each other.
+    /// its rows. Files are dealt out in turn: those of one key, which a filter may ask for alone, stand beside each other. A part, also
+    /// one that is the whole table, has an [`evolution`](Dataset::evolution): no footer is read again to find its schema.
     ///
     /// Fails as [`schema`](Dataset::schema) does, and if there is a limit or an offset, which parts would have to share.
     pub fn split(&self, parts: usize) -> Result<Vec<Dataset>> {

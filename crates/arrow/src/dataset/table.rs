@@ -59,7 +59,7 @@ impl Dataset {
     /// The schema that batches will have. Reads the first file's footer, or those of all where
     /// [`union_by_name`](Self::union_by_name) or INT96 timestamps ask for it.
     pub fn schema(&self) -> Result<SchemaRef> {
-        Ok(self.plan()?.evolution.schema().clone())
+        Ok(self.plan()?.schema(&self.choice))
     }
 
     /// How many rows all files have, whatever is chosen of them. Reads all footers.
@@ -149,6 +149,11 @@ impl<S: ?Sized> Dataset<S> {
     pub fn evolve(mut self, evolution: Evolution) -> Self {
         self.choice.evolution = Some(evolution);
         self
+    }
+
+    /// What the files are read as, if [`evolve`](Self::evolve) was told, as parts of a table are.
+    pub fn evolution(&self) -> Option<&Evolution> {
+        self.choice.evolution.as_ref()
     }
 
     /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say

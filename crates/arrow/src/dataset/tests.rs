@@ -8,7 +8,7 @@ use arrow_array::types::{Date32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, StructArray,
 };
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, Schema};
 use marquetry_base::{Error, ErrorKind};
 use marquetry_core::predicate::Predicate;
 use marquetry_format::{FileMetaData, FooterTail, PAR1, Writer};
@@ -48,7 +48,9 @@ fn texts(values: &[&str]) -> ArrayRef {
 
 /// The rows as text, one line each.
 fn rows(dataset: Dataset) -> Vec<String> {
+    let schema = dataset.schema().unwrap();
     let mut reader = dataset.batches().unwrap();
+    assert_eq!(schema, reader.schema());
     let mut out = Vec::new();
     while let Some(batch) = reader.next_batch() {
         let batch = batch.unwrap();
@@ -72,6 +74,23 @@ fn error(dataset: Result<Dataset>) -> Error {
         Ok(())
     });
     outcome.expect_err("an error")
+}
+
+/// Values of damaged pages are null: the schema says so before any is read.
+#[test]
+fn what_may_be_lost_may_be_null() {
+    let folder = folder();
+    let path = folder.path().join("a.parquet");
+    let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int32, false)]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![ints(0..3)]).unwrap();
+    let mut writer = ArrowWriter::try_new(fs::File::create(&path).unwrap(), schema, None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let dataset = Dataset::open([&path]).unwrap();
+    assert!(!dataset.schema().unwrap().field(0).is_nullable());
+    let salvaged = dataset.options(ArrowReaderOptions::new().with_on_corrupt(OnCorrupt::NullPage));
+    assert!(salvaged.schema().unwrap().field(0).is_nullable());
+    assert_eq!(rows(salvaged), ["0", "1", "2"]);
 }
 
 fn names(dataset: &Dataset) -> Vec<String> {

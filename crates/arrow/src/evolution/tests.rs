@@ -105,6 +105,23 @@ fn a_struct_without_any_of_its_fields_keeps_its_nulls() {
 }
 
 #[test]
+fn columns_of_the_wanted_schema_are_chosen_by_their_places() {
+    let wanted = vec![int32("id"), Field::new("tag", DataType::Utf8, false), int32("z")];
+    let tag = || Arc::new(StringArray::from(vec!["new"])) as ArrayRef;
+    let all = to(wanted).with_default("tag", tag()).with_constant("z", Arc::new(Int32Array::from(vec![7])));
+    let all = all.refuse_extra(true);
+    let batch = read(&file(&places()), all.clone().project(&[2, 1]).unwrap()).unwrap();
+    let expected: [(&str, ArrayRef); 2] =
+        [("z", Arc::new(Int32Array::from(vec![7; 3]))), ("tag", Arc::new(StringArray::from(vec!["new"; 3])))];
+    for (column, (name, values)) in batch.columns().iter().zip(expected) {
+        assert_eq!((column, batch.schema().column_with_name(name).is_some()), (&values, true));
+    }
+    let none = read(&file(&places()), all.clone().project(&[]).unwrap()).unwrap();
+    assert_eq!((none.num_rows(), none.num_columns()), (3, 0));
+    assert!(all.project(&[3]).is_err());
+}
+
+#[test]
 fn nothing_of_the_file_is_wanted() {
     let batch = read(&file(&places()), to(vec![int32("z")])).unwrap();
     assert_eq!((batch.num_rows(), batch.column(0).null_count()), (3, 3));

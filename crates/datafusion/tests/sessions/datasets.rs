@@ -10,7 +10,7 @@ use marquetry_arrow::evolution::Evolution;
 use marquetry_datafusion::{DatasetTable, dataset_in_store};
 use object_store::memory::InMemory;
 use object_store::path::Path as StorePath;
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::ObjectStoreExt;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::{TempDir, tempdir};
