@@ -83,11 +83,37 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._table.__arrow_c_stream__(requested_schema)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            import pyarrow
+        except ImportError:
+            raise TypeError("a table is pickled by pyarrow, which is not there") from None
+        sink = pyarrow.BufferOutputStream()
+        table = self.to_pyarrow()
+        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return _of_ipc, (sink.getvalue().to_pybytes(),)
+
+    def __copy__(self) -> Table:
+        return Table(self._table)
+
+    def __deepcopy__(self, memo: object) -> Table:
+        # Nothing changes the arrays.
+        return Table(self._table)
+
     def __repr__(self) -> str:
         return f"marquetry.Table: {self.num_rows} rows\n{text_of_schema(self.schema)}"
 
     def _repr_html_(self) -> str:
         return f"<b>marquetry.Table</b>: {self.num_rows:,} rows{html_of_schema(self.schema)}"
+
+
+def _of_ipc(contents: bytes) -> Table:
+    """A table that was pickled."""
+    import pyarrow
+
+    with pyarrow.ipc.open_stream(contents) as reader:
+        return Table(reader.read_all())
 
 
 class Stream:

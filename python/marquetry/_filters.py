@@ -17,7 +17,7 @@ import re
 import struct
 from typing import Any, Callable, Iterable
 
-from ._literals import is_infinite, is_nan, is_null, is_span, literal, unit_of
+from ._literals import NO_VALUES, is_infinite, is_nan, is_null, is_span, literal, unit_of
 
 _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
@@ -69,9 +69,16 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
 
 def _unit(name: str, values: list[Any], schema: Callable[[], Any] | None) -> str | None:
     """What the column of this name counts, if there are spans of time among the values."""
-    if schema is None or not any(is_span(value) for value in values):
+    if not any(is_span(value) for value in values):
         return None
-    return next((unit_of(text) for field, text, _ in schema().fields() if field == name), None)
+    if schema is None:
+        raise _no_schema()
+    text = next((text for field, text, _ in schema().fields() if field == name), None)
+    return None if text is None and _is_path(name) else unit_of(text)
+
+
+def _no_schema() -> TypeError:
+    return TypeError("a span of time has no form where the types of columns are not known: give the number of what its column counts")
 
 
 def is_in(column: str, values: list[Any], unit: str | None = None) -> str:
@@ -111,8 +118,12 @@ def _column_or_path(name: str) -> str:
     >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint")
     ('"a.b"', 'a:b.c[0]::bigint')
     """
-    is_path = _PATH.match(name) and name.split(":")[0].lower() not in _RESERVED
-    return name if is_path else column_name([name])
+    return name if _is_path(name) else column_name([name])
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name leads into a VARIANT, as far as it tells."""
+    return _PATH.match(name) is not None and name.split(":")[0].lower() not in _RESERVED
 
 
 def column_name(path: list[str]) -> str:
@@ -276,7 +287,12 @@ class _Parser:
 
     def unit(self, path: list[str]) -> str | None:
         """What a column of durations counts."""
-        return None if self.schema is None else unit_of(str(_type_of(self.schema(), path)))
+        if self.schema is None:
+            raise _no_schema()
+        data_type = _type_of(self.schema(), path)
+        if data_type is None:
+            return None if len(path) == 1 and _is_path(path[0]) else NO_VALUES
+        return unit_of(str(data_type))
 
     def comparison(self, sign: str, left: _Part, right: _Part) -> str:
         for side, other in ((left, right), (right, left)):

@@ -59,12 +59,21 @@ def is_span(value: Any) -> bool:
     return type(value).__name__ in ("timedelta64", "DurationScalar") and not is_null(value)
 
 
-def unit_of(type_text: str) -> str | None:
-    """What a column of durations counts, by the text of its type.
+# In place of a unit, where there is no value to compare a span with: no such column, or one of groups or lists. The engine says so,
+# whatever that is compared with; so it is given a number.
+NO_VALUES = "no values"
 
-    >>> unit_of("Duration(µs)"), unit_of("Int64")
-    ('us', None)
+_NESTED = re.compile(r"(?:FixedSize|Large)?List(?:View)?\(|Struct\(|Map\(|struct<|map<|(?:large_|fixed_size_)?list(?:_view)?<")
+
+
+def unit_of(type_text: str | None) -> str | None:
+    """What a column of durations counts, by the text of its type; ``None`` stands for no column.
+
+    >>> unit_of("Duration(µs)"), unit_of("Int64"), unit_of("List(Int64)"), unit_of(None)
+    ('us', None, 'no values', 'no values')
     """
+    if type_text is None or _NESTED.match(type_text):
+        return NO_VALUES
     found = re.search(r"(?:Duration\(|duration\[)(s|ms|us|µs|ns)[\])]", type_text)
     return found[1].replace("µ", "u") if found else None
 
@@ -82,7 +91,7 @@ def literal(value: Any, unit: str | None = None) -> str:
     if is_span(value):
         if unit is None:
             raise TypeError("a span of time is compared with a column of durations, and with no other")
-        return _span(value, unit)
+        return "0" if unit == NO_VALUES else _span(value, unit)
     if hasattr(value, "as_py"):
         nanoseconds = _nanoseconds(value)
         if nanoseconds is not None:

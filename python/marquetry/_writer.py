@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _marquetry
 from ._errors import make
+from ._text_metadata import check_metadata, check_pairs
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,6 +21,7 @@ _COLUMN_OPTIONS = ("compression", "encoding", "dictionary", "statistics", "data_
 def _properties(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that may be a dictionary by column become the two that the extension knows."""
     out = dict(options)
+    check_pairs(out.get("key_values"))
     for name in _COLUMN_OPTIONS:
         if isinstance(out.get(name), Mapping):
             out[f"column_{name}"] = [(column.split("."), value) for column, value in out.pop(name).items()]
@@ -58,15 +60,19 @@ class Writer:
 
     def __init__(self, target: Any, schema: Any, options: Mapping[str, Any]) -> None:
         check_names(schema)
+        check_metadata(schema)
         self._writer = _marquetry.Writer(target, schema, _properties(options))
         self._metadata: FileMetaData | None = None
 
     def write(self, data: Any, progress: Callable[[int], object] | None = None) -> None:
         """Appends rows: anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
-        ``progress`` is called with the number of rows that were taken so far, after each batch.
+        ``progress`` is called with the number of rows that were taken so far, after each batch. Rows that are refused, such as those of
+        another type, leave the file as it was, for others or for :meth:`close`. After any other failure, and if a stream fails behind
+        rows that were taken, the file is given up.
         """
         check_names(data)
+        check_metadata(data)
         self._writer.write(data, None, progress)
 
     def flush(self) -> None:
@@ -159,6 +165,7 @@ def append(
         if isinstance(data, (str, os.PathLike)) and os.path.exists(data) and os.path.exists(path) and os.path.samefile(data, path):
             raise ValueError("a file cannot be appended to itself")
     check_names(data)
+    check_metadata(data)
     footer = _marquetry.append(os.fspath(path), data, is_file, _properties(options), copy, decryption, progress)
     return FileMetaData._of(footer)
 
@@ -171,6 +178,7 @@ def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = 
     3
     """
     check_names(data)
+    check_metadata(data)
     schema = data
     if not hasattr(data, "__arrow_c_schema__"):
         # It says its schema when it is read.

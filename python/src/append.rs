@@ -10,12 +10,16 @@ use crate::source::{Input, named};
 use crate::work::run;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use marquetry::arrow::ArrowWriter;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96Unit};
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter, parse_stored_schema, print_stored_schema};
 use marquetry::errors::{CancelToken, Error, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::properties::WriterProperties;
 use marquetry::file::{FileEdit, Source};
+use marquetry::internals::arrow::schema::copied::{CopiedAs, PageTypes};
+use marquetry::internals::format::KeyValue;
+use marquetry_geo::GeoParquet;
+use marquetry_geo::geoparquet::KEY;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -55,8 +59,11 @@ pub(crate) fn append(
             let copied = |edit: &mut FileEdit| {
                 let source = input.open()?;
                 let metadata = ArrowReaderMetadata::load(source.clone(), reader)?.metadata().clone();
+                check_types(edit.metadata(), &metadata)?;
+                let geo = geo_metadata(edit.metadata(), geo_of(&metadata))?;
                 (0..metadata.num_row_groups())
-                    .try_for_each(|group| edit.append_copied(&source, &metadata, group))
+                    .try_for_each(|group| edit.append_copied(&source, &metadata, group))?;
+                geo.into_iter().try_for_each(|pair| edit.set_key_value(pair))
             };
             let mut edit = open()?;
             copied(&mut edit).map_err(|error| named(error, name))?;
@@ -83,22 +90,66 @@ pub(crate) fn append(
     Ok(Footer::new(Arc::new(metadata)))
 }
 
+/// Fails if copied rows would be others in the file, whose stored Arrow schema stays.
+fn check_types(file: &ParquetMetaData, copied: &ParquetMetaData) -> Result<()> {
+    let hint = "append its rows as a table of the file's types";
+    let found = PageTypes::of_file(file).check_copied(&PageTypes::of_file(copied)).map_err(|error| {
+        let column = error.place().column.clone().unwrap_or_default();
+        Error::argument(format!("{}; {hint}", error.message())).in_column(column)
+    })?;
+    match found {
+        CopiedAs::Same | CopiedAs::Alike => Ok(()),
+        CopiedAs::OtherDictionary => Err(Error::argument(format!(
+            "the file's stored Arrow schema has dictionaries, and this one has not the same: not all readers would take its pages; {hint}"
+        ))),
+    }
+}
+
+/// What GeoParquet's metadata says of a file.
+fn geo_of(metadata: &ParquetMetaData) -> Option<GeoParquet> {
+    GeoParquet::parse(&metadata.value_of(KEY)?).ok()
+}
+
+/// What the file's is once rows are there of which `added` is said, and the stored Arrow schema without the old one, where readers look
+/// first. Nothing if it stays as it is.
+///
+/// Fails if geometries are in another reference system, or their edges or bytes mean something else.
+fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec<KeyValue>> {
+    let Some(old) = geo_of(file) else { return Ok(Vec::new()) };
+    let new = GeoParquet::merged(&[Some(old.clone()), added])?;
+    let Some(new) = new.filter(|new| *new != old) else { return Ok(Vec::new()) };
+    let stored = file.value_of(ARROW_SCHEMA_META_KEY).and_then(|text| parse_stored_schema(&text));
+    let stored = stored.and_then(|mut schema| {
+        schema.metadata.remove(KEY)?;
+        Some(KeyValue::new(ARROW_SCHEMA_META_KEY, print_stored_schema(&schema)))
+    });
+    Ok(std::iter::once(KeyValue::new(KEY, new.to_json())).chain(stored).collect())
+}
+
 /// Rows on their way into a file that is there: each row group is a file of its own first, in memory.
 struct Rows {
     edit: FileEdit,
     schema: SchemaRef,
     properties: WriterProperties,
     writer: Option<ArrowWriter<Vec<u8>>>,
+    /// Of GeoParquet, once there are rows.
+    geo: Option<Vec<KeyValue>>,
 }
 
 impl Rows {
     fn new(edit: FileEdit, reader: ArrowReaderOptions, properties: WriterProperties) -> Result<Self> {
         let schema =
             ArrowReaderMetadata::try_new(Arc::new(edit.metadata().clone()), reader)?.schema().clone();
-        Ok(Rows { edit, schema, properties, writer: None })
+        Ok(Rows { edit, schema, properties, writer: None, geo: None })
     }
 
     fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
+        if self.geo.is_none() && batch.num_rows() > 0 {
+            // What a table says of its boxes may be older than its rows.
+            let schema = batch.schema();
+            let said = schema.metadata().get(KEY).and_then(|text| GeoParquet::parse(text).ok());
+            self.geo = Some(geo_metadata(self.edit.metadata(), said.map(GeoParquet::of_any_rows))?);
+        }
         let batch = conform(batch, &self.schema)?;
         let writer = match &mut self.writer {
             Some(writer) => writer,
@@ -126,6 +177,9 @@ impl Rows {
 
     fn finish(mut self) -> Result<ParquetMetaData> {
         self.end()?;
+        for pair in self.geo.take().into_iter().flatten() {
+            self.edit.set_key_value(pair)?;
+        }
         Ok(self.edit.finish()?.metadata)
     }
 }

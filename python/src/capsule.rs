@@ -6,6 +6,7 @@
 use crate::errors::arrow_to_python;
 use crate::names::check_names;
 use crate::offsets::without_offsets;
+use crate::pyarrow_reader::PyarrowReader;
 use crate::work::guarded;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_data_type, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -127,6 +128,10 @@ impl Drop for Guarded {
 
 /// The schema that `object` has by `__arrow_c_schema__`.
 pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
+    // As its batches have it: Arrow's export forgets that the keys of a map are sorted.
+    if let Ok(stream) = object.cast::<crate::table::Stream>() {
+        return Ok(stream.get().batch_schema());
+    }
     let capsule = object.call_method0("__arrow_c_schema__")?;
     let schema = take_schema(&capsule)?;
     read_schema(&schema).map_err(|error| arrow_to_python(object.py(), error))
@@ -149,6 +154,12 @@ fn of_metadata(error: ArrowError) -> ArrowError {
 /// The batches that `object` has by `__arrow_c_stream__` or `__arrow_c_array__`.
 pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader> {
     let py = object.py();
+    if let Ok(stream) = object.cast::<crate::table::Stream>() {
+        return stream.get().take(py);
+    }
+    if let Some(reader) = PyarrowReader::of(object)? {
+        return Ok(Box::new(reader));
+    }
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let pointer: NonNull<FFI_ArrowArrayStream> = pointer(&capsule, STREAM)?;
@@ -200,15 +211,8 @@ impl Stream {
         if array.is_released() {
             return Ok(None);
         }
-        let rows = DataType::Struct(self.schema.fields().clone());
         // SAFETY: arrays of a stream are valid, and of its schema, by the protocol.
-        let data = without_offsets(unsafe { from_ffi_and_data_type(array, rows) }?)?;
-        if data.null_count() > 0 {
-            return Err(ArrowError::InvalidArgumentError(NULL_ROW.to_owned()));
-        }
-        let options = RecordBatchOptions::new().with_row_count(Some(data.len()));
-        let columns = StructArray::from(data).into_parts().1;
-        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map(Some)
+        unsafe { batch_of(array, &self.schema) }.map(Some)
     }
 }
 
@@ -224,6 +228,40 @@ impl RecordBatchReader for Stream {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
+}
+
+/// The batch that an array is.
+///
+/// # Safety
+/// The array is valid, and of this schema.
+unsafe fn batch_of(array: FFI_ArrowArray, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let rows = DataType::Struct(schema.fields().clone());
+    // SAFETY: as the caller says.
+    let data = without_offsets(unsafe { from_ffi_and_data_type(array, rows) }?)?;
+    if data.null_count() > 0 {
+        return Err(ArrowError::InvalidArgumentError(NULL_ROW.to_owned()));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(data.len()));
+    let columns = StructArray::from(data).into_parts().1;
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+}
+
+/// The batch that `object` is by `__arrow_c_array__`, with the names and the metadata of `schema`, whose types it must have.
+pub(crate) fn import_batch(object: &Bound<'_, PyAny>, schema: &SchemaRef) -> PyResult<RecordBatch> {
+    let py = object.py();
+    let capsules = object.call_method0("__arrow_c_array__")?;
+    let (given, array) = take_array(capsules.cast::<PyTuple>()?)?;
+    let given = read_schema(&given).map_err(|error| arrow_to_python(py, error))?;
+    let is_same = given.fields().len() == schema.fields().len()
+        && given.fields().iter().zip(schema.fields()).all(|(given, field)| {
+            given.name() == field.name() && given.data_type().equals_datatype(field.data_type())
+        });
+    if !is_same {
+        let message = "a batch of other columns, or other types, than its reader says";
+        return Err(crate::errors::to_python(py, &Error::argument(message)));
+    }
+    // SAFETY: whoever made the array says that it is valid, and of a schema whose types are those of this one.
+    unsafe { batch_of(array, schema) }.map_err(|error| arrow_to_python(py, error))
 }
 
 fn no_callback(name: &str) -> ArrowError {
@@ -247,12 +285,16 @@ fn take_schema(capsule: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowSchema> {
     Ok(unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowSchema::empty()) })
 }
 
-fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
-    let py = capsules.py();
+fn take_array(capsules: &Bound<'_, PyTuple>) -> PyResult<(FFI_ArrowSchema, FFI_ArrowArray)> {
     let schema = take_schema(&capsules.get_item(0)?)?;
     let pointer: NonNull<FFI_ArrowArray> = pointer(&capsules.get_item(1)?, ARRAY)?;
     // SAFETY: as for streams; the empty one that takes its place is a released one.
-    let array = unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
+    Ok((schema, unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) }))
+}
+
+fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
+    let py = capsules.py();
+    let (schema, array) = take_array(capsules)?;
     // SAFETY: whoever made the two says that they belong together, and that the array is valid.
     let data = unsafe { from_ffi(array, &schema) }.map_err(of_metadata);
     if let Ok(data) = &data {

@@ -7,6 +7,8 @@ use marquetry::internals::format::{
     self, ColumnChunk, ColumnMetaData, EncryptionAlgorithm, GeospatialStatistics, LogicalType, SchemaElement,
     Statistics, ThriftString, TimeUnit,
 };
+use marquetry::prune::bounds_are_believed;
+use marquetry::schema::types::SortOrder;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -160,6 +162,7 @@ impl Footer {
         out.set_item("is_encrypted", chunk.crypto_metadata.is_some())?;
         if let Some(meta) = &chunk.meta_data {
             column_metadata(py, meta, &out)?;
+            out.set_item("bounds", self.trusted_bounds(column, meta))?;
         }
         Ok(out)
     }
@@ -212,6 +215,21 @@ impl Footer {
 }
 
 impl Footer {
+    /// Which bounds of a chunk are to be trusted, as pruning decides it: `value` are those of the order that the footer declares,
+    /// `deprecated` the older ones. `None` if neither are.
+    fn trusted_bounds(&self, column: usize, meta: &ColumnMetaData) -> Option<&'static str> {
+        let bounds = meta.statistics.as_ref()?;
+        let leaf = self.metadata.schema().column(column);
+        let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
+        let order = SortOrder::for_reading(leaf, declared)
+            .filter(|_| bounds_are_believed(self.metadata.created_by(), leaf));
+        let has_bounds = bounds.min_value.is_some() || bounds.max_value.is_some();
+        match order.is_some() && has_bounds {
+            true => Some("value"),
+            false => SortOrder::for_deprecated(leaf).map(|_| "deprecated"),
+        }
+    }
+
     fn thrift(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let thrift = self.metadata.to_thrift().map_err(|error: Error| to_python(py, &error))?;
         let mut writer = format::Writer::new();

@@ -53,6 +53,7 @@ mod offsets;
 mod optimize;
 mod options;
 mod properties;
+mod pyarrow_reader;
 mod pyarrow_types;
 mod report;
 mod sink;

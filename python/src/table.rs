@@ -147,6 +147,16 @@ impl Stream {
     pub(crate) fn new(reader: BatchReader, cancel: CancelToken, name: Option<String>) -> Self {
         Stream { schema: reader.schema(), cancel, name, reader: Mutex::new(Some(reader)) }
     }
+
+    pub(crate) fn batch_schema(&self) -> arrow_schema::Schema {
+        self.schema.as_ref().clone()
+    }
+
+    /// The reader, which can be had once.
+    pub(crate) fn take(&self, py: Python<'_>) -> PyResult<BatchReader> {
+        let reader = py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
+        reader.ok_or_else(|| PyValueError::new_err("the stream was read already; make another one"))
+    }
 }
 
 #[pymethods]
@@ -202,11 +212,7 @@ impl Stream {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let reader = py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
-        match reader {
-            Some(reader) => export_stream(py, reader),
-            None => Err(PyValueError::new_err("the stream was read already; make another one")),
-        }
+        export_stream(py, self.take(py)?)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::footer::Footer;
 use crate::options::Options;
 use crate::properties::properties;
 use crate::sink::{Sink, Target};
-use crate::work::run;
-use arrow_array::RecordBatch;
+use crate::work::{guarded, run};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use marquetry::arrow::ArrowWriter;
 use marquetry::errors::{CancelToken, Error, Result};
@@ -88,8 +88,17 @@ impl Writer {
         row_group_rows: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let batches = import_batches(data)?.map(|batch| batch.map_err(Error::from));
+        let reader = import_batches(data)?;
+        let given = reader.schema();
+        let schema = self.schema.clone();
+        let batches = reader.map(move |batch| {
+            let batch = batch?;
+            check_nulls(&schema, &batch)?;
+            Ok(batch)
+        });
         self.with_writer(py, move |writer| {
+            // What is wrong with a type shows before any row is taken.
+            accepts(writer, given)?;
             if let Some(rows) = row_group_rows {
                 return write_table(writer, batches, rows.max(1));
             }
@@ -155,25 +164,34 @@ impl Writer {
 }
 
 impl Writer {
-    /// Does `work` with the writer. After an error, or if Ctrl-C ends the work, the file is given up.
+    /// Does `work` with the writer. If it fails, or Ctrl-C ends it, the file is given up, unless nothing was done: what was written
+    /// before is not lost by rows that are refused.
     fn with_writer<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut ArrowWriter<Sink>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let mut writer = self.take()?;
+        let before = progress_of(&writer);
         let of_work = &mut writer;
         let outcome = run(py, &self.cancel, move || {
             work(of_work).map_err(|error| in_file(error, self.name.as_deref()))
         });
         match outcome {
             Ok(_) => self.put(State::Open(writer)),
+            Err(_) if self.is_as_before(py, &mut writer, before) => self.put(State::Open(writer)),
             Err(_) => {
                 py.detach(|| discard(*writer));
                 self.put(State::Closed);
             }
         }
         outcome
+    }
+
+    /// Whether a call that failed has left the writer as it was.
+    fn is_as_before(&self, py: Python<'_>, writer: &mut ArrowWriter<Sink>, before: Progress) -> bool {
+        let may_go_on = !self.cancel.is_cancelled() && progress_of(writer) == before;
+        may_go_on && py.detach(|| guarded(|| accepts(writer, self.schema.clone()))).is_ok()
     }
 
     /// The writer, for one call. Until it is put back, no other call has one.
@@ -238,6 +256,30 @@ fn write_table(
         }
     }
     writer.write_table(&group)
+}
+
+/// Row groups that are in the file, and rows of the one that is begun.
+type Progress = (usize, usize);
+
+fn progress_of(writer: &ArrowWriter<Sink>) -> Progress {
+    (writer.flushed_row_groups().len(), writer.in_progress_rows())
+}
+
+/// Whether rows of `schema` can be written: the writer says so of none of them. One that has failed takes none, either.
+fn accepts(writer: &mut ArrowWriter<Sink>, schema: SchemaRef) -> Result<()> {
+    writer.write(&RecordBatch::new_empty(schema))
+}
+
+/// Fails if a column has nulls that the schema rules out. The engine finds them when it encodes the rows, with those of calls before.
+fn check_nulls(schema: &SchemaRef, batch: &RecordBatch) -> Result<()> {
+    let columns = schema.fields().iter().zip(batch.columns());
+    match columns.filter(|(field, _)| !field.is_nullable()).find(|(_, array)| array.null_count() > 0) {
+        Some((field, _)) => {
+            let message = "a null, where the schema says that there is none";
+            Err(Error::argument(message).in_column(field.name().as_str()))
+        }
+        None => Ok(()),
+    }
 }
 
 fn discard(writer: ArrowWriter<Sink>) {

@@ -120,6 +120,40 @@ def test_spans_of_time_are_compared_in_the_unit_of_their_column(unit: str, opera
         marquetry.open(data).read(filter=[("n", "=", datetime.timedelta(1))])
 
 
+def test_a_span_of_time_and_what_is_no_column_of_durations() -> None:
+    out, microseconds = io.BytesIO(), pa.duration("us")
+    group = pa.struct([("d", microseconds), ("k", pa.int64())])
+    columns: dict[str, Any] = {
+        "span": pa.array([1, 2], microseconds),
+        "s": pa.array([{"d": datetime.timedelta(0), "k": 1}] * 2, group),
+        "l": pa.array([[1]] * 2),
+        "a:b": pa.array([1, 2], microseconds),
+    }
+    theirs.write_table(pa.table(columns), out)
+    file = marquetry.open(out.getvalue())
+    day = datetime.timedelta(1)
+    conditions: list[tuple[list[Any], str]] = [
+        ([("spam", "=", day), pc.field("spam") == day, pc.field("spam").isin([day])], "no column spam; did you mean span"),
+        ([("s.d", "=", day), pc.field("s.d") == day], 'no column "s.d"; there are'),
+        ([pc.field("s", "q") > day], "no column s.q; did you mean s.d"),
+        ([("s", "in", [day]), pc.field("s") == day], "s is a group"),
+        ([("l", "<", day), pc.field("l") < day], "it is inside a list or a map"),
+    ]
+    for filters, said in conditions:
+        for condition in filters:
+            with pytest.raises(marquetry.ArgumentError, match=said):
+                file.read(filter=[condition] if isinstance(condition, tuple) else condition)
+    for condition in (pc.field("s", "k") == day, [("p:x::bigint", "=", day)], pc.field("p:x::bigint") == day):
+        with pytest.raises(TypeError, match="a span of time is compared with a column of durations"):
+            file.read(filter=condition)
+    microsecond = datetime.timedelta(microseconds=1)
+    for condition in ([("a:b", "=", microsecond)], pc.field("a:b") == microsecond):
+        assert file.read(filter=condition).num_rows == 1
+    # Where no file tells the types, that is what is said.
+    with pytest.raises(TypeError, match="where the types of columns are not known"):
+        marquetry.report(out.getvalue(), io.BytesIO(), filter=[("span", "=", day)])  # type: ignore[arg-type]
+
+
 def test_spans_of_time_in_expressions() -> None:
     file = marquetry.open(spans("us"))
     for expression, rows in [

@@ -179,3 +179,39 @@ def test_metadata_that_is_no_text_is_refused_in_words(tmp_path: pathlib.Path, sc
             attempt()
         assert error.value.kind == "argument"
     assert not (tmp_path / "new.parquet").exists()
+
+
+def test_metadata_that_is_no_text_is_named() -> None:
+    parametric = pa.field("f", pa.list_(pa.field("item", pa.int64(), metadata={b"good": b"x", b"bad": b"\xff"})))
+    for schema, named in (
+        (pa.schema([("x", pa.int64())], metadata={b"good": b"x", b"bad": b"\xff"}), "the metadata 'bad' of the schema is"),
+        (pa.schema([("x", pa.int64())], metadata={b"k\xff": b"x"}), r"the metadata 'k\\xff' of the schema is"),
+        (pa.schema([pa.field("x", pa.int64(), metadata={b"k": b"\xff"})]), "the metadata 'k' of the field 'x' is"),
+        (pa.schema([("e", Labelled(pa.int64()))]), "the metadata 'ARROW:extension:metadata' of the field 'e' is"),
+        (pa.schema([pa.field("s", pa.struct([parametric]))]), "the metadata 'bad' of the field 's.f.item' is"),
+    ):
+        table = schema.empty_table()
+        for attempt in (
+            lambda: marquetry.write(table, io.BytesIO()),
+            lambda: marquetry.write(table.to_reader(), io.BytesIO()),
+            lambda: marquetry.create(io.BytesIO(), schema),
+        ):
+            with pytest.raises(marquetry.ArgumentError) as error:
+                attempt()
+            assert named in str(error.value)
+
+
+def test_pairs_of_a_footer_are_text_and_named_if_they_are_not() -> None:
+    table = pa.table({"x": [1]})
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        ({"a": "x", "k": b"\xff"}, TypeError, "the value of 'k' is bytes, and not str"),
+        ({b"k": "x"}, TypeError, "the key b'k' is bytes"),
+        ({"k": None}, TypeError, "the value of 'k' is NoneType"),
+        ({"k": "\ud800"}, ValueError, "the value of 'k' is no UTF-8"),
+    ]
+    for pairs, kind, said in wrong:
+        with pytest.raises(kind, match=said):
+            marquetry.write(table, io.BytesIO(), key_values=pairs)
+    out = io.BytesIO()
+    marquetry.write(table, out, key_values={"k": "gr\u00fcn"})
+    assert theirs.read_metadata(io.BytesIO(out.getvalue())).metadata[b"k"] == "gr\u00fcn".encode()

@@ -61,7 +61,7 @@ mod union_help;
 
 pub use file_pruning::Needed;
 #[cfg(feature = "fs")]
-pub use pattern::{expand_pattern, is_pattern};
+pub use pattern::{expand_pattern, is_of_wildcards, is_pattern};
 pub use reader::DatasetReader;
 #[cfg(feature = "async")]
 pub use stream::DatasetStream;

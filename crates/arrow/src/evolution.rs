@@ -174,6 +174,13 @@ impl Evolution {
         &self.schema
     }
 
+    /// Batches are to have this schema instead. All else stays: defaults, constants, how fields are found.
+    #[must_use]
+    pub fn with_schema(mut self, schema: SchemaRef) -> Self {
+        self.schema = schema;
+        self
+    }
+
     /// Only the columns at these places of the wanted schema, in this order. What else a file has is not read then, and no error.
     /// Fails if there is no such place.
     pub fn project(mut self, columns: &[usize]) -> Result<Self, ArrowError> {

@@ -10,6 +10,7 @@
 
 pub(crate) mod binary_metadata;
 pub(crate) mod compatibility;
+pub mod copied;
 pub(crate) mod default_types;
 mod extension;
 mod flatbuffers;

@@ -107,6 +107,11 @@ impl Outcome {
         (self.bad_files, self.wrong_usage) = (false, true);
     }
 
+    /// Whether anything was reported.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.exit_code() != 0
+    }
+
     /// 1 if a file is bad, else 2 if the usage was wrong, else 0.
     pub(crate) fn exit_code(&self) -> u8 {
         match (self.bad_files, self.wrong_usage) {
@@ -158,8 +163,11 @@ fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
 
 /// The option that does what an error speaks of: the library does not know what it is called here.
 fn option_that_helps(error: &Error) -> &'static str {
-    match is_helped_by_union(error) {
-        true => "; --union-by-name makes it one",
+    if is_helped_by_union(error) {
+        return "; --union-by-name makes it one";
+    }
+    match error.kind() == ErrorKind::Key && error.message().ends_with("the file is not encrypted") {
+        true => "; --plain-inputs reads such files, too",
         false => "",
     }
 }

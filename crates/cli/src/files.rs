@@ -3,7 +3,9 @@
 use crate::args::{Files, InputTables, Selection};
 use crate::column_list::all_columns;
 use crate::failure::{Failure, Outcome};
+use crate::file_name;
 use crate::remote;
+use crate::standard_input;
 use crate::table_source::TableSource;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::errors::ErrorKind;
@@ -34,26 +36,61 @@ impl Files {
         self.files.len() > 1 || self.files.iter().any(|file| is_pattern(file))
     }
 
-    /// The files, in the given order; those of a pattern in alphabetical order. A pattern without files is reported.
+    /// The files, in the given order; those of a pattern in alphabetical order. A pattern without files is reported, and a directory.
     pub(crate) fn expanded(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
-        self.expanded_or(|pattern, failure| outcome.report(Some(pattern), &failure))
+        self.expanded_or(|given, failure| outcome.report(Some(given), &failure))
     }
 
-    /// The same; what is to become of a pattern without files is up to `failed`.
+    /// The same; what is to become of a pattern without files, or of a directory, is up to `failed`.
     pub(crate) fn expanded_or(&self, mut failed: impl FnMut(&Path, Failure)) -> Vec<PathBuf> {
-        let mut out = Vec::new();
-        for file in &self.files {
-            if !is_pattern(file) {
-                out.push(file.clone());
-                continue;
+        let mut expanded = expanded(&self.files, &mut failed);
+        expanded.retain(|path| {
+            let is_directory = !remote::is_url(path) && !standard_input::is_meant(path) && path.is_dir();
+            if is_directory {
+                failed(path, directory(path));
             }
-            match matches(file) {
-                Ok(matched) => out.extend(matched),
-                Err(failure) => failed(file, failure),
-            }
-        }
-        out
+            !is_directory
+        });
+        expanded
     }
+
+    /// As [`expanded`](Self::expanded), of a command that has a meaning for directories.
+    pub(crate) fn with_directories(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
+        expanded(&self.files, &mut |given, failure| outcome.report(Some(given), &failure))
+    }
+}
+
+/// That a directory was given to a command that looks at files one by one, and what to give it.
+fn directory(path: &Path) -> Failure {
+    let name = file_name::shown(path);
+    let name = name.strip_suffix('/').unwrap_or(&name);
+    // These would mean something else in a pattern, or in quotes.
+    let name = if name.contains(['*', '?', '[', '\'']) { "DIR" } else { name };
+    let instead = format!("name files in it, or a pattern in quotes: '{name}/**/*.parquet'");
+    Failure::Check(format!("is a directory, not a file: {instead}"))
+}
+
+fn expanded(files: &[PathBuf], failed: &mut impl FnMut(&Path, Failure)) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for file in files {
+        if !is_pattern(file) {
+            out.push(file.clone());
+            continue;
+        }
+        match matches(file) {
+            Ok(matched) => out.extend(matched),
+            Err(failure) => failed(file, failure),
+        }
+    }
+    let mut is_read = false;
+    out.retain(|path| {
+        let is_again = standard_input::is_meant(path) && std::mem::replace(&mut is_read, true);
+        if is_again {
+            failed(path, Failure::usage_of(path, "standard input is given twice, and there once"));
+        }
+        !is_again
+    });
+    out
 }
 
 /// Whether the path is meant as a pattern: files may have such characters in their names.
@@ -89,7 +126,7 @@ impl InputTables {
         outcome: &mut Outcome,
         mut look: impl FnMut(&Path, TableSource) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        for path in self.as_files().expanded(outcome) {
+        for path in self.as_files().with_directories(outcome) {
             let opened = match self.unfinished {
                 true => TableSource::open_unfinished(&path),
                 false => TableSource::open_one(&path, &self.together),

@@ -14,10 +14,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 use key_text::{bytes, each, wrong};
 use kms::KmsSettings;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
-use marquetry::errors::{Error, Limits, Result};
-use marquetry::file::encryption::{
-    EncryptionDialect, FileDecryptionProperties, KeyRetriever, shown_metadata,
-};
+use marquetry::errors::{Limits, Result};
+use marquetry::file::encryption::{EncryptionDialect, FileDecryptionProperties, KeyRetriever};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -32,8 +30,9 @@ pub(crate) struct KeyArgs {
     /// Keys as JSON: {"footer_key": K, "column_keys": {"a.b": K}, "keys": {"key metadata": K}, "aad_prefix": K, "kms": KMS}, each
     /// part optional. K is hex:.., base64:.. or utf8:.. KMS is a key management service: {"command": ["program", ..]}, which is run
     /// for each key, with {"action": "unwrap", "master_key": NAME, "wrapped": TEXT} on its standard input, and answers {"key":
-    /// BASE64}, or {"action": "wrap", "master_key": NAME, "key": BASE64} and {"wrapped": TEXT}; or {"master_keys": {NAME: K}}, with
-    /// which keys are wrapped here; and "key_material": FILE, where the key material is, if it is not in the Parquet file
+    /// BASE64}, or {"action": "wrap", "master_key": NAME, "key": BASE64} and {"wrapped": TEXT}. Beside it may be "timeout_seconds": N,
+    /// after which a run of it is ended, 60 if not given. Or KMS is {"master_keys": {NAME: K}}, with which keys are wrapped here. With
+    /// either, "key_material": FILE says where the key material is, if it is not in the Parquet file
     #[arg(long, global = true, value_name = "FILE.json", conflicts_with = "key_env")]
     pub(crate) key_file: Option<PathBuf>,
     /// The same JSON in the environment variable of this name
@@ -45,6 +44,10 @@ pub(crate) struct KeyArgs {
     /// By whose rules files are encrypted
     #[arg(long, global = true, value_enum, value_name = "WHOSE", default_value_t = DialectArg::Parquet)]
     pub(crate) encryption_dialect: DialectArg,
+    /// Files that are not encrypted are read as they are, beside those that are; without this they are an error where there are keys,
+    /// as somebody may have put them there in place of encrypted ones
+    #[arg(long, global = true)]
+    pub(crate) plain_inputs: bool,
 }
 
 /// By whose rules a file is encrypted.
@@ -89,8 +92,8 @@ pub(crate) fn reader_options_with(keys: Option<Arc<FileDecryptionProperties>>) -
 }
 
 impl KeyArgs {
-    /// Reads the keys. To be called before any file is opened.
-    pub(crate) fn apply(&self) -> Result<(), Failure> {
+    /// Reads the keys. To be called before any file is opened. `reads_plain`: files that are not encrypted are read in spite of them.
+    pub(crate) fn apply(&self, reads_plain: bool) -> Result<(), Failure> {
         self.key_file.iter().for_each(|path| warn_of_readers(path));
         let Some(members) = key_text::object(self.key_file.as_deref(), self.key_env.as_deref())? else {
             let asks = self.aad_prefix_file.is_some() || self.encryption_dialect != DialectArg::Parquet;
@@ -109,7 +112,7 @@ impl KeyArgs {
             // The first settings stay: a command has one file of keys.
             let _ = KMS.set(kms);
         }
-        let _ = KEYS.set(keys.into_properties(retriever, self.encryption_dialect)?);
+        let _ = KEYS.set(keys.into_properties(retriever, self.encryption_dialect, reads_plain)?);
         Ok(())
     }
 }
@@ -163,6 +166,7 @@ impl KeyFile {
         mut self,
         kms: Option<Arc<dyn KeyRetriever>>,
         dialect: DialectArg,
+        reads_plain: bool,
     ) -> Result<Arc<FileDecryptionProperties>> {
         let taken = |bytes: &mut Zeroizing<Vec<u8>>| std::mem::take(&mut **bytes);
         let retriever = NamedKeys { keys: self.keys, kms };
@@ -180,7 +184,7 @@ impl KeyFile {
             DialectArg::Parquet => EncryptionDialect::Parquet,
             DialectArg::Duckdb => EncryptionDialect::DuckDb,
         };
-        builder.with_dialect(dialect).build()
+        builder.with_dialect(dialect).with_plaintext_files(reads_plain).build()
     }
 }
 
@@ -196,9 +200,7 @@ impl KeyRetriever for NamedKeys {
         match (key, &self.kms) {
             (Some(key), _) => Ok(key.to_vec()),
             (None, Some(kms)) => kms.retrieve_key(key_metadata),
-            (None, None) => {
-                Err(Error::encrypted(format!("no key was given for {}", shown_metadata(key_metadata))))
-            }
+            (None, None) => Ok(Vec::new()),
         }
     }
 }
@@ -235,7 +237,7 @@ mod tests {
         }
         let short =
             key_text::members(r#"{"column_keys": {"a.b": "utf8:sesame"}}"#).and_then(KeyFile::parse).unwrap();
-        let error = short.into_properties(None, DialectArg::Parquet).unwrap_err().to_string();
+        let error = short.into_properties(None, DialectArg::Parquet, false).unwrap_err().to_string();
         assert_eq!(error, "argument: key of column a.b: a key of 6 bytes: AES has keys of 16, 24 and 32");
     }
 }

@@ -113,6 +113,7 @@ use marquetry_base::{steers_terminal, text_without_secrets};
 use output::Output;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
 /// Does what `arguments` say, of which the first is the program's own name, and gives the exit code. It is to be the last that a
 /// process does: signals that end the process are taken care of from here on, and `sql` may become another program.
@@ -126,7 +127,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(arguments) = commands::sql::arguments(arguments.iter().cloned()) {
         return hand_over(&arguments);
     }
-    let matches = help::flowing(CommandLine::command()).try_get_matches_from(arguments);
+    let matches = help::flowing(CommandLine::command()).try_get_matches_from(without_hyphens(arguments));
     let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) => return refused(&thousands::with_tip(suggestions::only_near(error))),
@@ -140,7 +141,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let mut outcome = Outcome::new();
     let output = Output::new(args.format, args.command.may_be_long() && !args.no_pager);
     let mut output = output.with_hyperlinks(args.hyperlinks);
-    let keys = args.keys.apply();
+    let keys = args.keys.apply(reads_plain_files(&args));
     let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
     match run {
         // Whoever reads has seen enough.
@@ -150,6 +151,35 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // Whoever reads page by page has the terminal as long as they like.
     drop(output);
     outcome.exit_code()
+}
+
+/// Whether files that are not encrypted are read where there are keys.
+fn reads_plain_files(args: &CommandLine) -> bool {
+    match args.command {
+        // The file that is changed is encrypted all the same.
+        Command::Append(_) => false,
+        // Shows what is in a folder, and writes nothing.
+        Command::Serve(_) => true,
+        _ => args.keys.plain_inputs,
+    }
+}
+
+/// The same arguments, with file names that begin with a hyphen, and stand behind `--`, made names that do not.
+///
+/// QUIRK: where the last of many files has another meaning, clap takes such a name for an option all the same, if it is not the first.
+fn without_hyphens(arguments: Vec<OsString>) -> Vec<OsString> {
+    let Some(end) = arguments.iter().position(|argument| argument == "--") else { return arguments };
+    if !arguments[..end].iter().any(|argument| argument == "merge" || argument == "convert") {
+        return arguments;
+    }
+    let mut arguments = arguments;
+    for argument in &mut arguments[end + 1..] {
+        let bytes = argument.as_encoded_bytes();
+        if bytes.len() > 1 && bytes[0] == b'-' {
+            *argument = Path::new(".").join(&*argument).into_os_string();
+        }
+    }
+    arguments
 }
 
 /// Another program takes over; where it cannot, that is all there is to say.

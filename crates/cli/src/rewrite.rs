@@ -6,6 +6,7 @@
 //! edit            columns left out, columns renamed
 //! column_setting  what is to be different, for which columns
 //! footer          what of the inputs' footers goes into the new one
+//! page_types      whether pages of several files mean the same in one
 //! geo             what GeoParquet's metadata says of the new rows
 //! geo_version     columns of geometries as another version of GeoParquet has them
 //! reencode        what chunks that are encoded again keep
@@ -23,6 +24,7 @@ mod geo;
 mod geo_version;
 mod inputs;
 mod output_file;
+mod page_types;
 mod print_report;
 mod reencode;
 mod schemas;
@@ -31,12 +33,13 @@ mod shred;
 pub(crate) use column_log::{ColumnAction, ColumnLog};
 pub(crate) use column_setting::{AskedCodec, Name, OfColumn, Settings, of_column, rename};
 pub(crate) use edit::Edit;
-pub(crate) use footer::{Footer, column_orders};
-pub(crate) use geo::{GeoPart, merged as merged_geo, of_input as geo_of_input, renamed as renamed_geo};
+pub(crate) use footer::{Footer, column_orders, without_geo};
+pub(crate) use geo::{GeoPart, of_input as geo_of_input, renamed as renamed_geo};
 pub(crate) use geo_version::GeoConversion;
 pub(crate) use inputs::Input;
 pub(crate) use marquetry_inspect::{EncoderMemory, Reencoder};
 pub(crate) use output_file::OutputFile;
+pub(crate) use page_types::check_appended;
 pub(crate) use print_report::{print_report, print_report_of, report_failure};
 pub(crate) use reencode::{codec_of, has_order_of_bounds, into_column};
 pub(crate) use schemas::{Same, leaf_map, leaf_map_of_file, unified};

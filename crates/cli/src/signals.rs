@@ -4,8 +4,8 @@
 //! ends it at once. Signals that whoever started the process has it ignore, as `nohup` does, stay ignored.
 
 use marquetry::file::remove_unfinished_files;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag::register_conditional_default;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::io;
@@ -15,6 +15,9 @@ use std::thread;
 
 /// Has signals that end the process remove hidden files first. Where they cannot be watched, they end it as ever.
 pub(crate) fn clean_up() {
+    // Has whoever writes more than a file may have (`ulimit -f`) get an error, which leaves things whole; else the process would end in
+    // the middle of it. Where that cannot be had, it does.
+    let _ = register(SIGXFSZ, Arc::default());
     let is_over = Arc::new(AtomicBool::new(false));
     if watch(&is_over).is_err() {
         is_over.store(true, Ordering::Relaxed);

@@ -43,6 +43,10 @@ impl TableSource {
                 let files = several.iter().map(|url| remote::files(url)).collect::<Result<Vec<_>>>()?;
                 TableSource::of_urls(files.into_iter().flatten(), together)
             }
+            several if several.iter().any(|path| standard_input::is_meant(path)) => {
+                let message = "standard input is read alone: to read it with files, put it into one";
+                Err(Error::argument(message).in_file("-"))
+            }
             several => Ok(TableSource::Files(with_keys(together.apply(marquetry::dataset(several)?)))),
         }
     }

@@ -88,7 +88,9 @@ impl FileDecryptionProperties {
 
     fn retrieved(&self, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
         let (Some(retriever), Some(metadata)) = (&self.retriever, key_metadata) else { return Ok(None) };
-        retriever.retrieve_key(metadata).and_then(SecretKey::new).map(Some)
+        let key = retriever.retrieve_key(metadata)?;
+        // Of no bytes: the retriever knows of none.
+        if key.is_empty() { Ok(None) } else { SecretKey::new(key).map(Some) }
     }
 
     /// The AAD prefix that was given.

@@ -36,7 +36,7 @@ pub enum ParquetCipher {
 /// # }
 /// # Ok::<(), marquetry_base::Error>(())
 /// ```
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FileEncryptionProperties {
     footer_key: Arc<EncryptionKey>,
     footer_key_metadata: Option<Vec<u8>>,
@@ -50,7 +50,7 @@ pub struct FileEncryptionProperties {
     dialect: EncryptionDialect,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct ColumnKey {
     name: String,
     key: Arc<EncryptionKey>,
@@ -105,6 +105,39 @@ impl FileEncryptionProperties {
             None if self.columns.is_empty() || self.has_complete_columns => ColumnEncryption::FooterKey,
             None => ColumnEncryption::Plain,
         }
+    }
+
+    /// Whether something is said of the column of this dotted path, or of a group around it: a key, or that it is in the open.
+    pub fn names(&self, path: &str) -> bool {
+        let mut keys = self.columns.iter().map(|column| &column.name);
+        keys.any(|name| is_at_or_below(path, name))
+            || self.open_columns.iter().any(|open| is_at_or_below(path, open))
+    }
+
+    /// The same for a file with one more column, made of the values of `source`: it is encrypted with the key of that one, if it has
+    /// one of its own and nothing is said of the new one, or of a column in it.
+    ///
+    /// ```
+    /// use marquetry_crypto::{ColumnEncryption, FileEncryptionProperties};
+    /// # #[cfg(feature = "encryption")] {
+    /// let encryption = FileEncryptionProperties::builder(b"0123456789012345".to_vec())
+    ///     .with_column_key("geometry", b"1234567890123450".to_vec())
+    ///     .build()?
+    ///     .with_derived_column("bbox", "geometry");
+    /// assert!(matches!(encryption.column("bbox.xmin"), ColumnEncryption::ColumnKey(..)));
+    /// # }
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_derived_column(&self, name: &str, source: &str) -> Self {
+        let mut all = self.clone();
+        let mut said = self.columns.iter().map(|column| &column.name).chain(&self.open_columns);
+        let is_said = said.any(|said| is_at_or_below(said, name) || is_at_or_below(name, said));
+        if let (ColumnEncryption::ColumnKey(key, metadata), false) = (self.column(source), is_said) {
+            let (key, metadata) = (key.clone(), metadata.map(<[u8]>::to_vec));
+            all.columns.push(ColumnKey { name: name.to_owned(), key, metadata });
+        }
+        all
     }
 
     /// Fails if a column that has a key, or stays in the open, is none of those of these dotted paths.
@@ -209,6 +242,9 @@ impl EncryptionPropertiesBuilder {
     }
 
     /// The key of a column by its dotted path; of a group, of all columns in it.
+    ///
+    /// A VARIANT is such a group: a writer refuses a key of its `value` alone where values are in columns below its `typed_value`, too.
+    /// Of geometries with a key of their own, a writer leaves the box out of the metadata of GeoParquet.
     #[must_use]
     pub fn with_column_key(mut self, column: &str, key: Vec<u8>) -> Self {
         self.columns.push((column.to_owned(), Zeroizing::new(key), None));

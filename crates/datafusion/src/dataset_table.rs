@@ -3,10 +3,11 @@
 use crate::any_dataset::AnyDataset;
 use crate::dataset_scan::DatasetScan;
 use crate::error::of;
+use crate::nested_layout::without_nested_views;
 use crate::predicate::{Translated, Translator};
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DFSchema, Statistics, internal_datafusion_err, stats::Precision};
+use datafusion::common::{DFSchema, Statistics, internal_err, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::dml::InsertOp;
@@ -68,7 +69,7 @@ impl DatasetTable {
     /// Reads the footers of all files: how many rows there are is known then. Fails as [`Dataset::schema`] does, and if the dataset
     /// has a limit or an offset.
     pub fn try_new(dataset: Dataset) -> Result<Self> {
-        let whole = evolved(dataset.split(1).map_err(of)?)?;
+        let whole = evolved(&dataset, dataset.split(1).map_err(of)?)?;
         let schema = whole.schema().map_err(of)?;
         let rows = whole.exact_num_rows().map_err(of)?;
         Ok(DatasetTable { dataset: AnyDataset::Blocking(whole), schema, rows })
@@ -78,7 +79,7 @@ impl DatasetTable {
     ///
     /// [`dataset_in_store`]: crate::dataset_in_store
     pub async fn try_new_async(dataset: Dataset<dyn AsyncSource>) -> Result<Self> {
-        let whole = evolved(dataset.split(1).await.map_err(of)?)?;
+        let whole = evolved(&dataset, dataset.split(1).await.map_err(of)?)?;
         let schema = whole.schema().await.map_err(of)?;
         let rows = whole.exact_num_rows().await.map_err(of)?;
         Ok(DatasetTable { dataset: AnyDataset::Async(whole), schema, rows })
@@ -107,10 +108,19 @@ impl DatasetTable {
     }
 }
 
-/// The only part of a table that was split into one.
-fn evolved<S: ?Sized>(parts: Vec<Dataset<S>>) -> Result<Dataset<S>> {
-    let only: Option<[Dataset<S>; 1]> = parts.try_into().ok();
-    only.map(|[whole]| whole).ok_or_else(|| internal_datafusion_err!("one part of a table is not one"))
+/// The only part of a dataset, with the types that DataFusion expects unless the dataset was told its schema.
+fn evolved<S: ?Sized>(dataset: &Dataset<S>, parts: Vec<Dataset<S>>) -> Result<Dataset<S>> {
+    let mut parts = parts.into_iter();
+    let (Some(whole), None) = (parts.next(), parts.next()) else {
+        return internal_err!("one part is not one");
+    };
+    Ok(match (dataset.evolution(), whole.evolution().cloned()) {
+        (None, Some(evolution)) => {
+            let schema = without_nested_views(evolution.schema());
+            whole.evolve(evolution.with_schema(Arc::new(schema)))
+        }
+        _ => whole,
+    })
 }
 
 impl TableProvider for DatasetTable {

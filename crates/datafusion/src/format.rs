@@ -1,10 +1,11 @@
 //! The file format that DataFusion plans with.
 
 use crate::error::{of, refused};
+use crate::extension_types::{with_shared_types, with_types_alone};
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
 use crate::output_options::OutputOptions;
-use crate::schema::{alike, table_schema, without_metadata};
+use crate::schema::{alike, table_schema};
 use crate::session::SessionParts;
 use crate::sink::MarquetrySink;
 use crate::source::MarquetrySource;
@@ -106,10 +107,10 @@ impl FileFormat for MarquetryFormat {
         let global = &self.options.parquet.global;
         let schemas: Vec<SchemaRef> = footers.iter().map(|footer| footer.schema().clone()).collect();
         let schemas = alike(unshredded_where_they_differ(&schemas));
-        let schemas = schemas.iter().map(|schema| match global.skip_metadata {
-            true => without_metadata(schema),
-            false => Schema::clone(schema),
-        });
+        let schemas: Vec<Schema> = match global.skip_metadata {
+            true => with_shared_types(schemas).iter().map(|schema| with_types_alone(schema)).collect(),
+            false => schemas.iter().map(|schema| Schema::clone(schema)).collect(),
+        };
         Ok(Arc::new(table_schema(&Schema::try_merge(schemas)?, global)))
     }
 

@@ -75,7 +75,7 @@
 //! | `pushdown_filters` | true (what [`register`] sets): conditions are asked of rows while files are read. False: they only rule out files, row groups and pages, by statistics, bloom filters, dictionaries and page indexes. `SET` acts on tables that are there, too |
 //! | `pruning` | false: nothing is ruled out without being read, no file and no row group |
 //! | `enable_page_index` | false: page indexes rule out nothing |
-//! | `skip_metadata` | true: the table's schema has no metadata of its files |
+//! | `skip_metadata` | true: of the metadata of its files a table has only their extension types (UUID, JSON, GEOMETRY and GEOGRAPHY with their reference systems, VARIANT): those that all files have that have the column |
 //! | `metadata_size_hint` | how many bytes of the end of a file are asked for first, 64 KiB at least |
 //! | `schema_force_view_types` | true: text and bytes are views |
 //! | `binary_as_string` | true: bytes are read as text |
@@ -129,6 +129,7 @@ mod columns;
 mod dataset_scan;
 mod dataset_table;
 mod error;
+mod extension_types;
 mod factory;
 mod file_plan;
 mod filter;
@@ -136,6 +137,8 @@ mod footer_cache;
 mod format;
 mod literal;
 mod metrics;
+mod nested_layout;
+mod null_keys;
 mod opener;
 mod options;
 mod ordering;
@@ -156,6 +159,7 @@ mod statistics;
 mod store_dataset;
 mod store_file;
 mod store_sink;
+mod union_types;
 mod variant_functions;
 mod variant_paths;
 mod variant_storage;

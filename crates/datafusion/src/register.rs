@@ -1,6 +1,7 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::factory::MarquetryFormatFactory;
+use crate::union_types::{self, UnionTypes};
 use crate::variant_functions::variant_functions;
 use crate::variant_syntax::{casts, planner};
 use datafusion::datasource::file_format::FileFormatFactory;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 /// `SELECT .. FROM 'file.parquet'`.
 ///
 /// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
+///
+/// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
 /// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
 /// false for a session in which they only rule out row groups.
@@ -35,6 +38,9 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     }
     state.register_expr_planner(planner())?;
     state.register_function_rewrite(casts())?;
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == union_types::NAME) {
+        state.add_analyzer_rule(Arc::new(UnionTypes));
+    }
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
 }
@@ -58,7 +64,10 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     config.options_mut().execution.parquet.pushdown_filters = true;
     builder.scalar_functions().get_or_insert_default().extend(variant_functions());
     builder.expr_planners().get_or_insert_default().push(planner());
-    builder.analyzer().get_or_insert_default().add_function_rewrite(casts());
+    let analyzer = builder.analyzer().get_or_insert_default();
+    analyzer.add_function_rewrite(casts());
+    // Behind those that bring parts of a union to the same types.
+    analyzer.rules.push(Arc::new(UnionTypes));
     builder = builder.with_file_formats(formats).with_config(config);
     for name in NAMES {
         builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));

@@ -1,37 +1,35 @@
 //! Which schema a table has, and which one its files are read as.
 
 use crate::column_kind::{is_binary, is_same_but_layout, value_type};
+use crate::extension_types::{takes_any_layout, with_more, without_extension};
 use crate::variant_storage::{below, changed_fields, is_restored, with_type};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The schema that a table has of files with this one, as the session's options want it.
 pub(crate) fn table_schema(schema: &Schema, options: &ParquetOptions) -> Schema {
-    let as_wanted = |data_type: &DataType| {
-        let data_type = match data_type {
-            DataType::Binary if options.binary_as_string => DataType::Utf8,
-            DataType::LargeBinary if options.binary_as_string => DataType::LargeUtf8,
-            DataType::BinaryView if options.binary_as_string => DataType::Utf8View,
+    let as_wanted = |field: &FieldRef| {
+        let text = match field.data_type() {
+            DataType::Binary => DataType::Utf8,
+            DataType::LargeBinary => DataType::LargeUtf8,
+            DataType::BinaryView => DataType::Utf8View,
             other => other.clone(),
         };
-        match data_type {
-            DataType::Utf8 | DataType::LargeUtf8 if options.schema_force_view_types => DataType::Utf8View,
-            DataType::Binary | DataType::LargeBinary if options.schema_force_view_types => {
-                DataType::BinaryView
-            }
-            other => other,
+        // What bytes mean, a geometry for example, no text does.
+        let is_text = options.binary_as_string && text != *field.data_type();
+        let field = if is_text { with_type(&without_extension(field), text) } else { field.clone() };
+        let has_views = options.schema_force_view_types && takes_any_layout(&field);
+        match field.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 if has_views => with_type(&field, DataType::Utf8View),
+            DataType::Binary | DataType::LargeBinary if has_views => with_type(&field, DataType::BinaryView),
+            _ => field,
         }
     };
-    let fields = schema.fields().iter().map(|field| with_type(field, as_wanted(field.data_type())));
-    Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone())
-}
-
-/// The schema without the metadata of fields and of its own.
-pub(crate) fn without_metadata(schema: &Schema) -> Schema {
-    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_metadata(HashMap::new()));
-    Schema::new(fields.collect::<Fields>())
+    Schema::new_with_metadata(
+        schema.fields().iter().map(as_wanted).collect::<Fields>(),
+        schema.metadata().clone(),
+    )
 }
 
 /// The schema to read a file as, for a table: where only the layout of byte strings differs, that of the table, so that nothing has
@@ -78,12 +76,7 @@ pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
 /// The fields of both.
 fn common_fields(one: &Fields, other: &Fields) -> Fields {
     let known = changed_fields(one, other, |field, other| with_type(field, common_type(field, other)));
-    let is_known = |(place, field): &(usize, &FieldRef)| {
-        let same_place = one.get(*place).is_some_and(|known| known.name() == field.name());
-        same_place || one.find(field.name()).is_some()
-    };
-    let more = other.iter().enumerate().filter(|field| !is_known(field)).map(|(_, field)| field);
-    known.iter().chain(more).cloned().collect()
+    with_more(known, other)
 }
 
 /// The type that both can be read as, if they differ in their layout alone; a dictionary only where both are one.

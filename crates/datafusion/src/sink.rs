@@ -4,12 +4,14 @@
 //! all is in its file: where a statement fails before that, no file has its final name.
 
 use crate::error::of_file;
+use crate::null_keys::with_named_nulls;
 use crate::options::FormatOptions;
 use crate::store_sink::StoreSink;
 use crate::writer_properties::writer_properties;
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
 use async_trait::async_trait;
+use datafusion::common::exec_err;
 use datafusion::common::runtime::{JoinSet, SpawnedTask};
 use datafusion::datasource::file_format::write::demux::DemuxedStreamReceiver;
 use datafusion::datasource::file_format::write::get_writer_schema;
@@ -23,7 +25,10 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, MetricBuilder, MetricCategory, MetricsSet, Time,
 };
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
+use futures::future::ready;
+use futures::{TryStreamExt, stream};
 use marquetry_arrow::async_writer::AsyncArrowWriter;
 use marquetry_core::write::{SortingColumn, WriterProperties};
 use object_store::ObjectStore;
@@ -140,6 +145,24 @@ impl MarquetrySink {
         })
     }
 
+    /// The rows, with null keys named as folders call them.
+    fn with_named_nulls(&self, data: SendableRecordBatchStream) -> SendableRecordBatchStream {
+        if self.config.table_partition_cols.is_empty() {
+            return data;
+        }
+        let keys: Vec<String> = self.config.table_partition_cols.iter().map(|(key, _)| key.clone()).collect();
+        let keeps_keys = self.config.keep_partition_by_columns;
+        let schema = data.schema();
+        let batches = data.and_then(move |batch| {
+            let parts = match keeps_keys {
+                true => without_null_keys(batch, &keys).map(|batch| vec![batch]),
+                false => with_named_nulls(batch, &keys),
+            };
+            ready(parts.map(|parts| stream::iter(parts.into_iter().map(Ok))))
+        });
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches.try_flatten()))
+    }
+
     fn counter(&self, name: &'static str, category: MetricCategory) -> Count {
         MetricBuilder::new(&self.metrics).with_category(category).global_counter(name)
     }
@@ -245,7 +268,7 @@ impl DataSink for MarquetrySink {
     }
 
     async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
-        FileSink::write_all(self, data, context).await
+        FileSink::write_all(self, self.with_named_nulls(data), context).await
     }
 }
 
@@ -259,6 +282,19 @@ impl DisplayAs for MarquetrySink {
             }
         }
     }
+}
+
+/// Files that have the keys, too, cannot have another text in them than the name of their folder.
+fn without_null_keys(batch: RecordBatch, keys: &[String]) -> Result<RecordBatch> {
+    for key in keys {
+        if batch.column(batch.schema_ref().index_of(key)?).logical_null_count() > 0 {
+            return exec_err!(
+                "the key {key} is null in some rows, which has no folder where files keep their keys: \
+                 leave those rows out, or set execution.keep_partition_by_columns to false"
+            );
+        }
+    }
+    Ok(batch)
 }
 
 fn writer_schema(config: &FileSinkConfig) -> SchemaRef {

@@ -73,6 +73,9 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
     let max_exact = known.row_group_is_max_value_exact(groups()).ok()?;
     found.min_value = side(&mins, &min_exact, Ordering::Less);
     found.max_value = side(&maxes, &max_exact, Ordering::Greater);
+    if found.min_value.get_value().is_some_and(is_least) {
+        found.min_value = Precision::Absent;
+    }
     // A bound of a dictionary is one of its values. Beside one that is not known, DataFusion takes a null of the dictionary's own
     // type, and finds that the two differ.
     let is_known = |bound: &Precision<ScalarValue>| bound.get_value().is_some();
@@ -80,6 +83,16 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
         (found.min_value, found.max_value) = (Precision::Absent, Precision::Absent);
     }
     Some(found)
+}
+
+/// Whether it is the least integer of its type. It rules nothing out, and DataFusion's arithmetic of bounds fails at `-x`, which is
+/// beyond the type there.
+fn is_least(value: &ScalarValue) -> bool {
+    use ScalarValue::{Int8, Int16, Int32, Int64};
+    matches!(
+        value,
+        Int8(Some(i8::MIN)) | Int16(Some(i16::MIN)) | Int32(Some(i32::MIN)) | Int64(Some(i64::MIN))
+    )
 }
 
 /// The least or greatest of the bounds of all row groups with values, and whether it is a value that occurs.

@@ -161,17 +161,25 @@ pub(crate) fn below(
     other: &DataType,
     changed: &dyn Fn(&Field, &Field) -> DataType,
 ) -> DataType {
-    let item = |field: &FieldRef, other: &FieldRef| with_type(field, changed(field, other));
+    fields_below(of, other, &|field, other| with_type(field, changed(field, other)))
+}
+
+/// A type, with the fields right below it changed where `other` has them too.
+pub(crate) fn fields_below(
+    of: &DataType,
+    other: &DataType,
+    changed: &dyn Fn(&FieldRef, &FieldRef) -> FieldRef,
+) -> DataType {
     match (of, other) {
         (DataType::Struct(fields), DataType::Struct(others)) => {
-            DataType::Struct(changed_fields(fields, others, item))
+            DataType::Struct(changed_fields(fields, others, changed))
         }
-        (DataType::List(element), DataType::List(other)) => DataType::List(item(element, other)),
+        (DataType::List(element), DataType::List(other)) => DataType::List(changed(element, other)),
         (DataType::LargeList(element), DataType::LargeList(other)) => {
-            DataType::LargeList(item(element, other))
+            DataType::LargeList(changed(element, other))
         }
         (DataType::Map(entries, sorted), DataType::Map(other, _)) => {
-            DataType::Map(item(entries, other), *sorted)
+            DataType::Map(changed(entries, other), *sorted)
         }
         (of, _) => of.clone(),
     }

@@ -2,6 +2,10 @@
 //!
 //! Spec: GeoParquet 1.0, 1.1 and 2.0. Fields that are not known are kept as they are.
 
+mod merged;
+
+pub use merged::box_around;
+
 use crate::kind::code_of_name;
 use marquetry_base::{Error, Result};
 use serde_json::{Map, Value, json};

@@ -55,6 +55,21 @@ pub(crate) struct Contradiction {
     pub(crate) accuses_values: bool,
 }
 
+impl Contradiction {
+    /// What else may be wrong, and whether it is certain that only this is. `is_proven`: the values have right checksums. `is_own`:
+    /// the schema is the file's.
+    pub(crate) fn verdict(&self, is_proven: bool, is_own: bool) -> (&'static str, bool) {
+        match (self.accuses_values, is_proven, is_own) {
+            (false, ..) => ("", true),
+            (true, true, _) => ("; the values have right checksums", true),
+            (true, false, true) => ("; the values may be what is wrong: they have no checksums", false),
+            (true, false, false) => {
+                ("; values without checksums, or the order in the schema, may be what is wrong", false)
+            }
+        }
+    }
+}
+
 /// What is known of a chunk whose values were all decoded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CheckedChunk {

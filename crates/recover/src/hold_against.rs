@@ -25,7 +25,7 @@ use marquetry_core::statistics::{
     wrong_page_counts, wrong_sizes,
 };
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{ColumnIndex, OffsetIndex};
+use marquetry_format::{ColumnIndex, OffsetIndex, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,6 +45,26 @@ pub(crate) fn check_chunk(
     let keeps_levels = check.leaf.max_def() > 1;
     validate_chunk(source, chunk, group.num_rows(), trust, limits, keeps_levels, |batch| check.add(batch))?;
     check.finish(metadata, row_group, column)
+}
+
+/// Holds what page headers say of a chunk that was found without a footer, all values of which were decoded before, against them.
+/// They are decoded once more only if headers say something.
+pub(crate) fn check_found_chunk(
+    source: &Arc<dyn Source>,
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    column: usize,
+    limits: &Arc<Limits>,
+) -> Result<CheckedChunk> {
+    let chunk = metadata.row_group(row_group).column(column)?;
+    let trust = ChecksumTrust::of_writer(metadata.created_by());
+    let mut walk = PageWalk::new(source, chunk, trust, limits)?;
+    while let Some(page) = walk.next_empty(0)? {
+        if !matches!(page.statistics, Ok(None)) {
+            return check_chunk(source, metadata, row_group, column, limits);
+        }
+    }
+    Ok(CheckedChunk { is_proven: walk.have_checksums, contradictions: Vec::new() })
 }
 
 struct ChunkCheck<'a> {
@@ -262,10 +282,13 @@ impl<'a> ChunkCheck<'a> {
             self.contradict(BesidePages::ColumnIndex, || format!("data page {i}: {why}"), true);
             self.column_index = None;
         }
-        if let Some(statistics) = &walked.statistics
-            && let Some(why) = statistics_contradiction(self.leaf, self.order, statistics, &seen)
-        {
-            self.contradict(BesidePages::PageStatistics, || format!("data page {i}: {why}"), true);
+        let contradiction = |said: &Statistics| statistics_contradiction(self.leaf, self.order, said, &seen);
+        let wrong = match &walked.statistics {
+            Ok(said) => said.as_ref().and_then(contradiction).map(|why| (why, true)),
+            Err(error) => Some((format!("they cannot be read: {error}"), false)),
+        };
+        if let Some((why, accuses_values)) = wrong {
+            self.contradict(BesidePages::PageStatistics, || format!("data page {i}: {why}"), accuses_values);
         }
         self.rows += seen.rows.unwrap_or(0);
         self.all.add(seen);

@@ -4,7 +4,7 @@
 //! window, slice            bytes, and files that stand behind each other
 //! search                   the last footer or checkpoint, then pages where no footer leads to
 //!   validate_chunk           decodes a chunk to its last value
-//!   hold_against             holds what a footer's file says of a chunk against its values, by page_walk, said_statistics
+//!   hold_against             holds what a file says of a chunk against its values, by page_walk, said_statistics
 //!   beside_pages             what that is, and how it is left behind
 //!   find_pages               pages by their headers; filler: what else stands between pages
 //!   infer_schema             a schema from pages alone
@@ -13,17 +13,18 @@
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
-//! recovery                 copies the pages into a new file, with new indexes
+//! recovery                 copies the pages into a new file, with new indexes, and notes what is not certain
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
 //!
 //! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be decoded,
 //! and all columns have as many rows. Nothing is invented: what was found without a footer has no statistics, and if the
 //! schema is not certain, the caller is asked for it. Pages without checksums may have damage that nothing shows; the report
-//! names row groups with such pages.
+//! names row groups with such pages. In the new file they have checksums, of the bytes that were there; so its footer has, under the key
+//! `marquetry.recovered`, which row groups are not certain and why, and the report on a file with such a text repeats it.
 //!
-//! Statistics, indexes and bloom filters that values contradict are left behind: readers would pass over rows that are there. The
-//! report tells, and if no checksum says that the values are right, it is less certain of them.
+//! Statistics, also those in headers of pages, indexes and bloom filters that values contradict are left behind: readers would pass
+//! over rows that are there. The report tells, and if no checksum says that the values are right, it is less certain of them.
 #![forbid(unsafe_code)]
 
 mod ambiguity;

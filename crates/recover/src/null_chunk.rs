@@ -1,7 +1,7 @@
-//! Builds a chunk of nulls, which replaces a lost one.
+//! Builds a chunk of nulls, which replaces a lost one, and says which columns become null.
 
 use marquetry_base::{Error, Result};
-use marquetry_core::schema::{Leaf, column};
+use marquetry_core::schema::{Leaf, Repetition, Schema, column};
 use marquetry_core::write::{ChunkBytes, EncodedChunk};
 use marquetry_encoding::levels::{LevelSlice, encode_v1};
 use marquetry_format as format;
@@ -50,4 +50,25 @@ pub(crate) fn null_chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
     let places =
         format::OffsetIndex { page_locations: vec![location], unencoded_byte_array_data_bytes: None };
     Ok(EncodedChunk::new(bytes, metadata).with_offset_index(Some(places)))
+}
+
+/// The columns that become null if some are lost: all columns of the same root field, so that they agree. `Err` is the
+/// reason why a column cannot be null.
+pub(crate) fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
+    let mut out = lost.to_vec();
+    for (root, field) in schema.fields().iter().enumerate() {
+        let leaves =
+            || schema.columns().iter().enumerate().filter(|(_, leaf)| leaf.root() == root).map(|(i, _)| i);
+        if !leaves().any(|leaf| lost.get(leaf) == Some(&true)) {
+            continue;
+        }
+        if field.repetition() == Repetition::Required {
+            return Err("a column is lost that cannot be null");
+        }
+        leaves().for_each(|leaf| out[leaf] = true);
+    }
+    match out.contains(&false) {
+        true => Ok(out),
+        false => Err("all columns are lost"),
+    }
 }

@@ -21,7 +21,8 @@ pub(crate) struct PageWalk {
 /// A data page, by its header.
 pub(crate) struct WalkedPage {
     pub(crate) start: LocatedHeader,
-    pub(crate) statistics: Option<Statistics>,
+    /// Those in its header; `Err` if they cannot be read, while the rest of the header can.
+    pub(crate) statistics: Result<Option<Statistics>>,
     pub(crate) entries: usize,
 }
 
@@ -90,11 +91,13 @@ impl PageWalk {
         }
         self.count += 1;
         let bytes = self.pages.header_bytes(&start)?;
-        let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.limits))?;
-        let statistics = match header.type_ {
-            PageType::DATA_PAGE => header.data_page_header.and_then(|v1| v1.statistics),
-            PageType::DATA_PAGE_V2 => header.data_page_header_v2.and_then(|v2| v2.statistics),
-            _ => None,
+        let statistics = match PageHeader::read(&mut Reader::with_limits(&bytes, &self.limits)) {
+            Err(error) if error.stops_reading() => return Err(error),
+            header => header.map(|header| match header.type_ {
+                PageType::DATA_PAGE => header.data_page_header.and_then(|v1| v1.statistics),
+                PageType::DATA_PAGE_V2 => header.data_page_header_v2.and_then(|v2| v2.statistics),
+                _ => None,
+            }),
         };
         let entries = start.num_values()?;
         Ok(Some(WalkedPage { start, statistics, entries }))

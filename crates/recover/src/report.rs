@@ -26,6 +26,12 @@ impl Confidence {
             Confidence::Low => "low",
         }
     }
+
+    /// That of a [`name`](Self::name).
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let all = [Confidence::Exact, Confidence::High, Confidence::Medium, Confidence::Low];
+        all.into_iter().find(|confidence| confidence.name() == name)
+    }
 }
 
 /// The origin of a schema.

@@ -6,21 +6,22 @@ use crate::filler;
 use crate::find_pages::find_pages;
 use crate::found_page::FoundPage;
 use crate::group_layout::{OrphanPages, RebuiltGroup};
-use crate::hold_against::check_chunk;
+use crate::hold_against::{check_chunk, check_found_chunk};
 use crate::infer_schema::infer_schema;
+use crate::null_chunk::nulls;
 use crate::options::RecoverOptions;
 use crate::page_set::PageSet;
 use crate::parallel::Workers;
-use crate::recovery::{KeptGroup, Recovery};
+use crate::recovery::{KeptGroup, RecoveredBefore, Recovery, RowGroupNote, note_on};
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
 use crate::window::{FIRST_PAGE, Window};
-use marquetry_base::{Error, ErrorKind, Result};
+use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_footer};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page::ChecksumTrust;
-use marquetry_core::schema::{Leaf, Repetition, Schema};
+use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::source::Source;
 use marquetry_format as format;
 use std::collections::HashMap;
@@ -29,6 +30,17 @@ use std::sync::Arc;
 
 /// A schema, the row groups that were rebuilt by it, and the pages in none.
 type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
+
+/// How a row group was found, and what an earlier recovery had to say of it.
+struct RowGroupOrigin {
+    why: String,
+    confidence: Confidence,
+    before: Option<RowGroupNote>,
+}
+
+/// Decodes or holds against its values a chunk of a row group.
+type CheckOneChunk =
+    fn(&Arc<dyn Source>, &ParquetMetaData, usize, usize, &Arc<Limits>) -> Result<CheckedChunk>;
 
 /// The search in one file, which may be one of several behind each other.
 pub(crate) struct Search<'a> {
@@ -42,6 +54,8 @@ pub(crate) struct Search<'a> {
     created_by: Option<String>,
     column_orders: Option<Vec<format::ColumnOrder>>,
     key_values: Vec<format::KeyValue>,
+    /// What the footer says of an earlier recovery.
+    before: Option<RecoveredBefore>,
     groups: Vec<KeptGroup>,
     pub(crate) report: Report,
     /// Ranges in which pages are searched for.
@@ -61,6 +75,7 @@ impl<'a> Search<'a> {
             created_by: None,
             column_orders: None,
             key_values: Vec::new(),
+            before: None,
             groups: Vec::new(),
             report: Report::default(),
             unknown: std::iter::once(FIRST_PAGE.min(len)..len).collect(),
@@ -125,6 +140,11 @@ impl<'a> Search<'a> {
         self.created_by = head.created_by.as_deref().map(str::to_owned);
         self.column_orders = head.column_orders.clone();
         self.key_values = metadata.key_value_metadata().to_vec();
+        self.before = RecoveredBefore::of_file(&self.key_values, metadata.num_row_groups());
+        if self.before.is_some() {
+            let why = "its footer has what was not certain then, and may be so now";
+            self.report.decide("the file was recovered before", why, Confidence::Exact);
+        }
         self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
         let behind = self.window.source.len() - end;
         if evidence == Evidence::Append && !self.options.keep_appended {
@@ -144,19 +164,7 @@ impl<'a> Search<'a> {
         for group in metadata.row_groups() {
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
-            let (index, source, limits) =
-                (group.index(), self.window.source.clone(), self.options.limits.clone());
-            let footer = metadata.clone();
-            // A damaged chunk does not stop the validation of the others.
-            let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
-                let checked = check_chunk(&source, &footer, index, column, &limits)
-                    .map_err(|error| error.in_column(footer.schema().column(column).dotted().clone()));
-                match checked {
-                    Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
-                    checked => Ok(checked),
-                }
-            });
-            let chunks = checked.into_iter().collect::<Result<Vec<_>>>()?;
+            let chunks = self.checked(metadata, group.index(), stored, check_chunk)?;
             let is_anywhere = chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok());
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
                 is_lost_before = true;
@@ -168,12 +176,35 @@ impl<'a> Search<'a> {
             }
             at = at.max(bytes.end);
             let (why, confidence) = trusted_so_far(&chunks);
-            self.keep(metadata, group.index(), bytes, chunks, why, confidence);
+            let before = self.before.as_ref().and_then(|before| before.of(group.index(), group.num_rows()));
+            let origin = RowGroupOrigin { why, confidence, before };
+            self.keep(metadata, group.index(), bytes, chunks, origin);
         }
         if is_lost_before && at < footer {
             unknown.push(at..footer);
         }
         Ok(unknown)
+    }
+
+    /// What `check` says of each chunk of a row group. A damaged chunk does not stop the validation of the others.
+    fn checked(
+        &self,
+        metadata: &Arc<ParquetMetaData>,
+        index: usize,
+        stored: u64,
+        check: CheckOneChunk,
+    ) -> Result<Vec<Result<CheckedChunk>>> {
+        let (source, limits) = (self.window.source.clone(), self.options.limits.clone());
+        let footer = metadata.clone();
+        let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
+            let checked = check(&source, &footer, index, column, &limits)
+                .map_err(|error| error.in_column(footer.schema().column(column).dotted().clone()));
+            match checked {
+                Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
+                checked => Ok(checked),
+            }
+        });
+        checked.into_iter().collect()
     }
 
     /// Keeps a row group. If columns have errors, it is kept without them if the options and the schema allow that.
@@ -183,8 +214,7 @@ impl<'a> Search<'a> {
         index: usize,
         bytes: Range<u64>,
         chunks: Vec<Result<CheckedChunk>>,
-        why: String,
-        confidence: Confidence,
+        RowGroupOrigin { why, confidence, before }: RowGroupOrigin,
     ) {
         let bytes = bytes.start + self.base..bytes.end + self.base;
         let rows = metadata.row_group(index).num_rows();
@@ -218,7 +248,8 @@ impl<'a> Search<'a> {
             left_out.push(chunk.contradictions.into_iter().map(|found| found.what).collect());
         }
         let (source, metadata) = (self.window.source.clone(), metadata.clone());
-        self.groups.push(KeptGroup { source, metadata, index, is_lost, left_out });
+        let note = note_on(&mut kept, before);
+        self.groups.push(KeptGroup { source, metadata, index, is_lost, left_out, note });
         self.report.row_groups.push(kept);
     }
 
@@ -226,17 +257,15 @@ impl<'a> Search<'a> {
     fn leave_out(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, is_proven: bool, found: &Contradiction) {
         let ((name, becomes), start) = (found.what.names(), group.bytes.start);
         let what = format!("{name} of {} in the row group at byte {start} {becomes}", leaf.dotted());
-        let (rest, confidence) = match (found.accuses_values, is_proven) {
-            (false, _) => ("", Confidence::Exact),
-            (true, true) => ("; the values have right checksums", Confidence::Exact),
-            (true, false) => {
-                ("; the values may be what is wrong: they have no checksums", Confidence::Medium)
-            }
-        };
+        // A schema that is not the file's may order values in another way.
+        let is_own = matches!(self.report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling));
+        let (rest, is_certain) = found.verdict(is_proven, is_own);
+        let confidence = if is_certain { Confidence::Exact } else { Confidence::Medium };
         self.report.decide(what, format!("{}{rest}", found.why), confidence);
-        if found.accuses_values && !is_proven && group.confidence != Confidence::Low {
-            group.confidence = Confidence::Low;
-            group.why.push_str(", but not as the file says of them");
+        if found.accuses_values && !is_proven && !group.why.ends_with(NOT_AS_SAID) {
+            group.confidence =
+                group.confidence.max(if is_own { Confidence::Low } else { Confidence::Medium });
+            group.why.push_str(NOT_AS_SAID);
         }
     }
 
@@ -346,14 +375,14 @@ impl<'a> Search<'a> {
     fn keep_found(&mut self, schema: Vec<format::SchemaElement>, found: Vec<RebuiltGroup>) -> Result<()> {
         let (mut row_groups, mut known) = (Vec::new(), Vec::new());
         for RebuiltGroup { rows, chunks, bytes, is_proven, is_chosen, is_anchored, pages } in found {
-            let (mut columns, mut checked) = (Vec::new(), Vec::new());
+            let (mut columns, mut lost) = (Vec::new(), Vec::new());
             for chunk in chunks {
-                let (meta_data, chunk) = match chunk {
-                    Ok(meta) => (Some(meta), Ok(CheckedChunk::default())),
-                    Err(error) => (None, Err(error)),
+                let (meta_data, error) = match chunk {
+                    Ok(meta) => (Some(meta), None),
+                    Err(error) => (None, Some(error)),
                 };
                 columns.push(format::ColumnChunk { meta_data, ..format::ColumnChunk::default() });
-                checked.push(chunk);
+                lost.push(error);
             }
             let num_rows = i64::try_from(rows).unwrap_or(i64::MAX);
             row_groups.push(format::RowGroup { num_rows, columns, ..format::RowGroup::default() });
@@ -366,14 +395,24 @@ impl<'a> Search<'a> {
             let chosen = if is_chosen { ", ends of chunks chosen among several" } else { "" };
             let why =
                 format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}");
-            known.push((bytes, checked, why, confidence));
+            known.push((bytes, lost, why, confidence));
         }
         let created_by = self.created_by().map(format::ThriftString::from);
-        let thrift =
-            format::FileMetaData { schema, row_groups, created_by, ..format::FileMetaData::default() };
+        let column_orders = self.column_orders.clone();
+        let thrift = format::FileMetaData {
+            schema,
+            row_groups,
+            created_by,
+            column_orders,
+            ..format::FileMetaData::default()
+        };
         let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &self.options.limits)?);
-        for (index, (bytes, checked, why, confidence)) in known.into_iter().enumerate() {
-            self.keep(&metadata, index, bytes, checked, why, confidence);
+        for (index, (bytes, lost, why, confidence)) in known.into_iter().enumerate() {
+            let checked = self.checked(&metadata, index, bytes.end - bytes.start, check_found_chunk)?;
+            let chunks = lost.into_iter().zip(checked).map(|(lost, chunk)| lost.map_or(chunk, Err));
+            let before = self.before.as_ref().and_then(RecoveredBefore::of_any);
+            let origin = RowGroupOrigin { why, confidence, before };
+            self.keep(&metadata, index, bytes, chunks.collect(), origin);
         }
         Ok(())
     }
@@ -448,32 +487,12 @@ fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
     ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
 }
 
-/// The columns that become null if some are lost: all columns of the same root field, so that they agree. `Err` is the
-/// reason why a column cannot be null.
-fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
-    let mut out = lost.to_vec();
-    for (root, field) in schema.fields().iter().enumerate() {
-        let leaves =
-            || schema.columns().iter().enumerate().filter(|(_, leaf)| leaf.root() == root).map(|(i, _)| i);
-        if !leaves().any(|leaf| lost.get(leaf) == Some(&true)) {
-            continue;
-        }
-        if field.repetition() == Repetition::Required {
-            return Err("a column is lost that cannot be null");
-        }
-        leaves().for_each(|leaf| out[leaf] = true);
-    }
-    match out.contains(&false) {
-        true => Ok(out),
-        false => Err("all columns are lost"),
-    }
-}
-
 /// The number of columns of a schema.
 fn num_leaves(elements: &[format::SchemaElement]) -> usize {
     elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
 }
 
+const NOT_AS_SAID: &str = ", but not as the file says of them";
 const NO_SCHEMA: &str = "give the schema, or another file that has it";
 const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";

@@ -130,10 +130,15 @@ Files are tables by their names, patterns, directories and URLs too:
   marquetry-sql -t events=events/ \"copy (select * from events where id < 10) to 'few.parquet'\"
   marquetry-sql \"select * from 'wines.parquet' order by price desc limit 10\" -o best.csv
   marquetry-sql \"select count(*) from 'https://example.com/wines.parquet'\"
-  marquetry-sql --cluster scheduler:50050 \"select count(*) from 's3://bucket/events/*.parquet'\"
+  marquetry-sql --cluster scheduler:50050 \"select count(*) from 's3://bucket/events/'\"
 
-A folder of Parquet files in folders called key=value is read as `marquetry cat --union-by-name` reads it: the keys are columns, of integers,
-dates or text as all their values are, and null where the value is __HIVE_DEFAULT_PARTITION__. To write into it, declare it as a table.
+Folders and patterns mean the files that they mean to `marquetry cat --union-by-name`, with the columns of all: files in folders below, too,
+and none whose name begins with . or _. A file of the very name goes before what a pattern fits. Folders called key=value make columns, of
+integers, dates or text as all their values are, and null where the value is __HIVE_DEFAULT_PARTITION__.
+
+Tables of CREATE EXTERNAL TABLE, and all of a cluster, follow DataFusion's rules instead: hidden files are read, files with = in their names
+may be left out, and with PARTITIONED BY __HIVE_DEFAULT_PARTITION__ is that text, not null. To write into folders called key=value, declare such a table, or use
+COPY .. TO .. PARTITIONED BY; rows for any other folder are new files in it: INSERT INTO 'folder/'.
 
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
 

@@ -1,6 +1,7 @@
 //! Rows as a table, CSV, JSON Lines, Arrow or Parquet.
 
 use crate::args::Format;
+use crate::file_url::with_exact_targets;
 use crate::table;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -52,7 +53,7 @@ pub(crate) async fn parquet(ctx: &SessionContext, frame: DataFrame, path: &Path)
     let path = std::path::absolute(path)?.display().to_string();
     let (_, plan) = frame.into_parts();
     let copy = LogicalPlanBuilder::copy_to(plan, path, format_as_file_type(factory), options, Vec::new())?;
-    ctx.execute_logical_plan(copy.build()?).await?.collect().await.map(drop)
+    ctx.execute_logical_plan(with_exact_targets(copy.build()?)?).await?.collect().await.map(drop)
 }
 
 async fn write(frame: DataFrame, format: Format, out: &mut impl Write) -> Result<()> {

@@ -4,7 +4,12 @@
 //! args        the command line
 //! session     what statements run in: tables, memory, threads
 //! script      statements of a text, one after the other
-//! folder_tables  folders of partitions as tables
+//! folder_tables  files, folders and patterns as tables
+//! disk_tables  those of this machine
+//! store_tables  those of stores
+//! files_table  files of this machine as a table that DataFusion scans
+//! found       what is found at a location
+//! file_url    names of files as URLs, in which no character stands for others
 //! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
 //! table       rows as a table of text, as wide as the terminal
 //! shell       statements that are typed
@@ -15,11 +20,16 @@
 
 mod args;
 mod completion;
+mod disk_tables;
+mod file_url;
+mod files_table;
 mod folder_tables;
 mod format;
+mod found;
 mod script;
 mod session;
 mod shell;
+mod store_tables;
 #[cfg(feature = "remote")]
 mod stores;
 mod table;

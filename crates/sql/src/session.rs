@@ -1,7 +1,9 @@
 //! What statements run in: tables, memory, threads.
 
 use crate::args::CommandLine;
+use crate::file_url::exact_name;
 use crate::folder_tables::{folder_table, with_folder_tables};
+use crate::found::Found;
 use datafusion::common::TableReference;
 use datafusion::error::Result;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -10,7 +12,10 @@ use std::sync::Arc;
 
 /// A session of this process, with the memory and the threads that the command line gives it.
 pub fn local(args: &CommandLine) -> Result<SessionContext> {
-    let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
+    let mut config =
+        SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
+    // DataFusion 55's heap of groups loses groups beside NaN, and panics with `DISTINCT`.
+    config.options_mut().optimizer.enable_topk_aggregation = false;
     // Folders are listed anew by each statement: files come and go while a session lasts.
     let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
     if let Some(bytes) = args.memory_limit {
@@ -22,8 +27,7 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     #[cfg(feature = "remote")]
     let runtime = runtime.with_object_store_registry(Arc::new(crate::Stores::default()));
     let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?));
-    // These first: all else is DataFusion's.
-    let ctx = with_folder_tables(ctx).enable_url_table();
+    let ctx = with_folder_tables(ctx);
     marquetry_datafusion::register(&ctx)?;
     Ok(ctx)
 }
@@ -31,13 +35,18 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
 /// Adds tables: names, and where their files are.
 pub(crate) async fn add_tables(ctx: &SessionContext, tables: &[(String, String)]) -> Result<()> {
     for (name, location) in tables {
-        if stored_as(location) == "parquet"
-            && let Some(table) = folder_table(ctx, location).await?
-        {
-            ctx.register_table(TableReference::bare(name.as_str()), table)?;
-            continue;
-        }
-        let (name, stored) = (name.replace('"', "\"\""), stored_as(location));
+        let found = match stored_as(location) {
+            "parquet" => folder_table(ctx, location).await?,
+            _ => Found::Other(exact_name(location)),
+        };
+        let (name, stored, location) = match found {
+            Found::Table(table) => {
+                ctx.register_table(TableReference::bare(name.as_str()), table)?;
+                continue;
+            }
+            Found::Other(exact) => (name.replace('"', "\"\""), stored_as(location), exact),
+            Found::Nothing(error) => return Err(error),
+        };
         let location = location.replace('\'', "''");
         let sql = format!("create external table \"{name}\" stored as {stored} location '{location}'");
         ctx.sql(&sql).await?.collect().await?;
@@ -52,5 +61,26 @@ fn stored_as(location: &str) -> &'static str {
         "json" | "jsonl" | "ndjson" => "json",
         "arrow" => "arrow",
         _ => "parquet",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use datafusion::arrow::util::pretty::pretty_format_batches;
+
+    #[tokio::test]
+    async fn groups_beside_nan_are_in_order() {
+        let ctx = local(&CommandLine::parse_from(["marquetry-sql"])).unwrap();
+        let groups = "(values (1, 'NaN'::double), (1, 1.0), (2, 5.0), (2, 2.0), (3, 'NaN'::double)) t(g, a)";
+        let sql = format!("select g from {groups} group by g order by min(a) limit 2");
+        let batches = ctx.sql(&sql).await.unwrap().collect().await.unwrap();
+        let shown = pretty_format_batches(&batches).unwrap().to_string();
+        assert_eq!(shown, "+---+\n| g |\n+---+\n| 1 |\n| 2 |\n+---+");
+        let sql = format!("select distinct a from {groups} order by a limit 2");
+        let batches = ctx.sql(&sql).await.unwrap().collect().await.unwrap();
+        let shown = pretty_format_batches(&batches).unwrap().to_string();
+        assert_eq!(shown, "+-----+\n| a   |\n+-----+\n| 1.0 |\n| 2.0 |\n+-----+");
     }
 }

@@ -1,11 +1,13 @@
 //! Rows as a table of text, as wide as the terminal.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use marquetry_base::steers_terminal;
+use marquetry_text::format::column::Column;
 
 /// The rows below the names of their columns; numbers stand at the right.
 pub(crate) fn shown(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table> {
@@ -18,11 +20,12 @@ pub(crate) fn shown(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table
     table.set_header(schema.fields().iter().map(|field| harmless(field.name())));
     let options = FormatOptions::default().with_null("NULL");
     for batch in batches {
-        let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let columns = batch.columns().iter().zip(schema.fields());
+        let columns = columns.map(|(column, field)| Values::new(column, field, &options));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
-            let cells = columns.iter().map(|column| column.value(row).try_to_string());
-            let cells = cells.collect::<Result<Vec<_>, _>>()?;
+            let cells = columns.iter().map(|column| column.cell(row));
+            let cells = cells.collect::<Result<Vec<_>>>()?;
             table.add_row(cells.iter().map(|cell| harmless(cell)));
         }
     }
@@ -32,6 +35,50 @@ pub(crate) fn shown(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table
         }
     }
     Ok(table)
+}
+
+/// The values of a column of a batch.
+enum Values<'a> {
+    /// As DataFusion shows them.
+    Plain(ArrayFormatter<'a>),
+    /// As `marquetry cat` does: DataFusion knows no UUID, geometry or VARIANT.
+    Typed(Column<'a>),
+}
+
+impl<'a> Values<'a> {
+    fn new(array: &'a ArrayRef, field: &'a Field, options: &FormatOptions<'a>) -> Result<Self> {
+        Ok(match has_extension_type(field) {
+            true => Values::Typed(
+                Column::new(array, field).map_err(|error| DataFusionError::External(Box::new(error)))?,
+            ),
+            false => Values::Plain(ArrayFormatter::try_new(array, options)?),
+        })
+    }
+
+    fn cell(&self, row: usize) -> Result<String> {
+        match self {
+            Values::Plain(column) => Ok(column.value(row).try_to_string()?),
+            Values::Typed(column) if column.is_null(row) => Ok("NULL".to_owned()),
+            Values::Typed(column) => {
+                let mut cell = String::new();
+                column.write_cell(row, &mut cell);
+                Ok(cell)
+            }
+        }
+    }
+}
+
+/// Whether a field or one below it has an extension type.
+fn has_extension_type(field: &Field) -> bool {
+    field.metadata().contains_key("ARROW:extension:name")
+        || match field.data_type() {
+            DataType::Struct(fields) => fields.iter().any(|field| has_extension_type(field)),
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::FixedSizeList(element, _)
+            | DataType::Map(element, _) => has_extension_type(element),
+            _ => false,
+        }
 }
 
 /// Text that steers no terminal: characters that would are written as `\u{1b}`. Lines and tabs stay.

@@ -1,5 +1,8 @@
 //! The command as a process: statements in, rows out.
 
+#[path = "command/files.rs"]
+mod files;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -42,6 +45,38 @@ fn rows_have_the_format_that_is_asked_for() {
     assert_eq!(stdout(&[&count, "--format", "jsonl"]), "{\"n\":200,\"t\":\"a\\u001bb\",\"x\":null}\n");
     assert_eq!(stdout(&["select 1 as a where false", "--format", "csv"]), "a\n");
     assert_eq!(stdout(&["select 1 as a where false", "--format", "jsonl"]), "");
+}
+
+#[test]
+fn values_of_extension_types_are_shown_as_what_they_mean() {
+    let folder = tempdir().unwrap();
+    let file = text(&folder.path().join("typed.parquet"));
+    let typed = |value: &str, name: &str| format!("with_metadata({value}, 'ARROW:extension:name', '{name}')");
+    let copy = format!(
+        "copy (select {} as u, {} as j, {} as g, json_to_variant('{{\"a\":[1]}}') as v) to '{file}'",
+        typed("arrow_cast(X'00112233445566778899aabbccddeeff', 'FixedSizeBinary(16)')", "arrow.uuid"),
+        typed("'[1]'", "arrow.json"),
+        typed("X'0101000000000000000000f03f0000000000000040'", "geoarrow.wkb"),
+    );
+    stdout(&[&copy]);
+    let again = text(&folder.path().join("again.parquet"));
+    stdout(&[&format!(
+        "copy (select * from '{file}' union all select * from '{file}' where u is null) to '{again}'"
+    )]);
+    for file in [&file, &again] {
+        let query = format!("select * from '{file}'");
+        let table = stdout(&[&query]);
+        for shown in ["00112233-4455-6677-8899-aabbccddeeff", "[1]", "POINT (1 2)", "{\"a\":[1]}"] {
+            assert!(table.contains(&format!("| {shown} ")), "{shown}: {table}");
+        }
+        assert_eq!(
+            stdout(&[&query, "--format", "csv"]),
+            "u,j,g,v\n00112233-4455-6677-8899-aabbccddeeff,[1],POINT (1 2),\"{\"\"a\"\":[1]}\"\n"
+        );
+        let line = stdout(&[&query, "--format", "jsonl"]);
+        assert!(line.contains("\"u\":\"00112233-4455-6677-8899-aabbccddeeff\""), "{line}");
+        assert!(line.contains("\"v\":{\"a\":[1]}"), "{line}");
+    }
 }
 
 #[test]

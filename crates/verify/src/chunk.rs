@@ -2,6 +2,7 @@
 
 use crate::context::VerifyContext;
 use crate::display::display_name;
+use crate::encryption;
 use crate::file_parts::FileParts;
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
@@ -143,7 +144,9 @@ pub(crate) fn check_row_groups(file: &VerifyContext, findings: &mut Findings) ->
                 Err(error) => {
                     sizes = None;
                     // A missing chunk was reported for the row group.
-                    if row_group.num_columns() >= columns || error.kind() == ErrorKind::Key {
+                    if error.kind() == ErrorKind::Key {
+                        encryption::add_refused(file, row_group, column, &METADATA, error, findings);
+                    } else if row_group.num_columns() >= columns {
                         findings.add_error(&METADATA, place, error);
                     }
                 }

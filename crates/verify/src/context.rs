@@ -10,6 +10,7 @@ use marquetry_core::page::PageOptions;
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::source::Source;
+use marquetry_crypto::FileDecryptionProperties;
 use std::sync::Arc;
 
 /// A file whose footer was read, and the level at which it is verified.
@@ -20,6 +21,8 @@ pub(crate) struct VerifyContext {
     pub(crate) data_end: u64,
     pub(crate) level: Level,
     pub(crate) limits: Arc<Limits>,
+    /// The keys that were given.
+    pub(crate) decryption: Option<Arc<FileDecryptionProperties>>,
     /// Of each column.
     pub(crate) shapes: Vec<LeafShape>,
     /// Places of chunks, indexes and filters.
@@ -40,6 +43,7 @@ impl VerifyContext {
             data_end,
             level: options.level,
             limits: Arc::new(options.limits.clone()),
+            decryption: options.decryption.clone(),
             parts: FileParts::default(),
         }
     }

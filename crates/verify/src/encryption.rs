@@ -1,13 +1,15 @@
 //! Checks encrypted files: that keys fit, and that nothing is left in the open.
 
+use crate::context::VerifyContext;
 use crate::findings::Findings;
 use crate::options::VerifyOptions;
 use crate::rule::{Level, Rule, Severity, UNCHECKED, rule};
-use marquetry_base::{Error, ErrorKind, ErrorLocation, Result};
+use marquetry_base::{Error, ErrorKind, ErrorLocation, Limits, Result};
 use marquetry_core::io::{read_encrypted_metadata, read_metadata};
-use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
+use marquetry_core::metadata::{ColumnChunk, ParquetMetaData, RowGroup};
 use marquetry_core::page::{LocatedHeader, PageReader};
 use marquetry_core::source::Source;
+use marquetry_format::{ColumnCryptoMetaData, FileCryptoMetaData, FooterTail, Reader, parse_metadata};
 
 const FOOTER: Rule = rule(
     "encryption-footer",
@@ -48,12 +50,75 @@ pub(crate) fn read_footer(
         Ok(footer) => Ok(Some(footer.metadata)),
         Err(error) if error.stops_reading() => Err(error),
         Err(error) => {
-            let is_missing = options.decryption.is_none() && error.kind() == ErrorKind::Key;
+            let is_missing = error.kind() == ErrorKind::Key && lacks_footer_key(source, options);
             let rule = if is_missing { &UNCHECKED } else { &FOOTER };
             findings.add(rule, place, || error.message().to_owned());
             Ok(None)
         }
     }
+}
+
+/// Whether no key for the footer was given, as when there are those of columns alone. Where a key was asked for and could not be had,
+/// it is not that.
+fn lacks_footer_key(source: &dyn Source, options: &VerifyOptions) -> bool {
+    let Some(keys) = &options.decryption else { return true };
+    key_metadata_of_footer(source, options)
+        .and_then(|key_metadata| keys.footer_key(key_metadata.as_deref()))
+        .is_ok_and(|key| key.is_none())
+}
+
+/// What the file says of its footer's key, for all to read.
+fn key_metadata_of_footer(source: &dyn Source, options: &VerifyOptions) -> Result<Option<Vec<u8>>> {
+    let too_short = || Error::truncated("no room for a footer");
+    let end = source.len().checked_sub(TAIL_BYTES).ok_or_else(too_short)?;
+    let tail = source.read_at(end, TAIL_BYTES as usize)?;
+    let tail = FooterTail::parse(tail[..].first_chunk().ok_or_else(too_short)?)?;
+    let len = tail.metadata_len();
+    Limits::check("footer_bytes", len as usize, options.limits.footer_bytes)?;
+    let footer = source.read_at(end.checked_sub(len.into()).ok_or_else(too_short)?, len as usize)?;
+    Ok(match tail {
+        FooterTail::Plain { .. } => parse_metadata(&footer, &options.limits)?.footer_signing_key_metadata,
+        FooterTail::Encrypted { .. } => {
+            FileCryptoMetaData::read(&mut Reader::with_limits(&footer, &options.limits))?.key_metadata
+        }
+    })
+}
+
+const TAIL_BYTES: u64 = 8;
+
+/// Reports that what the footer says of a column chunk cannot be decrypted, which breaks `rule`.
+///
+/// With a key that is damage, or the key is a wrong one; without it nothing can be said of the chunk.
+pub(crate) fn add_refused(
+    file: &VerifyContext,
+    row_group: RowGroup<'_>,
+    column: usize,
+    rule: &Rule,
+    error: Error,
+    findings: &mut Findings,
+) {
+    let place = file.place(row_group.index(), column);
+    match has_key(file, row_group, column) {
+        true => findings.add(rule, place, || error.message().to_owned()),
+        false => findings.add_error(rule, place, error),
+    }
+}
+
+/// Whether a key was given for the chunk at this place of the row group.
+fn has_key(file: &VerifyContext, row_group: RowGroup<'_>, column: usize) -> bool {
+    let Some(keys) = &file.decryption else { return false };
+    let key = match row_group.crypto_metadata_at(column) {
+        Some(ColumnCryptoMetaData::ColumnKey(own)) => {
+            let path = own.path_in_schema.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(".");
+            keys.column_key(&path, own.key_metadata.as_deref())
+        }
+        Some(ColumnCryptoMetaData::FooterKey) | None => {
+            let encryption = file.metadata.encryption();
+            keys.footer_key(encryption.and_then(|encryption| encryption.footer_key_metadata))
+        }
+        Some(_) => return false,
+    };
+    key.is_ok_and(|key| key.is_some())
 }
 
 /// Reports statistics that anybody can read of a column that not anybody can.

@@ -63,7 +63,7 @@ class ColumnChunkMetaData:
         """Bounds and counts."""
         if not self.is_stats_set:
             return None
-        return Statistics._of(self._raw["statistics"], self._column(), self.num_values)
+        return Statistics._of(self._raw["statistics"], self._column(), self.num_values, self._raw["bounds"])
 
     @property
     def is_geo_stats_set(self) -> bool:

@@ -17,26 +17,27 @@ class Statistics:
     _raw: dict[str, Any]
     _column: ColumnSchema
     _entries: int
+    _bounds: str | None
 
     def __init__(self) -> None:
         raise TypeError("Do not call Statistics's constructor directly")
 
     @classmethod
-    def _of(cls, raw: dict[str, Any], column: ColumnSchema, entries: int) -> Statistics:
+    def _of(cls, raw: dict[str, Any], column: ColumnSchema, entries: int, bounds: str | None) -> Statistics:
+        """``bounds`` says which of them are to be trusted, if any are: ``value``, or the older, ``deprecated`` ones."""
         self = object.__new__(cls)
-        self._raw, self._column, self._entries = raw, column, entries
+        self._raw, self._column, self._entries, self._bounds = raw, column, entries, bounds
         return self
 
     def _bound(self, name: str) -> bytes | None:
-        value: bytes | None = self._raw[f"{name}_value"]
-        if value is None and _is_signed(self._column):
-            # The older fields have the order of signed numbers.
-            value = self._raw[name]
+        if self._bounds is None:
+            return None
+        value: bytes | None = self._raw[f"{name}_value" if self._bounds == "value" else name]
         return value
 
     @property
     def has_min_max(self) -> bool:
-        """Whether there are bounds."""
+        """Whether there are bounds, in an order that the file declares or that is known without that."""
         return self._bound("min") is not None and self._bound("max") is not None
 
     @property
@@ -78,12 +79,13 @@ class Statistics:
 
     @property
     def min(self) -> Any:
-        """The lower bound as a value of Python."""
+        """The lower bound as a value of Python. Timestamps in nanoseconds, which Python's own cannot hold, are those of pandas, and
+        without pandas numbers of nanoseconds since 1970."""
         return self._logical("min")
 
     @property
     def max(self) -> Any:
-        """The upper bound as a value of Python."""
+        """The upper bound as a value of Python, as the lower one is."""
         return self._logical("max")
 
     def _physical(self, name: str) -> Any:
@@ -118,7 +120,8 @@ class Statistics:
 
     def equals(self, other: Statistics) -> bool:
         """Whether both say the same."""
-        return self._raw == other._raw and self._column.equals(other._column) and self._entries == other._entries
+        same = (self._raw, self._bounds, self._entries) == (other._raw, other._bounds, other._entries)
+        return same and self._column.equals(other._column)
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Statistics) else NotImplemented
@@ -129,13 +132,6 @@ class Statistics:
         lines = [f"  {name}: {value}" for name, value in self.to_dict().items()]
         lines += [f"  logical_type: {self.logical_type}", f"  converted_type (legacy): {self.converted_type}"]
         return "\n".join([object.__repr__(self), *lines])
-
-
-def _is_signed(column: ColumnSchema) -> bool:
-    logical = column.logical_type
-    if column.physical_type in ("INT32", "INT64"):
-        return not (logical._name == "Int" and not logical._facts["signed"])
-    return column.physical_type in ("BOOLEAN", "FLOAT", "DOUBLE")
 
 
 _FORMATS = {"INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
@@ -175,16 +171,23 @@ def logical_value(value: Any, column: ColumnSchema) -> Any:
     return value
 
 
+def _nanoseconds(value: int, is_utc: bool) -> Any:
+    """An instant. The type is that of all values of a column, so microseconds that Python's own could hold are no exception."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return value
+    return pd.Timestamp(value, unit="ns", tz="UTC" if is_utc else None)
+
+
 def _time_value(value: int, name: str, facts: dict[str, Any]) -> Any:
     unit = facts["unit"]
+    if name == "Timestamp" and unit == "nanoseconds":
+        return _nanoseconds(value, facts["utc"])
     try:
-        if name == "Timestamp" and unit == "nanoseconds" and value % 1000:
-            import pandas as pd
-
-            return pd.Timestamp(value, unit="ns", tz="UTC" if facts["utc"] else None)
         micros = {"milliseconds": value * 1000, "microseconds": value}.get(unit, value // 1000)
         moment = _EPOCH + datetime.timedelta(microseconds=micros)
-    except (OverflowError, ImportError):
+    except OverflowError:
         # Beyond what Python's types hold.
         return value
     if name == "Time":

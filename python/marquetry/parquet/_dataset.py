@@ -10,7 +10,7 @@ from typing import Any, Iterator, Sequence
 
 import pyarrow as pa
 
-from ._filters import filters_to_expression, names_of, pushed
+from ._filters import filters_to_expression, is_of_predicate, names_of, pushed
 from ._partitioned import write_to_dataset
 from ._reading import ParquetFile, index_columns
 from ._source import is_path, resolve
@@ -284,7 +284,14 @@ class ParquetDataset:
         plain = pa.schema([field for field in of_file if field.name not in is_partition])
         there = set(plain.names)
         ask, is_exact = pushed(self._filters, _asked_alike(plain, schema))
-        table = file._read(None, [name for name in schema.names if name in there], use_threads, False, "row_group", ask)
+        names = [name for name in schema.names if name in there]
+        try:
+            table = file._read(None, names, use_threads, False, "row_group", ask)
+        except pa.ArrowInvalid as error:
+            if not is_of_predicate(error):
+                raise
+            # Such as an order of geometries, which Arrow has as bytes: pyarrow filters alone.
+            table, is_exact = file._read(None, names, use_threads, False, "row_group"), False
         if not table.schema.equals(schema):
             table = _conformed(table, schema, {name: keys[name] for name in is_partition & keys.keys()})
         return table if is_exact else table.filter(self._expression)

@@ -7,6 +7,7 @@ import decimal
 import warnings
 from typing import Any, Iterable
 
+from .._errors import Error
 from .._filters import column_name
 from .._literals import literal
 
@@ -106,6 +107,12 @@ def pushed(filters: Any, schema: Any) -> tuple[str | None, bool]:
 def _is_exact(value: Any) -> bool:
     """Whether each comparison with this value, and values of its own type, is the same to pyarrow and to us."""
     return isinstance(value, (bool, int, str, bytes))
+
+
+def is_of_predicate(error: BaseException) -> bool:
+    """Whether our reader has refused a predicate: what the Arrow schema says of a column is not all that the file says."""
+    cause = error.__cause__
+    return isinstance(cause, Error) and cause.kind == "argument" and cause.message.startswith("predicate")
 
 
 def names_of(filters: Any, expression: Any) -> set[str]:

@@ -6,7 +6,9 @@ use arrow_schema::Schema as ArrowSchema;
 use marquetry_base::{Limits, Result};
 use marquetry_core::schema::Schema;
 use marquetry_core::sort_order::SortOrder;
-use marquetry_core::write::{BloomFilterPosition, ColumnSettings, FileSettings, KeyValue, WriterProperties};
+use marquetry_core::write::{
+    BloomFilterPosition, ColumnSettings, FileSettings, KeyValue, WriterProperties, geo_without_hidden_boxes,
+};
 use marquetry_format::{ColumnOrder, SchemaElement};
 use std::sync::Arc;
 
@@ -36,7 +38,7 @@ impl FileSetup {
         let settings = FileSettings::default()
             .with_created_by(Some(properties.created_by().into()))
             .with_column_orders(Some(orders.clone()))
-            .with_key_values(key_values(arrow_schema, properties))
+            .with_key_values(key_values(arrow_schema, &schema, properties))
             .with_filters_at_end(properties.bloom_filter_position() == BloomFilterPosition::End)
             .with_leave_out_offset_index(properties.offset_index_disabled())
             .with_format_version(properties.format_version())
@@ -48,10 +50,24 @@ impl FileSetup {
 }
 
 /// The caller's pairs, then the Arrow schema.
-fn key_values(arrow_schema: &ArrowSchema, properties: &WriterProperties) -> Vec<KeyValue> {
+fn key_values(arrow_schema: &ArrowSchema, schema: &Schema, properties: &WriterProperties) -> Vec<KeyValue> {
     let mut pairs = properties.key_value_metadata().cloned().unwrap_or_default();
     if properties.arrow_schema() && pairs.iter().all(|pair| pair.key != ARROW_SCHEMA_KEY) {
-        pairs.push(KeyValue::new(ARROW_SCHEMA_KEY, ipc::encode(arrow_schema)));
+        let shown = without_hidden_boxes(arrow_schema, schema, properties);
+        pairs.push(KeyValue::new(ARROW_SCHEMA_KEY, ipc::encode(shown.as_ref().unwrap_or(arrow_schema))));
     }
     pairs
+}
+
+/// The Arrow schema without what its metadata of GeoParquet tell of columns that have a key of their own; `None` if there is nothing.
+fn without_hidden_boxes(
+    arrow_schema: &ArrowSchema,
+    schema: &Schema,
+    properties: &WriterProperties,
+) -> Option<ArrowSchema> {
+    let (geo, encryption) = (arrow_schema.metadata().get("geo")?, properties.file_encryption_properties()?);
+    let shown = geo_without_hidden_boxes(geo, schema, encryption)?;
+    let mut arrow_schema = arrow_schema.clone();
+    arrow_schema.metadata.insert("geo".to_owned(), shown);
+    Some(arrow_schema)
 }

@@ -20,6 +20,18 @@ pub fn is_pattern(path: &Path) -> bool {
     path.components().any(is_of_wildcards) && !path.exists()
 }
 
+/// Whether a part of a path has characters that stand for others in a pattern. A prefix of Windows, `\\\\?\\C:`, has none.
+///
+/// ```
+/// use marquetry_arrow::dataset::is_of_wildcards;
+/// use std::path::Path;
+/// let parts = Path::new("events/day=*/a[1].parquet").components();
+/// assert_eq!(parts.map(is_of_wildcards).collect::<Vec<_>>(), [false, true, true]);
+/// ```
+pub fn is_of_wildcards(part: Component<'_>) -> bool {
+    matches!(part, Component::Normal(name) if has_wildcards(&name.to_string_lossy()))
+}
+
 /// The files and directories that a pattern of `*`, `?`, `[]` and `**` fits, sorted. Wildcards stand for no name that begins with
 /// `.` or `_`, as directories are read without those, unless the part of the pattern begins so.
 ///
@@ -165,11 +177,6 @@ fn there<T>(path: &Path, asked: io::Result<T>) -> Result<Option<T>> {
 /// The directory that a path without parts is.
 fn here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
-}
-
-/// Whether a part of a path has wildcards: a prefix of Windows, `\\\\?\\C:`, has none.
-fn is_of_wildcards(part: Component<'_>) -> bool {
-    matches!(part, Component::Normal(name) if has_wildcards(&name.to_string_lossy()))
 }
 
 pub(super) fn unread(path: &Path, error: io::Error) -> Error {

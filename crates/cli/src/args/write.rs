@@ -82,7 +82,8 @@ pub(crate) struct WriteArgs {
     /// columns of bytes, 2.0 GEOMETRY and GEOGRAPHY. As in the file that is read unless given
     #[arg(long, value_enum, value_name = "VERSION")]
     pub(crate) geoparquet: Option<GeoVersion>,
-    /// GeoParquet 1.1 and 2.0: add columns with the box of each geometry, by whose bounds pages can be left out
+    /// GeoParquet 1.1 and 2.0: add columns with the box of each geometry, by whose bounds pages can be left out. Where geometries are
+    /// encrypted with a key of their own, so are these, and the metadata have no box of them
     #[arg(long)]
     pub(crate) covering: bool,
     /// Write pages without checksums

@@ -56,7 +56,7 @@ struct Advised<'a> {
 pub(crate) fn run(args: &AdviseArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.files.files.clone() };
     let are_several = files.are_several();
-    for path in files.expanded(outcome) {
+    for path in files.with_directories(outcome) {
         let mut look = || -> Result<(), Failure> {
             if are_several && !output.is_json() {
                 title(&path, output)?;

@@ -5,12 +5,17 @@ use super::merge::{CopyTarget, copy_row_groups};
 use crate::args::Files;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::rewrite::{ColumnLog, Input, Same, leaf_map_of_file, report_failure};
+use crate::rewrite::{
+    ColumnLog, Input, Same, check_appended, geo_of_input, leaf_map_of_file, report_failure, without_geo,
+};
 use clap::Args as ClapArgs;
-use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
+use marquetry::arrow::ARROW_SCHEMA_META_KEY;
 use marquetry::errors::Error;
 use marquetry::file::metadata::ParquetMetaData;
+use marquetry::internals::format::KeyValue;
 use marquetry_core::io::is_same_file;
+use marquetry_geo::GeoParquet;
+use marquetry_geo::geoparquet::KEY;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,8 +39,9 @@ pub(crate) struct AppendArgs {
 
 pub(crate) const APPEND_HELP: &str = "\
 Row groups are copied in the order of the files; nothing is decoded, and row groups keep their size. All files must have
-FILE's schema, as for `marquetry merge`. Key-value metadata and the name of the writer stay as they are in FILE. Rows of
-other formats go through `marquetry convert` first.
+FILE's schema, as for `marquetry merge`, and Arrow types by which values mean the same. Key-value metadata and the name of
+the writer stay as they are in FILE; but what GeoParquet says of FILE's geometries is made true of the new ones, too. Rows
+of other formats go through `marquetry convert` first.
 
 FILE is changed in place: what is new goes behind its last byte, and a new footer behind that; the old footer and all that
 it refers to stay. Until the new footer is on the disk, the old file is all there: after a failure FILE is cut to what it
@@ -63,8 +69,8 @@ Examples:
 
 pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.inputs.clone() }.expanded(outcome);
-    if files.is_empty() {
-        // Each pattern without files was reported.
+    if outcome.has_failed() {
+        // A pattern without files, or a directory, was reported: without its rows the file would not be what was asked for.
         return Ok(());
     }
     append(args, &files, output).or_else(|failure| report_failure(&args.file, failure, outcome))
@@ -80,18 +86,22 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
     let metadata = edit.metadata().clone();
     let mut log = ColumnLog::new(metadata.schema().num_columns());
     // Of all files, before the first is written.
-    let mut inputs = Vec::new();
+    let (mut inputs, mut maps) = (Vec::new(), Vec::new());
     for file in files {
         let input = match args.plain_inputs {
             true => Input::open_plain(file)?,
             false => Input::open(file)?,
         };
         let map = columns_of(&metadata, &input, args.compatible)?;
-        check_arrow_schema(&metadata, &input, &mut log)?;
-        inputs.push((input, map));
+        check_appended(&metadata, &input, &mut log)?;
+        inputs.push(input);
+        maps.push(map);
     }
+    let geo = geo_metadata(&metadata, &inputs)?;
+    let keys = crate::keys::given().filter(|_| metadata.encryption().is_some());
+    log.note_filters(&inputs, keys.map(|keys| keys.dialect()));
     let counters = Arc::default();
-    for (input, map) in &inputs {
+    for (input, map) in inputs.iter().zip(&maps) {
         let (schema, orders) = (metadata.schema(), metadata.column_orders());
         let target =
             CopyTarget { schema, orders, counters: &counters, is_encrypted: metadata.encryption().is_some() };
@@ -99,6 +109,7 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
             Ok(edit.write_row_group(rows, chunks, sorting)?)
         })?;
     }
+    geo.into_iter().try_for_each(|pair| edit.set_key_value(pair))?;
     let edited = edit.finish()?;
     report(Path::new(&args.file), before, &edited, &log, output)
 }
@@ -109,30 +120,17 @@ fn columns_of(metadata: &ParquetMetaData, input: &Input, compatible: bool) -> Re
     leaf_map_of_file(metadata.schema(), input.metadata.schema(), same, input.name())
 }
 
-/// Rows will be read by the file's stored Arrow schema.
+/// What GeoParquet's metadata is once these rows are there, and the stored Arrow schema without the old one, where readers look first.
+/// Nothing if FILE has none: its bytes are bytes.
 ///
-/// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only, so
-/// that pages of others must not come under such a schema.
-fn check_arrow_schema(metadata: &ParquetMetaData, input: &Input, log: &mut ColumnLog) -> Result<(), Error> {
-    let stored = |metadata: &ParquetMetaData| parse_stored_schema(&metadata.value_of(ARROW_SCHEMA_META_KEY)?);
-    let Some(own) = stored(metadata) else { return Ok(()) };
-    let types = |schema: &arrow_schema::Schema| -> Vec<_> {
-        schema.fields().iter().map(|field| field.data_type().clone()).collect()
-    };
-    if stored(&input.metadata).is_some_and(|other| types(&other) == types(&own)) {
-        return Ok(());
-    }
-    let is_dictionary =
-        |field: &&arrow_schema::Field| matches!(field.data_type(), arrow_schema::DataType::Dictionary(..));
-    match own.flattened_fields().iter().any(is_dictionary) {
-        false => log.note("the stored Arrow schemas differ: FILE's is kept"),
-        true => {
-            return Err(Error::argument(
-                "FILE's stored Arrow schema has dictionaries, and this file has not the same: not all readers would \
-                 take its pages; merge makes a file of both without a stored Arrow schema",
-            )
-            .in_file(input.name()));
-        }
-    }
-    Ok(())
+/// Fails if geometries of FILE are in another reference system, or their edges or bytes mean something else.
+fn geo_metadata(metadata: &ParquetMetaData, inputs: &[Input]) -> Result<Vec<KeyValue>, Error> {
+    let own = metadata.value_of(KEY).and_then(|text| GeoParquet::parse(&text).ok());
+    let Some(own) = own else { return Ok(Vec::new()) };
+    let old = own.clone();
+    let all: Vec<_> = std::iter::once(Some(own)).chain(inputs.iter().map(geo_of_input)).collect();
+    let Some(new) = GeoParquet::merged(&all)?.filter(|new| *new != old) else { return Ok(Vec::new()) };
+    let stored = metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(|stored| without_geo(&stored));
+    let stored = stored.map(|stored| KeyValue::new(ARROW_SCHEMA_META_KEY, stored));
+    Ok(std::iter::once(KeyValue::new(KEY, new.to_json())).chain(stored).collect())
 }

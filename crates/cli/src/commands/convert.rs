@@ -18,7 +18,6 @@ use crate::metrics::MetricsArgs;
 use crate::ordered_map::default_threads;
 use crate::output::Output;
 use crate::remote;
-use crate::rewrite::merged_geo;
 use crate::shred_plan::ShredPlan;
 use crate::sort::{Budget, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
@@ -329,7 +328,7 @@ fn parquet_sink<'a, 'b>(
     let stored = input.parquet.as_ref().map(|file| &**file.metadata().schema());
     let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs, stored);
     let properties = match args.encrypt.properties()? {
-        Some(encryption) => properties.into_builder().with_file_encryption_properties(encryption).build(),
+        Some(encryption) => GeoPlan::encrypted(geo.as_ref(), properties, encryption),
         None => properties.into_builder().set_spill_store(Some(spills(false))).build(),
     };
     // Bytes of some rows cannot be told from those of all.
@@ -353,7 +352,7 @@ fn geo_of_files(files: &[PathBuf]) -> Result<Vec<KeyValue>, Failure> {
         all.extend(others.iter().map(of_file));
     }
     let pair = |geo: GeoParquet| KeyValue { key: geoparquet::KEY.into(), value: Some(geo.to_json().into()) };
-    Ok(merged_geo(&all)?.map(pair).into_iter().collect())
+    Ok(GeoParquet::merged(&all)?.map(pair).into_iter().collect())
 }
 
 fn total(input: &Input) -> Total {

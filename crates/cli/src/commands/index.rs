@@ -74,6 +74,8 @@ struct Facts {
     offset_index: Option<OffsetIndex>,
     /// Where the bloom filter is, and how many bytes it has.
     bloom_filter: Option<Value>,
+    /// Whether the column is encrypted, and no key opens it: then nobody knows what it has.
+    is_sealed: bool,
 }
 
 impl Facts {
@@ -87,7 +89,8 @@ impl Facts {
         let bloom = kept(read_bloom_filter_header(&*source, chunk, &limits), &mut failures);
         let bloom_filter =
             bloom.map(|header| json!({"offset": chunk.bloom_filter_offset(), "bytes": header.num_bytes}));
-        Ok((Facts { column_index, offset_index, bloom_filter }, failures))
+        let is_sealed = chunk.lacks_key();
+        Ok((Facts { column_index, offset_index, bloom_filter, is_sealed }, failures))
     }
 
     fn boundary_order(&self) -> Option<String> {
@@ -129,6 +132,7 @@ impl Facts {
         list.object(|object| {
             object.member("row_group", &row_group)?;
             object.member("column", &**leaf.dotted())?;
+            object.member("encrypted", &self.is_sealed)?;
             object.member("boundary_order", &self.boundary_order())?;
             match self.num_pages() {
                 None => object.member("pages", &Value::Null)?,
@@ -140,6 +144,10 @@ impl Facts {
     }
 
     fn print(&self, row_group: usize, leaf: &Leaf, output: &mut Output) -> Result<(), Failure> {
+        let place = format!("row group {row_group}, column {}", Printable(leaf.dotted()));
+        if self.is_sealed && self.num_pages().is_none() && self.bloom_filter.is_none() {
+            return Ok(output.line(format!("{place}: encrypted, and no key opens it"))?);
+        }
         let mut about = vec![match (self.num_pages(), self.boundary_order()) {
             (None, _) => "no page index".to_owned(),
             (_, None) => "no column index".to_owned(),
@@ -149,11 +157,7 @@ impl Facts {
             None => "no bloom filter".to_owned(),
             Some(bloom) => format!("bloom filter of {} bytes at byte {}", bloom["bytes"], bloom["offset"]),
         });
-        output.line(format!(
-            "row group {row_group}, column {}: {}",
-            Printable(leaf.dotted()),
-            about.join(", ")
-        ))?;
+        output.line(format!("{place}: {}", about.join(", ")))?;
         let Some(pages) = self.num_pages() else { return Ok(()) };
         let mut table = TextTable::new(&HEADINGS.map(|(heading, _)| heading)).indented();
         for i in 0..pages {
@@ -187,8 +191,9 @@ const WIDEST: usize = 40;
 
 /// What stands behind the options in `--help`.
 pub(crate) const INDEX_HELP: &str = "\
-JSON: {file, columns: [{row_group, column, boundary_order, pages: [{page, offset, size, first_row, null_page, min, max,
-null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset or column index.
+JSON: {file, columns: [{row_group, column, encrypted, boundary_order, pages: [{page, offset, size, first_row, null_page, min, max,
+null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset or column index. `encrypted` is true where the
+column is encrypted and no key opens it: then nothing is known of what it has.
 
 Examples:
   marquetry index wines.parquet

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
     ColumnAction, ColumnLog, EncoderMemory, Footer, Input, OutputFile, Same, codec_of, column_orders,
-    geo_of_input, into_column, leaf_map_of_file, merged_geo, print_report, report_failure, unified,
+    into_column, leaf_map_of_file, print_report, report_failure, unified,
 };
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -51,8 +51,10 @@ optional in another is optional then, and encoded again where it was required. C
 decimals of other widths among them, are not brought to one type: `marquetry convert A B OUT` encodes the rows of several
 files as one table.
 
-Key-value metadata of all files is kept; where values differ, the first file's are. The Arrow schema is kept if all files
-have the same. Patterns with *, ? and [] are expanded where the shell did not, in alphabetical order.
+Key-value metadata of all files is kept; where values differ, the first file's are. The first file's Arrow schema is kept if
+the types of all files mean the same; if they differ in more than that, none is, or the files are refused: a duration in
+seconds and one in milliseconds are both INT64, and would become each other. Patterns with *, ? and [] are expanded where
+the shell did not, in alphabetical order.
 
 Row groups keep their size. To join small ones, follow with: marquetry rewrite OUT OUT2 --row-group-rows 1000000
 
@@ -65,8 +67,8 @@ Examples:
 
 pub(crate) fn run(args: &MergeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.files.clone() }.expanded(outcome);
-    if files.is_empty() {
-        // Each pattern without files was reported.
+    if outcome.has_failed() {
+        // A pattern without files, or a directory, was reported: without its rows the file would not be what was asked for.
         return Ok(());
     }
     merge(args, &files, &args.output, output)
@@ -87,12 +89,9 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
     let (elements, schema) = unified(&inputs[0].metadata.head().schema, &others)?;
     let mut log = ColumnLog::new(schema.num_columns());
     let orders = column_orders(&inputs, &maps);
-    let mut footer = Footer::union(&inputs, &mut log);
-    let of_inputs: Vec<_> = inputs.iter().map(geo_of_input).collect();
-    if let Some(geo) = merged_geo(&of_inputs)? {
-        footer.set_geo(Some(geo.to_json()));
-    }
+    let footer = Footer::union(&inputs, &mut log)?;
     let encryption = args.encrypt.properties()?;
+    log.note_filters(&inputs, encryption.as_ref().map(|of| of.dialect()));
     let settings = footer.settings(orders.clone(), encryption);
     let mut file = OutputFile::create(out, args.overwrite, elements, settings)?;
     let counters = file.counters().clone();

@@ -19,6 +19,7 @@ use crate::unreferenced::unreferenced;
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
 use marquetry::arrow::ProjectionMask;
 use marquetry::errors::Error;
+use marquetry::file::encryption::{EncryptionDialect, FileEncryptionProperties};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::metrics::WriteCounters;
 use marquetry_core::write::copy::CopySettings;
@@ -59,6 +60,7 @@ pub(crate) fn rewrite_if(
 ) -> Result<Option<Written>, Failure> {
     let input = [Input::open(&args.input)?];
     let encryption = args.encrypt.properties()?;
+    args.check_filters(encryption.as_deref())?;
     let mut edit = Edit::new(&input[0].metadata, args.kept(&input[0])?, &args.rename)?;
     let geo = match args.geoparquet {
         Some(version) => {
@@ -73,6 +75,7 @@ pub(crate) fn rewrite_if(
     if let Some(geo) = &plan.geo {
         geo.change_footer(&mut footer);
     }
+    log.note_filters(&input, encryption.as_ref().map(|of| of.dialect()));
     let settings = footer.settings(plan.orders.clone(), encryption);
     let mut file = OutputFile::create(&args.output, args.overwrite, edit.elements.clone(), settings)?;
     match plan.row_group_rows {
@@ -102,8 +105,9 @@ fn reshred(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     let (reshredding, told) = Reshredding::new(&input, file, &arrow, &plan)?;
     let mut log = ColumnLog::new(reshredding.schema.num_columns());
     told.iter().for_each(|told| log.note(told));
-    let mut footer = Footer::union(std::slice::from_ref(&input), &mut log);
+    let mut footer = Footer::of(&input, &mut log);
     reshredding.change_footer(&mut footer, &mut log);
+    log.note_filters([&input], encryption.as_ref().map(|of| of.dialect()));
     let settings = footer.settings(Some(reshredding.orders()), encryption);
     let mut file = OutputFile::create(&args.output, args.overwrite, reshredding.elements.clone(), settings)?;
     let copy = CopySettings::default()
@@ -120,6 +124,18 @@ fn reshred(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
 }
 
 impl RewriteArgs {
+    /// Fails if bloom filters are asked for that the file cannot have. Those that our own command advises are left out.
+    fn check_filters(&self, encryption: Option<&FileEncryptionProperties>) -> Result<(), Failure> {
+        let is_for_duckdb = encryption.is_some_and(|of| of.dialect() == EncryptionDialect::DuckDb);
+        match is_for_duckdb && !self.bloom.is_empty() && self.encrypt.decided.is_none() {
+            true => Err(Failure::Usage(
+                "--bloom: DuckDB cannot read files in its dialect of encryption that have bloom filters"
+                    .to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Which columns are kept.
     fn kept(&self, input: &Input) -> Result<Vec<bool>, Error> {
         let schema = input.metadata.schema();
@@ -141,7 +157,7 @@ impl RewriteArgs {
 }
 
 fn footer(args: &RewriteArgs, input: &[Input], edit: &Edit, log: &mut ColumnLog) -> Footer {
-    let mut footer = Footer::union(input, log);
+    let mut footer = Footer::of(&input[0], log);
     if let Some(geo) = geo_of_input(&input[0]).filter(|_| edit.changes()) {
         let geo = renamed_geo(geo, input[0].metadata.schema(), edit);
         footer.set_geo(geo.map(|geo| geo.to_json()));

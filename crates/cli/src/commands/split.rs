@@ -11,6 +11,7 @@ use crate::rewrite::{
     ColumnLog, EncoderMemory, Footer, GeoPart, Input, OutputFile, Reencoder, codec_of, column_orders,
     geo_of_input, has_order_of_bounds, report_failure,
 };
+use crate::standard_input;
 use crate::text_table::TextTable;
 use clap::Args as ClapArgs;
 use marquetry::errors::Error;
@@ -148,7 +149,10 @@ fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Vec<Vec<Piece>> {
 }
 
 fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
-    let stem = remote::file_stem(&args.input);
+    let stem = match standard_input::is_meant(&args.input) {
+        true => "stdin".to_owned(),
+        false => remote::file_stem(&args.input),
+    };
     let pattern = args.name.clone().unwrap_or_else(|| format!("{stem}-{{}}.parquet"));
     if count > 1 && !pattern.contains("{}") {
         return Err(Failure::Usage("--name needs {} where the number goes".to_owned()));
@@ -187,7 +191,7 @@ impl Cutter<'_> {
         if !has_order && part.iter().any(|piece| !piece.is_whole) {
             orders = Some(vec![ColumnOrder::TypeOrder; columns]);
         }
-        let mut footer = Footer::union(inputs, &mut ColumnLog::new(columns));
+        let mut footer = Footer::of(self.input, &mut ColumnLog::new(columns));
         // What it says is known once the rows of the part are.
         let geo = geo_of_input(self.input);
         if geo.is_some() {

@@ -8,13 +8,14 @@ use crate::file_name;
 use crate::keys;
 use crate::output::Output;
 use crate::plain_value::cell;
+use crate::printable::printable;
 use crate::remote;
 use crate::text_table::{TextTable, percent, shortened};
 use arrow_array::{Array, ArrayRef};
 use clap::Args as ClapArgs;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader, Int96Unit};
-use marquetry::errors::Error;
+use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::Source;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::schema::Leaf;
@@ -23,7 +24,7 @@ use marquetry_inspect::{
 };
 use marquetry_text::format::column::Column;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub(crate) struct StatsArgs {
 
 pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
-    for path in args.files.expanded(outcome) {
+    for path in args.files.with_directories(outcome) {
         let printed = args.table(&path).and_then(|table| args.print(&path, &table, are_several, output));
         match printed {
             Ok(()) => {}
@@ -99,13 +100,19 @@ impl StatsArgs {
         let leaves: HashMap<&str, &Leaf> =
             schema.columns().iter().map(|leaf| (&**leaf.dotted(), leaf)).collect();
         let leaf = |column: &ColumnStats| leaves.get(column.column.as_str()).copied();
+        // Otherwise they are an error.
+        let sealed = if self.quick { sealed_columns(&table.metadata) } else { HashSet::new() };
         if output.is_json() {
             return output.json_object(|object| {
                 object.member("file", &file_name::shown(path))?;
                 object.member("files", &table.files.len())?;
                 object.member("rows", &table.rows)?;
                 object.list("columns", |list| {
-                    stats.iter().try_for_each(|column| Ok(list.item(&as_json(column, leaf(column))?)?))
+                    stats.iter().try_for_each(|column| {
+                        let mut told = as_json(column, leaf(column))?;
+                        told["encrypted"] = sealed.contains(column.column.as_str()).into();
+                        Ok(list.item(&told)?)
+                    })
                 })
             });
         }
@@ -136,7 +143,13 @@ impl StatsArgs {
             let cells = cells(column, leaf(column), table.rows, self.quick)?;
             text.stream(cells, output)?;
         }
-        Ok(text.print(output)?)
+        text.print(output)?;
+        let told = stats.iter().map(|column| column.column.as_str()).filter(|name| sealed.contains(name));
+        let told: Vec<&str> = told.collect();
+        if !told.is_empty() {
+            output.line(format!("encrypted, and no key opens them: {}", printable(&told.join(", "))))?;
+        }
+        Ok(())
     }
 
     fn stats(&self, table: &Table) -> Result<Vec<ColumnStats>, Failure> {
@@ -159,6 +172,19 @@ impl StatsArgs {
             }
         }
     }
+}
+
+/// The columns that are encrypted, and that no key opens: nobody knows what the footer says of them.
+fn sealed_columns(metadata: &ParquetMetaData) -> HashSet<&str> {
+    let is_sealed = |column: usize| {
+        let mut groups = metadata.row_groups();
+        groups.any(|group| match group.column(column) {
+            Ok(chunk) => chunk.lacks_key(),
+            Err(error) => error.kind() == ErrorKind::Key,
+        })
+    };
+    let columns = metadata.schema().columns().iter().enumerate();
+    columns.filter(|(column, _)| is_sealed(*column)).map(|(_, leaf)| &**leaf.dotted()).collect()
 }
 
 /// The values of an array as JSON.
@@ -338,7 +364,7 @@ intervals from min to max. The result is the same on every run. With --quick, ~ 
 
 JSON: {file, files, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
 quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count, count_at_most}], histogram: {lower, upper,
-counts}}]}; null is what is not known, or what the type has not, and a mean or a
+counts}, encrypted}]}; null is what is not known, or what the type has not, and a mean or a
 deviation that is not finite. `count_at_most` is there only
 where a count is not exact.
 

@@ -140,7 +140,7 @@ fn footers(
         .iter()
         .try_fold(0i64, |rows, input| rows.checked_add(i64::try_from(input.metadata.num_rows()).ok()?));
     let num_rows = rows.ok_or_else(|| Error::argument("the files have more than 2^63 - 1 rows"))?;
-    let footer = Footer::union(inputs, log);
+    let footer = Footer::union(inputs, log)?;
     let created_by = Some(footer.created_by().into());
     let summary = FileMetaData {
         version: 1,

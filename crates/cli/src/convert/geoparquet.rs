@@ -6,10 +6,11 @@ use arrow_array::builder::Float32Builder;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use marquetry::errors::Error;
+use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::internals::format::BoundingBox;
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::statistics::GeoBounds;
-use marquetry_core::write::KeyValue;
+use marquetry_core::write::{KeyValue, WriterProperties};
 use marquetry_geo::geoparquet::{self, Crs, Version};
 use marquetry_geo::{Extent, GeoParquet, Longitudes, code_name, positions};
 use marquetry_text::format::geojson;
@@ -119,6 +120,23 @@ impl GeoPlan {
     /// The names of the columns of geometries.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// With this encryption of the file, whose columns `plan` adds some to: boxes tell where geometries are, so they have the key of these.
+    pub(crate) fn encrypted(
+        plan: Option<&GeoPlan>,
+        properties: WriterProperties,
+        mut encryption: Arc<FileEncryptionProperties>,
+    ) -> WriterProperties {
+        if let Some(plan) = plan {
+            for column in plan.columns.iter().filter(|column| column.is_covered) {
+                let covering = plan.metadata.column(&column.name).and_then(|of| of.covering());
+                if let Some(covering) = covering {
+                    encryption = Arc::new(encryption.with_derived_column(&covering.xmin[0], &column.name));
+                }
+            }
+        }
+        properties.into_builder().with_file_encryption_properties(encryption).build()
     }
 
     /// The columns that are written, and the metadata without what only the values tell.

@@ -1,21 +1,22 @@
 //! Keys that a key management service (KMS) has wrapped: by a program that talks to it, or with master keys in the file of keys.
 
+mod program;
+
 use super::key_text::{each, wrong};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use marquetry::errors::{Error, ErrorKind, Result};
+use marquetry::errors::{Error, Result};
 use marquetry::file::AtomicFile;
 use marquetry::file::encryption::{
     EncryptionPropertiesBuilder, KeyManagement, KeyProperties, KeyRetriever, KmsClient, KmsKeyRetriever,
     LocalKms, MasterKeys, MaterialOrigin, rotate_key_material,
 };
-use serde_json::{Map, Value, json};
+use program::Program;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-use zeroize::{Zeroize, Zeroizing};
+use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// What a file of keys says of a KMS.
 pub(super) struct KmsSettings {
@@ -27,14 +28,20 @@ pub(super) struct KmsSettings {
 impl KmsSettings {
     pub(super) fn parse(value: Value) -> Result<Self> {
         let Value::Object(members) = value else { return Err(wrong("kms is no object")) };
-        let (mut client, mut key_material): (Option<Arc<dyn KmsClient>>, _) = (None, None);
+        let (mut program, mut master_keys, mut time_limit, mut key_material) = (None, None, None, None);
         for (name, value) in members {
             match (name.as_str(), value) {
-                ("command", Value::Array(words)) if client.is_none() => {
-                    client = Some(Arc::new(Program::parse(words)?));
+                ("command", Value::Array(words)) if program.is_none() && master_keys.is_none() => {
+                    program = Some(Program::parse(words)?);
                 }
-                ("master_keys", Value::Object(keys)) if client.is_none() => {
-                    client = Some(Arc::new(LocalKms::new(GivenKeys(each(keys).collect::<Result<_>>()?))));
+                ("master_keys", Value::Object(keys)) if program.is_none() && master_keys.is_none() => {
+                    master_keys = Some(GivenKeys(each(keys).collect::<Result<_>>()?));
+                }
+                ("timeout_seconds", Value::Number(seconds)) => {
+                    let limit =
+                        seconds.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                    let limit = limit.filter(|limit| !limit.is_zero());
+                    time_limit = Some(limit.ok_or_else(|| wrong("kms: timeout_seconds is not above 0"))?);
                 }
                 ("key_material", Value::String(path)) => key_material = Some(PathBuf::from(path)),
                 _ => {
@@ -44,7 +51,13 @@ impl KmsSettings {
                 }
             }
         }
-        let client = client.ok_or_else(|| wrong("kms has neither command nor master_keys"))?;
+        let client: Arc<dyn KmsClient> = match (program, master_keys, time_limit) {
+            (Some(program), _, None) => Arc::new(program),
+            (Some(program), _, Some(limit)) => Arc::new(program.with_time_limit(limit)),
+            (None, Some(keys), None) => Arc::new(LocalKms::new(keys)),
+            (None, Some(_), Some(_)) => return Err(wrong("kms: timeout_seconds is for a command")),
+            (None, None, _) => return Err(wrong("kms has neither command nor master_keys")),
+        };
         Ok(KmsSettings { client, key_material })
     }
 
@@ -105,79 +118,6 @@ impl MasterKeys for GivenKeys {
     }
 }
 
-/// A program that talks to a KMS. It is run for each key that is wrapped or unwrapped, with a JSON object on its standard input:
-///
-/// ```text
-/// {"action": "wrap", "master_key": NAME, "key": BASE64}           answers  {"wrapped": TEXT}
-/// {"action": "unwrap", "master_key": NAME, "wrapped": TEXT}       answers  {"key": BASE64}
-/// ```
-struct Program {
-    name: String,
-    arguments: Vec<String>,
-}
-
-impl Program {
-    fn parse(words: Vec<Value>) -> Result<Self> {
-        let text = |word| match word {
-            Value::String(word) => Ok(word),
-            _ => Err(wrong("kms: command is a list of texts, a program and its arguments")),
-        };
-        let mut words = words.into_iter().map(text).collect::<Result<Vec<_>>>()?.into_iter();
-        let name = words.next().ok_or_else(|| wrong("kms: command is empty"))?;
-        Ok(Program { name, arguments: words.collect() })
-    }
-
-    /// Asks, and returns a member of the answer.
-    fn ask(&self, question: &Value, member: &str) -> Result<Zeroizing<String>> {
-        let question = Zeroizing::new(question.to_string());
-        let failed =
-            |why: String| Error::new(ErrorKind::Key, format!("the program of the KMS, {}, {why}", self.name));
-        let cannot =
-            |error| Error::io("cannot run the program of the KMS", error).in_file(self.name.as_str());
-        let mut command = Command::new(&self.name);
-        command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(cannot)?;
-        // It may have an answer, or an error, without having read all.
-        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(question.as_bytes()));
-        let done = child.wait_with_output().map_err(cannot)?;
-        let answer = Zeroizing::new(done.stdout);
-        if !done.status.success() {
-            return Err(failed(format!("ended with {}", done.status)));
-        }
-        let Ok(Value::Object(mut members)) = serde_json::from_slice(&answer) else {
-            return Err(failed("has answered with something else than a JSON object".to_owned()));
-        };
-        match members.remove(member) {
-            Some(Value::String(text)) => Ok(Zeroizing::new(text)),
-            _ => Err(failed(format!("has answered without {member}"))),
-        }
-    }
-}
-
-impl KmsClient for Program {
-    fn wrap_key(&self, key: &[u8], master_key_id: &str) -> Result<String> {
-        let mut key = STANDARD.encode(key);
-        let mut question = json!({ "action": "wrap", "master_key": master_key_id, "key": key });
-        let answer = self.ask(&question, "wrapped");
-        key.zeroize();
-        if let Some(Value::String(key)) = question.get_mut("key") {
-            key.zeroize();
-        }
-        answer.map(|text| text.to_string())
-    }
-
-    fn unwrap_key(&self, wrapped_key: &str, master_key_id: &str) -> Result<Vec<u8>> {
-        let question = json!({ "action": "unwrap", "master_key": master_key_id, "wrapped": wrapped_key });
-        let answer = self.ask(&question, "key")?;
-        STANDARD.decode(answer.as_bytes()).map_err(|_| {
-            Error::new(
-                ErrorKind::Key,
-                format!("the program of the KMS, {}, has answered with a key that is not base64", self.name),
-            )
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +135,11 @@ mod tests {
             (r#"{"command": [1]}"#, "list of texts"),
             (r#"{"master_keys": {"kf": "sesame"}}"#, "kf begins with none of"),
             (r#"{"command": ["x"], "token": "sesame"}"#, "\"token\" is not known"),
+            (r#"{"command": ["x"], "master_keys": {}}"#, "is there twice"),
+            (r#"{"command": ["x"], "timeout_seconds": 0}"#, "timeout_seconds is not above 0"),
+            (r#"{"command": ["x"], "timeout_seconds": -1}"#, "timeout_seconds is not above 0"),
+            (r#"{"command": ["x"], "timeout_seconds": "sesame"}"#, "has another kind of value"),
+            (r#"{"master_keys": {}, "timeout_seconds": 5}"#, "timeout_seconds is for a command"),
         ] {
             let error = parse(text).err().unwrap().to_string();
             assert!(error.contains(said) && !error.contains("sesame"), "{error}");

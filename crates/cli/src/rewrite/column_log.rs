@@ -1,8 +1,10 @@
 //! What was done to each column, and what was left behind.
 
+use super::Input;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable::printable;
+use marquetry::file::encryption::EncryptionDialect;
 use marquetry_core::write::copy::CopiedChunk;
 use serde_json::{Value, json};
 
@@ -70,6 +72,21 @@ impl ColumnLog {
         match self.notes.iter_mut().find(|(known, _)| known == note) {
             Some((_, count)) => *count += 1,
             None => self.notes.push((note.to_owned(), 1)),
+        }
+    }
+
+    /// Tells of bloom filters that the inputs have and the new file will not.
+    pub(crate) fn note_filters<'a>(
+        &mut self,
+        inputs: impl IntoIterator<Item = &'a Input>,
+        dialect: Option<EncryptionDialect>,
+    ) {
+        let has_filters = |input: &Input| {
+            let mut chunks = input.metadata.row_groups().flat_map(|group| group.columns());
+            chunks.any(|chunk| chunk.is_ok_and(|chunk| chunk.bloom_filter_offset().is_some()))
+        };
+        if dialect == Some(EncryptionDialect::DuckDb) && inputs.into_iter().any(has_filters) {
+            self.note("bloom filters are left out: DuckDB cannot read encrypted files that have some");
         }
     }
 

@@ -1,11 +1,14 @@
 //! What of the inputs' footers goes into the new one.
 
+use super::page_types::keeps_arrow_schema;
 use super::{ColumnLog, Input};
-use marquetry::arrow::ARROW_SCHEMA_META_KEY;
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema, print_stored_schema};
+use marquetry::errors::Error;
 use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry_core::write::FileSettings;
+use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::KEY;
 use std::sync::Arc;
 
@@ -16,24 +19,36 @@ pub(crate) struct Footer {
 }
 
 impl Footer {
-    /// Everything that the inputs have. Where they differ about a key, the first one wins; an Arrow schema is kept only
-    /// if all have the same.
-    pub(crate) fn union(inputs: &[Input], log: &mut ColumnLog) -> Self {
-        let mut key_values: Vec<KeyValue> = Vec::new();
-        let mut stored = inputs.iter().map(|input| input.metadata.value_of(ARROW_SCHEMA_META_KEY));
-        let arrow = stored.next().flatten();
-        let is_common = stored.all(|other| other == arrow);
-        if !is_common {
-            log.note("the stored Arrow schemas differ: none is kept");
+    /// Everything that a file has.
+    pub(crate) fn of(input: &Input, log: &mut ColumnLog) -> Self {
+        Footer::of_all(std::slice::from_ref(input), true, log)
+    }
+
+    /// Everything that the inputs have, whose pages are all read by it. Where they differ about a key, the first one wins; its Arrow
+    /// schema is kept if it is true of the pages of all, and what GeoParquet says is made true of all rows.
+    ///
+    /// Fails if pages of one would be read as other values than they are, or geometries as those of other places.
+    pub(crate) fn union(inputs: &[Input], log: &mut ColumnLog) -> Result<Self, Error> {
+        let keeps_arrow = keeps_arrow_schema(inputs, log)?;
+        let of_inputs: Vec<_> = inputs.iter().map(super::geo_of_input).collect();
+        let geo = GeoParquet::merged(&of_inputs)?;
+        let mut footer = Footer::of_all(inputs, keeps_arrow, log);
+        if let Some(geo) = geo.filter(|_| inputs.len() > 1) {
+            footer.set_geo(Some(geo.to_json()));
         }
+        Ok(footer)
+    }
+
+    fn of_all(inputs: &[Input], keeps_arrow: bool, log: &mut ColumnLog) -> Self {
+        let mut key_values: Vec<KeyValue> = Vec::new();
         for pair in inputs.iter().flat_map(|input| input.metadata.key_value_metadata()) {
-            if pair.key == ARROW_SCHEMA_META_KEY && !is_common {
+            if pair.key == ARROW_SCHEMA_META_KEY && !keeps_arrow {
                 continue;
             }
             match key_values.iter().find(|known| known.key == pair.key) {
                 Some(known) if known.value == pair.value => {}
-                // It has a rule of its own.
-                Some(_) if pair.key == KEY => {}
+                // They have rules of their own.
+                Some(_) if pair.key == KEY || pair.key == ARROW_SCHEMA_META_KEY => {}
                 Some(_) => log.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
                 None => key_values.push(pair.clone()),
             }
@@ -78,11 +93,8 @@ impl Footer {
     /// Puts GeoParquet's metadata in the place of the old one, or takes it away. The stored Arrow schema of some writers has it, too, where
     /// readers look first.
     pub(crate) fn set_geo(&mut self, value: Option<String>) {
-        let stored = self.value_of(ARROW_SCHEMA_META_KEY).and_then(marquetry::arrow::parse_stored_schema);
-        if let Some(mut schema) = stored
-            && schema.metadata.remove(KEY).is_some()
-        {
-            self.set(ARROW_SCHEMA_META_KEY, Some(marquetry::arrow::print_stored_schema(&schema)));
+        if let Some(stored) = self.value_of(ARROW_SCHEMA_META_KEY).and_then(without_geo) {
+            self.set(ARROW_SCHEMA_META_KEY, Some(stored));
         }
         self.set(KEY, value);
     }
@@ -93,16 +105,28 @@ impl Footer {
 
     /// As a file writer wants it.
     pub(crate) fn settings(
-        self,
+        mut self,
         column_orders: Option<Vec<ColumnOrder>>,
         encryption: Option<Arc<FileEncryptionProperties>>,
     ) -> FileSettings {
+        if encryption.is_some() {
+            // A file writer leaves out of GeoParquet's metadata what a column's key is to hide, and cannot look into an Arrow schema.
+            let geo = self.value_of(KEY).map(str::to_owned);
+            self.set_geo(geo);
+        }
         FileSettings::default()
             .with_encryption(encryption)
             .with_created_by(Some(self.created_by.into()))
             .with_column_orders(column_orders)
             .with_key_values(self.key_values)
     }
+}
+
+/// A stored Arrow schema without GeoParquet's metadata; `None` if it has none.
+pub(crate) fn without_geo(stored: &str) -> Option<String> {
+    let mut schema = parse_stored_schema(stored)?;
+    schema.metadata.remove(KEY)?;
+    Some(print_stored_schema(&schema))
 }
 
 /// How a new file orders the bounds of each of its columns: as the first input does that says so. `leaf_maps` has for

@@ -1,11 +1,10 @@
 //! The metadata of GeoParquet on its way into a new file: what it says has to be true of the rows that are there.
 
 use super::{Edit, Input};
-use marquetry::errors::Error;
 use marquetry::internals::format::{BoundingBox, GeospatialStatistics};
 use marquetry::schema::{Node, Schema};
 use marquetry_core::write::EncodedChunk;
-use marquetry_geo::geoparquet::{GeoColumn, KEY, covering_of, is_geometry_type};
+use marquetry_geo::geoparquet::{KEY, box_around, covering_of, is_geometry_type};
 use marquetry_geo::{GeoParquet, code_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,76 +12,6 @@ use std::collections::BTreeMap;
 /// The metadata of a file, if it has some that can be read.
 pub(crate) fn of_input(input: &Input) -> Option<GeoParquet> {
     GeoParquet::parse(&input.metadata.value_of(KEY)?).ok()
-}
-
-/// That of all rows of several files, whose own these are: boxes around all boxes, all kinds. What a file does not say is not known
-/// of all.
-///
-/// Fails if coordinates of one column are in several reference systems, or if its edges or its bytes mean several things.
-pub(crate) fn merged(all: &[Option<GeoParquet>]) -> Result<Option<GeoParquet>, Error> {
-    let Some(mut out) = all.iter().flatten().next().cloned() else { return Ok(None) };
-    for later in all.iter().flatten() {
-        for (name, column) in later.columns() {
-            if out.column(name).is_none() {
-                out.column_mut(name).extend(column.fields().clone());
-            }
-        }
-    }
-    let names: Vec<String> = out.columns().map(|(name, _)| name.to_owned()).collect();
-    for name in names {
-        let known = |geo: &'_ Option<GeoParquet>| geo.as_ref().is_some_and(|geo| geo.column(&name).is_some());
-        let columns: Vec<GeoColumn<'_>> = all.iter().flatten().filter_map(|geo| geo.column(&name)).collect();
-        let Some(first) = columns.first() else { continue };
-        for other in &columns {
-            let differs = [
-                ("reference system", first.crs() != other.crs()),
-                ("edges", first.edges() != other.edges() || first.algorithm() != other.algorithm()),
-                ("encoding", first.encoding() != other.encoding()),
-            ];
-            if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
-                let message = format!("the {what} of its geometries is another one in another file");
-                return Err(Error::argument(message).in_column(name.as_str()));
-            }
-        }
-        let is_known = all.iter().all(known);
-        let types: Option<Vec<Vec<&str>>> = columns.iter().map(GeoColumn::geometry_types).collect();
-        let mut types = types.filter(|_| is_known).unwrap_or_default().concat();
-        types.sort_unstable();
-        types.dedup();
-        let boxes: Option<Vec<Vec<f64>>> = columns.iter().map(GeoColumn::bbox).collect();
-        let bbox = boxes.filter(|_| is_known).and_then(around);
-        let covering =
-            first.covering().filter(|it| columns.iter().all(|other| other.covering().as_ref() == Some(it)));
-        let (types, is_covered) = (json!(types), covering.is_some() && is_known);
-        let fields = out.column_mut(&name);
-        fields.insert("geometry_types".to_owned(), types);
-        match bbox {
-            Some(bbox) => _ = fields.insert("bbox".to_owned(), json!(bbox)),
-            None => _ = fields.remove("bbox"),
-        }
-        if !is_covered {
-            fields.remove("covering");
-        }
-    }
-    Ok(Some(out))
-}
-
-/// The box around all of these. `None` if one goes across the antimeridian: which way around is shorter is not known of the others.
-fn around(boxes: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let has_z = boxes.iter().all(|bbox| bbox.len() == 6);
-    let dimensions = if has_z { 3 } else { 2 };
-    let mut out = [vec![f64::INFINITY; dimensions], vec![f64::NEG_INFINITY; dimensions]].concat();
-    for bbox in &boxes {
-        let n = bbox.len() / 2;
-        if bbox[0] > bbox[n] {
-            return None;
-        }
-        for axis in 0..dimensions {
-            out[axis] = out[axis].min(bbox[axis]);
-            out[dimensions + axis] = out[dimensions + axis].max(bbox[n + axis]);
-        }
-    }
-    Some(out)
 }
 
 /// That of the columns that are left, under their new names.
@@ -208,6 +137,6 @@ fn box_of(said: &[GeospatialStatistics]) -> Option<Vec<f64>> {
         None => flat(bbox),
     };
     let boxes: Option<Vec<Vec<f64>>> = said.iter().map(|said| said.bbox.as_ref().map(with_z)).collect();
-    let bbox = around(boxes.filter(|boxes| !boxes.is_empty())?)?;
+    let bbox = box_around(boxes.filter(|boxes| !boxes.is_empty())?)?;
     bbox.iter().all(|number| number.is_finite()).then_some(bbox)
 }

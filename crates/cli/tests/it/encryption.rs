@@ -385,3 +385,27 @@ fn keys_are_wrapped() {
     }
     assert_eq!(failure(&["rotate-keys", &file]).0, 2);
 }
+
+/// A program of a KMS that never ends does not hold the command up for ever.
+#[test]
+#[cfg(unix)]
+fn a_program_of_a_kms_is_not_waited_for_without_end() {
+    let dir = folder();
+    let [file, keys, late] = ["wines.parquet", "kms.json", "late.json"].map(|name| at(&dir, name));
+    let write = |path: &str, command: &str, more: &str| {
+        let kms = format!(r#""kms": {{"command": ["sh", "-c", {command:?}]{more}}}"#);
+        fs::write(path, format!(r#"{{{kms}, "parquet.encryption.uniform.key": "kf"}}"#)).unwrap();
+        only_for_owner(Path::new(path));
+    };
+    // Wraps by writing the key down.
+    write(&keys, "sed 's/.*\"key\":\"\\([^\"]*\\)\".*/{\"wrapped\": \"\\1\"}/'", "");
+    success(&["convert", WINES, &file, "--encrypt-file", &keys]);
+    write(&late, "exec sleep 600", r#", "timeout_seconds": 0.5"#);
+    let text = fs::read_to_string(&late).unwrap().replace(r#", "parquet.encryption.uniform.key": "kf""#, "");
+    fs::write(&late, text).unwrap();
+    let started = std::time::Instant::now();
+    let (code, errors) = failure(&["count", &file, "--key-file", &late]);
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    assert_eq!((code, errors.len()), (1, 1), "{errors:?}");
+    assert!(errors[0].contains("the program of the KMS, sh, had not ended after 0.5 s"), "{errors:?}");
+}

@@ -7,13 +7,17 @@ mod random_arrays;
 
 mod advise;
 mod append;
+mod append_types;
 mod cli;
 mod convert_inputs;
 mod convert_parquet;
 mod covering_boxes;
 mod dataset;
 mod diff;
+mod directories;
+mod encrypted_and_plain;
 mod encryption;
+mod encryption_new_columns;
 mod explain;
 mod file_refs;
 mod geojson;

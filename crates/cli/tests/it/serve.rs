@@ -382,3 +382,21 @@ fn what_cannot_be_served_is_told() {
     let (code, text) = everything(&["serve", &wines(), "--port", &server.port.to_string()]);
     assert!(code == Some(2) && text.contains("cannot listen"), "{code:?} {text}");
 }
+
+/// Keys are for the files that are encrypted; the others are shown as they are.
+#[test]
+fn plain_files_are_shown_beside_encrypted_ones() {
+    let folder = Folder::new("serve-mixed");
+    let [keys, plain, sealed] =
+        ["keys.json", "served/plain.parquet", "served/sealed.parquet"].map(|name| folder.path(name));
+    fs::create_dir_all(folder.path("served")).unwrap();
+    fs::write(&keys, r#"{"footer_key": "utf8:0123456789012345"}"#).unwrap();
+    fs::copy(wines(), &plain).unwrap();
+    assert_eq!(everything(&["rewrite", &plain, &sealed, "--encrypt-file", &keys]).0, Some(0));
+    let server = Server::of(&folder.path("served"), &["--key-file", &keys]);
+    for name in ["plain.parquet", "sealed.parquet"] {
+        assert_eq!(server.get(&format!("/report/{name}"), "").status, 200, "{name}");
+        let rows = server.get(&format!("/values/{name}"), "Range: rows=0-4\r\n");
+        assert_eq!(rows.status, 206, "{name}: {}", rows.text());
+    }
+}

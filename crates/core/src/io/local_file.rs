@@ -46,10 +46,9 @@ impl LocalFile {
 
 /// Fails if it is something else than a file whose bytes have places.
 pub(super) fn regular(metadata: &Metadata) -> Result<()> {
-    match special_kind(metadata.file_type()) {
-        Some(kind) => Err(Error::new(ErrorKind::Io, format!("is {kind}, not a file"))),
-        None => Ok(()),
-    }
+    let Some(kind) = special_kind(metadata.file_type()) else { return Ok(()) };
+    let instead = if metadata.is_dir() { ": name a file in it" } else { "" };
+    Err(Error::new(ErrorKind::Io, format!("is {kind}, not a file{instead}")))
 }
 
 #[cfg(unix)]

@@ -280,6 +280,9 @@ impl<W: Write> FileWriter<W> {
     /// The footer; what it is made of is moved there, for row groups may be many.
     fn take_thrift(&mut self) -> format::FileMetaData {
         let settings = &mut self.settings;
+        if let Some(encryptor) = &self.encryptor {
+            encryptor.hide_derived(&mut settings.key_values, &self.tree);
+        }
         format::FileMetaData {
             version: self.version,
             schema: std::mem::take(&mut self.schema),

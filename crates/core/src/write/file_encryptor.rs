@@ -4,6 +4,7 @@
 //! is known are they encrypted, page by page: so nonces and ordinals are always new ones.
 
 use super::chunk_encryptor::{ChunkEncryptor, PageFrame};
+use super::derived_values::{check_variants, hide_boxes};
 use super::encoded_chunk::EncodedChunk;
 use crate::encryption::no_key;
 use crate::metadata::ParquetMetaData;
@@ -41,11 +42,12 @@ pub(super) enum ColumnKey {
 impl FileEncryptor {
     /// Begins a file of this schema.
     ///
-    /// Fails if there are more columns than ordinals, if a key is for a column that there is not, and if the system has no random
-    /// bytes.
+    /// Fails if there are more columns than ordinals, if a key is for a column that there is not, if a part of a VARIANT would have less
+    /// than the key of its values, and if the system has no random bytes.
     pub(super) fn new(properties: &FileEncryptionProperties, schema: &Schema) -> Result<Self> {
         check_columns(schema)?;
         properties.check_columns(schema.columns().iter().map(|leaf| &**leaf.dotted()))?;
+        check_variants(properties, schema)?;
         let unique = properties.new_file_unique()?;
         let (aad, unique) = match properties.dialect() {
             EncryptionDialect::DuckDb => (FileAad::none(), None),
@@ -156,6 +158,18 @@ impl FileEncryptor {
             }
         }
         Ok(())
+    }
+
+    /// Whether the file may have bloom filters.
+    ///
+    /// QUIRK: DuckDB (2.0) takes the encrypted header of a filter for one in the open, and fails.
+    pub(super) fn has_filters(&self) -> bool {
+        self.dialect != EncryptionDialect::DuckDb
+    }
+
+    /// Takes out of a file's key-value metadata what tells of values that have a key of their own.
+    pub(super) fn hide_derived(&self, pairs: &mut [format::KeyValue], schema: &Schema) {
+        hide_boxes(pairs, schema, |column| matches!(self.columns.get(column), Some(ColumnKey::Own(..))));
     }
 
     /// What encrypts a chunk at its place; `None` if its column is not encrypted.

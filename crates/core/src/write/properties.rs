@@ -5,6 +5,7 @@
 //! them against a schema, and [`WriterProperties::column_settings`] makes one column's
 //! [`ColumnSettings`](super::ColumnSettings) of them.
 
+mod by_path;
 mod choices;
 mod compression;
 mod encoding;
@@ -27,9 +28,10 @@ pub use selector::{ColumnPath, TypeSelector};
 
 use super::spill::ChosenStore;
 use super::{CdcOptions, CheckpointEvery, Compat};
+use by_path::ColumnKeyValues;
 use marquetry_base::{CancelToken, MemoryBudget, SharedExecutor};
 use marquetry_crypto::FileEncryptionProperties;
-use rules::Rule;
+use rules::Rules;
 use std::sync::Arc;
 
 /// How a file is written.
@@ -50,7 +52,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriterProperties {
-    rules: Vec<Rule>,
+    rules: Rules,
     writer_version: WriterVersion,
     write_batch_size: usize,
     max_row_group_row_count: Option<usize>,
@@ -75,7 +77,7 @@ pub struct WriterProperties {
     content_defined_chunking: Option<CdcOptions>,
     created_by: String,
     key_value_metadata: Option<Vec<KeyValue>>,
-    column_key_values: Vec<(ColumnPath, KeyValue)>,
+    column_key_values: ColumnKeyValues,
     sorting_columns: Option<Vec<SortingColumn>>,
     column_index_truncate_length: Option<usize>,
     statistics_truncate_length: Option<usize>,
@@ -143,7 +145,7 @@ impl WriterProperties {
 impl Default for WriterProperties {
     fn default() -> Self {
         WriterProperties {
-            rules: Vec::new(),
+            rules: Rules::default(),
             writer_version: WriterVersion::default(),
             write_batch_size: DEFAULT_WRITE_BATCH_SIZE,
             max_row_group_row_count: Some(DEFAULT_MAX_ROW_GROUP_ROW_COUNT),
@@ -168,7 +170,7 @@ impl Default for WriterProperties {
             content_defined_chunking: None,
             created_by: created_by(),
             key_value_metadata: None,
-            column_key_values: Vec::new(),
+            column_key_values: ColumnKeyValues::default(),
             sorting_columns: None,
             column_index_truncate_length: DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
             statistics_truncate_length: DEFAULT_STATISTICS_TRUNCATE_LENGTH,

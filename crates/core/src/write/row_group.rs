@@ -5,6 +5,7 @@
 use super::chunk_bytes::{ChunkBytes, unwritten};
 use super::encoded_chunk::{EncodedChunk, check_chunk, check_chunks, check_rows};
 use super::file::FileWriter;
+use super::file_encryptor::FileEncryptor;
 use super::partial_row_group::{Indexes, PartialRowGroup};
 use crate::metrics::WriteCounters;
 use crate::page::plain_pages_are_believed;
@@ -201,12 +202,13 @@ impl<W: Write> FileWriter<W> {
         self.append_pages(&mut chunk, ordinal, number).map_err(|error| {
             error.in_row_group(ordinal).in_column(self.tree.column(number).dotted().clone())
         })?;
+        let has_filters = self.encryptor.as_ref().is_none_or(FileEncryptor::has_filters);
         if let Some(open) = &mut self.partial {
             open.columns.push(placed(chunk.metadata, offset));
             open.indexes.push(Indexes {
                 column: chunk.column_index,
                 offset: chunk.offset_index.map(|index| placed_pages(index, offset)),
-                bloom_filter: chunk.bloom_filter,
+                bloom_filter: chunk.bloom_filter.filter(|_| has_filters),
             });
         }
         Ok(())

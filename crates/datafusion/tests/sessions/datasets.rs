@@ -1,16 +1,17 @@
 //! Datasets as tables.
 
 use crate::tables::{batch, error, ints, longs, plan, rows, texts, write};
-use arrow_array::Int64Array;
+use arrow_array::builder::{BinaryBuilder, ListBuilder, MapBuilder, StringBuilder};
+use arrow_array::{ArrayRef, Int64Array};
 use arrow_schema::{DataType, Field, Schema};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_arrow::dataset::Dataset;
 use marquetry_arrow::evolution::Evolution;
 use marquetry_datafusion::{DatasetTable, dataset_in_store};
+use object_store::ObjectStoreExt;
 use object_store::memory::InMemory;
 use object_store::path::Path as StorePath;
-use object_store::ObjectStoreExt;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::{TempDir, tempdir};
@@ -87,6 +88,26 @@ async fn a_schema_that_is_given_is_the_tables() {
     let sql = "select n, year from t where new = 7 and n between 198 and 1000 order by n";
     assert_eq!(rows(&ctx, sql).await, ["198 | 2023", "199 | 2023", "1000 | 2024"]);
     assert_eq!(rows(&ctx, "select sum(new) from t where year = '2023'").await, ["1400"]);
+}
+
+/// Functions of DataFusion know text in lists and maps as text alone, and no views.
+#[tokio::test]
+async fn functions_look_into_lists_and_maps() {
+    let folder = tempdir().unwrap();
+    let item = || Arc::new(Field::new("item", DataType::Binary, true));
+    let mut bytes = ListBuilder::new(BinaryBuilder::new()).with_field(item());
+    bytes.append_value([Some(b"\xff"), Some(b"\x01")]);
+    let mut map = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
+    map.keys().append_value("a");
+    map.values().append_value("oak");
+    map.append(true).unwrap();
+    let columns = [("l", Arc::new(bytes.finish()) as ArrayRef), ("m", Arc::new(map.finish()) as ArrayRef)];
+    let below = folder.path().join("k=1");
+    std::fs::create_dir(&below).unwrap();
+    write(&below.join("a.parquet"), &[batch(columns)], 30);
+    let ctx = session(Dataset::open([folder.path()]).unwrap());
+    let sql = "select m['a'], array_has(l, x'ff'), array_has(l, x'02') from t";
+    assert_eq!(rows(&ctx, sql).await, ["oak | true | false"]);
 }
 
 /// The files of a folder, in a store.

@@ -2,6 +2,7 @@
 
 mod dataset_int96;
 mod datasets;
+mod extension_types;
 mod filters;
 mod options;
 #[cfg(feature = "proto")]

@@ -32,6 +32,24 @@ async fn counts_and_bounds_come_from_footers() {
     assert_eq!(rows(&ctx, "select count(*), min(n) from t where n > 250").await, ["225 | 251"]);
 }
 
+/// DataFusion computes with bounds while it plans: the least integer has no opposite.
+#[tokio::test]
+async fn the_least_integer_is_computed_with() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let (int, long) = (ints([i32::MIN, -1, 0, i32::MAX]), longs([i64::MIN, -1, 0, i64::MAX]));
+    write(&file, &[batch([("i", int), ("l", long)])], 30);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    for column in ["i", "l"] {
+        let sql = format!("select count(*) from t where {column} > -9 and -{column} < 1");
+        assert_eq!(rows(&ctx, &sql).await, ["2"], "{sql}");
+    }
+    let bounds = "select min(i), max(i), min(l), max(l) from t";
+    let expected = format!("{} | {} | {} | {}", i32::MIN, i32::MAX, i64::MIN, i64::MAX);
+    assert_eq!(rows(&ctx, bounds).await, [expected]);
+}
+
 #[tokio::test]
 async fn bounds_that_were_cut_are_not_answers() {
     let folder = tempdir().unwrap();

@@ -3,8 +3,11 @@
 use crate::tables::{batch, error, ints, rows, run, session, session_with, texts};
 use datafusion::prelude::SessionConfig;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry_arrow::dataset::Dataset;
+use marquetry_datafusion::DatasetTable;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::tempdir;
 
 /// All files at or below a folder.
@@ -50,6 +53,45 @@ async fn a_query_becomes_one_file_or_many() {
         ["0"]
     );
     assert_eq!(rows(&ctx, &format!("select count(*) from '{path}/none.parquet'")).await, ["0"]);
+}
+
+#[tokio::test]
+async fn null_keys_have_the_folder_that_means_null() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let path = folder.path().display();
+    let rows_of_keys = "select column1 id, column2 k, column3 w from \
+                        (values (1, 5, 'a'), (2, null, 'a'), (3, 0, null), (4, null, null), (5, 5, ''))";
+    run(&ctx, &format!("copy ({rows_of_keys}) to '{path}/t/' stored as parquet partitioned by (k, w)")).await;
+    let mut folders: Vec<String> = files(&folder.path().join("t"))
+        .iter()
+        .map(|file| file.parent().unwrap().strip_prefix(folder.path()).unwrap().display().to_string())
+        .collect();
+    folders.dedup();
+    let null = "__HIVE_DEFAULT_PARTITION__";
+    assert_eq!(
+        folders,
+        [
+            format!("t/k=0/w={null}"),
+            "t/k=5/w=".to_owned(),
+            "t/k=5/w=a".to_owned(),
+            format!("t/k={null}/w={null}"),
+            format!("t/k={null}/w=a")
+        ]
+    );
+    let table = DatasetTable::try_new(Dataset::open([folder.path().join("t")]).unwrap()).unwrap();
+    ctx.register_table("t", Arc::new(table)).unwrap();
+    assert_eq!(
+        rows(&ctx, "select id, k, w from t order by id").await,
+        ["1 | 5 | a", "2 | null | a", "3 | 0 | null", "4 | null | null", "5 | 5 | "]
+    );
+    let kept = format!(
+        "copy ({rows_of_keys}) to '{path}/kept/' stored as parquet partitioned by (k) \
+         options ('execution.keep_partition_by_columns' 'true')"
+    );
+    let message = error(&ctx, &kept).await;
+    assert!(message.contains("the key k is null in some rows"), "{message}");
+    assert!(files(folder.path()).iter().all(|file| !file.starts_with(folder.path().join("kept"))));
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! Queries that a file should be good for, and what they skip.
 
 use super::time_left::TimeLeft;
+use marquetry_arrow::arrow_reader::prunable_predicate;
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::predicate::{Comparison, Predicate};
+use marquetry_core::predicate::{BoundPredicate, Comparison, Predicate};
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
 use marquetry_core::source::Source;
 use std::collections::BTreeMap;
@@ -173,6 +174,16 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
     }
 }
 
+/// The predicate for the columns of a file. Of paths into VARIANT that is what the fields tell that the file has shredded.
+///
+/// Fails if it is none for the schema.
+pub(super) fn bound(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<BoundPredicate> {
+    match predicate.bind(metadata.schema()) {
+        Ok(bound) => Ok(bound),
+        Err(_) => prunable_predicate(predicate, metadata)?.0.bind(metadata.schema()),
+    }
+}
+
 /// The share of the rows that queries skip, from 0 to 1, each counted as often as it is asked. `None` without queries, without rows, and
 /// if there is no time for the first of them.
 ///
@@ -185,7 +196,7 @@ pub(super) fn skipped_share(
 ) -> Result<Option<f64>> {
     let (mut asked, mut kept) = (0.0, 0.0);
     for query in queries {
-        let bound = query.predicate.bind(metadata.schema())?;
+        let bound = bound(&query.predicate, metadata)?;
         for group in metadata.row_groups() {
             if time.is_over() {
                 break;

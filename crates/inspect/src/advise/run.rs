@@ -5,6 +5,7 @@ use super::candidates::{Choice, candidates, likely, usual_saving};
 use super::findings::find;
 use super::measure::{Measured, Window, column_bytes, encoded_bytes, stored_bytes, windows};
 use super::options::{AdviseOptions, Goal};
+use super::query::bound;
 use super::time_left::TimeLeft;
 use crate::reencode::ColumnSource;
 use marquetry_base::{Error, Result, SharedExecutor, Stopwatch, available_threads, parallel_map};
@@ -41,7 +42,7 @@ use std::time::Duration;
 pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     let watch = Stopwatch::start();
     for query in &options.queries {
-        query.predicate.bind(input.metadata.schema())?;
+        bound(&query.predicate, &input.metadata)?;
     }
     let for_columns = options.budget.mul_f64(COLUMNS_SHARE);
     let columns = 0..input.metadata.schema().num_columns();

@@ -163,8 +163,11 @@ fn the_dialect_of_duckdb_is_read_again() {
     let expected = table(marquetry::open_bytes(write(&batch, properties().build())).unwrap()).unwrap();
     let encryption =
         FileEncryptionProperties::builder(FOOTER.to_vec()).with_dialect(EncryptionDialect::DuckDb);
-    let file =
-        write(&batch, properties().with_file_encryption_properties(encryption.build().unwrap()).build());
+    let encrypted = properties().with_file_encryption_properties(encryption.build().unwrap());
+    let refused =
+        ArrowWriter::try_new(Vec::new(), batch.schema(), Some(encrypted.clone().build())).err().unwrap();
+    assert!(refused.to_string().contains("bloom filter"), "{refused}");
+    let file = write(&batch, encrypted.set_bloom_filter_enabled(false).build());
     let keys = || FileDecryptionProperties::builder(FOOTER.to_vec());
     let opened = open(file.clone(), keys().with_dialect(EncryptionDialect::DuckDb)).unwrap();
     assert!(table(opened).unwrap() == expected);

@@ -20,12 +20,12 @@ use marquetry_recover::{Confidence, RecoverOptions, Recovery, Report, recover};
 use std::ops::Range;
 use std::sync::Arc;
 
-const ROWS: usize = 60;
-const PAGE_ROWS: usize = 12;
-const SCHEMA: &str =
+pub(crate) const ROWS: usize = 60;
+pub(crate) const PAGE_ROWS: usize = 12;
+pub(crate) const SCHEMA: &str =
     "message m { required int64 id; optional double price; optional group a { repeated int32 tag; } }";
 
-fn id(row: usize) -> i64 {
+pub(crate) fn id(row: usize) -> i64 {
     (row * 37 % ROWS) as i64 * 1_000_003 - 7_000_000
 }
 
@@ -34,7 +34,7 @@ fn price(row: usize) -> Option<f64> {
 }
 
 /// Two row groups, each of 5 pages, with everything beside them that there is.
-fn file(checksums: bool, version: PageVersion) -> Bytes {
+pub(crate) fn file(checksums: bool, version: PageVersion) -> Bytes {
     let schema = Schema::parse(SCHEMA).unwrap();
     let settings = ColumnSettings::default()
         .with_codec(Codec::Uncompressed)
@@ -76,7 +76,7 @@ fn file(checksums: bool, version: PageVersion) -> Bytes {
     file.finish().unwrap().0.into()
 }
 
-fn metadata(file: &Bytes) -> ParquetMetaData {
+pub(crate) fn metadata(file: &Bytes) -> ParquetMetaData {
     read_metadata(file, &Limits::default()).unwrap().metadata
 }
 
@@ -120,13 +120,21 @@ fn recovered(file: &Bytes) -> (Recovery, Bytes) {
     (recovery, bytes)
 }
 
+/// What comes back, if anything does.
+pub(crate) fn recovered_with(file: &Bytes, options: &RecoverOptions) -> Option<(Recovery, Bytes)> {
+    let recovery = recover(Arc::new(file.clone()), options).ok()?;
+    let kept = !recovery.report().row_groups.is_empty();
+    let bytes = kept.then(|| recovery.write(Vec::new(), None).unwrap().into())?;
+    Some((recovery, bytes))
+}
+
 /// Whether the report says of something beside pages that it is left out, or made again.
-fn tells(report: &Report, what: &str) -> bool {
+pub(crate) fn tells(report: &Report, what: &str) -> bool {
     let is_told = |decision: &marquetry_recover::Decision| decision.what.contains(what);
     report.decisions.iter().any(|decision| is_told(decision) && decision.what.contains("row group at byte"))
 }
 
-fn flipped(file: &Bytes, at: usize, bit: u8) -> Bytes {
+pub(crate) fn flipped(file: &Bytes, at: usize, bit: u8) -> Bytes {
     let mut bytes = file.to_vec();
     bytes[at] ^= bit;
     bytes.into()

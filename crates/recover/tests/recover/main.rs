@@ -3,11 +3,13 @@
 #[path = "../../../core/tests/chunk/mod.rs"]
 mod chunk;
 
+mod again;
 mod beside_pages;
 mod corpus;
 mod cuts;
 
 mod damage;
+mod page_statistics;
 mod sample;
 mod schemas;
 mod shapes;

@@ -20,6 +20,12 @@ pub(super) fn advice(
     let mut out = Vec::new();
     for leaf in matching.bound.leaves() {
         let name = matching.metadata.schema().column(*leaf).dotted();
+        if matching.is_sealed(*leaf) {
+            out.push(format!(
+                "{name}: encrypted, and no key opens it; with its key there may be more to skip by"
+            ));
+            continue;
+        }
         if asked.get(&**name).is_some_and(|asked| asked.is_in_box) {
             out.extend(of_boxes(matching, predicate, name, &left));
             continue;

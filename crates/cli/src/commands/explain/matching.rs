@@ -2,7 +2,7 @@
 
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ChunkReader, prunable_predicate};
-use marquetry::errors::Error;
+use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::predicate::{BoundPredicate, Predicate};
 use marquetry::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group};
@@ -28,6 +28,14 @@ impl Matching {
         let bound = prunable.bind(metadata.schema())?;
         let filtered = file.clone().columns(Vec::<String>::new()).filter(predicate.clone());
         Ok(Matching { source: file.clone().into_source()?, metadata, bound, is_exact, filtered })
+    }
+
+    /// Whether a column is encrypted, and there is no key for it, so that nobody knows what the file has of it.
+    pub(super) fn is_sealed(&self, leaf: usize) -> bool {
+        self.metadata.row_groups().any(|group| match group.column(leaf) {
+            Ok(chunk) => chunk.lacks_key(),
+            Err(error) => error.kind() == ErrorKind::Key,
+        })
     }
 
     /// What may match of each row group.

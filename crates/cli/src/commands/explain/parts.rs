@@ -32,6 +32,8 @@ enum Why {
     Kind,
     /// The file does not have what it looks at.
     Absent,
+    /// The columns are encrypted, and there is no key for one of them.
+    Encrypted,
     /// What there is does not rule out anything.
     NoUse,
 }
@@ -41,6 +43,7 @@ impl Why {
         match self {
             Why::Kind => "cannot help",
             Why::Absent => "not in the file",
+            Why::Encrypted => "encrypted",
             Why::NoUse => "rules out nothing",
         }
     }
@@ -70,6 +73,7 @@ fn of_part(matching: &Matching, part: &BoundPredicate) -> Result<Part, Error> {
         }
         share.why_all = (share.rows == rows).then(|| match stage.can_decide(part) {
             false => Why::Kind,
+            true if part.leaves().iter().any(|leaf| matching.is_sealed(*leaf)) => Why::Encrypted,
             true if !is_there(matching, part, stage) => Why::Absent,
             true => Why::NoUse,
         });

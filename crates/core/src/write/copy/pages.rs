@@ -268,10 +268,6 @@ impl Walk<'_> {
             return Ok(None);
         }
         let mut header = self.header(start)?;
-        if self.task.drop_statistics {
-            header.data_page_header.iter_mut().for_each(|v1| v1.statistics = None);
-            header.data_page_header_v2.iter_mut().for_each(|v2| v2.statistics = None);
-        }
         if let (true, Some(v2)) = (is_unmarked, &mut header.data_page_header_v2) {
             v2.is_compressed = true;
         }
@@ -291,10 +287,14 @@ impl Walk<'_> {
         Ok(Some((header, body)))
     }
 
-    /// The page's whole header, statistics and all.
+    /// The page's whole header. Statistics that are left out need not be readable.
     fn header(&mut self, start: &LocatedHeader) -> Result<PageHeader> {
         let bytes = self.pages.header_bytes(start)?;
-        PageHeader::read(&mut Reader::with_limits(&bytes, &self.task.limits))
+        let mut reader = Reader::with_limits(&bytes, &self.task.limits);
+        match self.task.drop_statistics {
+            true => PageHeader::read_without_statistics(&mut reader),
+            false => PageHeader::read(&mut reader),
+        }
     }
 
     fn keep(&mut self, start: &LocatedHeader, end: u64) {

@@ -293,7 +293,7 @@ impl WriterPropertiesBuilder {
     /// added.
     #[must_use]
     pub fn add_column_key_value_metadata(mut self, col: ColumnPath, pair: KeyValue) -> Self {
-        self.properties.column_key_values.push((col, pair));
+        self.properties.column_key_values.push(col, pair);
         self
     }
 

@@ -1,7 +1,7 @@
 //! What was set: of the file as a whole, and of a column as far as its path tells.
 
-use super::rules::{Asked, Change};
-use super::selector::{ColumnPath, Selector, Subject};
+use super::rules::Asked;
+use super::selector::{ColumnPath, Subject};
 use super::{
     BloomFilterPosition, BloomFilterProperties, CheckpointEvery, Compat, Compression,
     DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE,
@@ -55,8 +55,7 @@ impl WriterProperties {
 
     /// Whether to leave out the offset index, and the column index with it. Not if statistics of pages are asked for.
     pub fn offset_index_disabled(&self) -> bool {
-        let pages = Change::Statistics(EnabledStatistics::Page);
-        self.offset_index_disabled && self.rules.iter().all(|rule| rule.change != pages)
+        self.offset_index_disabled && !self.rules.asks_for_pages()
     }
 
     /// Whether Arrow types that Parquet lacks are stored as the nearest that other systems know, rather than as they
@@ -248,12 +247,10 @@ impl WriterProperties {
     }
 
     fn asked(&self, col: &ColumnPath) -> Asked {
-        Asked::of(&self.rules, &Subject { parts: col.parts(), dotted: col.dotted(), leaf: None })
+        self.rules.asked(&Subject { parts: col.parts(), dotted: col.dotted(), leaf: None })
     }
 
     fn asked_for_all(&self) -> Asked {
-        let rules: Vec<_> =
-            self.rules.iter().filter(|rule| rule.selector == Selector::All).cloned().collect();
-        Asked::of(&rules, &Subject { parts: &[], dotted: "", leaf: None })
+        self.rules.asked_for_all()
     }
 }

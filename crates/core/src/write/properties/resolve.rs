@@ -2,7 +2,7 @@
 
 use super::choices::check_fpp;
 use super::rules::Asked;
-use super::selector::{Selector, Subject};
+use super::selector::Subject;
 use super::{
     BloomFilterProperties, DEFAULT_COMPRESSION, DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT,
     DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, DEFAULT_PAGE_SIZE, EnabledStatistics, Encoding, WriterProperties,
@@ -12,7 +12,9 @@ use crate::schema::{Leaf, Schema, unknown_column};
 use crate::write::content_chunker::checked;
 use crate::write::{BloomSettings, ColumnSettings, Compat, Compression, EncodingPolicy};
 use marquetry_base::{Error, Result};
+use marquetry_crypto::EncryptionDialect;
 use marquetry_encoding::{PhysicalType, code, registry};
+use std::collections::HashSet;
 
 impl WriterProperties {
     /// How a column is written.
@@ -24,10 +26,9 @@ impl WriterProperties {
         let path: Vec<String> = leaf.path().iter().map(|name| name.as_ref().to_owned()).collect();
         let subject = Subject { parts: &path, dotted: leaf.dotted(), leaf: Some(leaf) };
         let mut settings = self
-            .settings(Asked::of(&self.rules, &subject), leaf.physical())
+            .settings(self.rules.asked(&subject), leaf.physical())
             .map_err(|error| error.in_column(leaf.dotted().clone()))?;
-        let key_values = self.column_key_values.iter().filter(|(path, _)| path.is_at_or_above(leaf.dotted()));
-        settings.key_values = key_values.map(|(_, pair)| pair.clone()).collect();
+        settings.key_values = self.column_key_values.at_or_above(leaf.dotted());
         settings.bloom = settings.bloom.filter(|_| may_have_filter(leaf));
         Ok(settings)
     }
@@ -74,18 +75,25 @@ impl WriterProperties {
     ///
     /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if a setting is for a column that does not exist,
     /// naming similar ones; if a column cannot be written as asked, see [`column_settings`](Self::column_settings); if
-    /// a sorting column does not exist or occurs twice; if a limit or a length is zero.
+    /// a sorting column does not exist or occurs twice; if a limit or a length is zero; if a bloom filter is asked for in a file for
+    /// DuckDB's dialect of encryption.
     pub fn check(&self, schema: &Schema) -> Result<()> {
-        let of_rules = self.rules.iter().filter_map(|rule| match &rule.selector {
-            Selector::Column(path) => Some(path),
-            _ => None,
-        });
-        for path in of_rules.chain(self.column_key_values.iter().map(|(path, _)| path)) {
-            if !schema.columns().iter().any(|leaf| path.is_at_or_above(leaf.dotted())) {
-                return Err(unknown_column(schema, path.dotted()));
+        let columns = schema.columns();
+        let unknown = self.rules.unknown_path(columns);
+        if let Some(path) = unknown.or_else(|| self.column_key_values.unknown_path(columns)) {
+            return Err(unknown_column(schema, path.dotted()));
+        }
+        let is_for_duckdb =
+            self.file_encryption.as_ref().is_some_and(|of| of.dialect() == EncryptionDialect::DuckDb);
+        for leaf in columns {
+            let settings = self.column_settings(leaf)?;
+            if settings.bloom.is_some() && is_for_duckdb {
+                return Err(Error::argument(
+                    "a bloom filter in DuckDB's dialect of encryption: DuckDB cannot read such a file",
+                )
+                .in_column(leaf.dotted().clone()));
             }
         }
-        schema.columns().iter().try_for_each(|leaf| self.column_settings(leaf).map(drop))?;
         self.check_sorting_columns(schema)?;
         not_zero("threads", self.threads)?;
         not_zero("rows in a write batch", self.write_batch_size)?;
@@ -102,7 +110,8 @@ impl WriterProperties {
 
     fn check_sorting_columns(&self, schema: &Schema) -> Result<()> {
         let columns = self.sorting_columns.as_deref().unwrap_or_default();
-        for (i, sorting) in columns.iter().enumerate() {
+        let mut earlier = HashSet::new();
+        for sorting in columns {
             let index = sorting.column_idx;
             let leaf = usize::try_from(index).ok().and_then(|index| schema.columns().get(index));
             let Some(leaf) = leaf else {
@@ -111,7 +120,7 @@ impl WriterProperties {
                     schema.num_columns()
                 )));
             };
-            if columns[..i].iter().any(|earlier| earlier.column_idx == index) {
+            if !earlier.insert(index) {
                 return Err(Error::argument(format!("sorted by column {} twice", leaf.dotted())));
             }
         }

@@ -1,14 +1,73 @@
 //! Settings of columns: who may change what, and who has the last word.
 
+use super::by_path::ByPath;
 use super::choices::BloomFilterProperties;
-use super::selector::{Selector, Subject};
+use super::selector::{ColumnPath, Selector, Subject};
 use super::{Compression, EnabledStatistics, Encoding};
+use crate::schema::Leaf;
 
 /// One setting for some columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rule {
     pub(super) selector: Selector,
     pub(super) change: Change,
+}
+
+/// Settings for columns, in the order in which they were made.
+///
+/// Files have thousands of columns, each with rules of its own: those for paths are found by the path.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Rules {
+    rules: Vec<Rule>,
+    /// Those for paths.
+    of_paths: ByPath,
+    /// The others, each of which has to be asked whether it fits.
+    others: Vec<usize>,
+    asks_for_pages: bool,
+}
+
+impl Rules {
+    pub(super) fn push(&mut self, rule: Rule) {
+        match &rule.selector {
+            Selector::Column(path) => self.of_paths.insert(path, self.rules.len()),
+            _ => self.others.push(self.rules.len()),
+        }
+        self.asks_for_pages |= rule.change == Change::Statistics(EnabledStatistics::Page);
+        self.rules.push(rule);
+    }
+
+    /// Whether one of them asks for statistics of pages.
+    pub(super) fn asks_for_pages(&self) -> bool {
+        self.asks_for_pages
+    }
+
+    /// The first path that is none of a column, nor of a group around one.
+    pub(super) fn unknown_path(&self, columns: &[Leaf]) -> Option<&ColumnPath> {
+        let rule = &self.rules[self.of_paths.first_for_none(columns)?];
+        match &rule.selector {
+            Selector::Column(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Applies the rules that fit, those that fit more closely later, else in their order.
+    pub(super) fn asked(&self, subject: &Subject<'_>) -> Asked {
+        let at = self.others.iter().copied().chain(self.of_paths.at_or_above(subject.dotted));
+        let mut fitting: Vec<_> =
+            at.filter_map(|index| Some((self.rules[index].selector.fit(subject)?, index))).collect();
+        fitting.sort_unstable();
+        let mut asked = Asked::default();
+        fitting.into_iter().for_each(|(_, index)| asked.apply(self.rules[index].change));
+        asked
+    }
+
+    /// What those for all columns ask for.
+    pub(super) fn asked_for_all(&self) -> Asked {
+        let mut asked = Asked::default();
+        let for_all = self.others.iter().map(|&index| &self.rules[index]);
+        for_all.filter(|rule| rule.selector == Selector::All).for_each(|rule| asked.apply(rule.change));
+        asked
+    }
 }
 
 /// One setting.
@@ -45,16 +104,6 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Applies the rules that fit, those that fit more closely later, else in their order.
-    pub(super) fn of(rules: &[Rule], subject: &Subject<'_>) -> Self {
-        let fitting = rules.iter().filter_map(|rule| Some((rule.selector.fit(subject)?, rule.change)));
-        let mut fitting: Vec<_> = fitting.collect();
-        fitting.sort_by_key(|(fit, _)| *fit);
-        let mut asked = Asked::default();
-        fitting.into_iter().for_each(|(_, change)| asked.apply(change));
-        asked
-    }
-
     fn apply(&mut self, change: Change) {
         match change {
             Change::Compression(compression) => self.compression = Some(compression),

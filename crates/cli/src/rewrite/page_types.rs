@@ -1,0 +1,68 @@
+//! Whether the pages of several files mean the same in one file, where one stored Arrow schema is that of all.
+
+use super::{ColumnLog, Input};
+use marquetry::errors::{Error, Result};
+use marquetry::file::metadata::ParquetMetaData;
+use marquetry::internals::arrow::schema::copied::{CopiedAs, PageTypes};
+
+/// Whether a file of all these may have the first one's stored Arrow schema. If not, all pages are what they are without one.
+///
+/// Fails, for the first file that it is so of, if its values would be others either way.
+pub(super) fn keeps_arrow_schema(inputs: &[Input], log: &mut ColumnLog) -> Result<bool> {
+    let types: Vec<PageTypes> = inputs.iter().map(|input| PageTypes::of_file(&input.metadata)).collect();
+    let Some((first, others)) = types.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return Ok(true);
+    };
+    let mut copied = CopiedAs::Same;
+    let mut wrong = None;
+    for (own, input) in others.iter().zip(&inputs[1..]) {
+        match first.check_copied(own) {
+            Ok(found) => copied = copied.max(found),
+            Err(error) => {
+                wrong = Some(refused(error, input));
+                break;
+            }
+        }
+    }
+    if wrong.is_none() && copied != CopiedAs::OtherDictionary {
+        // Without a schema of the first there is none to keep: that of another one says nothing that is lost.
+        if copied == CopiedAs::Alike && first.has_stored() {
+            log.note("the stored Arrow schemas differ: the first file's is kept");
+        } else if !first.has_stored() && others.iter().any(PageTypes::has_stored) {
+            log.note("the stored Arrow schemas differ: none is kept");
+        }
+        return Ok(first.has_stored());
+    }
+    let plain = first.without_stored();
+    for (own, input) in types.iter().zip(inputs) {
+        if let Err(error) = plain.check_copied(own) {
+            return Err(wrong.unwrap_or_else(|| refused(error, input)));
+        }
+    }
+    log.note("the stored Arrow schemas differ: none is kept");
+    Ok(false)
+}
+
+/// Fails if rows of `input` would be others in the file that has the footer `metadata`, whose stored Arrow schema stays.
+pub(crate) fn check_appended(metadata: &ParquetMetaData, input: &Input, log: &mut ColumnLog) -> Result<()> {
+    let file = PageTypes::of_file(metadata);
+    match file.check_copied(&PageTypes::of_file(&input.metadata)).map_err(|error| refused(error, input))? {
+        CopiedAs::Same => {}
+        CopiedAs::Alike => log.note("the stored Arrow schemas differ: FILE's is kept"),
+        CopiedAs::OtherDictionary => {
+            return Err(Error::argument(
+                "FILE's stored Arrow schema has dictionaries, and this file has not the same: not all readers would \
+                 take its pages; merge makes a file of both without a stored Arrow schema",
+            )
+            .in_file(input.name()));
+        }
+    }
+    Ok(())
+}
+
+/// With what would help.
+fn refused(error: Error, input: &Input) -> Error {
+    let hint = "bring the files to one type with marquetry convert, or their writer, before";
+    let column = error.place().column.clone().unwrap_or_default();
+    Error::argument(format!("{}; {hint}", error.message())).in_column(column).in_file(input.name())
+}

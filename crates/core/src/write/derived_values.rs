@@ -1,0 +1,129 @@
+//! What is made of the values of a column that has a key of its own, and would go where that key does not hide it.
+//!
+//! - The columns that a VARIANT is shredded into have its values. Who gives a key to `v.value` by its name has given none to them.
+//! - The metadata of GeoParquet have the box around all geometries of a column. The footer has it, in the open or under the footer key.
+
+use crate::logical_type::LogicalType;
+use crate::schema::{Leaf, Node, NodeKind, Schema};
+use marquetry_base::{Error, Result};
+use marquetry_crypto::{ColumnEncryption, FileEncryptionProperties};
+use marquetry_format::KeyValue;
+use marquetry_geo::GeoParquet;
+use marquetry_geo::geoparquet::KEY;
+use std::collections::HashSet;
+
+/// Fails if a part of a VARIANT would have less than the key that the values beside it have, and nobody has said so of it.
+pub(super) fn check_variants(encryption: &FileEncryptionProperties, schema: &Schema) -> Result<()> {
+    let mut variants = HashSet::new();
+    add_variants(schema.fields(), "", &mut variants);
+    if variants.is_empty() {
+        return Ok(());
+    }
+    let unnamed = schema.columns().iter().filter(|leaf| !encryption.names(leaf.dotted()));
+    for leaf in unnamed {
+        if let Some((variant, value)) = keyed_sibling(encryption, schema, leaf, &variants) {
+            return Err(Error::argument(format!(
+                "it has values of {variant} and no key, and {value} has one: give the key to {variant}, for all that it is stored in"
+            ))
+            .in_column(leaf.dotted().clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The dotted paths of all VARIANTs.
+fn add_variants(fields: &[Node], above: &str, variants: &mut HashSet<String>) {
+    for field in fields {
+        let NodeKind::Group(below) = field.kind() else { continue };
+        let path = match above {
+            "" => field.name().to_owned(),
+            above => format!("{above}.{}", field.name()),
+        };
+        match field.logical() {
+            Some(LogicalType::Variant { .. }) => _ = variants.insert(path),
+            _ => add_variants(below, &path, variants),
+        }
+    }
+}
+
+/// The VARIANT that a column below a `typed_value` is a part of, and the `value` beside that one, if this has a key.
+fn keyed_sibling<'a>(
+    encryption: &FileEncryptionProperties,
+    schema: &Schema,
+    leaf: &'a Leaf,
+    variants: &HashSet<String>,
+) -> Option<(&'a str, String)> {
+    let mut variant = None;
+    for (name, path) in leaf.path().iter().zip(leaf.dotted_ancestors()) {
+        let Some(variant) = variant else {
+            variant = Some(path).filter(|path| variants.contains(*path));
+            continue;
+        };
+        let Some(above) = path.strip_suffix("typed_value").filter(|_| &**name == "typed_value") else {
+            continue;
+        };
+        let value = format!("{above}value");
+        let has_key = matches!(encryption.column(&value), ColumnEncryption::ColumnKey(..));
+        // A field of an object may have that name, too, and is a group.
+        if has_key && schema.find(&value).is_some() {
+            return Some((variant, value));
+        }
+    }
+    None
+}
+
+/// Takes the boxes of columns that have a key of their own out of the metadata of GeoParquet.
+pub(super) fn hide_boxes(pairs: &mut [KeyValue], schema: &Schema, has_own_key: impl Fn(usize) -> bool) {
+    for pair in pairs.iter_mut().filter(|pair| pair.key == KEY) {
+        let shown = pair.value.as_deref().and_then(|json| without_boxes(json, schema, &has_own_key));
+        if let Some(shown) = shown {
+            pair.value = Some(shown.into());
+        }
+    }
+}
+
+/// The metadata of GeoParquet, `geo`, without the boxes of columns that are encrypted with a key of their own: in a file of this schema.
+/// `None` if there is nothing to leave out.
+///
+/// A file writer does so with its key-value metadata by itself; elsewhere the JSON may be once more.
+///
+/// ```
+/// use marquetry_core::schema::Schema;
+/// use marquetry_core::write::geo_without_hidden_boxes;
+/// use marquetry_crypto::FileEncryptionProperties;
+/// # #[cfg(feature = "encryption")] {
+/// let schema = Schema::parse("message m { required binary geometry; }")?;
+/// let encryption = FileEncryptionProperties::builder(b"0123456789012345".to_vec())
+///     .with_column_key("geometry", b"1234567890123450".to_vec())
+///     .build()?;
+/// let geo = r#"{"columns":{"geometry":{"bbox":[1.0,2.0,3.0,4.0]}}}"#;
+/// let shown = geo_without_hidden_boxes(geo, &schema, &encryption);
+/// assert_eq!(shown.as_deref(), Some(r#"{"columns":{"geometry":{}}}"#));
+/// # }
+/// # Ok::<(), marquetry_base::Error>(())
+/// ```
+pub fn geo_without_hidden_boxes(
+    geo: &str,
+    schema: &Schema,
+    encryption: &FileEncryptionProperties,
+) -> Option<String> {
+    without_boxes(geo, schema, &|leaf| {
+        matches!(encryption.column(schema.column(leaf).dotted()), ColumnEncryption::ColumnKey(..))
+    })
+}
+
+fn without_boxes(geo: &str, schema: &Schema, has_own_key: &impl Fn(usize) -> bool) -> Option<String> {
+    let mut geo = GeoParquet::parse(geo).ok()?;
+    let is_hidden = |name: &str| {
+        let root = schema.fields().iter().position(|field| field.name() == name);
+        root.is_some_and(|root| schema.columns_of(root).any(has_own_key))
+    };
+    let with_box = geo.columns().filter(|(_, column)| column.fields().contains_key("bbox"));
+    let hidden: Vec<String> =
+        with_box.map(|(name, _)| name.to_owned()).filter(|name| is_hidden(name)).collect();
+    if hidden.is_empty() {
+        return None;
+    }
+    hidden.iter().for_each(|name| _ = geo.column_mut(name).remove("bbox"));
+    Some(geo.to_json())
+}

@@ -1,0 +1,72 @@
+//! What is set for paths, found by the path of a column: no search through what is set for all the others.
+
+use super::selector::ColumnPath;
+use crate::schema::Leaf;
+use marquetry_format::KeyValue;
+use std::collections::{HashMap, HashSet};
+
+/// Numbers of settings, by the dotted path that each is for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ByPath {
+    numbers: HashMap<String, Vec<usize>>,
+    /// Bytes of the longest path. What is longer is not looked up: a name of nothing but dots would have too many prefixes.
+    longest: usize,
+}
+
+impl ByPath {
+    pub(super) fn insert(&mut self, path: &ColumnPath, number: usize) {
+        self.longest = self.longest.max(path.dotted().len());
+        self.numbers.entry(path.string()).or_default().push(number);
+    }
+
+    /// Those for a column, and for the groups around it, the outermost first.
+    pub(super) fn at_or_above(&self, dotted: &str) -> impl Iterator<Item = usize> {
+        self.prefixes(dotted).filter_map(|path| self.numbers.get(path)).flatten().copied()
+    }
+
+    /// The first that is for none of the columns, nor for a group around one.
+    pub(super) fn first_for_none(&self, columns: &[Leaf]) -> Option<usize> {
+        let mut left: HashSet<&str> = self.numbers.keys().map(String::as_str).collect();
+        for leaf in columns {
+            for path in self.prefixes(leaf.dotted()) {
+                left.remove(path);
+            }
+        }
+        left.into_iter().filter_map(|path| self.numbers[path].first()).min().copied()
+    }
+
+    /// The dotted paths of the groups around a column, the outermost first, and its own.
+    ///
+    /// Each dot ends one: nothing tells those in a name from those between names.
+    fn prefixes<'a>(&self, dotted: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let longest = self.longest;
+        let groups = dotted.match_indices('.').map(|(end, _)| &dotted[..end]);
+        groups.chain([dotted]).take_while(move |path| path.len() <= longest)
+    }
+}
+
+/// Pairs for the metadata of column chunks, in the order in which they were given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ColumnKeyValues {
+    pairs: Vec<(ColumnPath, KeyValue)>,
+    by_path: ByPath,
+}
+
+impl ColumnKeyValues {
+    pub(super) fn push(&mut self, path: ColumnPath, pair: KeyValue) {
+        self.by_path.insert(&path, self.pairs.len());
+        self.pairs.push((path, pair));
+    }
+
+    /// Those for a column and for the groups around it.
+    pub(super) fn at_or_above(&self, dotted: &str) -> Vec<KeyValue> {
+        let mut numbers: Vec<usize> = self.by_path.at_or_above(dotted).collect();
+        numbers.sort_unstable();
+        numbers.into_iter().map(|number| self.pairs[number].1.clone()).collect()
+    }
+
+    /// The first path that is none of a column, nor of a group around one.
+    pub(super) fn unknown_path(&self, columns: &[Leaf]) -> Option<&ColumnPath> {
+        self.by_path.first_for_none(columns).map(|number| &self.pairs[number].0)
+    }
+}

@@ -1,0 +1,85 @@
+//! Null partition keys: rows that have them go into folders called `key=__HIVE_DEFAULT_PARTITION__`.
+//!
+//! DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly.
+
+use arrow_array::{Array, RecordBatch, StringArray, UInt32Array};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use datafusion::arrow::compute::take_record_batch;
+use datafusion::error::Result;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The rows of a batch, in batches where each key is either null in all rows or in none. A null key is text there: the one that
+/// stands for null in the name of a folder.
+pub(crate) fn with_named_nulls(batch: RecordBatch, keys: &[String]) -> Result<Vec<RecordBatch>> {
+    let mut nullable = Vec::new();
+    for key in keys {
+        let index = batch.schema_ref().index_of(key)?;
+        if let Some(nulls) = batch.column(index).logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+            nullable.push((index, nulls));
+        }
+    }
+    if nullable.is_empty() {
+        return Ok(vec![batch]);
+    }
+    let mut rows_of: BTreeMap<Vec<bool>, Vec<u32>> = BTreeMap::new();
+    for (row, number) in (0..batch.num_rows()).zip(0u32..) {
+        let are_null = nullable.iter().map(|(_, nulls)| nulls.is_null(row)).collect();
+        rows_of.entry(are_null).or_default().push(number);
+    }
+    let part = |(are_null, rows): (Vec<bool>, Vec<u32>)| {
+        let part = take_record_batch(&batch, &UInt32Array::from(rows))?;
+        let null_keys = nullable.iter().zip(are_null).filter(|(_, is_null)| *is_null);
+        with_text(part, null_keys.map(|((index, _), _)| *index))
+    };
+    rows_of.into_iter().map(part).collect()
+}
+
+/// The batch with text in these columns.
+fn with_text(batch: RecordBatch, columns: impl Iterator<Item = usize>) -> Result<RecordBatch> {
+    let (schema, mut arrays, rows) = batch.into_parts();
+    let mut fields = schema.fields().to_vec();
+    for index in columns {
+        fields[index] = Arc::new(Field::new(fields[index].name(), DataType::Utf8, false));
+        arrays[index] = Arc::new(StringArray::from(vec![NULL_KEY; rows]));
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(Fields::from(fields))), arrays)?)
+}
+
+/// What Hive calls the folder of rows whose key is null, as do those who read such folders.
+const NULL_KEY: &str = "__HIVE_DEFAULT_PARTITION__";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{ArrayRef, Int64Array};
+
+    #[test]
+    fn rows_are_parted_by_the_keys_that_are_null() {
+        let column = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
+        let batch = RecordBatch::try_from_iter([
+            ("a", column(vec![Some(1), None, None, Some(4)])),
+            ("n", column(vec![Some(1), Some(2), Some(3), Some(4)])),
+            ("b", column(vec![None, Some(2), None, None])),
+        ]);
+        let parts = with_named_nulls(batch.unwrap(), &["a".to_owned(), "b".to_owned()]).unwrap();
+        let text = |rows: usize| Arc::new(StringArray::from(vec![NULL_KEY; rows])) as ArrayRef;
+        let expected: [[ArrayRef; 3]; 3] = [
+            [column(vec![Some(1), Some(4)]), column(vec![Some(1), Some(4)]), text(2)],
+            [text(1), column(vec![Some(2)]), column(vec![Some(2)])],
+            [text(1), column(vec![Some(3)]), text(1)],
+        ];
+        assert_eq!(parts.len(), expected.len());
+        for (part, expected) in parts.iter().zip(expected) {
+            assert_eq!(part.columns(), expected);
+        }
+    }
+
+    #[test]
+    fn batches_without_null_keys_stay() {
+        let batch = RecordBatch::try_from_iter([("a", Arc::new(Int64Array::from(vec![1])) as ArrayRef)]);
+        let batch = batch.unwrap();
+        assert_eq!(with_named_nulls(batch.clone(), &["a".to_owned()]).unwrap(), [batch.clone()]);
+        assert!(with_named_nulls(batch, &["z".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! Files, folders and patterns of this machine as tables, by the rules of datasets.
+
+use crate::file_url::{exact_name, is_of_wildcards};
+use crate::files_table::FilesTable;
+use crate::found::{Found, has_another_format, is_for_datasets, is_partitioned, of};
+use datafusion::catalog::Session;
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::error::{DataFusionError, Result};
+use marquetry_arrow::dataset::{Dataset, is_named_parquet, is_pattern};
+use marquetry_base::{Error, ErrorKind};
+use marquetry_datafusion::DatasetTable;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::task::{JoinError, spawn_blocking};
+
+/// What is at a path, which was called by that name.
+pub(crate) async fn on_disk(
+    name: &str,
+    path: PathBuf,
+    session: &dyn Session,
+    format: Arc<dyn FileFormat>,
+) -> Result<Found> {
+    let is_ours = path.is_dir() || is_pattern(&path) || path.is_file() && is_named_parquet(&path);
+    if !is_ours {
+        return Ok(Found::Other(exact_name(name)));
+    }
+    let listed = {
+        let path = path.clone();
+        spawn_blocking(move || listed(&path)).await.map_err(joined)??
+    };
+    match listed {
+        Listed::Files => {}
+        Listed::Partitioned(table) => return Ok(Found::table(*table)),
+        Listed::Other => return Ok(Found::Other(name.to_owned())),
+        Listed::Nothing(why) => return Ok(Found::Nothing(DataFusionError::Plan(format!("{name}: {why}")))),
+    }
+    match FilesTable::try_new(path.clone(), files_at, format, session).await {
+        Ok(table) => Ok(Found::table(table)),
+        Err(error) if is_for_datasets(&error) => {
+            // Keys on the way to what was named are no columns, as they are none where types are alike.
+            let files = move || Dataset::open([&path]).map(|files| files.partitions(false));
+            let table = spawn_blocking(move || united(files().map_err(of)?)).await.map_err(joined)??;
+            Ok(Found::table(table))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// With the columns of all files, as tables of several files are in SQL.
+fn united(files: Dataset) -> Result<DatasetTable> {
+    DatasetTable::try_new(files.union_by_name(true))
+}
+
+/// What is at a path.
+enum Listed {
+    Files,
+    /// Files in folders called `key=value`.
+    Partitioned(Box<DatasetTable>),
+    /// Files of other formats.
+    Other,
+    Nothing(String),
+}
+
+fn listed(path: &Path) -> Result<Listed> {
+    if path.is_file() {
+        return check_size(path).map(|()| Listed::Files);
+    }
+    let files = match Dataset::open([path]) {
+        Ok(files) => files,
+        Err(error) if error.kind() == ErrorKind::Io => return Err(of(error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let what = if is_pattern(path) { "fits the pattern" } else { "is in the folder" };
+            return Ok(Listed::Nothing(format!(
+                "no file {what}; those whose names begin with . or _ are passed over"
+            )));
+        }
+        Err(error) => return Ok(Listed::Nothing(error.to_string())),
+    };
+    // What is before the wildcards has any name.
+    let above = match is_pattern(path) {
+        true => path.components().take_while(|part| !is_of_wildcards(*part)).count(),
+        false => path.components().count(),
+    };
+    if is_partitioned(above, &files) {
+        return united(files).map(|table| Listed::Partitioned(Box::new(table)));
+    }
+    files.files().try_for_each(check_size)?;
+    if files.files().any(is_named_parquet) {
+        return Ok(Listed::Files);
+    }
+    match files.files().next() {
+        _ if files.files().any(has_another_format) => Ok(Listed::Other),
+        Some(first) if begins_as_parquet(first) => Ok(Listed::Files),
+        _ => Ok(Listed::Nothing("no file there is called as Parquet files are".to_owned())),
+    }
+}
+
+/// The files that a path means, now.
+fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
+    if path.is_file() {
+        return check_size(path).map(|()| vec![path.to_owned()]);
+    }
+    let files = Dataset::open([path]).map_err(of)?;
+    files.files().try_for_each(check_size)?;
+    Ok(files.files().map(Path::to_owned).collect())
+}
+
+/// Fails if this is a Parquet file of no bytes, such as a writer leaves that has failed. DataFusion would pass over it.
+fn check_size(path: &Path) -> Result<()> {
+    let is_empty =
+        is_named_parquet(path) && path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+    match is_empty {
+        true => Err(of(Error::truncated("not a Parquet file: 0 bytes").in_file(path.display().to_string()))),
+        false => Ok(()),
+    }
+}
+
+fn begins_as_parquet(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"PAR1"
+}
+
+fn joined(error: JoinError) -> DataFusionError {
+    DataFusionError::ExecutionJoin(Box::new(error))
+}

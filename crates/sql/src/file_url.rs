@@ -1,0 +1,104 @@
+//! Names of files as URLs, in which no character stands for others: DataFusion takes a name with `*`, `?` or `[` for a pattern.
+
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::LogicalPlan;
+pub(crate) use marquetry_arrow::dataset::is_of_wildcards;
+use marquetry_base::url_without_secrets;
+use std::path::{Component, Path};
+use url::Url;
+
+/// The URL of the file; `None` if stores take no such name: one that is no UTF-8, or has control characters.
+pub(crate) fn url_of_file(path: &Path) -> Option<ListingTableUrl> {
+    // URLs resolve `..` by themselves, which is another folder where a link leads to the one before.
+    let resolved = match path.components().any(|part| part == Component::ParentDir) {
+        true => path.canonicalize().ok()?,
+        false => path.to_owned(),
+    };
+    ListingTableUrl::try_new(url(&resolved, false)?, None).ok()
+}
+
+/// The URL of the folder; `None` if stores take no such name.
+pub(crate) fn url_of_folder(path: &Path) -> Option<ListingTableUrl> {
+    ListingTableUrl::try_new(url(&path.canonicalize().ok()?, true)?, None).ok()
+}
+
+fn url(path: &Path, is_folder: bool) -> Option<Url> {
+    let path = std::path::absolute(path).ok()?;
+    let url = if is_folder { Url::from_directory_path(path) } else { Url::from_file_path(path) };
+    // Once more, which resolves `..`.
+    Url::parse(url.ok()?.as_str()).ok()
+}
+
+/// The name, or the URL of the file if there is one of that very name which DataFusion would take for a pattern.
+pub(crate) fn exact_name(name: &str) -> String {
+    let path = Path::new(name);
+    let url = if has_wildcards(path) && path.is_file() { url_of_file(path) } else { None };
+    url.map_or_else(|| name.to_owned(), |url| url.as_str().to_owned())
+}
+
+/// Whether some part of the path has characters that may stand for others.
+pub(crate) fn has_wildcards(path: &Path) -> bool {
+    path.components().any(is_of_wildcards)
+}
+
+/// The plan, with `COPY .. TO` writing files of the very names that it is told.
+///
+/// Fails if it is told a URL that has more in it than a name.
+pub(crate) fn with_exact_targets(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let exact = |plan: LogicalPlan| match plan {
+        LogicalPlan::Copy(mut copy) => Ok(match exact_target(&copy.output_url)? {
+            Some(url) => {
+                copy.output_url = url;
+                Transformed::yes(LogicalPlan::Copy(copy))
+            }
+            None => Transformed::no(LogicalPlan::Copy(copy)),
+        }),
+        other => Ok(Transformed::no(other)),
+    };
+    plan.transform_down(exact).data()
+}
+
+/// What to write to instead of `name`, if that would be taken for a pattern.
+fn exact_target(name: &str) -> Result<Option<String>> {
+    let path = Path::new(name);
+    if !path.is_absolute()
+        && let Ok(url) = Url::parse(name)
+    {
+        // What stands there may be what lets one write to a web server.
+        return match (url.query().or(url.fragment()), url.scheme()) {
+            (None, _) | (_, "http" | "https") => Ok(None),
+            (Some(_), _) => Err(DataFusionError::Plan(format!(
+                "in the URL {}, what stands behind ? or # is no part of the name of a file: write ? as %3F, and # as %23",
+                url_without_secrets(name)
+            ))),
+        };
+    }
+    if !has_wildcards(path) {
+        return Ok(None);
+    }
+    let is_folder = path.is_dir() || name.ends_with(std::path::is_separator);
+    let url =
+        url(path, is_folder).ok_or_else(|| DataFusionError::Plan(format!("{name} is no path of a file")))?;
+    Ok(Some(url.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_names() {
+        let target = |name| exact_target(name).map_err(|error| error.to_string());
+        for name in ["a.parquet", "/a/b#c%.parquet", "s3://bucket/a*b.parquet", "http://host/a.parquet?sig=x"]
+        {
+            assert_eq!(target(name), Ok(None), "{name}");
+        }
+        assert_eq!(target("/a/b?*[c].parquet"), Ok(Some("file:///a/b%3F*[c].parquet".to_owned())));
+        assert_eq!(target("/a/../b?/"), Ok(Some("file:///b%3F/".to_owned())));
+        for name in ["s3://bucket/a?b.parquet", "file:///a#b.parquet"] {
+            assert!(target(name).unwrap_err().contains("write ? as %3F"), "{name}");
+        }
+    }
+}

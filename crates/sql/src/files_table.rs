@@ -1,0 +1,220 @@
+//! Files of this machine as a table that DataFusion scans: exactly those that a path means to a dataset.
+//!
+//! QUIRK: the listings of DataFusion leave out files with `=` in their names, which they take for partitions.
+
+use crate::file_url::{url_of_file, url_of_folder};
+use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
+use datafusion::datasource::TableType;
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use datafusion::physical_plan::ExecutionPlan;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use marquetry_base::{Error, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Lists the files that a path means.
+pub(crate) type List = fn(&Path) -> Result<Vec<PathBuf>>;
+
+/// What a path means; each scan looks anew which files there are.
+#[derive(Debug)]
+pub(crate) struct FilesTable {
+    path: PathBuf,
+    list: List,
+    format: Arc<dyn FileFormat>,
+    first: Listed,
+    /// Where rows are added, if the path is a folder.
+    folder: Option<ListingTable>,
+}
+
+/// The files at some time. A scan borrows them from the table, so that other files are kept beside these.
+#[derive(Debug)]
+struct Listed {
+    files: Vec<PathBuf>,
+    listing: ListingTable,
+    next: OnceLock<Box<Listed>>,
+}
+
+impl Listed {
+    fn new(files: Vec<PathBuf>, format: &Arc<dyn FileFormat>, schema: SchemaRef) -> Result<Self> {
+        let listing = listing(urls(&files)?, "", format, schema)?;
+        Ok(Listed { files, listing, next: OnceLock::new() })
+    }
+}
+
+impl FilesTable {
+    /// A table of what is at `path`. Fails with an [error of Arrow](DataFusionError::ArrowError) if the columns of the files have no
+    /// types in common, and with one of the kind [`Unsupported`](ErrorKind::Unsupported) if no URL has such a name.
+    pub(crate) async fn try_new(
+        path: PathBuf,
+        list: List,
+        format: Arc<dyn FileFormat>,
+        session: &dyn Session,
+    ) -> Result<Self> {
+        let files = list(&path)?;
+        let urls = urls(&files)?;
+        let Some(url) = urls.first() else {
+            return Err(DataFusionError::Plan(format!("{}: there is no file", path.display())));
+        };
+        let store = session.runtime_env().object_store(url)?;
+        let at_once = session.config_options().execution.meta_fetch_concurrency.get();
+        let objects = urls.iter().map(|url| store.head(url.prefix()).boxed()).collect::<Vec<_>>();
+        let objects: Vec<ObjectMeta> = stream::iter(objects).buffered(at_once).try_collect().await?;
+        let schema = common_schema(&format, session, &store, &objects).await?;
+        let folder = match url_of_folder(&path).filter(|_| path.is_dir()) {
+            Some(url) => Some(listing(vec![url], &format.get_ext(), &format, schema.clone())?),
+            None => None,
+        };
+        Ok(FilesTable { list, first: Listed::new(files, &format, schema)?, path, format, folder })
+    }
+
+    /// The table of the files that there are now.
+    fn now(&self) -> Result<&dyn TableProvider> {
+        let files = (self.list)(&self.path)?;
+        let mut listed = &self.first;
+        while listed.files != files {
+            listed = match listed.next.get() {
+                Some(next) => next,
+                None => {
+                    let next = Listed::new(files.clone(), &self.format, self.schema())?;
+                    listed.next.get_or_init(|| Box::new(next))
+                }
+            };
+        }
+        Ok(&listed.listing)
+    }
+}
+
+fn urls(files: &[PathBuf]) -> Result<Vec<ListingTableUrl>> {
+    let url = |path: &PathBuf| {
+        url_of_file(path).ok_or_else(|| {
+            let error = Error::new(ErrorKind::Unsupported, "no URL has such a name");
+            DataFusionError::External(error.in_file(path.display().to_string()).into())
+        })
+    };
+    files.iter().map(url).collect()
+}
+
+/// The table of files at these URLs whose names end so.
+pub(crate) fn listing(
+    urls: Vec<ListingTableUrl>,
+    end: &str,
+    format: &Arc<dyn FileFormat>,
+    schema: SchemaRef,
+) -> Result<ListingTable> {
+    let options = ListingOptions::new(format.clone()).with_file_extension(end);
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
+    ListingTable::try_new(config.with_schema(schema))
+}
+
+/// The columns of all files. One that is missing in some may be null, whatever the others say.
+pub(crate) async fn common_schema(
+    format: &Arc<dyn FileFormat>,
+    session: &dyn Session,
+    store: &Arc<dyn ObjectStore>,
+    objects: &[ObjectMeta],
+) -> Result<SchemaRef> {
+    let common = format.infer_schema(session, store, objects).await?;
+    if objects.len() < 2 || !common.fields().iter().any(|field| has_required(field)) {
+        return Ok(common);
+    }
+    let mut own: Vec<SchemaRef> = Vec::new();
+    for object in objects {
+        let schema = format.infer_schema(session, store, std::slice::from_ref(object)).await?;
+        // Most files are alike.
+        if own.last().is_none_or(|last| last.fields() != schema.fields()) {
+            own.push(schema);
+        }
+    }
+    let own: Vec<&Fields> = own.iter().map(|schema| schema.fields()).collect();
+    let fields = null_where_missing(common.fields(), &own);
+    Ok(Arc::new(Schema::new_with_metadata(fields, common.metadata().clone())))
+}
+
+fn has_required(field: &Field) -> bool {
+    let is_below = |fields: &Fields| fields.iter().any(|field| has_required(field));
+    !field.is_nullable() || matches!(field.data_type(), DataType::Struct(fields) if is_below(fields))
+}
+
+fn null_where_missing(common: &Fields, own: &[&Fields]) -> Fields {
+    let relaxed = |field: &Arc<Field>| {
+        if !has_required(field) {
+            return field.clone();
+        }
+        let found: Vec<_> = own.iter().map(|fields| fields.find(field.name())).collect();
+        let is_missing = found.iter().any(Option::is_none);
+        let mut relaxed = Field::clone(field).with_nullable(field.is_nullable() || is_missing);
+        if let DataType::Struct(fields) = field.data_type() {
+            let below = found.iter().flatten().filter_map(|(_, field)| match field.data_type() {
+                DataType::Struct(fields) => Some(fields),
+                _ => None,
+            });
+            let fields = null_where_missing(fields, &below.collect::<Vec<_>>());
+            relaxed = relaxed.with_data_type(DataType::Struct(fields));
+        }
+        Arc::new(relaxed)
+    };
+    common.iter().map(relaxed).collect()
+}
+
+// Futures of the listing table are handed on: an `async fn` would hold the filters, see `DatasetTable`.
+impl TableProvider for FilesTable {
+    fn schema(&self) -> SchemaRef {
+        self.first.listing.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn scan<'table: 'scan, 'state: 'scan, 'columns: 'scan, 'filters: 'scan, 'scan>(
+        &'table self,
+        state: &'state dyn Session,
+        projection: Option<&'columns Vec<usize>>,
+        filters: &'filters [Expr],
+        limit: Option<usize>,
+    ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
+        match self.now() {
+            Ok(listing) => listing.scan(state, projection, filters, limit),
+            Err(error) => async move { Err(error) }.boxed(),
+        }
+    }
+
+    fn scan_with_args<'args: 'scan, 'table: 'scan, 'state: 'scan, 'scan>(
+        &'table self,
+        state: &'state dyn Session,
+        args: ScanArgs<'args>,
+    ) -> BoxFuture<'scan, Result<ScanResult>> {
+        match self.now() {
+            Ok(listing) => listing.scan_with_args(state, args),
+            Err(error) => async move { Err(error) }.boxed(),
+        }
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        self.first.listing.supports_filters_pushdown(filters)
+    }
+
+    fn insert_into<'table: 'plan, 'state: 'plan, 'plan>(
+        &'table self,
+        state: &'state dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        insert_op: InsertOp,
+    ) -> BoxFuture<'plan, Result<Arc<dyn ExecutionPlan>>> {
+        let folder: Option<&dyn TableProvider> = self.folder.as_ref().map(|folder| folder as _);
+        if let Some(folder) = folder {
+            return folder.insert_into(state, input, insert_op);
+        }
+        let message = format!(
+            "{} is no folder: rows are added to a folder, as new files, or written to a file by COPY (..) TO",
+            self.path.display()
+        );
+        async move { Err(DataFusionError::Plan(message)) }.boxed()
+    }
+}

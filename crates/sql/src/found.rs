@@ -1,0 +1,68 @@
+//! What is found at a location.
+
+use datafusion::catalog::TableProvider;
+use datafusion::error::DataFusionError;
+use marquetry_arrow::dataset::Dataset;
+use marquetry_base::{Error, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is found at a location.
+pub(crate) enum Found {
+    Table(Arc<dyn TableProvider>),
+    /// Files that are DataFusion's to read, by this name; or nothing.
+    Other(String),
+    /// Nothing that is read, and why.
+    Nothing(DataFusionError),
+}
+
+impl Found {
+    pub(crate) fn table(table: impl TableProvider + 'static) -> Self {
+        Found::Table(Arc::new(table))
+    }
+}
+
+/// Whether there are Parquet files in folders called `key=value` below the first so many parts of their paths.
+pub(crate) fn is_partitioned<S: ?Sized>(above: usize, dataset: &Dataset<S>) -> bool {
+    let is_in_partition = |file: &Path| {
+        let folders = file.parent().into_iter().flat_map(Path::components).skip(above);
+        folders.into_iter().any(|folder| folder.as_os_str().to_string_lossy().contains('='))
+    };
+    dataset.files().any(is_in_partition) && !dataset.files().all(has_another_format)
+}
+
+/// Whether the name of a file says that it is of another of the formats that there are.
+pub(crate) fn has_another_format(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let name = [".gz", ".bz2", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    [".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".arrow"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a dataset may read what DataFusion does not: columns of several types, or files whose names are in no URL.
+pub(crate) fn is_for_datasets(error: &DataFusionError) -> bool {
+    match error.find_root() {
+        DataFusionError::ArrowError(..) => true,
+        DataFusionError::External(error) => {
+            error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unsupported)
+        }
+        _ => false,
+    }
+}
+
+pub(crate) fn of(error: Error) -> DataFusionError {
+    DataFusionError::External(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_formats() {
+        for (name, is_other) in
+            [("a.CSV", true), ("b.json.gz", true), ("c.parquet", false), ("part-0", false)]
+        {
+            assert_eq!(has_another_format(Path::new(name)), is_other, "{name}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Folders and patterns in stores as tables, by the rules of datasets.
+
+use crate::file_url::{has_wildcards, is_of_wildcards};
+use crate::files_table::{common_schema, listing};
+use crate::found::{Found, has_another_format, is_for_datasets, is_partitioned, of};
+use datafusion::catalog::Session;
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
+use marquetry_arrow::async_reader::AsyncSource;
+use marquetry_arrow::dataset::{Dataset, is_named_parquet};
+use marquetry_base::{Error, ErrorKind, text_without_secrets, url_without_secrets};
+use marquetry_datafusion::{DatasetTable, dataset_in_store};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn FileFormat>) -> Result<Found> {
+    let runtime = session.runtime_env();
+    let other = || Ok(Found::Other(url.to_owned()));
+    let is_web = url.starts_with("http");
+    // What is asked of a web server behind the path is no part of a name.
+    let path = Path::new(if is_web { url.split(['?', '#']).next().unwrap_or(url) } else { url });
+    let is_pattern = has_wildcards(path);
+    let is_file = is_named_parquet(path) && !url.ends_with('/');
+    let is_there = match (is_file, is_pattern) {
+        (true, false) => check_file(url, runtime).await?,
+        // A file of that very name goes before all that fit the pattern. What else is wrong the listing says.
+        (true, true) if !url.contains('?') => matches!(check_file(url, runtime).await, Ok(true)),
+        _ => false,
+    };
+    if is_there || is_web {
+        return other();
+    }
+    let files = match dataset_in_store(url, runtime).await {
+        Ok(files) => files,
+        Err(error) if has_no_such_file(&error) => {
+            let is_file = !is_pattern && !url.ends_with('/') && check_file(url, runtime).await?;
+            return if is_file { other() } else { Ok(Found::Nothing(error)) };
+        }
+        Err(error) => return Err(error),
+    };
+    let above = path.components().take_while(|part| !is_of_wildcards(*part)).count();
+    if is_partitioned(above, &files) {
+        return united(files).await;
+    }
+    if !files.files().any(is_named_parquet) && files.files().any(has_another_format) {
+        return other();
+    }
+    // Keys on the way to what was named are no columns.
+    let files = files.partitions(false);
+    if is_pattern {
+        return united(files).await;
+    }
+    let folder = ListingTableUrl::parse(url)?;
+    let store = runtime.object_store(folder.object_store())?;
+    let Some(objects) = plain_folder(&folder, &*store, &files).await? else { return united(files).await };
+    match common_schema(&format, session, &store, &objects).await {
+        Ok(schema) => Ok(Found::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
+        Err(error) if is_for_datasets(&error) => united(files).await,
+        Err(error) => Err(error),
+    }
+}
+
+async fn united(files: Dataset<dyn AsyncSource>) -> Result<Found> {
+    DatasetTable::try_new_async(files.union_by_name(true)).await.map(Found::table)
+}
+
+/// What is in a folder, if DataFusion lists there what the dataset has: it passes over folders in it, and files with `=` in their names,
+/// but not over hidden files, nor without a word over empty ones.
+async fn plain_folder(
+    folder: &ListingTableUrl,
+    store: &dyn ObjectStore,
+    files: &Dataset<dyn AsyncSource>,
+) -> Result<Option<Vec<ObjectMeta>>> {
+    let mut listed = store.list_with_delimiter(Some(folder.prefix())).await?;
+    // Some stores have an object that says that there is a folder.
+    listed.objects.retain(|object| object.location != *folder.prefix());
+    let names = |object: &ObjectMeta| object.location.filename().map(str::to_owned);
+    let there: BTreeSet<_> = listed.objects.iter().map(names).collect();
+    let wanted = files.files().map(|file| file.file_name().map(|name| name.to_string_lossy().into_owned()));
+    let is_odd = |object: &ObjectMeta| {
+        let name = object.location.as_ref();
+        object.size == 0
+            || !name.ends_with(".parquet")
+            || object.location.filename().is_none_or(|name| name.contains('='))
+    };
+    let is_plain = files.files().len() == there.len()
+        && wanted.collect::<BTreeSet<_>>() == there
+        && !listed.objects.iter().any(is_odd)
+        && listed.common_prefixes.is_empty();
+    Ok(is_plain.then_some(listed.objects))
+}
+
+fn has_no_such_file(error: &DataFusionError) -> bool {
+    let DataFusionError::External(error) = error else { return false };
+    let error = error.downcast_ref::<Error>();
+    error.is_some_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument))
+}
+
+/// Whether a store has a file; it may have a folder of that name. Fails if it does not answer: DataFusion would say no more than that
+/// there is no such table.
+async fn check_file(url: &str, runtime: &RuntimeEnv) -> Result<bool> {
+    let Ok(location) = ListingTableUrl::parse(url) else { return Ok(true) };
+    let store = runtime.object_store(location.object_store())?;
+    let shown = url_without_secrets(url).into_owned();
+    match store.head(location.prefix()).await {
+        Ok(file) if file.size == 0 => Err(of(Error::truncated("not a Parquet file: 0 bytes").in_file(shown))),
+        Ok(_) => Ok(true),
+        Err(object_store::Error::NotFound { .. }) if !url.starts_with("http") => Ok(false),
+        Err(error) => {
+            let said = text_without_secrets(&error.to_string()).into_owned();
+            Err(of(Error::new(ErrorKind::Io, said).in_file(shown)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder_tables::{folder_table, with_folder_tables};
+    use datafusion::execution::object_store::ObjectStoreUrl;
+    use datafusion::object_store::memory::InMemory;
+    use datafusion::prelude::SessionContext;
+
+    async fn session(files: &[&str]) -> SessionContext {
+        let ctx = with_folder_tables(SessionContext::new());
+        marquetry_datafusion::register(&ctx).unwrap();
+        let wines =
+            std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet")).unwrap();
+        let store = InMemory::new();
+        for name in files {
+            let path = object_store::path::Path::parse(name).unwrap();
+            store.put(&path, wines.clone().into()).await.unwrap();
+        }
+        ctx.register_object_store(ObjectStoreUrl::parse("s3://bucket").unwrap().as_ref(), Arc::new(store));
+        ctx
+    }
+
+    async fn rows(ctx: &SessionContext, name: &str) -> Result<usize> {
+        let frame = ctx.sql(&format!("select 1 from '{name}'")).await?;
+        frame.count().await
+    }
+
+    #[tokio::test]
+    async fn folders_of_stores_have_the_files_that_datasets_have() {
+        let ctx = session(&[
+            "plain/a.parquet",
+            "plain/b.parquet",
+            "odd/a.parquet",
+            "odd/x=1.parquet",
+            "odd/_hidden.parquet",
+            "odd/in/c.parquet",
+            "hidden/_a.parquet",
+            "names/a[1].parquet",
+            "names/a1.parquet",
+            "run=1/a.parquet",
+            "run=1/b/_c.parquet",
+        ])
+        .await;
+        for (name, files) in [
+            ("plain/", 2),
+            ("plain", 2),
+            ("plain/a.parquet", 1),
+            ("p*/*.parquet", 2),
+            ("odd/", 3),
+            ("odd/*.parquet", 2),
+            ("odd/x=*.parquet", 1),
+            ("names/a[1].parquet", 1),
+            ("names/*", 2),
+            ("run=1/", 1),
+        ] {
+            assert_eq!(rows(&ctx, &format!("s3://bucket/{name}")).await.unwrap(), files * 200, "{name}");
+        }
+        for name in ["hidden/", "hidden", "none/", "none/*.parquet", "none.parquet"] {
+            rows(&ctx, &format!("s3://bucket/{name}")).await.unwrap_err();
+        }
+        let Found::Table(table) = folder_table(&ctx, "s3://bucket/run=1/").await.unwrap() else {
+            panic!("no table")
+        };
+        assert!(table.schema().index_of("run").is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! Readers of pyarrow, whose batches may come from a generator.
+//!
+//! They are asked as Python asks them: an exception comes out as itself, KeyboardInterrupt and SystemExit among them. Arrow's C stream
+//! would hand over its text only.
+
+use crate::capsule::{import_batch, import_schema};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::PyStopIteration;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// A `pyarrow.RecordBatchReader`.
+pub(crate) struct PyarrowReader {
+    reader: Py<PyAny>,
+    schema: SchemaRef,
+}
+
+impl PyarrowReader {
+    /// `None` if `object` is another one's.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        // Where nobody has imported pyarrow, nothing is of it.
+        let modules = object.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+        let class = match modules.get_item("pyarrow")? {
+            Some(pyarrow) => pyarrow.getattr_opt("RecordBatchReader")?,
+            None => None,
+        };
+        match class {
+            Some(class) if object.is_instance(&class)? => {
+                let schema = Arc::new(import_schema(&object.getattr("schema")?)?);
+                Ok(Some(PyarrowReader { reader: object.clone().unbind(), schema }))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Iterator for PyarrowReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Python::attach(|py| {
+            let batch = self.reader.bind(py).call_method0("read_next_batch");
+            match batch.and_then(|batch| import_batch(&batch, &self.schema)) {
+                Ok(batch) => Some(Ok(batch)),
+                Err(error) if error.is_instance_of::<PyStopIteration>(py) => None,
+                Err(error) => Some(Err(ArrowError::ExternalError(Box::new(error)))),
+            }
+        })
+    }
+}
+
+impl RecordBatchReader for PyarrowReader {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
