@@ -144,7 +144,7 @@ impl Comparison {
         match (value_type(as_type), value_type(of_type), plain) {
             (DataType::Struct(fields), DataType::Struct(others), DataType::Struct(plain)) => {
                 let DataType::Struct(own_plain) = own.plain.data_type() else { return differs() };
-                return self.fields((fields, plain), (others, own_plain), path);
+                self.fields((fields, plain), (others, own_plain), path)
             }
             (DataType::Map(..), DataType::Map(..), DataType::Map(..)) => {
                 let mut out = CopiedAs::Same;
