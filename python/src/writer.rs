@@ -273,7 +273,8 @@ fn accepts(writer: &mut ArrowWriter<Sink>, schema: SchemaRef) -> Result<()> {
 /// Fails if a column has nulls that the schema rules out. The engine finds them when it encodes the rows, with those of calls before.
 fn check_nulls(schema: &SchemaRef, batch: &RecordBatch) -> Result<()> {
     let columns = schema.fields().iter().zip(batch.columns());
-    match columns.filter(|(field, _)| !field.is_nullable()).find(|(_, array)| array.null_count() > 0) {
+    match columns.filter(|(field, _)| !field.is_nullable()).find(|(_, array)| array.logical_null_count() > 0)
+    {
         Some((field, _)) => {
             let message = "a null, where the schema says that there is none";
             Err(Error::argument(message).in_column(field.name().as_str()))

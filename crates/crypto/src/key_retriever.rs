@@ -6,8 +6,8 @@ use marquetry_base::{Result, push_hex};
 ///
 /// It may be called by several threads at a time. A reader asks once for each key metadata of a file.
 pub trait KeyRetriever: Send + Sync {
-    /// The key of 16, 24 or 32 bytes, or no bytes where none has this metadata. Fails if it cannot be had: the error must not have key
-    /// bytes in it.
+    /// The key of 16, 24 or 32 bytes, or no bytes if no key of this metadata is known. Fails if it cannot be had: the error must not
+    /// have key bytes in it.
     fn retrieve_key(&self, key_metadata: &[u8]) -> Result<Vec<u8>>;
 }
 

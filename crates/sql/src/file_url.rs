@@ -63,7 +63,9 @@ pub(crate) fn with_exact_targets(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// What to write to instead of `name`, if that would be taken for a pattern.
 fn exact_target(name: &str) -> Result<Option<String>> {
     let path = Path::new(name);
-    if !path.is_absolute()
+    // A name may have a colon.
+    if name.contains("://")
+        && !path.is_absolute()
         && let Ok(url) = Url::parse(name)
     {
         // What stands there may be what lets one write to a web server.
@@ -91,12 +93,18 @@ mod tests {
     #[test]
     fn targets_are_names() {
         let target = |name| exact_target(name).map_err(|error| error.to_string());
-        for name in ["a.parquet", "/a/b#c%.parquet", "s3://bucket/a*b.parquet", "http://host/a.parquet?sig=x"]
-        {
+        for name in [
+            "a.parquet",
+            "a:b.parquet",
+            "/a/b#c%.parquet",
+            "s3://bucket/a*b.parquet",
+            "http://host/a.parquet?sig=x",
+        ] {
             assert_eq!(target(name), Ok(None), "{name}");
         }
         assert_eq!(target("/a/b?*[c].parquet"), Ok(Some("file:///a/b%3F*[c].parquet".to_owned())));
         assert_eq!(target("/a/../b?/"), Ok(Some("file:///b%3F/".to_owned())));
+        assert!(target("a:b?.parquet").unwrap().is_some_and(|url| url.ends_with("/a:b%3F.parquet")));
         for name in ["s3://bucket/a?b.parquet", "file:///a#b.parquet"] {
             assert!(target(name).unwrap_err().contains("write ? as %3F"), "{name}");
         }

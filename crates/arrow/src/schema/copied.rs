@@ -8,7 +8,7 @@ use super::name_index::NameIndex;
 use super::type_options::TypeOptions;
 use super::{ARROW_SCHEMA_KEY, element_of, to_arrow, value_type};
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
-use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::nesting::NestedField;
@@ -48,8 +48,11 @@ impl PageTypes {
         for pair in metadata.key_value_metadata() {
             pairs.entry(&pair.key).or_insert(pair.value.as_deref().unwrap_or_default());
         }
-        let mapped = |use_arrow_schema| {
-            let options = TypeOptions { use_arrow_schema, binary_metadata: true, ..TypeOptions::default() };
+        let mapped = |use_arrow_schema: bool| {
+            // INT96 reaches further than any finer unit.
+            let int96_unit = (!use_arrow_schema).then_some(TimeUnit::Second);
+            let options =
+                TypeOptions { use_arrow_schema, int96_unit, binary_metadata: true, ..TypeOptions::default() };
             let ArrowSchema { fields, .. } = to_arrow(&fields, 0.., schema, &pairs, &options);
             fields
         };
@@ -238,9 +241,11 @@ fn holds(read: &DataType, own: &DataType, plain: &DataType) -> bool {
         (read, own) if read == own => true,
         // Whether they are text is Parquet's to say.
         (read, own) if is_bytes(read) && is_bytes(own) => true,
-        // A zone is how instants are shown. Units are ordered from coarse to fine.
+        // A zone is how instants are shown. Units are ordered from coarse to fine; one that is finer than that of the pages does not
+        // reach as far as they do.
         (Timestamp(read, a), Timestamp(own, b)) => {
-            a.is_some() == b.is_some() && (read == own || matches!(plain, Timestamp(..)) && own < read)
+            let reaches_all = || matches!(plain, Timestamp(unit, _) if own < read && read <= unit);
+            a.is_some() == b.is_some() && (read == own || reaches_all())
         }
         (Time32(read) | Time64(read), Time32(own) | Time64(own)) => {
             read == own || matches!(plain, Time32(_) | Time64(_)) && own < read

@@ -83,6 +83,11 @@ fn a_variant_is_not_shredded_into_plain_columns() {
         assert!(success(&["schema", &out, "--key-file", &whole]).contains("typed_value"));
         fs::remove_file(&out).unwrap();
     }
+    // What is of another type than the shredded columns would be in the open.
+    let typed = keys(&folder, "typed.json", &[("v.typed_value", COLUMN)], "");
+    let (_, errors) = failure(&["rewrite", &plain, &out, "--shred", "auto", "--encrypt-file", &typed]);
+    let errors = errors.join(" ");
+    assert!(errors.contains("in column v.value") && errors.contains("give the key to v,"), "{errors}");
     // Who names each of its columns has said what becomes of it.
     let parts = [("v.value", COLUMN), ("v.metadata", COLUMN), ("v.typed_value", OTHER)];
     let parts = keys(&folder, "parts.json", &parts, "");
@@ -148,6 +153,9 @@ fn boxes_of_encrypted_geometries_are_encrypted() {
     // Under the footer key all is alike, and the box stays.
     convert(&footer);
     assert!(geo(&file, &footer).contains(BOX), "{}", geo(&file, &footer));
+    // Not so where the footer is in the open.
+    convert(&keys(&folder, "open.json", &[], r#", "plaintext_footer": true"#));
+    assert!(!holds(&file, r#""bbox":["#));
     // A file in the open that gets keys loses its box.
     success(&["convert", &places, &file, "--geoparquet", "1.1", "--overwrite"]);
     assert!(holds(&file, r#""bbox":[10"#));

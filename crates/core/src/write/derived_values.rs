@@ -1,7 +1,8 @@
 //! What is made of the values of a column that has a key of its own, and would go where that key does not hide it.
 //!
 //! - The columns that a VARIANT is shredded into have its values. Who gives a key to `v.value` by its name has given none to them.
-//! - The metadata of GeoParquet have the box around all geometries of a column. The footer has it, in the open or under the footer key.
+//! - The metadata of GeoParquet have the box around all geometries of a column. The footer has it, in the open or under the footer key;
+//!   in the open it is more than who encrypts all with the footer key wants to show.
 
 use crate::logical_type::LogicalType;
 use crate::schema::{Leaf, Node, NodeKind, Schema};
@@ -21,9 +22,12 @@ pub(super) fn check_variants(encryption: &FileEncryptionProperties, schema: &Sch
     }
     let unnamed = schema.columns().iter().filter(|leaf| !encryption.names(leaf.dotted()));
     for leaf in unnamed {
-        if let Some((variant, value)) = keyed_sibling(encryption, schema, leaf, &variants) {
+        let keyed = keyed_sibling(encryption, schema, leaf, &variants);
+        if let Some((variant, beside)) =
+            keyed.or_else(|| keyed_typed_value(encryption, schema, leaf, &variants))
+        {
             return Err(Error::argument(format!(
-                "it has values of {variant} and no key, and {value} has one: give the key to {variant}, for all that it is stored in"
+                "it has values of {variant} and no key, and {beside} has one: give the key to {variant}, for all that it is stored in"
             ))
             .in_column(leaf.dotted().clone()));
         }
@@ -72,18 +76,38 @@ fn keyed_sibling<'a>(
     None
 }
 
-/// Takes the boxes of columns that have a key of their own out of the metadata of GeoParquet.
-pub(super) fn hide_boxes(pairs: &mut [KeyValue], schema: &Schema, has_own_key: impl Fn(usize) -> bool) {
+/// The VARIANT that a `value` is a part of, and the `typed_value` beside it, if all of this has a key: the value has what is of other
+/// types than that.
+fn keyed_typed_value<'a>(
+    encryption: &FileEncryptionProperties,
+    schema: &Schema,
+    leaf: &'a Leaf,
+    variants: &HashSet<String>,
+) -> Option<(&'a str, String)> {
+    let variant = leaf.dotted_ancestors().find(|path| variants.contains(*path))?;
+    let above = leaf.dotted().strip_suffix("value").filter(|_| leaf.name() == "value")?;
+    let typed = format!("{above}typed_value");
+    let is_below =
+        |path: &str| path.strip_prefix(&typed).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let mut below = schema.columns().iter().filter(|column| is_below(column.dotted())).peekable();
+    below.peek()?;
+    let have_keys =
+        below.all(|column| matches!(encryption.column(column.dotted()), ColumnEncryption::ColumnKey(..)));
+    have_keys.then_some((variant, typed))
+}
+
+/// Takes the boxes of columns that are hidden so out of the metadata of GeoParquet.
+pub(super) fn hide_boxes(pairs: &mut [KeyValue], schema: &Schema, is_hidden: impl Fn(usize) -> bool) {
     for pair in pairs.iter_mut().filter(|pair| pair.key == KEY) {
-        let shown = pair.value.as_deref().and_then(|json| without_boxes(json, schema, &has_own_key));
+        let shown = pair.value.as_deref().and_then(|json| without_boxes(json, schema, &is_hidden));
         if let Some(shown) = shown {
             pair.value = Some(shown.into());
         }
     }
 }
 
-/// The metadata of GeoParquet, `geo`, without the boxes of columns that are encrypted with a key of their own: in a file of this schema.
-/// `None` if there is nothing to leave out.
+/// The metadata of GeoParquet, `geo`, without the boxes of columns that are encrypted with a key of their own, or with any where the
+/// footer is plain: in a file of this schema. `None` if there is nothing to leave out.
 ///
 /// A file writer does so with its key-value metadata by itself; elsewhere the JSON may be once more.
 ///
@@ -107,20 +131,22 @@ pub fn geo_without_hidden_boxes(
     schema: &Schema,
     encryption: &FileEncryptionProperties,
 ) -> Option<String> {
-    without_boxes(geo, schema, &|leaf| {
-        matches!(encryption.column(schema.column(leaf).dotted()), ColumnEncryption::ColumnKey(..))
+    without_boxes(geo, schema, &|leaf| match encryption.column(schema.column(leaf).dotted()) {
+        ColumnEncryption::ColumnKey(..) => true,
+        ColumnEncryption::FooterKey => encryption.has_plaintext_footer(),
+        ColumnEncryption::Plain => false,
     })
 }
 
-fn without_boxes(geo: &str, schema: &Schema, has_own_key: &impl Fn(usize) -> bool) -> Option<String> {
+fn without_boxes(geo: &str, schema: &Schema, is_hidden: &impl Fn(usize) -> bool) -> Option<String> {
     let mut geo = GeoParquet::parse(geo).ok()?;
-    let is_hidden = |name: &str| {
+    let is_in_hidden = |name: &str| {
         let root = schema.fields().iter().position(|field| field.name() == name);
-        root.is_some_and(|root| schema.columns_of(root).any(has_own_key))
+        root.is_some_and(|root| schema.columns_of(root).any(is_hidden))
     };
     let with_box = geo.columns().filter(|(_, column)| column.fields().contains_key("bbox"));
     let hidden: Vec<String> =
-        with_box.map(|(name, _)| name.to_owned()).filter(|name| is_hidden(name)).collect();
+        with_box.map(|(name, _)| name.to_owned()).filter(|name| is_in_hidden(name)).collect();
     if hidden.is_empty() {
         return None;
     }

@@ -167,9 +167,13 @@ impl FileEncryptor {
         self.dialect != EncryptionDialect::DuckDb
     }
 
-    /// Takes out of a file's key-value metadata what tells of values that have a key of their own.
+    /// Takes out of a file's key-value metadata what tells of values that have a key of their own, or any key where the footer is plain.
     pub(super) fn hide_derived(&self, pairs: &mut [format::KeyValue], schema: &Schema) {
-        hide_boxes(pairs, schema, |column| matches!(self.columns.get(column), Some(ColumnKey::Own(..))));
+        hide_boxes(pairs, schema, |column| match self.columns.get(column) {
+            Some(ColumnKey::Own(..)) => true,
+            Some(ColumnKey::Footer) => self.has_plain_footer,
+            Some(ColumnKey::Plain) | None => false,
+        });
     }
 
     /// What encrypts a chunk at its place; `None` if its column is not encrypted.

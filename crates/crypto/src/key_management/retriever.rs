@@ -72,6 +72,11 @@ impl KeyRetriever for KmsKeyRetriever {
                 }
             },
         };
-        self.data_key(&material).map(|key| key.to_vec())
+        let key = self.data_key(&material)?.to_vec();
+        // That would mean that there is none: the file says that there is.
+        match key.is_empty() {
+            true => Err(Error::encrypted("the KMS has answered with a key of no bytes")),
+            false => Ok(key),
+        }
     }
 }
