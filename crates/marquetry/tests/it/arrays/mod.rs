@@ -152,7 +152,7 @@ fn data_type(random: &mut Random, depth: usize) -> DataType {
         };
     }
     let child = |name: &str, random: &mut Random| {
-        let data_type = data_type(random, depth - 1);
+        let data_type = with_room(data_type(random, depth - 1));
         let nullable = data_type.is_null() || random.one_in(2);
         Arc::new(Field::new(name, data_type, nullable))
     };
@@ -290,6 +290,16 @@ fn dictionary(
         DataType::Int64 => keyed!(types::Int64Type),
         DataType::UInt8 => keyed!(types::UInt8Type),
         _ => keyed!(types::UInt32Type),
+    }
+}
+
+/// Of lists there may be more elements than Int16 counts.
+fn with_room(data_type: DataType) -> DataType {
+    match data_type {
+        DataType::RunEndEncoded(ends, values) if *ends.data_type() == DataType::Int16 => {
+            DataType::RunEndEncoded(Arc::new(Field::new("run_ends", DataType::Int32, false)), values)
+        }
+        other => other,
     }
 }
 
