@@ -60,6 +60,7 @@ mod table_types;
 mod union_help;
 
 pub use file_pruning::Needed;
+pub use partition::NULL_PARTITION;
 #[cfg(feature = "fs")]
 pub use pattern::{expand_pattern, is_of_wildcards, is_pattern};
 pub use reader::DatasetReader;

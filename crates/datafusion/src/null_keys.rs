@@ -6,6 +6,7 @@ use arrow_array::{Array, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::error::Result;
+use marquetry_arrow::dataset::NULL_PARTITION;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -41,13 +42,10 @@ fn with_text(batch: RecordBatch, columns: impl Iterator<Item = usize>) -> Result
     let mut fields = schema.fields().to_vec();
     for index in columns {
         fields[index] = Arc::new(Field::new(fields[index].name(), DataType::Utf8, false));
-        arrays[index] = Arc::new(StringArray::from(vec![NULL_KEY; rows]));
+        arrays[index] = Arc::new(StringArray::from(vec![NULL_PARTITION; rows]));
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(Fields::from(fields))), arrays)?)
 }
-
-/// What Hive calls the folder of rows whose key is null, as do those who read such folders.
-const NULL_KEY: &str = "__HIVE_DEFAULT_PARTITION__";
 
 #[cfg(test)]
 mod tests {
@@ -63,7 +61,7 @@ mod tests {
             ("b", column(vec![None, Some(2), None, None])),
         ]);
         let parts = with_named_nulls(batch.unwrap(), &["a".to_owned(), "b".to_owned()]).unwrap();
-        let text = |rows: usize| Arc::new(StringArray::from(vec![NULL_KEY; rows])) as ArrayRef;
+        let text = |rows: usize| Arc::new(StringArray::from(vec![NULL_PARTITION; rows])) as ArrayRef;
         let expected: [[ArrayRef; 3]; 3] = [
             [column(vec![Some(1), Some(4)]), column(vec![Some(1), Some(4)]), text(2)],
             [text(1), column(vec![Some(2)]), column(vec![Some(2)])],

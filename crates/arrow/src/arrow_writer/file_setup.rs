@@ -1,6 +1,7 @@
 //! What an Arrow schema and properties make of a file, before its first byte.
 
 use super::dictionary_compat::keep_dictionaries_readable;
+use crate::schema::copied::GEOPARQUET_KEY;
 use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
 use arrow_schema::Schema as ArrowSchema;
 use marquetry_base::{Limits, Result};
@@ -65,9 +66,10 @@ fn without_hidden_boxes(
     schema: &Schema,
     properties: &WriterProperties,
 ) -> Option<ArrowSchema> {
-    let (geo, encryption) = (arrow_schema.metadata().get("geo")?, properties.file_encryption_properties()?);
+    let (geo, encryption) =
+        (arrow_schema.metadata().get(GEOPARQUET_KEY)?, properties.file_encryption_properties()?);
     let shown = geo_without_hidden_boxes(geo, schema, encryption)?;
     let mut arrow_schema = arrow_schema.clone();
-    arrow_schema.metadata.insert("geo".to_owned(), shown);
+    arrow_schema.metadata.insert(GEOPARQUET_KEY.to_owned(), shown);
     Some(arrow_schema)
 }

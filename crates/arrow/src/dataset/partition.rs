@@ -6,8 +6,8 @@ use marquetry_base::{Error, Result};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// What a directory is called whose rows have no value.
-const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
+/// The value in the name of a directory whose rows have none: `key=__HIVE_DEFAULT_PARTITION__`, as Hive calls it.
+pub const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Keys and values of the directories that a path leads through; a value that is null is `None`. What is asked of a web
 /// server behind the path is no directory, even if it has slashes.
@@ -22,7 +22,7 @@ pub(super) fn pairs(path: &Path) -> Vec<(String, Option<String>)> {
         _ => None,
     });
     let pairs = directories.filter_map(|name| name.split_once('=')).filter(|(key, _)| !key.is_empty());
-    pairs.map(|(key, value)| (decoded(key), (value != NO_VALUE).then(|| decoded(value)))).collect()
+    pairs.map(|(key, value)| (decoded(key), (value != NULL_PARTITION).then(|| decoded(value)))).collect()
 }
 
 /// The text without `%20` and the like, or as it is if that makes no text.
@@ -60,7 +60,8 @@ pub(super) fn guess<'a>(values: impl Iterator<Item = &'a str> + Clone) -> DataTy
 /// The value as an array of one row.
 pub(super) fn value(key: &str, text: Option<&str>, to: &DataType) -> Result<ArrayRef> {
     let wrong = || {
-        Error::argument(format!("the partition {key}={} is no {to}", text.unwrap_or(NO_VALUE))).in_column(key)
+        Error::argument(format!("the partition {key}={} is no {to}", text.unwrap_or(NULL_PARTITION)))
+            .in_column(key)
     };
     let Some(text) = text else {
         return Ok(arrow_array::new_null_array(to, 1));

@@ -269,7 +269,7 @@ fn is_decimal(data_type: &DataType) -> bool {
 }
 
 /// The key of GeoParquet's metadata.
-const GEOPARQUET_KEY: &str = "geo";
+pub(crate) const GEOPARQUET_KEY: &str = "geo";
 
 #[cfg(test)]
 mod tests;
