@@ -47,12 +47,16 @@
 //! | list of any layout | list of any layout; of a fixed size only from the same one |
 //! | map | map; keys and values are found by position |
 //!
+//! Extension types, UUID or GEOMETRY for example, are those of the wanted schema. The same one with other parameters in the file, another
+//! coordinate reference system, is an error.
+//!
 //! A value that does not fit all the same, a date of the year 9999 in nanoseconds, is an error when it is read.
 
 mod batch_adapter;
 mod chosen_columns;
 mod column_order;
 mod exact_cast;
+mod extension_types;
 mod fields;
 mod path_column;
 mod promotion;

@@ -22,16 +22,21 @@ mod metadata_keys;
 mod name_index;
 mod project;
 pub(crate) mod repair;
+mod stated_extension;
 mod supplied;
 mod type_options;
 
 pub use binary_metadata::BINARY_METADATA_PREFIX;
+pub(crate) use extension::forget as forget_extension;
 pub use extension::is_variant;
+pub(crate) use from_arrow::geo::geoparquet_columns;
 pub(crate) use from_arrow::value_type;
 pub use from_arrow::{FromArrowOptions, from_arrow};
 pub(crate) use lists::{element_of, list_of};
+pub(crate) use metadata_keys::GEOPARQUET_KEY;
 pub use metadata_keys::{ARROW_SCHEMA_KEY, FIELD_ID_KEY};
 pub(crate) use project::project;
+pub(crate) use stated_extension::StatedExtension;
 pub use supplied::to_arrow_as;
 pub use type_options::{DecimalOverflow, HintPolicy, InvalidUtf8, StringLayout, TypeHook, TypeOptions};
 

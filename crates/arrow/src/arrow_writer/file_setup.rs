@@ -1,8 +1,7 @@
 //! What an Arrow schema and properties make of a file, before its first byte.
 
 use super::dictionary_compat::keep_dictionaries_readable;
-use crate::schema::copied::GEOPARQUET_KEY;
-use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, from_arrow, ipc};
+use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, GEOPARQUET_KEY, from_arrow, ipc};
 use arrow_schema::Schema as ArrowSchema;
 use marquetry_base::{Limits, Result};
 use marquetry_core::schema::Schema;

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 mod predicates_by_name;
+mod reference_systems;
 mod wide;
 
 fn folder() -> TempDir {

@@ -2,6 +2,7 @@
 
 use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
 use super::exact_cast::cast_exact;
+use super::extension_types::{check_geoparquet, check_parameters};
 use super::path_column::PathColumn;
 use super::promotion::is_promotable;
 use super::variant_storage::{can_hold_variants, is_other_storage};
@@ -45,6 +46,7 @@ impl Evolution {
         }
         let mut walk = Walk { evolution: self, metadata, schema, kept: Vec::new(), path: Vec::new() };
         let (read_as, parts) = walk.fields(fields, arrow.fields(), self.schema.fields())?;
+        check_geoparquet(arrow, &self.schema)?;
         Ok(FileMapping {
             mask: ProjectionMask::leaves(schema, walk.kept),
             read_as: Arc::new(ArrowSchema::new_with_metadata(read_as, arrow.metadata().clone())),
@@ -281,6 +283,7 @@ impl Walk<'_> {
         if (arrow.is_nullable() || file.nullable) && !wanted.is_nullable() {
             return Err(self.arrow_error("may be null in the file, and must not be"));
         }
+        self.check_parameters(arrow, wanted)?;
         let (read_as, recipe) = match is_other_storage(arrow, wanted) {
             true => self.variant(file, arrow, wanted)?,
             false => self.value(file, arrow, wanted.data_type())?,
@@ -358,6 +361,7 @@ impl Walk<'_> {
         };
         self.path.push(to_key.name().clone());
         // Keys are never null in Arrow, whatever the file declares.
+        self.check_parameters(from_key, to_key)?;
         let (key_type, key_recipe) = self.value(key, from_key, to_key.data_type())?;
         self.path.pop();
         self.path.push(to_value.name().clone());
@@ -390,6 +394,10 @@ impl Walk<'_> {
             return Ok((to.clone(), ArrayCast::Keep));
         }
         Ok((value_type(from).clone(), ArrayCast::Cast(to.clone(), self.path.join(".").into())))
+    }
+
+    fn check_parameters(&self, file: &ArrowField, wanted: &ArrowField) -> Result<()> {
+        check_parameters(file, wanted).map_err(|error| error.in_column(self.path.join(".")))
     }
 
     #[cold]

@@ -5,12 +5,13 @@ use crate::schema::FIELD_ID_KEY;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, Int32Array, Int64Array, ListArray, RecordBatch, RecordBatchReader, StringArray,
-    StructArray, make_array,
+    Array, ArrayRef, BinaryViewArray, Int32Array, Int64Array, ListArray, RecordBatch, RecordBatchReader,
+    StringArray, StructArray, make_array,
 };
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use bytes::Bytes;
-use marquetry_base::{ErrorKind, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -390,4 +391,97 @@ fn unions() {
     assert_eq!(error, "argument: the column is Utf8, and Int32 in files before it, in column p.x");
     assert_eq!(union(&a, &text("P"), MatchBy::Name).unwrap().len(), 4);
     assert!(union(&a, &text("P"), MatchBy::NameIgnoringCase).is_err());
+}
+
+const MERCATOR: &str = r#"{"crs":"EPSG:3857"}"#;
+const CRS84: &str = r#"{"crs":"OGC:CRS84","crs_type":"authority_code"}"#;
+
+fn extended(data_type: DataType, name: &str, parameters: &str) -> Field {
+    let pairs = [(EXTENSION_TYPE_NAME_KEY, name), (EXTENSION_TYPE_METADATA_KEY, parameters)];
+    let metadata = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    Field::new("c", data_type, true).with_metadata(metadata.into())
+}
+
+fn geometry(parameters: &str) -> Field {
+    extended(DataType::BinaryView, "geoarrow.wkb", parameters)
+}
+
+#[test]
+fn unions_have_the_extension_types_of_all() {
+    let union_of = |a: &Field, b: &Field| {
+        let fields = union(&vec![a.clone()].into(), &vec![b.clone()].into(), MatchBy::Name)?;
+        Ok::<_, Error>(Field::clone(&fields[0]))
+    };
+    let (uuid, bytes) = (
+        extended(DataType::FixedSizeBinary(16), "arrow.uuid", ""),
+        Field::new("c", DataType::FixedSizeBinary(16), true),
+    );
+    let tensor = |shape| extended(DataType::Binary, "tensor", shape);
+    let null = Field::new("c", DataType::Null, true);
+    for (a, b, wanted) in [
+        (&uuid, &uuid, &uuid),
+        (&uuid, &bytes, &bytes),
+        (&bytes, &uuid, &bytes),
+        (&null, &uuid, &uuid),
+        (&uuid, &null, &uuid),
+        (&tensor("2 x 3"), &tensor("3 x 2"), &Field::new("c", DataType::Binary, true)),
+        (&geometry(CRS84), &geometry(""), &geometry(CRS84)),
+        (
+            &geometry(MERCATOR),
+            &Field::new("c", DataType::Binary, true),
+            &Field::new("c", DataType::BinaryView, true),
+        ),
+    ] {
+        assert_eq!(union_of(a, b).unwrap(), *wanted, "{a} and {b}");
+        let list = |field: &Field| Field::new("c", DataType::List(Arc::new(field.clone())), true);
+        assert_eq!(union_of(&list(a), &list(b)).unwrap(), list(wanted), "lists of {a} and {b}");
+    }
+    let error = union_of(&geometry(CRS84), &geometry(MERCATOR)).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "argument: the column is geoarrow.wkb (EPSG:3857, planar edges), and geoarrow.wkb (OGC:CRS84, planar edges) in files before it, in column c"
+    );
+}
+
+#[test]
+fn coordinates_are_in_the_wanted_reference_system() {
+    let points: ArrayRef = Arc::new(BinaryViewArray::from(vec![&b"point"[..]]));
+    let stored = |field: Field| {
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![points.clone()]);
+        file(&batch.unwrap())
+    };
+    let (mercator, bytes) = (stored(geometry(MERCATOR)), stored(Field::new("c", DataType::BinaryView, true)));
+    let same = geometry(r#"{"crs":{"name":"Mercator","id":{"authority":"EPSG","code":3857}}}"#);
+    assert_eq!(*read(&mercator, to(vec![same.clone()])).unwrap().schema().field(0), same);
+    assert_eq!(read(&bytes, to(vec![geometry(CRS84)])).unwrap().column(0), &points);
+    assert_eq!(
+        read(&mercator, to(vec![Field::new("c", DataType::BinaryView, true)])).unwrap().column(0),
+        &points
+    );
+    assert_eq!(
+        error(&mercator, to(vec![geometry(CRS84)])),
+        "argument: the column is geoarrow.wkb (EPSG:3857, planar edges) in the file, which is not geoarrow.wkb (OGC:CRS84, planar edges), in column c"
+    );
+}
+
+#[test]
+fn coordinates_of_geoparquet_are_in_the_wanted_reference_system() {
+    let columns = |crs: &str| {
+        let text = format!(
+            r#"{{"version":"1.1.0","primary_column":"c","columns":{{"c":{{"encoding":"WKB"{crs}}}}}}}"#
+        );
+        HashMap::from([("geo".to_owned(), text)])
+    };
+    let field = Field::new("c", DataType::BinaryView, true);
+    let schema = |crs| Arc::new(Schema::new_with_metadata(vec![field.clone()], columns(crs)));
+    let points: ArrayRef = Arc::new(BinaryViewArray::from(vec![&b"point"[..]]));
+    let mercator = r#","crs":{"name":"Mercator","id":{"authority":"EPSG","code":3857}}"#;
+    let stored = file(&RecordBatch::try_new(schema(mercator), vec![points]).unwrap());
+    let same = r#","crs":{"name":"Pseudo","id":{"authority":"EPSG","code":3857}},"bbox":[0,0,1,1]"#;
+    assert_eq!(read(&stored, Evolution::to(schema(same))).unwrap().num_rows(), 1);
+    assert_eq!(read(&stored, to(vec![field.clone()])).unwrap().num_rows(), 1);
+    assert_eq!(
+        error(&stored, Evolution::to(schema(""))),
+        "argument: the column has coordinates of EPSG:3857, planar edges in the file, which are not OGC:CRS84, planar edges, in column c"
+    );
 }

@@ -1,9 +1,10 @@
 //! The union of two schemas: one that holds the rows of both.
 
 use super::MatchBy;
+use super::extension_types::shared_metadata;
 use super::promotion::common;
 use super::variant_storage::is_other_storage;
-use crate::schema::{FIELD_ID_KEY, element_of, list_of};
+use crate::schema::{FIELD_ID_KEY, element_of, forget_extension, list_of};
 use crate::variant::unshredded_storage;
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use marquetry_base::{Error, Result};
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The fields of `a`, then those that only `b` has. What only one has may be null; a field of both has the narrowest type
-/// that holds the values of both. Fails if there is none.
+/// that holds the values of both, and the extension type that both have. Fails if there is none.
 pub(crate) fn union(a: &Fields, b: &Fields, by: MatchBy) -> Result<Fields> {
     let mut names: HashMap<Name<'_>, usize> = HashMap::new();
     for (i, field) in b.iter().enumerate() {
@@ -62,15 +63,29 @@ fn nullable(field: &FieldRef) -> FieldRef {
     }
 }
 
+/// The same column may have other names where it is found by its id, or in any case.
+fn renamed(field: &FieldRef, name: &str) -> FieldRef {
+    match field.name() == name {
+        true => field.clone(),
+        false => Arc::new(Field::clone(field).with_name(name)),
+    }
+}
+
 fn both(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
     if is_other_storage(a, b) {
         let nullable = a.is_nullable() || b.is_nullable();
         let whole = Field::new(a.name(), unshredded_storage(), nullable);
         return Ok(Arc::new(whole.with_metadata(a.metadata().clone())));
     }
+    // A column without a value says nothing of values.
+    match (a.data_type(), b.data_type()) {
+        (_, DataType::Null) => return Ok(nullable(a)),
+        (DataType::Null, _) => return Ok(nullable(&renamed(b, a.name()))),
+        _ => {}
+    }
+    let mut metadata = shared_metadata(a, b)?;
     let data_type = match (a.data_type(), b.data_type()) {
         (same, other) if same == other => same.clone(),
-        (DataType::Null, other) | (other, DataType::Null) => other.clone(),
         (DataType::Struct(a), DataType::Struct(b)) => DataType::Struct(union(a, b, by)?),
         (DataType::Map(a, sorted), DataType::Map(b, also)) => {
             DataType::Map(entries(a, b, by)?, *sorted && *also)
@@ -82,14 +97,12 @@ fn both(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
         },
     };
     let nullable = a.is_nullable() || b.is_nullable();
-    if data_type == *a.data_type() && nullable == a.is_nullable() {
+    if data_type == *a.data_type() && nullable == a.is_nullable() && metadata == *a.metadata() {
         return Ok(a.clone());
     }
-    // Built anew: a field remembers that its dictionary is ordered. What else it says of itself, an extension type for
-    // example, is true of its own type.
-    let mut metadata = a.metadata().clone();
+    // Built anew: a field remembers that its dictionary is ordered. An extension type is true of its own type.
     if data_type != *a.data_type() {
-        metadata.retain(|key, _| !key.starts_with("ARROW:"));
+        forget_extension(&mut metadata);
     }
     Ok(Arc::new(Field::new(a.name(), data_type, nullable).with_metadata(metadata)))
 }

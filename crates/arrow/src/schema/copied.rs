@@ -3,11 +3,10 @@
 //! A page says of its values no more than Parquet's schema does. What the stored Arrow schema adds to that, the unit of a duration
 //! for example, is said once for all pages of a file: those of a file that says something else become other values.
 
-use super::binary_metadata::as_text;
 use super::name_index::NameIndex;
+use super::stated_extension::StatedExtension;
 use super::type_options::TypeOptions;
-use super::{ARROW_SCHEMA_KEY, element_of, to_arrow, value_type};
-use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use super::{ARROW_SCHEMA_KEY, GEOPARQUET_KEY, element_of, to_arrow, value_type};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
@@ -182,48 +181,29 @@ impl Comparison {
 
     fn check_extensions(&self, read: Column<'_>, own: Column<'_>, path: &str) -> Result<()> {
         // What Parquet's annotations say is compared where they are.
-        let (annotated, own_annotated) = (extension(read.plain), extension(own.plain));
-        let (read, own) = match annotated.name.is_some() && annotated.name == own_annotated.name {
+        let name = |stated: &Option<StatedExtension>| stated.as_ref().map(|extension| extension.name.clone());
+        let (annotated, own_annotated) = (StatedExtension::of(read.plain), StatedExtension::of(own.plain));
+        let (read, own) = match annotated.is_some() && name(&annotated) == name(&own_annotated) {
             true => (annotated, own_annotated),
-            false => (extension(read.field), extension(own.field)),
+            false => (StatedExtension::of(read.field), StatedExtension::of(own.field)),
         };
-        let is_geo =
-            |extension: &Extension| extension.name.as_ref().is_none_or(|name| name.starts_with("geoarrow."));
+        let is_geo = |stated: &Option<StatedExtension>| {
+            stated.as_ref().is_none_or(|extension| extension.name.starts_with("geoarrow."))
+        };
         if read == own || self.is_geo_elsewhere && is_geo(&read) && is_geo(&own) {
             return Ok(());
         }
-        let shown = |extension: &Extension| match &extension.name {
-            Some(name) => format!("of the extension type {name}"),
+        let shown = |stated: Option<StatedExtension>| match stated {
+            Some(extension) => format!("of the extension type {extension}"),
             None => "of no extension type".to_owned(),
         };
-        let (here, there) = (shown(&own), shown(&read));
-        let message = match here == there {
-            true => format!(
-                "copied pages would be read as other values: they are {here} with other parameters than in the first file"
-            ),
-            false => format!(
-                "copied pages would be read as other values: they are {here} here, {there} in the first file"
-            ),
-        };
+        let message = format!(
+            "copied pages would be read as other values: they are {} here, {} in the first file",
+            shown(own),
+            shown(read)
+        );
         Err(Error::argument(message).in_column(path))
     }
-}
-
-/// An extension type; no parameters are the same as empty ones.
-#[derive(PartialEq)]
-struct Extension {
-    name: Option<String>,
-    parameters: String,
-}
-
-fn extension(field: &ArrowField) -> Extension {
-    let value = |key: &str| {
-        let digits = || field.metadata().get(&as_text(key.as_bytes(), b"\xff").0);
-        field.metadata().get(key).or_else(digits).cloned()
-    };
-    let name = value(EXTENSION_TYPE_NAME_KEY);
-    let parameters = name.as_ref().and_then(|_| value(EXTENSION_TYPE_METADATA_KEY)).unwrap_or_default();
-    Extension { name, parameters }
 }
 
 /// Key or value.
@@ -267,9 +247,6 @@ fn is_decimal(data_type: &DataType) -> bool {
     use DataType::*;
     matches!(data_type, Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
 }
-
-/// The key of GeoParquet's metadata.
-pub(crate) const GEOPARQUET_KEY: &str = "geo";
 
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
 }
 
 /// Leaves out of a field's metadata that it has an extension type.
-pub(super) fn forget(metadata: &mut HashMap<String, String>) {
+pub(crate) fn forget(metadata: &mut HashMap<String, String>) {
     metadata.remove(EXTENSION_TYPE_NAME_KEY);
     metadata.remove(EXTENSION_TYPE_METADATA_KEY);
     binary_metadata::forget_extension(metadata);

@@ -3,6 +3,7 @@ use super::*;
 use crate::arrow_writer::ArrowWriter;
 use DataType::*;
 use arrow_schema::TimeUnit::*;
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use marquetry_core::write::WriterProperties;
 use std::sync::Arc;
 

@@ -3,14 +3,14 @@
 use marquetry_core::logical_type::LogicalType;
 use marquetry_format::EdgeInterpolationAlgorithm as Edges;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// The logical type of a `geoarrow.wkb` field with these parameters: GEOGRAPHY where edges are said to be other than
 /// planar. What is no JSON says nothing.
 pub(in crate::schema) fn logical(parameters: &str) -> LogicalType {
     let members = members(parameters).unwrap_or_default();
-    let member = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
-    let text = |name: &str| member(name).and_then(string);
-    let crs = crs(member("crs"), text("crs_type").as_deref());
+    let text = |name: &str| member(&members, name).and_then(string);
+    let crs = crs(member(&members, "crs"), text("crs_type").as_deref());
     match text("edges").as_deref() {
         None | Some("planar") => LogicalType::Geometry { crs },
         Some(edges) => LogicalType::Geography { crs, algorithm: algorithm(edges) },
@@ -30,20 +30,68 @@ fn crs(value: Option<&str>, crs_type: Option<&str>) -> Option<String> {
         return value.starts_with('{').then(|| value.to_owned()).filter(|object| !is_crs84(object));
     };
     match (crs_type, &*text) {
-        (_, "" | "OGC:CRS84") => None,
+        (_, "" | CRS84) => None,
         (Some("srid"), id) => Some(format!("srid:{id}")),
         (_, text) => Some(text.to_owned()),
     }
 }
 
-fn is_crs84(projjson: &str) -> bool {
-    let member = |object: &str, name: &str| {
-        let members = members(object)?;
-        members.into_iter().find(|(key, _)| key == name).map(|(_, value)| value.to_owned())
+/// What these parameters say, as text that is the same for whoever says the same.
+pub(in crate::schema) fn canonical(parameters: &str) -> String {
+    let (crs, edges) = match logical(parameters) {
+        LogicalType::Geography { crs, algorithm } => {
+            let edges = algorithm.and_then(|algorithm| algorithm.name()).unwrap_or("unknown");
+            (crs, edges.to_lowercase())
+        }
+        LogicalType::Geometry { crs } => (crs, "planar".to_owned()),
+        _ => (None, String::new()),
     };
-    let part = |name: &str| member(&member(projjson, "id")?, name);
-    part("authority").as_deref().and_then(string).as_deref() == Some("OGC")
-        && part("code").as_deref().and_then(string).as_deref() == Some("CRS84")
+    format!("{}, {edges} edges", named(crs))
+}
+
+/// The columns of GeoParquet's metadata, and what each says of its coordinates, as text that is the same for whoever says the same.
+/// None of what is no such metadata.
+///
+/// SPEC: GeoParquet 1.1, "Column metadata": without `crs` it is OGC:CRS84, with `null` it is not known.
+pub(crate) fn geoparquet_columns(metadata: &str) -> HashMap<String, String> {
+    let columns = members(metadata).and_then(|all| Some(members(member(&all, "columns")?)?.into_iter()));
+    let said = |(name, fields): (Cow<'_, str>, &str)| {
+        let fields = members(fields)?;
+        let text = |name: &str| member(&fields, name).and_then(string);
+        let crs = match member(&fields, "crs") {
+            Some(value) if value.trim() == "null" => "unknown reference system".to_owned(),
+            value => named(crs(value, None)),
+        };
+        let edges = text("edges").unwrap_or(Cow::Borrowed("planar"));
+        let epoch = member(&fields, "epoch").map(|epoch| format!(", epoch {epoch}")).unwrap_or_default();
+        Some((name.into_owned(), format!("{crs}, {edges} edges{epoch}")))
+    };
+    columns.into_iter().flatten().filter_map(said).collect()
+}
+
+/// A reference system by its name, where it has one: descriptions of one system differ by who wrote them.
+fn named(crs: Option<String>) -> String {
+    let crs = crs.unwrap_or_else(|| CRS84.to_owned());
+    identifier(&crs).unwrap_or(crs)
+}
+
+/// The identifier of a reference system that is described as PROJJSON, `EPSG:3857` for example.
+fn identifier(projjson: &str) -> Option<String> {
+    let id = members(member(&members(projjson)?, "id")?)?;
+    let code = member(&id, "code")?;
+    let code = string(code).unwrap_or(Cow::Borrowed(code.trim()));
+    Some(format!("{}:{code}", string(member(&id, "authority")?)?))
+}
+
+fn is_crs84(projjson: &str) -> bool {
+    identifier(projjson).as_deref() == Some(CRS84)
+}
+
+const CRS84: &str = "OGC:CRS84";
+
+/// The value of a member, as it is written.
+fn member<'a>(members: &[(Cow<'_, str>, &'a str)], name: &str) -> Option<&'a str> {
+    members.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
 }
 
 /// The members of a JSON object: names, and values as they are written.
@@ -139,6 +187,28 @@ mod tests {
         assert_eq!(logical(&format!(r#"{{"crs":{object},"crs_type":"projjson"}}"#)), geometry(Some(object)));
         let geography = LogicalType::Geography { crs: None, algorithm: Some(Edges::KARNEY) };
         assert_eq!(logical(r#"{"edges":"karney"}"#), geography);
+    }
+
+    #[test]
+    fn columns_of_geoparquet() {
+        let columns = [
+            r#""a": {"encoding": "WKB"}"#,
+            r#""b": {"crs": null, "epoch": 2020.5}"#,
+            r#""c": {"crs": {"name": "x", "id": {"authority": "EPSG", "code": 3857}}, "edges": "spherical"}"#,
+        ];
+        let text =
+            format!(r#"{{"version": "1.1.0", "columns": {{{}}}, "primary_column": "a"}}"#, columns.join(","));
+        let mut said: Vec<_> = geoparquet_columns(&text).into_iter().collect();
+        said.sort();
+        let wanted = [
+            ("a", "OGC:CRS84, planar edges"),
+            ("b", "unknown reference system, planar edges, epoch 2020.5"),
+            ("c", "EPSG:3857, spherical edges"),
+        ];
+        assert_eq!(said, wanted.map(|(name, said)| (name.to_owned(), said.to_owned())));
+        for text in ["", "no json", "{}", r#"{"columns": 3}"#, r#"{"columns": {"a": 1}}"#] {
+            assert!(geoparquet_columns(text).is_empty(), "{text}");
+        }
     }
 
     #[test]

@@ -1,0 +1,56 @@
+//! Extension types of one column in several files: what one file's says of values is not true of another file's.
+
+use crate::schema::{GEOPARQUET_KEY, StatedExtension, forget_extension, geoparquet_columns};
+use arrow_schema::{Field, Schema};
+use marquetry_base::{Error, Result};
+use std::collections::HashMap;
+
+/// Fails if a file's field has the wanted extension type with other parameters, another coordinate reference system for example.
+/// Which type values have that state none, or one of another name, is for whoever wants them to say.
+pub(super) fn check_parameters(file: &Field, wanted: &Field) -> Result<()> {
+    let (Some(from), Some(to)) = (StatedExtension::of(file), StatedExtension::of(wanted)) else {
+        return Ok(());
+    };
+    match from.name == to.name && from != to {
+        true => Err(Error::argument(format!("the column is {from} in the file, which is not {to}"))),
+        false => Ok(()),
+    }
+}
+
+/// Fails if GeoParquet's metadata says something else of a wanted column than that of the file: the wanted schema brings its own.
+pub(super) fn check_geoparquet(file: &Schema, wanted: &Schema) -> Result<()> {
+    let text = |schema: &Schema| schema.metadata().get(GEOPARQUET_KEY).cloned();
+    let (Some(file_text), Some(wanted_text)) = (text(file), text(wanted)) else { return Ok(()) };
+    if file_text == wanted_text {
+        return Ok(());
+    }
+    let (in_file, in_wanted) = (geoparquet_columns(&file_text), geoparquet_columns(&wanted_text));
+    for name in wanted.fields().iter().map(|field| field.name()) {
+        let (Some(from), Some(to)) = (in_file.get(name), in_wanted.get(name)) else { continue };
+        if from != to {
+            let message = format!("the column has coordinates of {from} in the file, which are not {to}");
+            return Err(Error::argument(message).in_column(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The metadata of a field that holds the values of both: without the first one's extension type if the second does not have
+/// it.
+///
+/// Fails if both are geometries of other reference systems or edges: as bytes they would lose what they mean, and a file of
+/// such bytes cannot say it any more.
+pub(super) fn shared_metadata(a: &Field, b: &Field) -> Result<HashMap<String, String>> {
+    let mut metadata = a.metadata().clone();
+    let (of_a, of_b) = (StatedExtension::of(a), StatedExtension::of(b));
+    if of_a == of_b {
+        return Ok(metadata);
+    }
+    if let (Some(of_a), Some(of_b)) = (of_a, of_b)
+        && [&of_a, &of_b].iter().all(|extension| extension.name.starts_with("geoarrow."))
+    {
+        return Err(Error::argument(format!("the column is {of_b}, and {of_a} in files before it")));
+    }
+    forget_extension(&mut metadata);
+    Ok(metadata)
+}
