@@ -10,6 +10,7 @@
 mod batch_schema;
 mod column_chunk;
 mod column_writer;
+mod copied_types;
 mod dictionary_compat;
 mod file_setup;
 mod held_memory;
@@ -23,6 +24,7 @@ mod table;
 
 pub use column_chunk::ArrowColumnChunk;
 pub use column_writer::{ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves};
+pub use copied_types::check_copied;
 pub use serialized::{SerializedFileWriter, SerializedRowGroupWriter};
 
 use crate::variant::{BatchShredder, Shreddings};

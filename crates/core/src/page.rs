@@ -14,6 +14,7 @@ mod buffers;
 mod checksum;
 mod dictionary;
 mod free_list;
+mod hidden_levels;
 mod located_header;
 mod page_decryptor;
 mod page_options;

@@ -1,10 +1,11 @@
 //! The columns that are looked at.
 
 use arrow_schema::{DataType, Field, FieldRef, Fields};
-use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ProjectionMask};
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};
 use marquetry_arrow::variant::is_variant;
 use marquetry_base::Result;
 use marquetry_core::schema::Leaf;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A leaf of the file.
@@ -17,6 +18,38 @@ pub(crate) struct Column {
     pub(crate) field: FieldRef,
     /// The path of the VARIANT that it is a part of.
     pub(crate) variant: Option<String>,
+    /// The type to read it as, where the keys or run ends of its own may have no numbers for the rows of a whole file.
+    pub(crate) wide: Option<DataType>,
+}
+
+/// The file, with columns read as types whose keys and run ends have numbers for all rows, and these types by path.
+///
+/// What wrote a file kept its dictionaries small, or its batches: those that are read go over several row groups, and are larger.
+pub(crate) fn with_wide_keys(
+    metadata: ArrowReaderMetadata,
+    options: &ArrowReaderOptions,
+) -> Result<(ArrowReaderMetadata, HashMap<String, DataType>)> {
+    let wide = columns(&metadata, None)?.into_iter().filter_map(|column| Some((column.path, column.wide?)));
+    let types: HashMap<String, DataType> = wide.collect();
+    if types.is_empty() {
+        return Ok((metadata, types));
+    }
+    // Where two columns of one name have types that differ, each is read as it was written.
+    match metadata.with_options(with_types(options.clone(), types.clone())) {
+        Ok(wide) => Ok((wide, types)),
+        Err(_) => Ok((metadata, HashMap::new())),
+    }
+}
+
+/// The options; columns with these paths have these types.
+pub(crate) fn with_types(
+    options: ArrowReaderOptions,
+    types: HashMap<String, DataType>,
+) -> ArrowReaderOptions {
+    match types.is_empty() {
+        true => options,
+        false => options.with_type_hook(move |leaf| types.get(&**leaf.dotted()).cloned()),
+    }
 }
 
 /// The chosen columns, dotted paths, and all below them; all columns if none are chosen. Fails if one does not exist.
@@ -35,8 +68,10 @@ pub(crate) fn columns(metadata: &ArrowReaderMetadata, chosen: Option<&[String]>)
         let common = first.iter().zip(last).take_while(|(one, other)| one == other);
         Some(common.map(|(part, _)| &**part).collect::<Vec<_>>().join("."))
     };
-    let numbered = schema.columns().iter().zip(&leaves.fields).enumerate();
-    let column = |(number, (leaf, field)): (usize, (&Leaf, &FieldRef))| Column {
+    let numbered = schema.columns().iter().zip(leaves.fields.iter().zip(&leaves.wide)).enumerate();
+    type Found<'a> = (&'a FieldRef, &'a Option<DataType>);
+    let column = |(number, (leaf, (field, wide))): (usize, (&Leaf, Found<'_>))| Column {
+        wide: wide.clone(),
         number,
         root: leaf.root(),
         path: leaf.dotted().to_string(),
@@ -50,6 +85,8 @@ pub(crate) fn columns(metadata: &ArrowReaderMetadata, chosen: Option<&[String]>)
 #[derive(Default)]
 struct Leaves {
     fields: Vec<FieldRef>,
+    /// What each is to be read as.
+    wide: Vec<Option<DataType>>,
     /// The numbers of the leaves of each VARIANT.
     variants: Vec<Range<usize>>,
 }
@@ -79,8 +116,25 @@ impl Leaves {
             DataType::RunEndEncoded(_, values) => {
                 let plain = Field::new(field.name(), values.data_type().clone(), field.is_nullable());
                 self.fields.push(plain.into());
+                self.wide.push(wide(field.data_type()));
             }
-            _ => self.fields.push(field.clone()),
+            _ => {
+                self.fields.push(field.clone());
+                self.wide.push(wide(field.data_type()));
+            }
         }
+    }
+}
+
+/// A type of the same values, if the numbers of this one's keys or run ends have fewer than 32 bits.
+fn wide(data_type: &DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Dictionary(keys, values) if keys.primitive_width() < Some(4) => {
+            Some(DataType::Dictionary(Box::new(DataType::Int32), values.clone()))
+        }
+        DataType::RunEndEncoded(ends, values) if ends.data_type().primitive_width() < Some(4) => {
+            Some(values.data_type().clone())
+        }
+        _ => None,
     }
 }

@@ -1,8 +1,10 @@
 //! In what two files differ: what footers say, and rows.
 //!
 //! ```text
-//! run         compares rows: which columns, by key or by values
+//! run         compares rows: by key or by values
+//! compared_columns  which columns
 //! options, rows_diff  how rows are compared, and what is said of them
+//! int96       units of timestamps, which columns have in both files
 //! diff_file   reads a file, and hashes its rows
 //! row_hash    hashes of values, the same however they are stored
 //! row_sink    what takes the hashes of rows
@@ -18,9 +20,11 @@
 //! footers     schemas, metadata, layouts and statistics
 //! ```
 
+mod compared_columns;
 mod diff_file;
 mod footers;
 mod in_place;
+mod int96;
 mod key_order;
 mod keyed;
 mod multiset;
@@ -37,6 +41,7 @@ mod side_by_side;
 
 pub use diff_file::DiffFile;
 pub use footers::{Aspect, Difference, diff_footers};
+pub use int96::with_fitting_int96;
 pub use options::DiffOptions;
 pub use rows_diff::RowsDiff;
 pub use run::diff_rows;

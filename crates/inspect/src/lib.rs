@@ -11,6 +11,7 @@ mod advise;
 mod columns;
 #[cfg(feature = "fs")]
 mod diff;
+mod int96;
 mod layout;
 #[cfg(feature = "fs")]
 mod reencode;
@@ -25,7 +26,9 @@ pub use advise::{
     Finding, Goal, NewType, Query, advise, advise_merging, asked_columns, column_bytes, main_codec,
 };
 #[cfg(feature = "fs")]
-pub use diff::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+pub use diff::{
+    Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows, with_fitting_int96,
+};
 pub use layout::{ColumnBounds, FileLayout, FilePart, PageFacts, PartKind, column_bounds, file_layout};
 #[cfg(feature = "fs")]
 pub use reencode::{ColumnSource, EncoderMemory, Reencoder};

@@ -20,6 +20,7 @@
 
 mod args;
 mod completion;
+mod distinct_from;
 mod disk_tables;
 mod file_url;
 mod files_table;

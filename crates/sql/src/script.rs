@@ -1,6 +1,7 @@
 //! Statements of a text, one after the other.
 
 use crate::args::{CommandLine, Explain, Format};
+use crate::distinct_from::with_tight_operands;
 use crate::file_url::with_exact_targets;
 use crate::format;
 use datafusion::dataframe::DataFrame;
@@ -15,6 +16,7 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
     let statements: VecDeque<_> = DFParser::parse_sql(text)?;
     let mut is_written = false;
     for statement in statements {
+        let statement = with_tight_operands(statement);
         let plan = with_exact_targets(ctx.state().statement_to_plan(statement).await?)?;
         // A plan of what there is only once the statement before has run.
         let gives_rows = !matches!(plan, LogicalPlan::Ddl(_) | LogicalPlan::Statement(_));

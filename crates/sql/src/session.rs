@@ -16,6 +16,8 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
         SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
     // DataFusion 55's heap of groups loses groups beside NaN, and panics with `DISTINCT`.
     config.options_mut().optimizer.enable_topk_aggregation = false;
+    // Without one, `timestamptz '..+05'` is a time of no zone, and columns are compared with it as the clock of their own zone shows it.
+    config.options_mut().execution.time_zone = Some("+00:00".to_owned());
     // Folders are listed anew by each statement: files come and go while a session lasts.
     let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
     if let Some(bytes) = args.memory_limit {
@@ -68,7 +70,22 @@ fn stored_as(location: &str) -> &'static str {
 mod tests {
     use super::*;
     use clap::Parser;
+    use datafusion::arrow::util::display::array_value_to_string;
     use datafusion::arrow::util::pretty::pretty_format_batches;
+
+    #[tokio::test]
+    async fn times_with_a_zone_are_instants() {
+        let ctx = local(&CommandLine::parse_from(["marquetry-sql"])).unwrap();
+        let berlin = "arrow_cast('2020-01-01T00:30:00', 'Timestamp(Millisecond, Some(\"Europe/Berlin\"))')";
+        let sql = format!(
+            "select {berlin} < timestamptz '2020-01-01 00:00:00+00', {berlin} = timestamptz '2019-12-31 18:30:00-05', \
+             arrow_typeof(timestamptz '2020-01-01 00:00:00+05')"
+        );
+        let batches = ctx.sql(&sql).await.unwrap().collect().await.unwrap();
+        let shown = |column: usize| array_value_to_string(batches[0].column(column), 0).unwrap();
+        assert_eq!([shown(0), shown(1)], ["true", "true"]);
+        assert!(shown(2).contains("+00:00"), "{}", shown(2));
+    }
 
     #[tokio::test]
     async fn groups_beside_nan_are_in_order() {

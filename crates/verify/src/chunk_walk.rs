@@ -307,6 +307,10 @@ impl ChunkWalk<'_, '_> {
             }
         }
         if max_def == 0 {
+            if self.pages.may_hide_levels(start) {
+                let page = self.pages.data(start, max_rep, max_def)?;
+                self.pages.recycle(page.values);
+            }
             return Ok(Some((Levels::zero(), Levels::zero(), None)));
         }
         if let Some(levels) = self.stored_levels(start) {

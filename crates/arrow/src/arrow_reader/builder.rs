@@ -315,8 +315,14 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
     }
 
-    /// A unit that holds the chosen INT96 timestamps, if the options ask for one that fits.
-    pub(crate) fn fitting_int96(&self) -> Result<Int96Unit> {
+    /// The unit of INT96 timestamps: the finest that holds all that are chosen, if the options ask for [`Int96Unit::Auto`], and what they
+    /// ask for if not.
+    ///
+    /// Who reads a file in parts, or several files as one, asks for that of all, as each part by itself may get another one:
+    /// [`Int96Unit::coarser`] is that of two parts.
+    ///
+    /// Fails where reading these columns fails.
+    pub fn fitting_int96(&self) -> Result<Int96Unit> {
         let (metadata, mut options) = (&self.metadata.metadata, self.metadata.options.clone());
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
         int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?;

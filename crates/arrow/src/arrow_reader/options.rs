@@ -47,7 +47,15 @@ pub enum Int96Unit {
 
 impl Int96Unit {
     /// The unit that holds the values of both, if each holds those of a part.
-    pub(crate) fn coarser(self, other: Int96Unit) -> Int96Unit {
+    ///
+    /// ```
+    /// use arrow_schema::TimeUnit;
+    /// use marquetry_arrow::arrow_reader::Int96Unit;
+    /// let coarse = Int96Unit::Unit(TimeUnit::Microsecond);
+    /// assert_eq!(Int96Unit::Nanoseconds.coarser(coarse), coarse);
+    /// ```
+    #[must_use]
+    pub fn coarser(self, other: Int96Unit) -> Int96Unit {
         match (self, other) {
             (Int96Unit::Unit(a), Int96Unit::Unit(b)) => Int96Unit::Unit(a.min(b)),
             (Int96Unit::Unit(unit), _) | (_, Int96Unit::Unit(unit)) => Int96Unit::Unit(unit),

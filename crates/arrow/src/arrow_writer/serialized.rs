@@ -1,7 +1,9 @@
 //! A file whose column chunks are made elsewhere, by the names of the `parquet` crate.
 
 use super::column_chunk::ArrowColumnChunk;
+use super::copied_types::{check_page_types, page_types};
 use super::held_memory::HeldMemory;
+use crate::schema::copied::PageTypes;
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::metrics::{WriteCounters, WriteMetrics};
@@ -30,6 +32,8 @@ pub struct SerializedFileWriter<W: Write + Send> {
     safe_rows: u64,
     /// For each column, how the encoding of its latest chunk was chosen.
     decisions: Vec<EncodingDecision>,
+    /// As what copied pages are read, once there are some.
+    page_types: Option<PageTypes>,
     failed: bool,
 }
 
@@ -41,7 +45,8 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         sorting: Option<Vec<SortingColumn>>,
     ) -> Self {
         let decisions = vec![EncodingDecision::default(); schema.columns().len()];
-        SerializedFileWriter { file, schema, orders, sorting, safe_rows: 0, decisions, failed: false }
+        let (page_types, failed) = (None, false);
+        SerializedFileWriter { file, schema, orders, sorting, safe_rows: 0, decisions, page_types, failed }
     }
 
     /// The Parquet schema of the file.
@@ -72,7 +77,8 @@ impl<W: Write + Send> SerializedFileWriter<W> {
     /// bloom filters go with them as far as they can be trusted. `metadata` is the footer of `source`, `row_group` a number
     /// in it.
     ///
-    /// Fails if the other file has another schema, or its columns in another order; if a chunk is encrypted, or damaged where
+    /// Fails if the other file has another schema, or its columns in another order; if its values would be others by the stored Arrow
+    /// schema of this one, as [`check_copied`](super::check_copied) says; if a chunk is encrypted, or damaged where
     /// it has to be looked at; and if there is no such row group.
     ///
     /// ```
@@ -101,6 +107,11 @@ impl<W: Write + Send> SerializedFileWriter<W> {
     ) -> Result<()> {
         self.check_usable()?;
         let copied = copy_row_group(source, metadata, row_group, &self.schema, Some(&self.orders))?;
+        let types = match &mut self.page_types {
+            Some(types) => types,
+            none => none.insert(page_types(&self.schema, self.file.key_values())?),
+        };
+        check_page_types(types, metadata)?;
         self.write_row_group(copied.rows, copied.chunks, Some(copied.sorting))?;
         self.checkpoint_if_due()
     }
@@ -181,6 +192,7 @@ impl<W: Write + Send> SerializedFileWriter<W> {
 
     /// Adds a pair to the file's key-value metadata.
     pub fn append_key_value_metadata(&mut self, pair: KeyValue) {
+        self.page_types = None;
         self.file.add_key_value(pair);
     }
 

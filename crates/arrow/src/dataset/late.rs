@@ -113,7 +113,7 @@ impl Dataset<dyn AsyncSource> {
     /// [`schema`](Self::schema) does. Fails as that does, and if there is a limit or an offset.
     pub async fn split(&self, parts: usize) -> Result<Vec<Self>> {
         self.check_parts()?;
-        Ok(self.parts_of(&self.plan().await?.evolution, parts))
+        self.parts_of(&self.plan().await?.evolution, parts)
     }
 
     /// How many rows [`stream`](Self::stream) will give, if footers tell, which are all fetched: `None` if there is a filter, or

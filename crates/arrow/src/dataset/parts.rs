@@ -14,7 +14,7 @@ impl Dataset {
     /// Fails as [`schema`](Dataset::schema) does, and if there is a limit or an offset, which parts would have to share.
     pub fn split(&self, parts: usize) -> Result<Vec<Dataset>> {
         self.check_parts()?;
-        Ok(self.parts_of(&self.plan()?.evolution, parts))
+        self.parts_of(&self.plan()?.evolution, parts)
     }
 
     /// How many rows [`batches`](Dataset::batches) will give, if footers tell, which are all read: `None` if there is a filter, or
@@ -45,17 +45,23 @@ impl<S: ?Sized> Dataset<S> {
         }
     }
 
-    pub(super) fn parts_of(&self, evolution: &Evolution, parts: usize) -> Vec<Self> {
+    pub(super) fn parts_of(&self, evolution: &Evolution, parts: usize) -> Result<Vec<Self>> {
         let files = &self.choice.files;
+        let types = self.choice.key_types(evolution)?;
         let parts = parts.clamp(1, files.len());
         let part = |first: usize| {
             let mut part = self.clone();
             part.choice.files = files.iter().skip(first).step_by(parts).cloned().collect();
-            // Types are those that the keys have in all files.
-            part.choice.partition_types.clear();
+            // Types are those that the keys have in all files: from fewer of them others may be guessed.
+            let has_key = |key: &String| part.choice.files.iter().any(|file| file.partition(key).is_some());
+            part.choice.partition_types = types
+                .iter()
+                .filter(|(key, _)| has_key(key))
+                .map(|(key, of)| (key.clone(), of.clone()))
+                .collect();
             part.evolve(evolution.clone())
         };
-        (0..parts).map(part).collect()
+        Ok((0..parts).map(part).collect())
     }
 
     pub(super) fn do_footers_tell_rows(&self) -> bool {

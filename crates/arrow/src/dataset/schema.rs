@@ -12,6 +12,7 @@ use crate::arrow_reader::{
     ProjectionMask, is_variant_path,
 };
 use crate::evolution::{Evolution, MatchBy, is_same_column, union};
+use crate::schema::value_type;
 use arrow_array::{ArrayRef, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
@@ -136,8 +137,9 @@ impl Choice {
     /// The plan, if it takes no file.
     pub(super) fn plan_of_evolution(&self) -> Result<Option<Plan>> {
         let Some(evolution) = &self.evolution else { return Ok(None) };
-        let mut keys = self.keys()?;
-        let all_keys = keys.clone();
+        let (mut keys, types) = (self.keys()?, self.key_types(evolution)?);
+        let mut all_keys = keys.clone();
+        all_keys.iter_mut().for_each(|key| key.data_type = types[&key.name].clone());
         keys.retain_mut(|key| match evolution.schema().field_with_name(&key.name) {
             Ok(field) => {
                 key.data_type = field.data_type().clone();
@@ -294,6 +296,16 @@ impl Choice {
             return Err(Error::argument(format!("no partition {name}=.. has the type that is given")));
         }
         Ok(keys)
+    }
+
+    /// The types by which predicates compare the keys of all files: those of the wanted schema, where it has them.
+    pub(super) fn key_types(&self, evolution: &Evolution) -> Result<HashMap<String, DataType>> {
+        let of_key = |key: Key| {
+            let wanted = evolution.schema().field_with_name(&key.name);
+            let data_type = wanted.map_or(key.data_type, |field| value_type(field.data_type()).clone());
+            (key.name, data_type)
+        };
+        Ok(self.keys()?.into_iter().map(of_key).collect())
     }
 
     /// The predicate whose paths mean the same in each file: what they mean first of all that some file has.

@@ -3,6 +3,7 @@
 //! One program, as linking takes longer than running: tests that measure a whole process are programs of their own beside it.
 
 mod content_defined;
+mod copied_types;
 mod host_write;
 mod level_runs;
 mod mixed_types;

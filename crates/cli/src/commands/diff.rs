@@ -14,7 +14,9 @@ use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::Int96Unit;
 use marquetry::errors::Error;
 use marquetry_core::predicate::names_of;
-use marquetry_inspect::{Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows};
+use marquetry_inspect::{
+    Aspect, DiffFile, DiffOptions, Difference, RowsDiff, diff_footers, diff_rows, with_fitting_int96,
+};
 use marquetry_text::format::column::Column;
 use marquetry_text::format::json::write_lines;
 use serde_json::{Value, json};
@@ -74,6 +76,8 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
         let key = key.iter().map(|name| names_of(name).join("."));
         let mut options = DiffOptions::default().with_key(key).with_samples(args.samples);
         options.columns = all_columns(args.columns.as_ref());
+        // Rows are shown as they are compared.
+        let (left, right) = with_fitting_int96(&left, &right, &options)?;
         let diff = diff_rows(&left, &right, &options)?;
         let samples = Samples::read(&left, &right, &diff)?;
         rows = Some((diff, samples));
@@ -99,9 +103,10 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
 }
 
 fn open(path: &Path) -> Result<DiffFile, Error> {
-    let options = keys::reader_options().with_text(StringLayout::Utf8View).with_int96(Int96Unit::Nanoseconds);
-    let opened = remote::source(path).and_then(|source| DiffFile::open(source, options));
-    opened.map_err(|error| error.in_file(file_name::shown(path)))
+    let options = keys::reader_options().with_text(StringLayout::Utf8View).with_int96(Int96Unit::Auto);
+    let (opened, name) = (remote::source(path), file_name::shown(path));
+    let opened = opened.and_then(|source| DiffFile::open(source, options));
+    Ok(opened.map_err(|error| error.in_file(name.clone()))?.with_name(name))
 }
 
 /// The rows that are shown.
@@ -281,7 +286,8 @@ pub(crate) const DIFF_HELP: &str = "\
 Without --rows footers are compared: schemas, key-value metadata, statistics, and the layout (row groups, codecs, encodings, sizes,
 indexes). With --rows schemas, metadata and all rows are: each file is read once, in bounded memory, and how rows are stored makes no
 difference. Without --key a row is in both files if all its values are; where the files have equally many rows, one that took the
-place of another is a change. - are rows of the left file only, + of the right one, ~ changes; rows are numbered from 0.
+place of another is a change. INT96 timestamps that nanoseconds do not reach are compared in the finest unit that holds the column's of
+both files. - are rows of the left file only, + of the right one, ~ changes; rows are numbered from 0.
 
 The exit code is 0 if the files are the same, 1 if they differ, 2 if they cannot be compared.
 

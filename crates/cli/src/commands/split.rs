@@ -6,6 +6,7 @@ use crate::keys::EncryptArgs;
 use crate::metrics::MetricsArgs;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
+use crate::printable::printable;
 use crate::remote;
 use crate::rewrite::{
     ColumnLog, EncoderMemory, Footer, GeoPart, Input, OutputFile, Reencoder, codec_of, column_orders,
@@ -60,8 +61,8 @@ encoded again with the same codec, unless --whole-row-groups.
 All names are checked before anything is written. Each file appears once it is complete; after a failure those before it
 stay.
 
-JSON: one object for each file, {file, rows, row_groups, copied, size}; `copied` is how many of its row groups are the
-input's.
+JSON: one object for each file, {file, rows, row_groups, copied, size, notes}; `copied` is how many of its row groups are the
+input's, `notes` tell what of the input is left out.
 
 Examples:
   marquetry split wines.parquet --rows 1000000
@@ -97,9 +98,10 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     let encryption = args.encrypt.properties()?;
     let mut cutter = Cutter { open: None, input: &input, encryption, overwrite: args.overwrite };
     let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
-    let mut written = Vec::new();
+    let (mut written, mut notes) = (Vec::new(), Vec::new());
     for (name, part) in names.iter().zip(&parts) {
-        let (size, metrics) = cutter.write(name, part)?;
+        let mut log = ColumnLog::new(input.metadata.schema().num_columns());
+        let (size, metrics) = cutter.write(name, part, &mut log)?;
         written.push(metrics);
         let rows: u64 = part.iter().map(|piece| piece.rows.end - piece.rows.start).sum();
         let copied = part.iter().filter(|piece| piece.is_whole).count();
@@ -107,6 +109,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
         match output.is_json() {
             true => output.json(&json!({
                 "file": file, "rows": rows, "row_groups": part.len(), "copied": copied, "size": size,
+                "notes": log.json(),
             }))?,
             false => table.row([
                 file,
@@ -116,9 +119,12 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
                 size.to_string(),
             ]),
         }
+        // Each once, though most are true of all files.
+        notes.extend(log.notes().into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
     }
     if !output.is_json() {
         table.print(output)?;
+        notes.iter().try_for_each(|note| output.line(format!("note: {}", printable(note))))?;
     }
     args.metrics.tell_read(&args.input, &input.counters.snapshot(), output)?;
     names
@@ -182,7 +188,12 @@ struct Cutter<'a> {
 
 impl Cutter<'_> {
     /// Writes one file. Returns its size, and what it cost.
-    fn write(&mut self, path: &Path, part: &[Piece]) -> Result<(u64, WriteMetrics), Failure> {
+    fn write(
+        &mut self,
+        path: &Path,
+        part: &[Piece],
+        log: &mut ColumnLog,
+    ) -> Result<(u64, WriteMetrics), Failure> {
         let metadata = &self.input.metadata;
         let columns = metadata.schema().num_columns();
         let inputs = std::slice::from_ref(self.input);
@@ -191,7 +202,8 @@ impl Cutter<'_> {
         if !has_order && part.iter().any(|piece| !piece.is_whole) {
             orders = Some(vec![ColumnOrder::TypeOrder; columns]);
         }
-        let mut footer = Footer::of(self.input, &mut ColumnLog::new(columns));
+        let mut footer = Footer::of(self.input, log);
+        log.note_filters(inputs, self.encryption.as_ref().map(|of| of.dialect()));
         // What it says is known once the rows of the part are.
         let geo = geo_of_input(self.input);
         if geo.is_some() {
@@ -207,7 +219,11 @@ impl Cutter<'_> {
             let mut chunks = Vec::new();
             for column in 0..columns {
                 let mut chunk = match piece.is_whole {
-                    true => self.input.copy(piece.row_group, column, &CopySettings::default())?.chunk,
+                    true => {
+                        let copied = self.input.copy(piece.row_group, column, &CopySettings::default())?;
+                        log.copied(column, &copied);
+                        copied.chunk
+                    }
                     false => self.cut(piece, column, orders.as_deref(), &mut memory)?,
                 };
                 if piece.is_whole && !has_order && orders.is_some() {

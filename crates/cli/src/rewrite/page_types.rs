@@ -62,7 +62,8 @@ pub(crate) fn check_appended(metadata: &ParquetMetaData, input: &Input, log: &mu
 
 /// With what would help.
 fn refused(error: Error, input: &Input) -> Error {
-    let hint = "bring the files to one type with marquetry convert, or their writer, before";
+    // INT96 in two units is among these: what holds all of them is not known before all are read.
+    let hint = "pages are copied as they are: marquetry convert --union-by-name encodes the rows of several files as one table";
     let column = error.place().column.clone().unwrap_or_default();
     Error::argument(format!("{}; {hint}", error.message())).in_column(column).in_file(input.name())
 }

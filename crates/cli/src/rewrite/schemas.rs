@@ -61,10 +61,17 @@ pub(crate) fn leaf_map(first: &Schema, other: &Schema, same: Same) -> Result<Vec
         };
         return Err(Error::argument(format!("has another schema: {shown}{more}")));
     }
-    let places: HashMap<_, usize> =
-        other.columns().iter().enumerate().map(|(i, leaf)| (leaf.path(), i)).collect();
+    let columns = other.columns();
+    // Of columns that have one name, only their places say which is which.
+    if same == Same::Exactly {
+        return Ok((0..columns.len()).collect());
+    }
+    let places: HashMap<_, usize> = columns.iter().enumerate().map(|(i, leaf)| (leaf.path(), i)).collect();
     let found = first.columns().iter().map(|leaf| places.get(leaf.path()).copied());
-    found.collect::<Option<_>>().ok_or_else(|| Error::argument("has several columns of the same name"))
+    let found: Option<Vec<usize>> = found.collect();
+    // A place that two have is that of one of them.
+    let is_each_once = |found: &Vec<usize>| found.iter().collect::<HashSet<_>>().len() == columns.len();
+    found.filter(is_each_once).ok_or_else(|| Error::argument("has several columns of the same name"))
 }
 
 /// The same, where a difference is the error of the file `name`, and says what would help.

@@ -5,11 +5,13 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BinaryArray, Date64Array, DictionaryArray, DurationMillisecondArray, DurationSecondArray,
     FixedSizeListArray, Int32Array, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
-    Time32MillisecondArray, Time32SecondArray, TimestampMillisecondArray, TimestampSecondArray,
+    Time32MillisecondArray, Time32SecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray, TimestampSecondArray,
 };
 use arrow_schema::Schema;
 use marquetry::arrow::ArrowWriter;
 use marquetry::file::metadata::ParquetMetaData;
+use marquetry::file::properties::{StoredForms, WriterProperties};
 use marquetry::file::{LocalFile, read_metadata};
 use marquetry::internals::format::KeyValue;
 use serde_json::{Value, json};
@@ -143,6 +145,34 @@ fn merged_pages_have_one_meaning() {
     let text = write(&folder, "t.parquet", Arc::new(StringArray::from(vec!["c"])));
     assert!(success(&["merge", &words, &text, &out, "--overwrite"]).contains("none is kept"));
     assert!(metadata(&out).value_of("ARROW:schema").is_none());
+}
+
+/// What holds the values of INT96 in two units is not known before all are read: not by a copy, but by what encodes them.
+#[test]
+fn int96_in_two_units_is_encoded_again() {
+    let folder = Folder::new("merge-int96");
+    let write = |name: &str, column: ArrayRef| {
+        let batch = RecordBatch::try_from_iter([("c", column)]).expect("a batch");
+        let forms = StoredForms::default().with_int96_timestamps(true);
+        let properties = WriterProperties::builder().set_stored_forms(forms).build();
+        let path = folder.path(name);
+        let file = fs::File::create(&path).expect("a file");
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("a writer");
+        writer.write(&batch).expect("rows");
+        writer.close().expect("a file");
+        path
+    };
+    let micros = write("us.parquet", Arc::new(TimestampMicrosecondArray::from(vec![1_500])));
+    let nanos = write("ns.parquet", Arc::new(TimestampNanosecondArray::from(vec![7])));
+    let out = folder.path("out.parquet");
+    for [first, other] in [[&micros, &nanos], [&nanos, &micros]] {
+        let (code, errors) = failure(&["merge", first, other, &out]);
+        assert_eq!((code, errors.len()), (2, 1), "{errors:?}");
+        assert!(errors[0].contains("marquetry convert --union-by-name"), "{errors:?}");
+        success(&["convert", "--union-by-name", first, other, &folder.path("all.parquet"), "--overwrite"]);
+        let all = rows(&folder.path("all.parquet"));
+        assert!(all.contains("00:00:00.000000007") && all.contains("00:00:00.0015"), "{all}");
+    }
 }
 
 /// pandas writes the number of rows into its metadata, which the stored Arrow schema has, too.

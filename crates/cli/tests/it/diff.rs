@@ -2,7 +2,11 @@
 
 use crate::command::{Folder, everything, success, wines};
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, RecordBatch};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float32Array, Float64Array, RecordBatch, TimestampMicrosecondArray,
+};
+use marquetry::arrow::ArrowWriter;
+use marquetry::file::properties::{StoredForms, WriterProperties};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -127,4 +131,37 @@ fn a_variant_that_is_shredded_otherwise_is_not_compared() {
     }
     let (_, found) = diff(&["--rows", &shredded, &shredded]);
     assert_eq!(found["rows"]["not_compared"], json!([]));
+}
+
+/// INT96 as Spark writes it: no unit is stored.
+fn int96(folder: &Folder, name: &str, micros: &[i64]) -> String {
+    let times: ArrayRef = Arc::new(TimestampMicrosecondArray::from(micros.to_vec()));
+    let batch = RecordBatch::try_from_iter([("t", times)]).unwrap();
+    let forms = StoredForms::default().with_int96_timestamps(true);
+    let properties = WriterProperties::builder().set_stored_forms(forms).set_arrow_schema(false);
+    let properties = properties.set_max_row_group_row_count(Some(2)).build();
+    let path = folder.path(name);
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    path
+}
+
+/// The years 2024, 1001 and 9999.
+#[test]
+fn timestamps_beyond_nanoseconds_are_compared_and_shown() {
+    let folder = Folder::new("diff-int96");
+    let (near, early, late) = (1_704_067_200_000_000, -30_578_688_000_000_000, 253_402_225_200_000_000);
+    let left = int96(&folder, "left.parquet", &[near, near, early, late]);
+    assert_eq!(everything(&["diff", "--rows", &left, &left]), (Some(0), String::new()));
+    let right = int96(&folder, "right.parquet", &[near, near + 1, early, late]);
+    let (code, text) = everything(&["diff", "--rows", &left, &right]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("1 changed") && text.contains("~ 1: t:"), "{text}");
+    assert!(text.contains(r#""2024-01-01T00:00:00" -> "2024-01-01T00:00:00.000001""#), "{text}");
+    let near = int96(&folder, "near.parquet", &[near, near]);
+    let (code, text) = everything(&["diff", "--rows", &left, &near]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains(r#"- 2: {"t":"1001-01-01T00:00:00"}"#) && !text.contains('~'), "{text}");
 }

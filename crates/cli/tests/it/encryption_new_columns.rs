@@ -189,6 +189,17 @@ fn no_bloom_filters_for_duckdb() {
         assert!(told.contains("bloom filters are left out"), "{told}");
         assert_eq!(filters(), (2, 2));
     }
+    // Whether row groups are copied or cut.
+    for rows in ["3", "2"] {
+        let parts = ["split", &plain, "--rows", rows, "--out-dir", &folder.path(""), "--overwrite"];
+        let parts = [&parts[..], &["--encrypt-file", &duckdb]].concat();
+        let told = success(&parts);
+        assert_eq!(told.matches("note: bloom filters are left out").count(), 1, "{told}");
+        let told = success(&[&parts[..], &["--format", "json"]].concat());
+        assert!(told.lines().all(|file| file.contains("bloom filters are left out")), "{told}");
+        let told = success(&parts[..7]);
+        assert!(!told.contains("note"), "{told}");
+    }
     let told = success(&[&["append", &out, &plain, "--plain-inputs"], &dialect[..]].concat());
     assert!(told.contains("bloom filters are left out"), "{told}");
     assert_eq!(filters(), (4, 4));

@@ -199,6 +199,10 @@ impl FileEdit {
     /// Fails if the other file has another schema, or its columns in another order; if a chunk is encrypted without a key, or damaged
     /// where it has to be looked at; and if there is no such row group.
     ///
+    /// Schemas are Parquet's here: the Arrow types that files store beside them are not compared, and those of this file stay. Where
+    /// the other one may have others, such as durations in another unit, its values would be read as others: ask
+    /// `check_copied` of `marquetry_arrow::arrow_writer` before, with [`metadata`](Self::metadata) and the other footer.
+    ///
     /// ```
     /// use marquetry_base::Limits;
     /// use marquetry_core::io::{FileEdit, LocalFile, read_metadata};

@@ -2,6 +2,7 @@
 
 use super::buffers::PageBuffers;
 use super::checksum::{Checksum, check};
+use super::hidden_levels::{check_no_levels, has_hidden_levels, is_worth_a_look, plain_len, says_levels};
 use super::located_header::{LocatedHeader, size};
 use super::page_decryptor::PageDecryptor;
 use super::page_options::PageOptions;
@@ -32,6 +33,8 @@ pub struct PageReader {
     /// Where the last page ends at the latest, if that is known.
     last_end: u64,
     counts_dictionaries: bool,
+    /// Whether the writer leaves nothing behind the values of its pages.
+    fills_pages: bool,
     /// What opens pages and headers, if they are encrypted.
     decryptor: Option<PageDecryptor>,
     /// Memory of the dictionary.
@@ -81,10 +84,13 @@ impl PageReader {
         let decryptor = PageDecryptor::of_chunk(chunk, range.start)?;
         // QUIRK: DuckDB leaves out of sizes what encryption adds.
         let last_end = if range.is_empty() || decryptor.is_some() { u64::MAX } else { range.end };
+        let is_fastparquet = chunk.created_by().is_some_and(|name| name.starts_with("fastparquet"));
         Ok(PageReader {
             read_ahead: ReadAhead::new(source, options.limits.memory.clone(), end, &buffers),
             last_end,
-            counts_dictionaries: !chunk.created_by().is_some_and(|name| name.starts_with("fastparquet")),
+            counts_dictionaries: !is_fastparquet,
+            // QUIRK: fastparquet writes eight zeros behind the values of each page.
+            fills_pages: !is_fastparquet,
             decryptor,
             options,
             codec: chunk.codec()?,
@@ -293,6 +299,12 @@ impl PageReader {
         page.map_err(|error| start.place(error))
     }
 
+    /// Whether a page of a column that by the schema has no levels is worth to be read only because it may have some, which
+    /// [`data`](Self::data) refuses.
+    pub fn may_hide_levels(&self, start: &LocatedHeader) -> bool {
+        self.fills_pages && is_worth_a_look(start, self.codec, self.physical)
+    }
+
     /// Takes back the memory of a page for the next one, unless something still refers to it.
     pub fn recycle(&mut self, page: PaddedBytes) {
         match page.try_into_vec() {
@@ -334,6 +346,9 @@ impl PageReader {
         let (def, def_len) = Levels::v1(header.definition_level_encoding.0, &rest, max_def, num_values)
             .map_err(|error| in_levels("definition", error))?;
         let values = rest.slice(def_len..rest.len());
+        if max_def == 0 && self.fills_pages && says_levels(header) {
+            check_no_levels(values.as_slice(), num_values, header.encoding.0, self.physical)?;
+        }
         Ok(DataPage { num_values, max_values: num_values, encoding: header.encoding.0, rep, def, values })
     }
 
@@ -349,6 +364,9 @@ impl PageReader {
         let nulls = size(header.num_nulls, "DataPageHeaderV2.num_nulls")?;
         let rep_len = size(header.repetition_levels_byte_length, "repetition_levels_byte_length")?;
         let def_len = size(header.definition_levels_byte_length, "definition_levels_byte_length")?;
+        if max_def == 0 && def_len > 0 && nulls > 0 {
+            return Err(has_hidden_levels());
+        }
         let stored = self.verified(start)?;
         let levels = rep_len + def_len;
         let (Some(stored_values), Some(values_len)) =
@@ -413,14 +431,7 @@ impl PageReader {
     /// Fails if a page of `n` values is far larger than they can be in any encoding, levels included: it would be decompressed
     /// for nothing. Strings have any size.
     pub(super) fn check_claim(&self, start: &LocatedHeader, n: usize) -> Result<()> {
-        let width = match self.physical {
-            PhysicalType::Boolean => 1,
-            PhysicalType::Int32 | PhysicalType::Float => 4,
-            PhysicalType::Int64 | PhysicalType::Double => 8,
-            PhysicalType::Int96 => 12,
-            PhysicalType::FixedLenByteArray(width) => width,
-            PhysicalType::ByteArray => return Ok(()),
-        };
+        let Some(width) = plain_len(1, self.physical) else { return Ok(()) };
         let len = start.uncompressed_len();
         let most = n.saturating_mul(width.saturating_add(BYTES_BESIDE_VALUE)).saturating_mul(2);
         match len > most.saturating_add(BYTES_BESIDE_VALUES) {

@@ -180,6 +180,11 @@ impl<W: Write> FileWriter<W> {
         self.settings.key_values.push(pair);
     }
 
+    /// The file's key-value metadata so far.
+    pub fn key_values(&self) -> &[format::KeyValue] {
+        &self.settings.key_values
+    }
+
     /// Whether [`FileSettings::checkpoint_every`] asks for a checkpoint behind the last row group. `filling` are the
     /// bytes of one that could be ended for it.
     pub fn is_checkpoint_due(&self, filling: u64) -> bool {

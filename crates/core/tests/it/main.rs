@@ -12,6 +12,7 @@ mod copy;
 mod fields;
 mod file_edit;
 mod footer;
+mod hidden_levels;
 mod layers;
 mod logical;
 mod nesting;

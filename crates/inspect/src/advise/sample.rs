@@ -4,6 +4,7 @@ use super::finding::Confidence;
 use super::measure::column_bytes;
 use super::sampled_columns::SampledColumns;
 use super::time_left::TimeLeft;
+use crate::columns::with_wide_keys;
 use crate::reencode::ColumnSource;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_data::ArrayData;
@@ -47,7 +48,9 @@ pub(super) struct MeasuredFile {
 /// How Arrow sees the file, whose INT96 timestamps have this unit.
 fn arrow_metadata(input: &ColumnSource, int96: Int96Unit) -> Result<ArrowReaderMetadata> {
     let options = ArrowReaderOptions::new().with_int96(int96).with_text(StringLayout::Utf8View);
-    ArrowReaderMetadata::try_new(input.metadata.clone(), options)
+    // Rows of several batches become one.
+    let metadata = ArrowReaderMetadata::try_new(input.metadata.clone(), options.clone())?;
+    Ok(with_wide_keys(metadata, &options)?.0)
 }
 
 /// A reader of the columns of `mask` in some rows, `batch_rows` at once.

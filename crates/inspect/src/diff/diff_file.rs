@@ -2,7 +2,9 @@
 
 use super::row_hash::{add_column, hashes};
 use super::row_sink::RowSink;
-use arrow_array::{Array, RecordBatch};
+use crate::columns::{with_types, with_wide_keys};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -10,21 +12,54 @@ use marquetry_arrow::arrow_reader::{
 };
 use marquetry_base::{Error, ErrorKind, Result, SharedExecutor};
 use marquetry_core::source::Source;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A file whose rows are compared with those of another one.
 #[derive(Clone)]
 pub struct DiffFile {
-    source: Arc<dyn Source>,
+    pub(crate) source: Arc<dyn Source>,
     pub(crate) metadata: ArrowReaderMetadata,
+    pub(crate) options: ArrowReaderOptions,
+    /// Types that columns are read as, by path.
+    pub(crate) types: HashMap<String, DataType>,
+    name: Option<Arc<str>>,
 }
 
 impl DiffFile {
-    /// Reads the footer. What `options` say of text, time zones and damage counts.
+    /// Reads the footer. What `options` say of text, time zones, INT96 and damage counts.
     pub fn open(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
-        let metadata = ArrowReaderMetadata::load(source.clone(), options)?;
-        Ok(DiffFile { source, metadata })
+        let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
+        let (metadata, types) = with_wide_keys(metadata, &options)?;
+        Ok(DiffFile { source, metadata, options, types, name: None })
+    }
+
+    /// The file read with other options, and some columns as other types.
+    pub(super) fn read_as(
+        &self,
+        options: ArrowReaderOptions,
+        changed: HashMap<String, DataType>,
+    ) -> Result<Self> {
+        let mut types = self.types.clone();
+        types.extend(changed);
+        let metadata = self.metadata.with_options(with_types(options.clone(), types.clone()));
+        let metadata = metadata.map_err(|error| self.named(error))?;
+        Ok(DiffFile { metadata, options, types, ..self.clone() })
+    }
+
+    /// Names the file in errors of reading it.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<Arc<str>>) -> Self {
+        DiffFile { name: Some(name.into()), ..self }
+    }
+
+    /// The error, which names the file if it has a name.
+    pub(crate) fn named(&self, error: Error) -> Error {
+        match &self.name {
+            Some(name) => error.in_file(name.clone()),
+            None => error,
+        }
     }
 
     /// The footer.
@@ -32,7 +67,7 @@ impl DiffFile {
         &self.metadata
     }
 
-    fn builder(&self, columns: &[String]) -> Result<ParquetRecordBatchReaderBuilder<Arc<dyn Source>>> {
+    fn builder(&self, columns: &[String]) -> Result<Builder> {
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_metadata(
             self.source.clone(),
             self.metadata.clone(),
@@ -42,6 +77,10 @@ impl DiffFile {
 
     /// The rows of these numbers, which ascend, with these columns.
     pub fn rows_at(&self, rows: &[u64], columns: &[String]) -> Result<RecordBatch> {
+        self.read_at(rows, columns).map_err(|error| self.named(error))
+    }
+
+    fn read_at(&self, rows: &[u64], columns: &[String]) -> Result<RecordBatch> {
         let total = self.metadata.metadata().num_rows() as usize;
         let ranges = rows.iter().map(|row| *row as usize..*row as usize + 1);
         let selection = RowSelection::from_consecutive_ranges(ranges, total);
@@ -50,7 +89,7 @@ impl DiffFile {
         while let Some(batch) = reader.next_batch() {
             batches.push(batch?);
         }
-        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        let schema = reader.schema();
         concat_batches(&schema, &batches).map_err(|error| {
             Error::caused_by(ErrorKind::Corrupt, "rows of several batches do not fit together", error)
         })
@@ -61,8 +100,16 @@ impl DiffFile {
         columns: &[String],
         threads: usize,
         executor: &SharedExecutor,
-    ) -> Result<ParquetRecordBatchReader> {
-        self.builder(columns)?.with_threads(threads).with_shared_executor(executor.clone()).build()
+    ) -> Result<FileRows> {
+        let reader = self
+            .builder(columns)
+            .and_then(|builder| builder.with_threads(threads).with_shared_executor(executor.clone()).build());
+        self.file_rows(reader)
+    }
+
+    fn file_rows(&self, reader: Result<ParquetRecordBatchReader>) -> Result<FileRows> {
+        let reader = reader.map_err(|error| self.named(error))?;
+        Ok(FileRows { reader, file: self.clone() })
     }
 
     /// The same of some rows, which begin with a row group.
@@ -72,7 +119,7 @@ impl DiffFile {
         rows: Range<u64>,
         threads: usize,
         executor: &SharedExecutor,
-    ) -> Result<ParquetRecordBatchReader> {
+    ) -> Result<FileRows> {
         let (mut groups, mut first) = (Vec::new(), 0u64);
         for group in self.metadata.metadata().row_groups() {
             if rows.contains(&first) && group.num_rows() > 0 {
@@ -80,17 +127,15 @@ impl DiffFile {
             }
             first = first.saturating_add(group.num_rows());
         }
-        let builder = self.builder(columns)?.with_row_groups(groups).with_batch_size(BATCH_ROWS);
-        builder.with_threads(threads).with_shared_executor(executor.clone()).build()
+        let reader = self.builder(columns).and_then(|builder| {
+            let builder = builder.with_row_groups(groups).with_batch_size(BATCH_ROWS);
+            builder.with_threads(threads).with_shared_executor(executor.clone()).build()
+        });
+        self.file_rows(reader)
     }
 
     /// Logs a hash of each row, and of its key if there is any.
-    pub(crate) fn scan<L: RowSink>(
-        &self,
-        mut reader: ParquetRecordBatchReader,
-        key: &[String],
-        mut log: L,
-    ) -> Result<L> {
+    pub(crate) fn scan<L: RowSink>(&self, mut reader: FileRows, key: &[String], mut log: L) -> Result<L> {
         while let Some(batch) = reader.next_batch() {
             let (keys, rows) = DiffFile::hashes(&batch?, key);
             log.add(&keys, &rows)?;
@@ -105,6 +150,25 @@ impl DiffFile {
             key => row_hashes(batch, |name| key.iter().any(|key| key == name)),
         };
         (keys, row_hashes(batch, |_| true))
+    }
+}
+
+type Builder = ParquetRecordBatchReaderBuilder<Arc<dyn Source>>;
+
+/// Rows of a file in the reading.
+pub(crate) struct FileRows {
+    reader: ParquetRecordBatchReader,
+    file: DiffFile,
+}
+
+impl FileRows {
+    pub(crate) fn schema(&self) -> SchemaRef {
+        RecordBatchReader::schema(&self.reader)
+    }
+
+    /// The next rows. Errors name the file.
+    pub(crate) fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+        Some(self.reader.next_batch()?.map_err(|error| self.file.named(error)))
     }
 }
 

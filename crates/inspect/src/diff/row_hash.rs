@@ -320,7 +320,8 @@ fn sized(start: usize, len: usize) -> std::ops::Range<usize> {
     start..start + len
 }
 
-fn nanoseconds(unit: TimeUnit) -> i64 {
+/// How many nanoseconds a unit has.
+pub(super) fn nanoseconds(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1_000_000_000,
         TimeUnit::Millisecond => 1_000_000,

@@ -1,20 +1,19 @@
 //! Compares the rows of two files.
 
+use super::compared_columns::comparable;
 use super::diff_file::{DiffFile, column_hashes};
 use super::in_place::Places;
+use super::int96::in_common_units;
 use super::options::DiffOptions;
 use super::pairing::Unpaired;
 use super::parted_log::PartedLog;
-use super::row_hash::are_comparable;
 use super::row_log::RowLog;
 use super::row_sink::RowSink;
 use super::rows_diff::RowsDiff;
 use super::{keyed, multiset, pairing, side_by_side};
-use crate::columns::{Column, columns};
-use arrow_array::RecordBatchReader;
 use marquetry_base::{Error, Result, available_threads, parallel_map};
 use marquetry_core::write::SealedSpills;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// In what the rows of two files differ.
@@ -31,10 +30,14 @@ use std::sync::Arc;
 /// Files that have equally many rows are compared side by side first, and nothing of their rows is kept. Where rows were put in or left out,
 /// both files are read in turn, and little of their rows is kept while few differ: half a million.
 ///
+/// INT96 timestamps that nanoseconds do not reach are compared where the options of both files ask for
+/// [`Int96Unit::Auto`](marquetry_arrow::arrow_reader::Int96Unit::Auto): a column in the finest unit that holds what it has in both files.
+/// It is read once more for that.
+///
 /// Rows are compared by hashes of 64 bits: that a difference is not seen has a probability of 2^-64 for each. Memory: some 100 MB,
 /// whatever the files have; more goes to [`DiffOptions::spill_store`].
 ///
-/// Fails where reading fails, if no column can be compared, if a column of the key is none that both files have at the top level, and if a
+/// Fails where reading fails, if a column of INT96 timestamps has some that need nanoseconds, and some that nanoseconds do not reach, if no column can be compared, if a column of the key is none that both files have at the top level, and if a
 /// key is not unique.
 ///
 /// ```
@@ -49,6 +52,7 @@ use std::sync::Arc;
 /// ```
 pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Result<RowsDiff> {
     let (names, not_compared) = comparable(left, right, options)?;
+    let (left, right) = &in_common_units(left, right, &names)?;
     let options = &with_secrets_kept(left, right, options);
     let mut diff = RowsDiff { columns: names, not_compared, ..RowsDiff::default() };
     let mut changed = match options.key.is_empty() {
@@ -210,42 +214,6 @@ fn scan<L: RowSink + Send + 'static>(
     let mut logs = scanned.into_iter();
     let mut next = || logs.next().unwrap_or_else(|| Err(Error::argument("two files are compared")));
     Ok([next()?, next()?])
-}
-
-/// The leaves that both files have, in the left one's order, and those that cannot be compared.
-fn comparable(
-    left: &DiffFile,
-    right: &DiffFile,
-    options: &DiffOptions,
-) -> Result<(Vec<String>, Vec<String>)> {
-    let chosen = options.columns.as_deref();
-    let (lefts, rights) = (columns(&left.metadata, chosen)?, columns(&right.metadata, chosen)?);
-    let types: HashMap<&str, _> =
-        rights.iter().map(|column| (column.path.as_str(), column.field.data_type())).collect();
-    let is_comparable = |column: &Column| {
-        let other = types.get(column.path.as_str());
-        other.is_some_and(|other| are_comparable(column.field.data_type(), other))
-    };
-    let known: HashSet<&str> = lefts.iter().map(|column| column.path.as_str()).collect();
-    let is_new = |column: &&Column| !known.contains(column.path.as_str());
-    let (names, others): (Vec<&Column>, Vec<&Column>) =
-        lefts.iter().partition(|column| is_comparable(column));
-    let others: Vec<&Column> = others.into_iter().chain(rights.iter().filter(is_new)).collect();
-    // Parts of a VARIANT that is shredded in two ways say nothing by themselves.
-    let unlike: HashSet<&str> = others.iter().filter_map(|column| column.variant.as_deref()).collect();
-    let is_at = |path: &str, variant: &str| {
-        path.strip_prefix(variant).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let is_whole = |column: &&Column| unlike.iter().any(|variant| is_at(&column.path, variant));
-    let mut seen = HashSet::new();
-    let others = others.iter().map(|column| column.variant.as_ref().unwrap_or(&column.path).clone());
-    let others: Vec<String> = others.filter(|path| seen.insert(path.clone())).collect();
-    let names = names.into_iter().filter(|column| !is_whole(column));
-    let names: Vec<String> = names.map(|column| column.path.clone()).collect();
-    if names.is_empty() && !(lefts.is_empty() && rights.is_empty()) {
-        return Err(Error::argument("the files have no column that can be compared"));
-    }
-    Ok((names, others))
 }
 
 /// How many of the changed rows differ in each column, and how many rows were looked at.

@@ -1,13 +1,11 @@
 //! A file in the reading: the hashes of a batch, of which some may have been compared.
 
-use super::diff_file::DiffFile;
+use super::diff_file::{DiffFile, FileRows};
 use super::key_order::KeyOrder;
-use arrow_array::RecordBatchReader;
-use marquetry_arrow::arrow_reader::ParquetRecordBatchReader;
 use marquetry_base::Result;
 
 pub(crate) struct Side {
-    reader: ParquetRecordBatchReader,
+    reader: FileRows,
     key: Vec<String>,
     /// Whether keys ascend or descend, where that is watched.
     pub(crate) order: Option<KeyOrder>,
@@ -20,7 +18,7 @@ pub(crate) struct Side {
 
 impl Side {
     /// From row `first` on.
-    pub(crate) fn new(reader: ParquetRecordBatchReader, key: &[String], first: u64) -> Self {
+    pub(crate) fn new(reader: FileRows, key: &[String], first: u64) -> Self {
         let (keys, rows) = (Vec::new(), Vec::new());
         Side { reader, key: key.to_vec(), order: None, keys, rows, at: 0, first }
     }

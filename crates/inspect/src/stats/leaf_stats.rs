@@ -40,11 +40,7 @@ pub(crate) struct LeafStats {
 impl LeafStats {
     /// For a column that is read as this type, of which dictionaries and runs have the type of their values.
     pub(crate) fn new(data_type: &DataType) -> Self {
-        let data_type = match data_type {
-            DataType::Dictionary(_, values) => values.as_ref().clone(),
-            DataType::RunEndEncoded(_, values) => values.data_type().clone(),
-            other => other.clone(),
-        };
+        let data_type = plain_type(data_type);
         let values = Values::new(&data_type);
         LeafStats { data_type, values, nulls: 0, count: 0, lists: None, dictionary: None }
     }
@@ -123,7 +119,13 @@ impl LeafStats {
     }
 
     /// Adds what another part of the column has. Both were flushed.
-    pub(crate) fn merge(&mut self, other: LeafStats) {
+    ///
+    /// Fails if it was read as another type: its numbers would mean something else.
+    pub(crate) fn merge(&mut self, other: LeafStats) -> Result<()> {
+        if self.data_type != other.data_type {
+            let (a, b) = (&self.data_type, &other.data_type);
+            return Err(Error::argument(format!("parts of a column were read as {a} and as {b}")));
+        }
         self.nulls += other.nulls;
         self.count += other.count;
         if let Some(lists) = other.lists {
@@ -135,8 +137,19 @@ impl LeafStats {
             (Values::Wide(mine), Values::Wide(others)) => mine.merge(others),
             (Values::Widest(mine), Values::Widest(others)) => mine.merge(others),
             (Values::Strings(mine), Values::Strings(others)) => mine.merge(others),
+            // Values of one type are counted in one form.
             _ => {}
         }
+        Ok(())
+    }
+}
+
+/// The type of the values that dictionaries and runs stand for.
+pub(crate) fn plain_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values.as_ref().clone(),
+        DataType::RunEndEncoded(_, values) => values.data_type().clone(),
+        other => other.clone(),
     }
 }
 
@@ -354,6 +367,15 @@ mod tests {
             let Values::Signed(numbers) = &stats.values else { panic!("integers") };
             assert_eq!((numbers.count, numbers.bounds), (2, Some((5, 5))));
         }
+    }
+
+    #[test]
+    fn numbers_of_another_type_are_not_added() {
+        let micros = DataType::Timestamp(arrow_schema::TimeUnit::Microsecond, None);
+        let nanos = DataType::Timestamp(arrow_schema::TimeUnit::Nanosecond, None);
+        let error = LeafStats::new(&micros).merge(LeafStats::new(&nanos)).unwrap_err();
+        assert!(error.message().contains("were read as Timestamp"), "{error}");
+        LeafStats::new(&micros).merge(LeafStats::new(&micros)).unwrap();
     }
 
     #[test]

@@ -6,19 +6,20 @@
 use super::column::ColumnStats;
 use super::finish::finish;
 use super::leaf_arrays::leaf_arrays;
-use super::leaf_stats::LeafStats;
+use super::leaf_stats::{LeafStats, plain_type};
 use super::options::StatsOptions;
-use crate::columns::{Column, columns};
+use crate::columns::{Column, columns, with_types, with_wide_keys};
+use crate::int96::fitting_int96;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, ProjectionMask,
+    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, ParquetRecordBatchReaderBuilder, ProjectionMask,
 };
 use marquetry_base::{Error, Result, available_threads, parallel_map};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
 use marquetry_format::{Encoding, PageType};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// What the columns of a file hold, found by reading them once.
@@ -72,17 +73,36 @@ pub fn table_stats<'n>(
     options: ArrowReaderOptions,
     stats: &StatsOptions,
 ) -> Result<Vec<ColumnStats>> {
-    let mut files = files.into_iter();
-    let Some((name, source)) = files.next() else { return Ok(Vec::new()) };
-    let (first, columns) = File::open(source, &options, stats)?;
-    let (mut opened, mut names) = (vec![first], vec![name]);
-    for (name, source) in files {
-        let file =
-            File::open(source, &options, stats).and_then(|(file, others)| file.numbered(&columns, others));
-        opened.push(file.map_err(|error| error.in_file(name))?);
-        names.push(name);
+    let (names, sources): (Vec<&str>, Vec<_>) = files.into_iter().unzip();
+    let named = |error: Error, file: usize| match names.len() {
+        1 => error,
+        _ => error.in_file(names[file]),
+    };
+    let mut footers = Vec::with_capacity(sources.len());
+    for (i, source) in sources.iter().enumerate() {
+        let footer = ArrowReaderMetadata::load(source.clone(), options.clone());
+        footers.push(footer.map_err(|error| named(error, i))?);
     }
-    let files = Arc::new(opened);
+    let mut options = options;
+    let unit = one_int96_unit(&sources, &footers, &options, stats);
+    if let Some(unit) = unit.map_err(|(error, i)| named(error, i))? {
+        options = options.with_int96(unit);
+        for (i, footer) in footers.iter_mut().enumerate() {
+            *footer = footer.with_options(options.clone()).map_err(|error| named(error, i))?;
+        }
+    }
+    let (mut files, mut first) = (Vec::with_capacity(sources.len()), None::<Vec<Column>>);
+    for (i, (source, footer)) in sources.into_iter().zip(footers).enumerate() {
+        let opened = File::open(source, footer, &options, stats).and_then(|(file, columns)| match &first {
+            Some(first) => file.numbered(first, columns),
+            None => {
+                first = Some(columns);
+                Ok(file)
+            }
+        });
+        files.push(opened.map_err(|error| named(error, i))?);
+    }
+    let (Some(columns), files) = (first, Arc::new(files)) else { return Ok(Vec::new()) };
     let parts_of_columns = parts_of(&columns);
     let groups = |file: &File| file.metadata.metadata().num_row_groups();
     let all_groups: usize = files.iter().map(groups).sum();
@@ -109,17 +129,38 @@ pub fn table_stats<'n>(
         });
         let mut merged: Vec<Vec<LeafStats>> = window.iter().map(|leaves| nothing(leaves)).collect();
         for (i, file, gathered) in results {
-            let gathered = gathered.map_err(|error| match names.len() {
-                1 => error,
-                _ => error.in_file(names[file]),
+            let merged = gathered.and_then(|parts| {
+                merged[i].iter_mut().zip(parts).try_for_each(|(all, part)| all.merge(part))
             });
-            merged[i].iter_mut().zip(gathered?).for_each(|(all, part)| all.merge(part));
+            merged.map_err(|error| named(error, file))?;
         }
         for (leaf, gathered) in window.iter().copied().flatten().zip(merged.into_iter().flatten()) {
             said.push(finish(&leaf.path, &leaf.field, gathered, stats.most_common));
         }
     }
     Ok(said)
+}
+
+/// The unit of INT96 timestamps, if one is to be found that fits: that of all files, as numbers of several units cannot be compared.
+/// Fails with the number of the file.
+fn one_int96_unit(
+    sources: &[Arc<dyn Source>],
+    footers: &[ArrowReaderMetadata],
+    options: &ArrowReaderOptions,
+    stats: &StatsOptions,
+) -> Result<Option<Int96Unit>, (Error, usize)> {
+    let mut unit = None;
+    if options.int96() != Int96Unit::Auto {
+        return Ok(unit);
+    }
+    for (i, (source, footer)) in sources.iter().zip(footers).enumerate() {
+        let fitting = columns(footer, stats.columns.as_deref())
+            .and_then(|columns| fitting_int96(source, footer, columns.iter().map(|column| column.number)));
+        if let Some(fitting) = fitting.map_err(|error| (error, i))? {
+            unit = Some(unit.map_or(fitting, |unit: Int96Unit| unit.coarser(fitting)));
+        }
+    }
+    Ok(unit)
 }
 
 /// Columns of the table that are read together: each by itself, but many where there are very many, as each reader looks at the whole
@@ -152,10 +193,10 @@ struct File {
 impl File {
     fn open(
         source: Arc<dyn Source>,
+        metadata: ArrowReaderMetadata,
         options: &ArrowReaderOptions,
         stats: &StatsOptions,
     ) -> Result<(Self, Vec<Column>)> {
-        let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
         let columns = columns(&metadata, stats.columns.as_deref())?;
         let metadata = with_dictionaries(metadata, options.clone(), &columns)?;
         Ok((File { source, metadata, numbers: None }, columns))
@@ -163,22 +204,23 @@ impl File {
 
     /// Finds the columns of the first file among those of this one.
     fn numbered(mut self, first: &[Column], columns: Vec<Column>) -> Result<Self> {
-        let by_path: HashMap<&str, &Column> =
-            columns.iter().map(|column| (column.path.as_str(), column)).collect();
+        // Of several columns of one name, the first is the first of the other file.
+        let mut by_path: HashMap<&str, VecDeque<&Column>> = HashMap::new();
+        columns.iter().for_each(|column| by_path.entry(&column.path).or_default().push_back(column));
         let mut numbers = HashMap::new();
         for column in first {
             let path = &column.path;
-            let here = by_path.get(path.as_str());
+            let here = by_path.get_mut(path.as_str()).and_then(VecDeque::pop_front);
             let here =
                 here.ok_or_else(|| Error::argument(format!("has no column {path}, as other files have")))?;
-            let (a, b) = (column.field.data_type(), here.field.data_type());
+            // How wide the keys of a dictionary are makes no difference.
+            let [a, b] = [column, here].map(|column| plain_type(column.field.data_type()));
             if a != b {
                 return Err(Error::argument(format!("column {path} is {b}, and {a} in other files")));
             }
             numbers.insert(column.number, here.number);
         }
-        let known: HashSet<&str> = first.iter().map(|column| column.path.as_str()).collect();
-        if let Some(more) = columns.iter().find(|column| !known.contains(column.path.as_str())) {
+        if let Some(more) = columns.iter().find(|column| !by_path[column.path.as_str()].is_empty()) {
             return Err(Error::argument(format!("has a column {}, which other files have not", more.path)));
         }
         self.numbers = Some(numbers).filter(|numbers| numbers.iter().any(|(a, b)| a != b));
@@ -237,17 +279,18 @@ fn with_dictionaries(
     options: ArrowReaderOptions,
     columns: &[Column],
 ) -> Result<ArrowReaderMetadata> {
-    let mut types = HashMap::new();
+    let (metadata, mut types) = with_wide_keys(metadata, &options)?;
+    let wide = types.len();
     for column in columns.iter().filter(|column| may_be_dictionary(column.field.data_type())) {
         if has_dictionaries_only(metadata.metadata(), column.number)? {
             let values = Box::new(column.field.data_type().clone());
             types.insert(column.path.clone(), DataType::Dictionary(Box::new(DataType::Int32), values));
         }
     }
-    if types.is_empty() {
+    if types.len() == wide {
         return Ok(metadata);
     }
-    let options = options.with_type_hook(move |leaf| types.get(&**leaf.dotted()).cloned());
+    let options = with_types(options, types);
     // Where the reader has no dictionaries of a type, values are read one by one.
     Ok(metadata.with_options(options).unwrap_or(metadata))
 }

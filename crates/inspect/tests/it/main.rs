@@ -5,5 +5,7 @@
 mod advise;
 mod advise_wide;
 mod diff;
+mod int96;
 mod layout;
+mod narrow_keys;
 mod stats;

@@ -10,7 +10,7 @@ use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::arrow_writer::ArrowWriter;
 use marquetry_core::source::Source;
 use marquetry_core::write::WriterProperties;
-use marquetry_inspect::{ColumnStats, StatsOptions, column_stats, footer_stats};
+use marquetry_inspect::{ColumnStats, StatsOptions, column_stats, footer_stats, table_stats};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -310,4 +310,24 @@ fn runs_are_counted_by_their_values() {
             array.as_string::<i32>().value(i).to_owned()
         });
     }
+}
+
+/// Parquet allows that: each is a column of its own, in every file of a table.
+#[test]
+fn columns_of_one_name_stay_apart() {
+    let numbers = |values: [i64; 3]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let schema = arrow_schema::Schema::new(
+        ["a", "a", "b"]
+            .map(|name| arrow_schema::Field::new(name, arrow_schema::DataType::Int64, false))
+            .to_vec(),
+    );
+    let columns = vec![numbers([1, 2, 5]), numbers([3, 4, 6]), numbers([7, 8, 9])];
+    let file = written(&RecordBatch::try_new(Arc::new(schema), columns).unwrap(), 10, true);
+    let files = ["one", "other"].map(|name| (name, Arc::new(file.clone()) as Arc<dyn Source>));
+    let stats = table_stats(files, ArrowReaderOptions::new(), &StatsOptions::default()).unwrap();
+    let bounds =
+        stats.iter().map(|column| column.bounds.as_ref().unwrap().as_primitive::<Int64Type>().values());
+    let bounds: Vec<&[i64]> = bounds.map(|bounds| &**bounds).collect();
+    assert_eq!(bounds, [[1, 5], [3, 6], [7, 9]]);
+    assert!(stats.iter().all(|column| column.distinct.unwrap().count == 3));
 }

@@ -9,6 +9,7 @@ mod corpus;
 mod cuts;
 
 mod damage;
+mod hidden_levels;
 mod page_statistics;
 mod sample;
 mod schemas;

@@ -1,8 +1,11 @@
 //! Any bytes are verified without a panic, and damage of pages with a checksum is found.
 
+use crate::chunk::{PLAIN, RLE_DICTIONARY};
 use crate::make::Make;
 use crate::{broken, file_rules, found_at_each_level, report, value_rules};
 use bytes::Bytes;
+use marquetry_codec::Codec;
+use marquetry_format::Repetition;
 use marquetry_verify::{Level, VerifyOptions, verify};
 use std::sync::Arc;
 
@@ -54,5 +57,31 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(one.pages, 310);
     for threads in [2, 3, 16] {
         assert_eq!(run(threads), one);
+    }
+}
+
+/// One bit of a footer makes a column required. Its pages tell that they have levels: numbers by their length, others once they are
+/// decompressed.
+#[test]
+fn levels_in_a_required_column_are_found() {
+    for (codec, encoding, levels) in [
+        (Codec::Uncompressed, PLAIN, &[Level::Default, Level::Deep][..]),
+        (Codec::Zstd, PLAIN, &[Level::Default, Level::Deep]),
+        (Codec::Uncompressed, RLE_DICTIONARY, &[Level::Default, Level::Deep]),
+        (Codec::Zstd, RLE_DICTIONARY, &[Level::Deep]),
+    ] {
+        let mut make = Make::optional();
+        (make.layout.codec, make.layout.encoding) = (codec, encoding);
+        let good = make.good();
+        let broken_file =
+            good.edited(|made| made.file.metadata.schema[1].repetition_type = Some(Repetition::REQUIRED));
+        for level in levels {
+            assert!(report(&make.good().finish(), *level).findings.is_empty(), "{codec:?} {encoding}");
+            let report = report(&broken_file, *level);
+            let found = report.findings.iter().find(|finding| finding.rule.id == "page-unreadable");
+            let found = found.unwrap_or_else(|| panic!("{codec:?} {encoding}: {report:?}"));
+            assert!(found.message.contains("has definition levels"), "{}", found.message);
+            assert_eq!(found.place.page, Some(usize::from(encoding == RLE_DICTIONARY)));
+        }
     }
 }
