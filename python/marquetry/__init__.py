@@ -36,8 +36,9 @@ from ._errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
-from ._file import Dataset, File, Stream, Table, dataset, open
+from ._file import Dataset, File, Table, dataset, open
 from ._marquetry import Batch, Schema, __version__
+from ._stream import Stream
 from ._writer import Writer, append, create, write
 
 __all__ = [

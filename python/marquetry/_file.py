@@ -9,17 +9,13 @@ from . import _marquetry
 from ._filters import predicate
 from ._marquetry import Batch, FileContent, FileDecryptionProperties, Schema
 from ._show import html_of_file, html_of_schema, text_of_schema
+from ._stream import Stream
 
 if TYPE_CHECKING:
-    import asyncio
-    import sys
-
     from .encryption import FileEncryption
     from .metadata import FileMetaData
 
     Filter = Any
-    if sys.version_info >= (3, 11):
-        from typing import Self
 
 
 class Table:
@@ -32,7 +28,7 @@ class Table:
     """
 
     def __init__(self, data: Any) -> None:
-        self._table = data if isinstance(data, _marquetry.Table) else _marquetry.Table(data)
+        self._table = data if isinstance(data, _marquetry.Table) else _marquetry.Table(own_stream(data))
 
     @property
     def num_rows(self) -> int:
@@ -116,101 +112,11 @@ def _of_ipc(contents: bytes) -> Table:
         return Table(reader.read_all())
 
 
-class Stream:
-    """Batches that are read as they are asked for. It can be read once, by iteration or by whom it is handed to.
-
-    >>> import marquetry
-    >>> with marquetry.open(WINES).stream(batch_size=80) as stream:
-    ...     [batch.num_rows for batch in stream]
-    [80, 80, 40]
-
-    In a coroutine of :mod:`asyncio`, ``async for`` reads it, and other coroutines run meanwhile:
-
-    >>> import asyncio
-    >>> async def count():
-    ...     async with marquetry.open(WINES).stream(batch_size=80) as stream:
-    ...         return [batch.num_rows async for batch in stream]
-    >>> asyncio.run(count())
-    [80, 80, 40]
-    """
-
-    def __init__(self, stream: _marquetry.Stream) -> None:
-        self._stream = stream
-        # The batch that is being read for a coroutine.
-        self._pending: asyncio.Future[Batch | None] | None = None
-        self._is_awaited = False
-
-    @property
-    def schema(self) -> Schema:
-        """The Arrow schema."""
-        return self._stream.schema
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Batch:
-        return self._stream.__next__()
-
-    def close(self) -> None:
-        """Stops reading."""
-        self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Batch:
-        import asyncio
-
-        if self._pending is None:
-            self._pending = asyncio.get_running_loop().run_in_executor(None, self._next_or_none)
-        if self._is_awaited:
-            raise RuntimeError("another coroutine waits for a batch of this stream")
-        self._is_awaited = True
-        try:
-            # A coroutine that is cancelled leaves the batch to whoever asks next.
-            batch = await asyncio.shield(self._pending)
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
-            self._pending = None
-            raise
-        finally:
-            self._is_awaited = False
-        self._pending = None
-        if batch is None:
-            raise StopAsyncIteration
-        return batch
-
-    def _next_or_none(self) -> Batch | None:
-        # A future cannot hold StopIteration.
-        return next(self._stream, None)
-
-    async def aclose(self) -> None:
-        """Stops reading, once the batch that is being read is there."""
-        import asyncio
-
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            await asyncio.wait([pending])
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    def __arrow_c_schema__(self) -> object:
-        return self._stream.__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._stream.__arrow_c_stream__(requested_schema)
+def own_stream(data: Any) -> Any:
+    """The extension's stream of what is ours, and what is another library's as it is: Arrow's C streams hand over the text of an error only."""
+    if isinstance(data, Stream):
+        return data._stream
+    return data._whole()._stream if isinstance(data, (File, Dataset)) else data
 
 
 def _scan(options: dict[str, Any], filter: Filter, of: File | Dataset) -> dict[str, Any]:
@@ -354,7 +260,10 @@ class File:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """All rows, read anew each time."""
-        return self.stream(batch_size=65536).__arrow_c_stream__(requested_schema)
+        return self._whole().__arrow_c_stream__(requested_schema)
+
+    def _whole(self) -> Stream:
+        return self.stream(batch_size=65536)
 
     def __reduce__(self) -> Any:
         return _opened, (self._source, self._options)
@@ -468,7 +377,10 @@ class Dataset:
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.stream(batch_size=65536).__arrow_c_stream__(requested_schema)
+        return self._whole().__arrow_c_stream__(requested_schema)
+
+    def _whole(self) -> Stream:
+        return self.stream(batch_size=65536)
 
     def __reduce__(self) -> Any:
         return _dataset_of, (self._arguments, self._options)

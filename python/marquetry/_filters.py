@@ -145,13 +145,21 @@ def _quoted(name: str) -> str:
 # the order of its parts, and whose columns have the literals.
 
 
+def _shown(expression: Any) -> str:
+    try:
+        return str(expression)
+    except UnicodeDecodeError:
+        # pyarrow cuts long ones, also within a character.
+        return "a long one"
+
+
 class Program:
     """What an expression of pyarrow is made of."""
 
     def __init__(self, expression: Any, schema: Callable[[], Any] | None = None) -> None:
         self._pairs, self._literals = _program(expression)
         self._schema = schema
-        self._shown = str(expression)
+        self._expression = expression
         self._parser: _Parser | None = None
 
     def _parsed(self) -> _Parser:
@@ -159,7 +167,7 @@ class Program:
             self._parser = _Parser(self._pairs, self._literals, self._schema)
             self._parser.root = self._parser.part()
             if self._parser.at < len(self._pairs):
-                raise ValueError(f"an expression that is not understood: {self._shown}")
+                raise ValueError(f"an expression that is not understood: {_shown(self._expression)}")
         return self._parser
 
     def text(self) -> str:

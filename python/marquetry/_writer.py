@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _marquetry
 from ._errors import make
+from ._file import own_stream
 from ._text_metadata import check_metadata, check_pairs
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Writer:
         """
         check_names(data)
         check_metadata(data)
-        self._writer.write(data, None, progress)
+        self._writer.write(own_stream(data), None, progress)
 
     def flush(self) -> None:
         """Ends the row group."""
@@ -166,7 +167,7 @@ def append(
             raise ValueError("a file cannot be appended to itself")
     check_names(data)
     check_metadata(data)
-    footer = _marquetry.append(os.fspath(path), data, is_file, _properties(options), copy, decryption, progress)
+    footer = _marquetry.append(os.fspath(path), own_stream(data), is_file, _properties(options), copy, decryption, progress)
     return FileMetaData._of(footer)
 
 
@@ -179,7 +180,7 @@ def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = 
     """
     check_names(data)
     check_metadata(data)
-    schema = data
+    data = schema = own_stream(data)
     if not hasattr(data, "__arrow_c_schema__"):
         # It says its schema when it is read.
         data = schema = _marquetry.Stream(data)

@@ -3,6 +3,7 @@
 use crate::capsule::import_batches;
 use crate::conform::conform;
 use crate::encryption::Decryption;
+use crate::ending::Callee;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::properties::properties;
@@ -71,6 +72,7 @@ pub(crate) fn append(
         })?
     } else {
         let batches = import_batches(data)?;
+        let progress = progress.map(Callee::new);
         let properties = properties(Options::new(py, options)?)?.set_cancel_token(cancel.clone()).build();
         run(py, &cancel, || {
             let mut rows = Rows::new(open()?, reader, properties)?;
@@ -80,7 +82,7 @@ pub(crate) fn append(
                 rows.write(&batch).map_err(|error| error.in_file(path.display().to_string()))?;
                 taken += batch.num_rows();
                 if let Some(progress) = &progress {
-                    let call = Python::attach(|py| progress.call1(py, (taken,)).map(drop));
+                    let call = progress.with(|progress| progress.call1((taken,)).map(drop));
                     call.map_err(crate::errors::from_python)?;
                 }
             }

@@ -3,7 +3,8 @@
 //! Nothing is copied in either direction. The PyCapsule protocol says what may be relied on: a capsule of the right name holds a
 //! valid struct of the C data interface, which whoever takes it moves out, and marks as released.
 
-use crate::errors::arrow_to_python;
+use crate::ending::{Call, reopen};
+use crate::errors::{arrow_to_python, shown};
 use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::pyarrow_reader::PyarrowReader;
@@ -19,7 +20,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::CStr;
-use std::ptr::NonNull;
+use std::mem;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -68,7 +70,10 @@ impl Guarded {
         // Before PyO3 takes the thread for attached, and gives back what it owes.
         let lock = Lock::taken();
         let attached = match &lock {
-            Some(_) => Python::try_attach(|py| work.take().map(|work| py.detach(work))),
+            Some(_) => Python::try_attach(|py| {
+                reopen(py);
+                work.take().map(|work| py.detach(work))
+            }),
             None => None,
         };
         drop(lock);
@@ -108,8 +113,7 @@ impl Iterator for Guarded {
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
         let next = Self::detached(|| guarded(|| reader.next().transpose().map_err(Error::from)));
-        next.map_err(|error| ArrowError::ExternalError(error.to_string().replace('\0', "\\0").into()))
-            .transpose()
+        next.map_err(|error| ArrowError::ExternalError(shown(&error).replace('\0', "\\0").into())).transpose()
     }
 }
 
@@ -128,6 +132,7 @@ impl Drop for Guarded {
 
 /// The schema that `object` has by `__arrow_c_schema__`.
 pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
+    let _call = Call::begin()?;
     // As its batches have it: Arrow's export forgets that the keys of a map are sorted.
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return Ok(stream.get().batch_schema());
@@ -153,6 +158,7 @@ fn of_metadata(error: ArrowError) -> ArrowError {
 
 /// The batches that `object` has by `__arrow_c_stream__` or `__arrow_c_array__`.
 pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader> {
+    let _call = Call::begin()?;
     let py = object.py();
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return stream.get().take(py);
@@ -203,6 +209,8 @@ impl Stream {
     /// The next batch; `None` at the end.
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(get_next) = self.stream.get_next else { return Err(no_callback("get_next")) };
+        // The other library may call Python.
+        let _call = Call::begin().map_err(|at_exit| ArrowError::ExternalError(Box::new(at_exit)))?;
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as for the schema; `&mut self` keeps other threads away.
         if unsafe { get_next(&mut self.stream, &mut array) } != 0 {
@@ -213,6 +221,17 @@ impl Stream {
         }
         // SAFETY: arrays of a stream are valid, and of its schema, by the protocol.
         unsafe { batch_of(array, &self.schema) }.map(Some)
+    }
+}
+
+impl Drop for Stream {
+    /// What releases it may be code of Python, too.
+    fn drop(&mut self) {
+        let stream = mem::replace(&mut self.stream, FFI_ArrowArrayStream::empty());
+        match Call::begin() {
+            Ok(_call) => drop(stream),
+            Err(_) => mem::forget(stream),
+        }
     }
 }
 
@@ -282,14 +301,14 @@ fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
 fn take_schema(capsule: &Bound<'_, PyAny>) -> PyResult<FFI_ArrowSchema> {
     let pointer: NonNull<FFI_ArrowSchema> = pointer(capsule, SCHEMA)?;
     // SAFETY: as for streams; the empty one that takes its place is a released one.
-    Ok(unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowSchema::empty()) })
+    Ok(unsafe { ptr::replace(pointer.as_ptr(), FFI_ArrowSchema::empty()) })
 }
 
 fn take_array(capsules: &Bound<'_, PyTuple>) -> PyResult<(FFI_ArrowSchema, FFI_ArrowArray)> {
     let schema = take_schema(&capsules.get_item(0)?)?;
     let pointer: NonNull<FFI_ArrowArray> = pointer(&capsules.get_item(1)?, ARRAY)?;
     // SAFETY: as for streams; the empty one that takes its place is a released one.
-    Ok((schema, unsafe { std::ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) }))
+    Ok((schema, unsafe { ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) }))
 }
 
 fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {

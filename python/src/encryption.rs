@@ -1,5 +1,6 @@
 //! Keys of encrypted files, in objects that show nothing of them.
 
+use crate::ending::Callee;
 use crate::errors::{from_python, to_python};
 use crate::options::Options;
 use marquetry::errors::{Error, Result};
@@ -73,7 +74,8 @@ pub(crate) fn decryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) 
     let mut keys = match (footer_key, retriever) {
         (Some(key), None) => FileDecryptionProperties::builder(key),
         (key, retriever) => {
-            let keys = FileDecryptionProperties::with_key_retriever(Arc::new(Retriever(retriever)));
+            let keys =
+                FileDecryptionProperties::with_key_retriever(Arc::new(Retriever(retriever.map(Callee::new))));
             key.into_iter().fold(keys, |keys, key| keys.with_footer_key(key))
         }
     };
@@ -149,17 +151,19 @@ fn dialect(name: &str) -> Result<EncryptionDialect> {
 }
 
 /// A callable of Python that gives the key of which a file has the metadata, or `None`.
-struct Retriever(Option<Py<PyAny>>);
+struct Retriever(Option<Callee>);
 
 impl KeyRetriever for Retriever {
     fn retrieve_key(&self, key_metadata: &[u8]) -> Result<Vec<u8>> {
         let found = match &self.0 {
             None => None,
-            Some(callable) => Python::attach(|py| {
-                let found = callable.bind(py).call1((PyBytes::new(py, key_metadata),))?;
-                key_bytes("the key retriever", &found)
-            })
-            .map_err(from_python)?,
+            Some(callable) => {
+                let found = callable.with(|callable| {
+                    let found = callable.call1((PyBytes::new(callable.py(), key_metadata),))?;
+                    key_bytes("the key retriever", &found)
+                });
+                found.map_err(from_python)?
+            }
         };
         let none = || Error::encrypted(format!("no key was given for {}", shown_metadata(key_metadata)));
         found.ok_or_else(none)

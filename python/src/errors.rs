@@ -3,6 +3,8 @@
 //! The classes are Python's (`marquetry/_errors.py`); what an error says crosses as plain values. An exception of a file object's
 //! own passes through the engine inside an error, and comes out as itself.
 
+use crate::ending::Call;
+use crate::work::guarded;
 use arrow_schema::ArrowError;
 use marquetry::errors::{Error, ErrorKind};
 use pyo3::prelude::*;
@@ -14,6 +16,10 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if let Some(original) = exception_within(py, error) {
         return original;
     }
+    let _call = match Call::begin() {
+        Ok(call) => call,
+        Err(at_exit) => return at_exit,
+    };
     let place = error.place();
     let made = py.import("marquetry._errors").and_then(|module| {
         let (kind, message, text) = (error.kind().name(), error.message(), error.to_string());
@@ -42,6 +48,12 @@ pub(crate) fn from_python(exception: PyErr) -> Error {
 /// The same, for traits of the standard library.
 pub(crate) fn io_from_python(exception: PyErr) -> io::Error {
     io::Error::other(exception)
+}
+
+/// What `error` says, without the interpreter's lock: an exception within it is asked, unless Python ends.
+pub(crate) fn shown(error: &Error) -> String {
+    let text = Call::begin().ok().and_then(|_call| guarded(|| Ok(error.to_string())).ok());
+    text.unwrap_or_else(|| error.message().to_owned())
 }
 
 fn exception_within(py: Python<'_>, error: &Error) -> Option<PyErr> {

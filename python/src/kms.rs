@@ -3,6 +3,7 @@
 //! Python is asked by whichever thread needs a key, and has its lock for as long as it is asked.
 
 use crate::encryption::{Decryption, Encryption, key_bytes, with_form};
+use crate::ending::Callee;
 use crate::errors::{from_python, to_python};
 use crate::options::Options;
 use marquetry::errors::{Error, Result};
@@ -18,13 +19,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A `KmsClient` of Python.
-struct Client(Py<PyAny>);
+struct Client(Callee);
 
 impl KmsClient for Client {
     fn wrap_key(&self, key: &[u8], master_key_id: &str) -> Result<String> {
-        Python::attach(|py| {
-            let client = self.0.bind(py);
-            let wrapped = client.call_method1("wrap_key", (PyBytes::new(py, key), master_key_id))?;
+        let wrapped = self.0.with(|client| {
+            let key = PyBytes::new(client.py(), key);
+            let wrapped = client.call_method1("wrap_key", (key, master_key_id))?;
             if let Ok(bytes) = wrapped.cast::<PyBytes>() {
                 return Ok(String::from_utf8(bytes.as_bytes().to_vec())?);
             }
@@ -32,20 +33,19 @@ impl KmsClient for Client {
                 Ok(text) => Ok(text.to_str()?.to_owned()),
                 Err(_) => Err(wrong_type("wrap_key", &wrapped)),
             }
-        })
-        .map_err(from_python)
+        });
+        wrapped.map_err(from_python)
     }
 
     fn unwrap_key(&self, wrapped_key: &str, master_key_id: &str) -> Result<Vec<u8>> {
-        Python::attach(|py| {
-            let client = self.0.bind(py);
+        let key = self.0.with(|client| {
             let key = client.call_method1("unwrap_key", (wrapped_key, master_key_id))?;
             if let Ok(text) = key.cast::<PyString>() {
                 return Ok(text.to_str()?.as_bytes().to_vec());
             }
             key_bytes("KmsClient.unwrap_key", &key)?.ok_or_else(|| wrong_type("unwrap_key", &key))
-        })
-        .map_err(from_python)
+        });
+        key.map_err(from_python)
     }
 }
 
@@ -74,7 +74,8 @@ impl KeyWrapper {
         let instance: Option<(String, String)> = options.take("kms_instance")?;
         options.finish()?;
         let make = || {
-            let mut keys = KeyManagement::new(Arc::new(Client(client))).with_double_wrapping(double_wrapping);
+            let mut keys = KeyManagement::new(Arc::new(Client(Callee::new(client))))
+                .with_double_wrapping(double_wrapping);
             if let Some(bits) = bits {
                 keys = keys.with_data_key_bits(bits)?;
             }
@@ -134,7 +135,9 @@ impl KeyUnwrapper {
     #[new]
     fn new(py: Python<'_>, client: Py<PyAny>, cache_seconds: f64) -> PyResult<Self> {
         let lifetime = lifetime(cache_seconds).map_err(|error| to_python(py, &error))?;
-        Ok(KeyUnwrapper(KmsKeyRetriever::new(Arc::new(Client(client))).with_cache_lifetime(lifetime)))
+        Ok(KeyUnwrapper(
+            KmsKeyRetriever::new(Arc::new(Client(Callee::new(client)))).with_cache_lifetime(lifetime),
+        ))
     }
 }
 
@@ -146,13 +149,14 @@ pub(crate) fn decryption_with_kms(
     unwrapper: Py<PyAny>,
     material: Py<PyAny>,
 ) -> PyResult<Decryption> {
+    let (unwrapper, material) = (Callee::new(unwrapper), Callee::new(material));
     Decryption::by(py, Arc::new(LateRetriever { unwrapper, material, made: OnceLock::new() }))
 }
 
 /// Finds keys by a client that is made when the first key is wanted: only then is it known which KMS has it.
 struct LateRetriever {
-    unwrapper: Py<PyAny>,
-    material: Py<PyAny>,
+    unwrapper: Callee,
+    material: Callee,
     made: OnceLock<KmsKeyRetriever>,
 }
 
@@ -160,7 +164,7 @@ impl LateRetriever {
     fn make(&self, key_metadata: &[u8]) -> Result<KmsKeyRetriever> {
         let origin = MaterialOrigin::of(key_metadata)?;
         let read = || -> PyResult<Vec<u8>> {
-            Python::attach(|py| Ok(self.material.bind(py).call0()?.cast::<PyBytes>()?.as_bytes().to_vec()))
+            self.material.with(|material| Ok(material.call0()?.cast::<PyBytes>()?.as_bytes().to_vec()))
         };
         let material = origin.is_outside.then(read).transpose().map_err(from_python)?;
         let instance = match &material {
@@ -168,8 +172,8 @@ impl LateRetriever {
             None => origin.kms_instance,
         };
         let (id, url) = instance.unzip();
-        let known = Python::attach(|py| -> PyResult<KmsKeyRetriever> {
-            let made = self.unwrapper.bind(py).call1((id, url))?;
+        let known = self.unwrapper.with(|unwrapper| {
+            let made = unwrapper.call1((id, url))?;
             Ok(made.cast::<KeyUnwrapper>()?.get().0.clone())
         });
         let known = known.map_err(from_python)?;

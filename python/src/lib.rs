@@ -3,6 +3,7 @@
 //! ```text
 //! allocator   what memory comes from
 //! options     options as a dictionary
+//! ending      the end of the interpreter, while other threads still run
 //! errors      errors become exceptions
 //! work        work without the interpreter's lock, which Ctrl-C ends
 //! capsule     Arrow's C data interface: the only file with `unsafe`
@@ -41,6 +42,7 @@ mod command_line;
 mod conform;
 mod dataset;
 mod encryption;
+mod ending;
 mod errors;
 mod file;
 mod file_refs;
@@ -68,6 +70,8 @@ use pyo3::prelude::*;
 fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("BINARY_METADATA_PREFIX", marquetry::arrow::BINARY_METADATA_PREFIX)?;
+    let at_exit = wrap_pyfunction!(ending::end_calls, module)?;
+    module.py().import("atexit")?.call_method1("register", (at_exit,))?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<encryption::Decryption>()?;
     module.add_class::<encryption::Encryption>()?;

@@ -4,6 +4,7 @@
 //! would hand over its text only.
 
 use crate::capsule::{import_batch, import_schema};
+use crate::ending::Callee;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyStopIteration;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 /// A `pyarrow.RecordBatchReader`.
 pub(crate) struct PyarrowReader {
-    reader: Py<PyAny>,
+    reader: Callee,
     schema: SchemaRef,
 }
 
@@ -29,7 +30,7 @@ impl PyarrowReader {
         match class {
             Some(class) if object.is_instance(&class)? => {
                 let schema = Arc::new(import_schema(&object.getattr("schema")?)?);
-                Ok(Some(PyarrowReader { reader: object.clone().unbind(), schema }))
+                Ok(Some(PyarrowReader { reader: Callee::new(object.clone().unbind()), schema }))
             }
             _ => Ok(None),
         }
@@ -40,14 +41,15 @@ impl Iterator for PyarrowReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Python::attach(|py| {
-            let batch = self.reader.bind(py).call_method0("read_next_batch");
+        let batch = self.reader.with(|reader| {
+            let batch = reader.call_method0("read_next_batch");
             match batch.and_then(|batch| import_batch(&batch, &self.schema)) {
-                Ok(batch) => Some(Ok(batch)),
-                Err(error) if error.is_instance_of::<PyStopIteration>(py) => None,
-                Err(error) => Some(Err(ArrowError::ExternalError(Box::new(error)))),
+                Ok(batch) => Ok(Some(batch)),
+                Err(error) if error.is_instance_of::<PyStopIteration>(reader.py()) => Ok(None),
+                Err(error) => Err(error),
             }
-        })
+        });
+        batch.map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
     }
 }
 

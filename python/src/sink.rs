@@ -1,5 +1,6 @@
 //! Where a file is written: under a path, once it is whole, into a pipe as it comes, or into a file object.
 
+use crate::ending::{Call, Callee};
 use crate::errors::{from_python, io_from_python, to_python};
 use marquetry::errors::{Error, Result};
 use marquetry::file::AtomicFile;
@@ -13,18 +14,19 @@ use std::path::{Path, PathBuf};
 /// Where bytes go.
 pub(crate) enum Target {
     Path { path: PathBuf, may_be_pipe: bool },
-    Object(Py<PyAny>),
+    Object(Callee),
 }
 
 impl Target {
     /// A path, or what has `write`. A file has its name once it is whole, and is on the disk then. With `may_be_pipe` what is no file,
     /// but a pipe or a device, is written to as it comes; without, it is an error.
     pub(crate) fn new(object: &Bound<'_, PyAny>, may_be_pipe: bool) -> PyResult<Self> {
+        let _call = Call::begin()?;
         if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
             return Ok(Target::Path { path: object.extract()?, may_be_pipe });
         }
         if object.hasattr("write")? {
-            return Ok(Target::Object(object.clone().unbind()));
+            return Ok(Target::Object(Callee::new(object.clone().unbind())));
         }
         let name = object.get_type().name()?;
         Err(PyTypeError::new_err(format!("a path or a file object to write to is wanted, not {name}")))
@@ -75,11 +77,10 @@ impl Sink {
             Sink::Pipe(mut pipe) => pipe.flush().map_err(failed),
             Sink::Object(mut file) => {
                 file.flush().map_err(failed)?;
-                Python::attach(|py| {
-                    let object = file.get_ref().0.bind(py);
+                let flushed = file.get_ref().0.with(|object| {
                     if object.hasattr("flush")? { object.call_method0("flush").map(drop) } else { Ok(()) }
-                })
-                .map_err(from_python)
+                });
+                flushed.map_err(from_python)
             }
         }
     }
@@ -127,19 +128,19 @@ pub(crate) fn write_bytes(py: Python<'_>, target: &Bound<'_, PyAny>, contents: &
 }
 
 /// A file object that is written to.
-pub(crate) struct FileObject(Py<PyAny>);
+pub(crate) struct FileObject(Callee);
 
 impl Write for FileObject {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Python::attach(|py| {
-            let written = self.0.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
+        let written = self.0.with(|object| {
+            let written = object.call_method1("write", (PyBytes::new(object.py(), bytes),))?;
             // Files that are not buffered say how much they took; others may say nothing.
             match written.is_none() {
                 true => Ok(bytes.len()),
                 false => written.extract::<usize>().map(|taken| taken.min(bytes.len())),
             }
-        })
-        .map_err(io_from_python)
+        });
+        written.map_err(io_from_python)
     }
 
     fn flush(&mut self) -> io::Result<()> {

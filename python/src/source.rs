@@ -1,5 +1,6 @@
 //! Where bytes come from: paths, URLs, bytes in memory, file objects.
 
+use crate::ending::{Call, Callee};
 use crate::errors::from_python;
 use bytes::Bytes;
 use marquetry::errors::{Error, Result};
@@ -23,6 +24,7 @@ impl Input {
     /// What `object` means: text and path-like objects are paths or URLs, `bytes` the contents of a file, and what has `read` and
     /// `seek` a file. Other buffers are copied.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let _call = Call::begin()?;
         if let Ok(text) = object.cast::<PyString>() {
             let text = text.to_str()?;
             return Ok(match is_url(text) {
@@ -106,7 +108,7 @@ fn open_url(url: &str) -> Result<Arc<dyn Source>> {
 
 /// A file object: what has `read`, `seek` and `tell`. One thread reads at a time, but for files of pyarrow, which have `read_at`.
 pub(crate) struct FileObject {
-    object: Py<PyAny>,
+    object: Callee,
     len: u64,
     has_read_at: bool,
     position: Mutex<()>,
@@ -121,11 +123,15 @@ impl FileObject {
             let end = object.call_method1("seek", (0, 2))?;
             if end.is_none() { object.call_method0("tell")?.extract()? } else { end.extract()? }
         };
-        Ok(FileObject { object: object.clone().unbind(), len, has_read_at, position: Mutex::new(()) })
+        Ok(FileObject {
+            object: Callee::new(object.clone().unbind()),
+            len,
+            has_read_at,
+            position: Mutex::new(()),
+        })
     }
 
-    fn read(&self, py: Python<'_>, offset: u64, len: usize) -> PyResult<Bytes> {
-        let object = self.object.bind(py);
+    fn read(&self, object: &Bound<'_, PyAny>, offset: u64, len: usize) -> PyResult<Bytes> {
         if self.has_read_at {
             return piece(&object.call_method1("read_at", (len, offset))?);
         }
@@ -169,7 +175,7 @@ impl Source for FileObject {
         // Taken without the interpreter's lock, or two threads would wait for each other.
         let _alone =
             (!self.has_read_at).then(|| self.position.lock().unwrap_or_else(PoisonError::into_inner));
-        let bytes = Python::attach(|py| self.read(py, offset, len)).map_err(from_python)?;
+        let bytes = self.object.with(|object| self.read(object, offset, len)).map_err(from_python)?;
         match bytes.len() {
             read if read == len => Ok(bytes),
             read => {

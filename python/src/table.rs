@@ -3,9 +3,10 @@
 use crate::capsule::{
     BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
 };
+use crate::source::named;
 use crate::work::run;
-use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::SchemaRef;
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use marquetry::errors::{CancelToken, Error};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -155,7 +156,12 @@ impl Stream {
     /// The reader, which can be had once.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<BatchReader> {
         let reader = py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
-        reader.ok_or_else(|| PyValueError::new_err("the stream was read already; make another one"))
+        let reader =
+            reader.ok_or_else(|| PyValueError::new_err("the stream was read already; make another one"))?;
+        Ok(match self.name.clone() {
+            Some(name) => Box::new(Named { reader, name }),
+            None => reader,
+        })
     }
 }
 
@@ -183,10 +189,7 @@ impl Stream {
             if !matches!(next, Ok(Some(_))) {
                 *reader = None;
             }
-            next.map_err(|error| match &self.name {
-                Some(name) => error.in_file(name.as_str()),
-                None => error,
-            })
+            next.map_err(|error| named(error, self.name.clone()))
         });
         if next.is_err() {
             self.close(py);
@@ -213,6 +216,27 @@ impl Stream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         export_stream(py, self.take(py)?)
+    }
+}
+
+/// A reader whose errors have the name of the file, whoever reads it.
+struct Named {
+    reader: BatchReader,
+    name: String,
+}
+
+impl Iterator for Named {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let in_file = |error| ArrowError::from(Error::from(error).in_file(self.name.as_str()));
+        self.reader.next().map(|next| next.map_err(in_file))
+    }
+}
+
+impl RecordBatchReader for Named {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
     }
 }
 

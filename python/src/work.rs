@@ -3,6 +3,7 @@
 //! Python runs the handlers of signals in its main thread only, and only when that asks. So work of the main thread is done by
 //! another one, while it waits and asks. Other threads do their work themselves.
 
+use crate::ending::{Call, reopen};
 use crate::errors::to_python;
 use marquetry::errors::{CancelToken, Error, ErrorKind, Result};
 use pyo3::prelude::*;
@@ -24,6 +25,7 @@ pub(crate) fn run<T: Send>(
     if !is_main_thread(py)? {
         return py.detach(|| guarded(work)).map_err(|error| to_python(py, &error));
     }
+    reopen(py);
     let (raised, outcome) = py.detach(|| {
         thread::scope(|scope| {
             let (done, finished) = sync_channel(1);
@@ -70,6 +72,7 @@ fn panicked(why: &str) -> Error {
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let _call = Call::begin()?;
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;
     main.eq(threading.call_method0("get_ident")?)

@@ -1,6 +1,7 @@
 //! A file that is being written.
 
 use crate::capsule::{import_batches, import_schema};
+use crate::ending::Callee;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::properties::properties;
@@ -90,25 +91,27 @@ impl Writer {
     ) -> PyResult<()> {
         let reader = import_batches(data)?;
         let given = reader.schema();
+        let progress = progress.map(Callee::new);
         let schema = self.schema.clone();
         let batches = reader.map(move |batch| {
             let batch = batch?;
-            check_nulls(&schema, &batch)?;
+            self.here(check_nulls(&schema, &batch))?;
             Ok(batch)
         });
         self.with_writer(py, move |writer| {
             // What is wrong with a type shows before any row is taken.
-            accepts(writer, given)?;
+            self.here(accepts(writer, given))?;
             if let Some(rows) = row_group_rows {
-                return write_table(writer, batches, rows.max(1));
+                return self.here(write_table(writer, batches, rows.max(1)));
             }
             let mut rows = 0;
             for batch in batches {
+                // What could not be read is not of this file.
                 let batch = batch?;
-                writer.write(&batch)?;
+                self.here(writer.write(&batch))?;
                 rows += batch.num_rows();
                 if let Some(progress) = &progress {
-                    let call = Python::attach(|py| progress.call1(py, (rows,)).map(drop));
+                    let call = progress.with(|progress| progress.call1((rows,)).map(drop));
                     call.map_err(crate::errors::from_python)?;
                 }
             }
@@ -118,13 +121,13 @@ impl Writer {
 
     /// Ends the row group.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.with_writer(py, |writer| writer.flush())
+        self.with_writer(py, |writer| self.here(writer.flush()))
     }
 
     /// Adds a pair of text, or of bytes, to the metadata of the file.
     fn add_key_value(&self, py: Python<'_>, key: Bytes, value: Option<Bytes>) -> PyResult<()> {
         let pair = KeyValue { key: key.stored(), value: value.map(Bytes::stored) };
-        self.with_writer(py, move |writer| writer.append_key_value_metadata(pair))
+        self.with_writer(py, move |writer| self.here(writer.append_key_value_metadata(pair)))
     }
 
     /// Finishes the file. The footer is what was written.
@@ -135,8 +138,7 @@ impl Writer {
             sink.finish()?;
             Ok(metadata)
         };
-        let finished =
-            run(py, &self.cancel, || finish().map_err(|error| in_file(error, self.name.as_deref())));
+        let finished = run(py, &self.cancel, || self.here(finish()));
         self.put(State::Closed);
         Ok(Footer::new(Arc::new(finished?)))
     }
@@ -164,6 +166,11 @@ impl Writer {
 }
 
 impl Writer {
+    /// The outcome of what was done to this file, whose name its error has.
+    fn here<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|error| in_file(error, self.name.as_deref()))
+    }
+
     /// Does `work` with the writer. If it fails, or Ctrl-C ends it, the file is given up, unless nothing was done: what was written
     /// before is not lost by rows that are refused.
     fn with_writer<T: Send>(
@@ -174,9 +181,7 @@ impl Writer {
         let mut writer = self.take()?;
         let before = progress_of(&writer);
         let of_work = &mut writer;
-        let outcome = run(py, &self.cancel, move || {
-            work(of_work).map_err(|error| in_file(error, self.name.as_deref()))
-        });
+        let outcome = run(py, &self.cancel, move || work(of_work));
         match outcome {
             Ok(_) => self.put(State::Open(writer)),
             Err(_) if self.is_as_before(py, &mut writer, before) => self.put(State::Open(writer)),

@@ -50,6 +50,7 @@ mod variant_filter;
 mod virtual_columns;
 mod worker_pool;
 
+pub use crate::schema::Int96Units;
 pub use crate::schema::{DecimalOverflow, InvalidUtf8};
 pub use builder::ParquetRecordBatchReaderBuilder;
 #[cfg(feature = "async")]

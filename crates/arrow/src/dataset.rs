@@ -39,6 +39,7 @@ mod data_file;
 mod field_finder;
 mod file_pruning;
 mod filter;
+mod int96;
 #[cfg(feature = "async")]
 mod late;
 mod listing;

@@ -10,6 +10,7 @@
 //! project      some columns, some rows
 //! without_effect  options that the format of the input has no use for
 //! zstd_text    text in Zstandard frames
+//! wide_keys    dictionaries whose keys count the values of several
 //! bad_input    errors of input that is not what it should be
 //! ```
 //!
@@ -27,6 +28,7 @@ mod jsonl;
 mod kind;
 mod parquet;
 mod project;
+mod wide_keys;
 mod without_effect;
 mod zstd_text;
 
@@ -38,6 +40,7 @@ pub(crate) use input::{Batches, Input, InputOptions};
 use jsonl::JsonText;
 use kind::Kind;
 use std::path::{Path, PathBuf};
+pub(crate) use wide_keys::wide_schema;
 
 /// Opens the input at `paths`: one file, `-` for standard input, or many Parquet files.
 pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
@@ -78,7 +81,7 @@ fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
         Kind::Csv | Kind::Tsv => csv::open(origin, kind, wanted)?,
         Kind::Jsonl => jsonl::open(origin, wanted, JsonText::Lines)?,
         Kind::Geojson => geojson::open(origin, wanted)?,
-        Kind::Arrow => arrow::open(origin)?,
+        Kind::Arrow => arrow::open(origin, wanted)?,
     };
     project::project(input, wanted)
 }

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `literal`, `literal_text` | values as a user writes them |
+//! | `literal`, `literal_text`, `interval_text` | values as a user writes them |
 //! | `builder`, `column_path` | a [`Predicate`] is built of columns and literals |
 //! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
 //! | `pattern`, `like`, `text_search`, `ignoring_case` | patterns of text, and how they are matched |
@@ -56,6 +56,7 @@ mod display;
 mod evaluate;
 mod ignoring_case;
 mod in_list;
+mod interval_text;
 mod leaf_values;
 mod lex;
 mod like;

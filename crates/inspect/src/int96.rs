@@ -1,30 +1,31 @@
-//! The unit of INT96 timestamps that are looked at.
+//! The units of INT96 timestamps that are looked at.
 
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, Int96Unit, ParquetRecordBatchReaderBuilder, ProjectionMask,
+    ArrowReaderMetadata, Int96Units, ParquetRecordBatchReaderBuilder, ProjectionMask,
 };
 use marquetry_base::Result;
 use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
-/// A unit that holds the INT96 timestamps of these leaves in all row groups, of a file that was opened with [`Int96Unit::Auto`], with which
-/// each reader of a part of it may take another unit. `None` if there are no such leaves.
+/// Units that hold the INT96 timestamps of these leaves in all row groups, each column's own, of a file that was opened with
+/// [`Int96Unit::Auto`](marquetry_arrow::arrow_reader::Int96Unit::Auto), with which each reader of a part of it may take others. Leaves that
+/// nanoseconds hold have none.
 pub(crate) fn fitting_int96(
     source: &Arc<dyn Source>,
     metadata: &ArrowReaderMetadata,
     leaves: impl IntoIterator<Item = usize>,
-) -> Result<Option<Int96Unit>> {
+) -> Result<Int96Units> {
     let schema = metadata.parquet_schema();
     let is_int96 = |leaf: &usize| schema.column(*leaf).physical() == PhysicalType::Int96;
     let leaves: Vec<usize> = leaves.into_iter().filter(is_int96).collect();
     if leaves.is_empty() {
-        return Ok(None);
+        return Ok(Int96Units::default());
     }
     let mask = ProjectionMask::leaves(schema, leaves);
     let builder = ParquetRecordBatchReaderBuilder::<Arc<dyn Source>>::try_new_with_metadata(
         source.clone(),
         metadata.clone(),
     )?;
-    builder.with_projection(mask).fitting_int96().map(Some)
+    builder.with_projection(mask).fitting_int96()
 }

@@ -20,8 +20,8 @@
 
 mod args;
 mod completion;
-mod distinct_from;
 mod disk_tables;
+mod distinct_from;
 mod file_url;
 mod files_table;
 mod folder_tables;

@@ -197,7 +197,12 @@ class ParquetDataset:
         """Whether both have the same files, schema and filters."""
         if not isinstance(other, ParquetDataset):
             raise TypeError("'other' is no ParquetDataset")
-        return self.schema == other.schema and self.files == other.files and str(self._expression) == str(other._expression)
+        ours, theirs = self._expression, other._expression
+        if ours is None or theirs is None:
+            are_same = ours is theirs
+        else:
+            are_same = ours.equals(theirs)
+        return are_same and self.schema == other.schema and self.files == other.files
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, ParquetDataset) else NotImplemented

@@ -34,6 +34,8 @@ def _translated(error: Error, opening: bool) -> BaseException:
             return OSError(f"Couldn't deserialize thrift: {text}")
         return OSError(text)
     if error.kind == "limit":
+        if "INT96 timestamp" in text:
+            return pa.ArrowInvalid(text)
         if "deep" in text or "depth" in text:
             return OSError(f"Parquet schema too deeply nested: {text}")
         return OSError(f"Couldn't deserialize thrift: Exceeded size limit: {text}")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any, Iterator, Sequence
 
 import pyarrow as pa
 
 from .. import _marquetry
+from .._errors import LimitError
 from ..metadata._file import FileMetaData, ParquetSchema, as_metadata
 from ._binary_metadata import read_batch, read_schema, read_table
 from ._errors import as_pyarrow
+from ._int96 import in_schema
 from ._keys import as_decryption
 from ._source import input_of, is_path
 from ._types import chosen, layout_of, map_fields, without_extensions
@@ -198,14 +199,38 @@ class ParquetFile:
     def _table(self, options: dict[str, Any], whole: str) -> pa.Table:
         try:
             return read_table(self._file.read(options, whole))
-        except ValueError:
-            if self._options["int96"] != "ns" or not any(column.physical_type == "INT96" for column in self.schema):
+        except LimitError:
+            paths = self._beyond_nanoseconds(options)
+            if not paths:
                 raise
-        # Timestamps that nanoseconds do not hold: pyarrow gives other ones, we give none.
+        # Other columns keep their nanoseconds.
+        wanted = [column.path for column in self.schema] if options["columns"] is None else options["columns"]
+        table = read_table(self._file.read({**options, "columns": [path for path in wanted if path not in paths]}, whole))
         options_of_file = {**self._options, "int96": "auto", "ignore_arrow_schema": True, "schema": None}
-        file = self._open(self._input, options_of_file, self._name)
-        table = read_table(file.read(options, whole))
-        return _narrowed(table)
+        # As one: row groups by themselves would each have a unit of their own.
+        coarse = self._open(self._input, options_of_file, self._name).read({**options, "columns": paths}, "file")
+        columns = {column: table for column in table.column_names}
+        others = in_schema(read_table(coarse), self._schema_of([path.split(".")[0] for path in paths]))
+        columns.update({column: others for column in others.column_names})
+        names = list(dict.fromkeys(path.split(".")[0] for path in wanted))
+        fields = [columns[name].schema.field(name) for name in names]
+        schema = pa.schema(fields, metadata=table.schema.metadata)
+        return pa.table([columns[name].column(name) for name in names], schema=schema)
+
+    def _beyond_nanoseconds(self, options: dict[str, Any]) -> list[str]:
+        """What is below those columns that have INT96 timestamps which cannot be read as they are to be."""
+        if self._options["int96"] != "ns":
+            return []
+        wanted = [column.path for column in self.schema] if options["columns"] is None else options["columns"]
+        roots = {column.path.split(".")[0] for column in self.schema if column.physical_type == "INT96"}
+        beyond = []
+        for root in roots:
+            paths = [path for path in wanted if path.split(".")[0] == root]
+            try:
+                self._file.read({**options, "columns": paths})
+            except LimitError:
+                beyond += paths
+        return beyond
 
     def _scan(
         self,
@@ -246,18 +271,33 @@ class ParquetFile:
         options["batch_size"] = batch_size
         with as_pyarrow():
             stream = self._file.stream(options)
-        return self._batches(stream)
+        return self._batches(stream, options)
 
-    def _batches(self, stream: _marquetry.Stream) -> Iterator[pa.RecordBatch]:
+    def _batches(self, stream: _marquetry.Stream, options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        rows = 0
         try:
-            while True:
-                with as_pyarrow():
-                    batch = next(stream, None)
-                if batch is None:
-                    return
-                yield read_batch(batch)
+            with as_pyarrow():
+                while (batch := next(stream, None)) is not None:
+                    rows += batch.num_rows
+                    yield read_batch(batch)
+        except pa.ArrowInvalid as error:
+            if not isinstance(error.__cause__, LimitError) or not self._beyond_nanoseconds(options):
+                raise
+            yield from self._batches_of_row_groups(rows, options)
         finally:
             stream.close()
+
+    def _batches_of_row_groups(self, begin: int, options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        """The batches from a row on, of row groups that are read whole."""
+        size = options["batch_size"]
+        for group in range(self.num_row_groups) if options["row_groups"] is None else options["row_groups"]:
+            rows = self._metadata.row_group(group).num_rows
+            if begin < rows:
+                scan = {**options, "row_groups": [group], "batch_size": None}
+                with as_pyarrow():
+                    table = self._table(scan, "file")
+                yield from table.slice(begin).to_batches(max_chunksize=size)
+            begin = max(begin - rows, 0)
 
     def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
         """Reads columns and gives how many rows there were."""
@@ -392,30 +432,6 @@ def index_columns(metadata: dict[bytes, bytes] | None, columns: Sequence[str]) -
         return []
     index = json.loads(metadata[b"pandas"].decode("utf8"))["index_columns"]
     return [name for name in index if not isinstance(name, dict) and name not in columns]
-
-
-def _narrowed(table: pa.Table) -> pa.Table:
-    """Timestamps that nanoseconds do not hold become null, with a warning."""
-    import pyarrow.compute as pc
-
-    low, high = (pa.scalar(value, pa.timestamp("ns")) for value in (-(2**63) + 1, 2**63 - 1))
-    for i, field in enumerate(table.schema):
-        if not pa.types.is_timestamp(field.type) or field.type.unit == "ns":
-            continue
-        column, unit = table.column(i), field.type.unit
-        fits = pc.and_(
-            pc.greater_equal(column, low.cast(pa.timestamp(unit), safe=False)),
-            pc.less_equal(column, high.cast(pa.timestamp(unit), safe=False)),
-        )
-        if not pc.all(fits, min_count=0).as_py():
-            warnings.warn(
-                f"column {field.name} has timestamps that nanoseconds do not hold: they are null; give "
-                "coerce_int96_timestamp_unit='us' to read them",
-                stacklevel=4,
-            )
-        kept = pc.if_else(fits, column, pa.scalar(None, column.type)).cast(pa.timestamp("ns"))
-        table = table.set_column(i, field.with_type(pa.timestamp("ns")), kept)
-    return table
 
 
 def _check_unit(unit: str | None) -> None:

@@ -5,7 +5,7 @@ mod build;
 use super::choose_columns::choose_columns;
 use super::metadata::ArrowReaderMetadata;
 use super::options::ArrowReaderOptions;
-use super::{ArrowPredicate, ChunkReader, Int96Unit, ProjectionMask, RowFilter, RowSelection, int96};
+use super::{ArrowPredicate, ChunkReader, Int96Units, ProjectionMask, RowFilter, RowSelection, int96};
 use crate::evolution::{ChosenColumns, Evolution};
 use arrow_schema::SchemaRef;
 use marquetry_base::{Executor, Result, SharedExecutor, available_threads};
@@ -315,18 +315,19 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
     }
 
-    /// The unit of INT96 timestamps: the finest that holds all that are chosen, if the options ask for [`Int96Unit::Auto`], and what they
-    /// ask for if not.
+    /// The units of the chosen INT96 columns, if the options ask for [`Int96Unit::Auto`](super::Int96Unit::Auto): the finest of each that
+    /// holds all its values. Those that nanoseconds hold are not among them.
     ///
-    /// Who reads a file in parts, or several files as one, asks for that of all, as each part by itself may get another one:
-    /// [`Int96Unit::coarser`] is that of two parts.
+    /// Who reads a file in parts, or several files as one, asks for those of all, as each part by itself may get others:
+    /// [`Int96Units::coarser`] are those of two parts, and
+    /// [`with_int96_units`](ArrowReaderOptions::with_int96_units) reads by them.
     ///
     /// Fails where reading these columns fails.
-    pub fn fitting_int96(&self) -> Result<Int96Unit> {
+    pub fn fitting_int96(&self) -> Result<Int96Units> {
         let (metadata, mut options) = (&self.metadata.metadata, self.metadata.options.clone());
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
         int96::fit(&self.source, metadata, &row_groups, &self.projection, &mut options)?;
-        Ok(options.int96)
+        Ok(options.types.int96_units)
     }
 }
 

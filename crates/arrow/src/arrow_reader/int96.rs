@@ -1,10 +1,11 @@
-//! Finds a unit that holds the INT96 timestamps of a file.
+//! Finds units that hold the INT96 timestamps of a file, one for each column.
 
 use super::ProjectionMask;
 use super::loss::OnCorrupt;
 use super::options::{ArrowReaderOptions, Int96Unit};
 use super::read_target::page_options;
 use crate::convert::int96_fits;
+use crate::schema::Int96Units;
 use arrow_schema::TimeUnit;
 use marquetry_base::Result;
 use marquetry_core::fetch::chunk_ranges;
@@ -15,8 +16,8 @@ use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
 use std::sync::Arc;
 
-/// Replaces [`Int96Unit::Auto`] by the finest unit that holds every value of the chosen INT96 columns. Returns whether
-/// that is another unit than the schema was made with.
+/// Replaces [`Int96Unit::Auto`] by the finest unit of each chosen INT96 column that holds all its values. Returns whether any is another
+/// unit than the schema was made with.
 pub(super) fn fit(
     source: &Arc<dyn Source>,
     metadata: &Arc<ParquetMetaData>,
@@ -27,12 +28,13 @@ pub(super) fn fit(
     if options.int96 != Int96Unit::Auto {
         return Ok(false);
     }
-    let mut unit = 0;
+    let mut units = Int96Units::default();
     for (index, leaf) in metadata.schema().columns().iter().enumerate() {
         if leaf.physical() != PhysicalType::Int96 || !projection.leaf_included(index) {
             continue;
         }
         let Some(field) = NestedField::from_root(metadata.schema(), leaf.root()) else { continue };
+        let mut unit = 0;
         // All together: a coarser unit may be needed anywhere.
         let chunks = row_groups.iter().flat_map(|&row_group| chunk_ranges(metadata, row_group, &[index]));
         source.prefetch(&chunks.collect::<Vec<_>>())?;
@@ -42,15 +44,15 @@ pub(super) fn fit(
             let (source, metadata) = (source.clone(), metadata.clone());
             ColumnReader::new(source, metadata, row_groups, index, target.clone(), page_options.clone())
         };
-        if options.on_corrupt == OnCorrupt::Fail {
-            coarsen(reader(row_groups), rows_of(metadata, row_groups), &mut unit)?;
-            continue;
-        }
-        for &row_group in row_groups {
-            let row_group = std::slice::from_ref(&row_group);
+        // Where damage is no error, each row group by itself: of a damaged one is read what can be.
+        let at_once = match options.on_corrupt {
+            OnCorrupt::Fail => row_groups.len().max(1),
+            _ => 1,
+        };
+        for row_group in row_groups.chunks(at_once) {
             let read = coarsen(reader(row_group), rows_of(metadata, row_group), &mut unit);
             if let Err(error) = read {
-                if !error.is_damage() {
+                if options.on_corrupt == OnCorrupt::Fail || !error.is_damage() {
                     return Err(error);
                 }
                 let found = find_damage(source, metadata, row_group[0], index, &target, &page_options)?;
@@ -62,9 +64,14 @@ pub(super) fn fit(
                 coarsen(reader, rows, &mut unit)?;
             }
         }
+        if unit > 0 {
+            units.coarsen(leaf, UNITS[unit]);
+        }
     }
-    options.int96 = if unit == 0 { Int96Unit::Nanoseconds } else { Int96Unit::Unit(UNITS[unit]) };
-    Ok(unit > 0)
+    let is_other = !units.is_empty();
+    options.int96 = Int96Unit::Nanoseconds;
+    options.types.int96_units = units;
+    Ok(is_other)
 }
 
 fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> u64 {

@@ -2,7 +2,9 @@
 
 use super::loss::OnCorrupt;
 use super::virtual_columns::{self, Virtual};
-use crate::schema::{DecimalOverflow, HintPolicy, InvalidUtf8, StringLayout, TypeHook, TypeOptions};
+use crate::schema::{
+    DecimalOverflow, HintPolicy, Int96Units, InvalidUtf8, StringLayout, TypeHook, TypeOptions,
+};
 use arrow_schema::{DataType, FieldRef, SchemaRef, TimeUnit};
 use marquetry_base::{Limits, Result};
 #[cfg(feature = "async")]
@@ -41,27 +43,10 @@ pub enum Int96Unit {
     Nanoseconds,
     /// This unit; what is finer is cut off, towards the past.
     Unit(TimeUnit),
-    /// The finest unit that holds every value of the row groups that are read, found by reading these columns twice.
+    /// Each column its own: the finest unit that holds every value that the row groups that are read have of it, found by reading these
+    /// columns twice. Of a column that has values beyond what nanoseconds reach, what is finer than its unit is cut off, towards the past;
+    /// other columns keep their nanoseconds.
     Auto,
-}
-
-impl Int96Unit {
-    /// The unit that holds the values of both, if each holds those of a part.
-    ///
-    /// ```
-    /// use arrow_schema::TimeUnit;
-    /// use marquetry_arrow::arrow_reader::Int96Unit;
-    /// let coarse = Int96Unit::Unit(TimeUnit::Microsecond);
-    /// assert_eq!(Int96Unit::Nanoseconds.coarser(coarse), coarse);
-    /// ```
-    #[must_use]
-    pub fn coarser(self, other: Int96Unit) -> Int96Unit {
-        match (self, other) {
-            (Int96Unit::Unit(a), Int96Unit::Unit(b)) => Int96Unit::Unit(a.min(b)),
-            (Int96Unit::Unit(unit), _) | (_, Int96Unit::Unit(unit)) => Int96Unit::Unit(unit),
-            _ => other,
-        }
-    }
 }
 
 impl Default for ArrowReaderOptions {
@@ -134,6 +119,19 @@ impl ArrowReaderOptions {
     #[must_use]
     pub fn with_int96(mut self, int96: Int96Unit) -> Self {
         (self.int96, self.is_int96_chosen) = (int96, true);
+        self.types.int96_units = Int96Units::default();
+        self
+    }
+
+    /// The units of single INT96 columns, as [`fitting_int96`](super::ParquetRecordBatchReaderBuilder::fitting_int96) finds them; they
+    /// outweigh [`with_int96`](Self::with_int96) before. The columns that have none here are nanoseconds if that was
+    /// [`Int96Unit::Auto`], so that nothing more is looked for.
+    #[must_use]
+    pub fn with_int96_units(mut self, units: Int96Units) -> Self {
+        if self.int96 == Int96Unit::Auto {
+            self.int96 = Int96Unit::Nanoseconds;
+        }
+        (self.types.int96_units, self.is_int96_chosen) = (units, true);
         self
     }
 

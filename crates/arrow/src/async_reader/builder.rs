@@ -264,7 +264,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
-    /// finest unit that holds their values; they are fetched once more by the stream. Else it is the same.
+    /// finest unit of each that holds its values; they are fetched once more by the stream. Else it is the same.
     ///
     /// Fails as [`build`](Self::build) does, and as reading these columns does.
     pub async fn build_fitting(mut self) -> Result<ParquetRecordBatchStream<T>> {
@@ -272,8 +272,8 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         if self.evolution.is_none() {
             let row_groups = self.row_groups()?;
             let (source, metadata, projection) = (&*self.source, &self.metadata, &self.projection);
-            let int96 = fitting(source, metadata, &row_groups, projection, self.prefetch).await?;
-            let options = ArrowReaderOptions { int96, ..self.metadata.options.clone() };
+            let units = fitting(source, metadata, &row_groups, projection, self.prefetch).await?;
+            let options = self.metadata.options.clone().with_int96_units(units);
             self.metadata = self.metadata.with_options(options)?;
         }
         self.build()

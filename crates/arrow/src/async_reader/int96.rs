@@ -1,8 +1,10 @@
-//! Finds a unit that holds the INT96 timestamps of a file that is read asynchronously.
+//! Finds units that hold the INT96 timestamps of a file that is read asynchronously, one for each column.
 
 use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;
-use crate::arrow_reader::{ArrowReaderMetadata, Int96Unit, ParquetRecordBatchReaderBuilder, ProjectionMask};
+use crate::arrow_reader::{
+    ArrowReaderMetadata, Int96Unit, Int96Units, ParquetRecordBatchReaderBuilder, ProjectionMask,
+};
 use arrow_schema::TimeUnit;
 use marquetry_base::Result;
 use marquetry_core::fetch::{CoalesceOptions, bytes, chunk_ranges};
@@ -16,28 +18,31 @@ pub(super) fn int96_of(metadata: &ArrowReaderMetadata, leaves: &[usize]) -> Vec<
     leaves.iter().copied().filter(|&leaf| columns[leaf].physical() == PhysicalType::Int96).collect()
 }
 
-/// What stands for [`Int96Unit::Auto`]: the finest unit that holds the chosen INT96 columns, which are fetched for that, about
-/// `at_once` bytes at a time. Whatever else the options ask for is as it is.
+/// What stands for [`Int96Unit::Auto`]: the finest unit of each chosen INT96 column that holds its values. The columns are fetched for
+/// that, about `at_once` bytes at a time. If the options ask for something else, there is none.
 pub(crate) async fn fitting(
     source: &dyn AsyncSource,
     metadata: &ArrowReaderMetadata,
     row_groups: &[usize],
     projection: &ProjectionMask,
     at_once: u64,
-) -> Result<Int96Unit> {
+) -> Result<Int96Units> {
     let all: Vec<usize> = (0..metadata.parquet_schema().num_columns()).collect();
     let mut leaves = int96_of(metadata, &all);
     leaves.retain(|&leaf| projection.leaf_included(leaf));
     if metadata.options.int96 != Int96Unit::Auto || leaves.is_empty() {
-        return Ok(metadata.options.int96);
+        return Ok(metadata.options.types.int96_units.clone());
     }
     let version = metadata.version_of(source).await?;
     let memory = metadata.options.limits.memory.clone();
     let (cost, counters) = (CoalesceOptions::OBJECT_STORE, Arc::default());
     let remote = RangeFetcher { source, version: &version, cost, memory, counters };
-    let (mut unit, mut left) = (Int96Unit::Nanoseconds, row_groups);
+    let (mut units, mut left) = (Int96Units::default(), row_groups);
+    let columns = metadata.parquet_schema().columns();
     // No unit is coarser than seconds.
-    while !left.is_empty() && unit != Int96Unit::Unit(TimeUnit::Second) {
+    while !left.is_empty()
+        && leaves.iter().any(|&leaf| units.unit_of(&columns[leaf]) != Some(TimeUnit::Second))
+    {
         let mut room = at_once;
         let fits = |row_group: &&usize| {
             let size = bytes(&chunk_ranges(metadata.metadata(), **row_group, &leaves));
@@ -54,8 +59,8 @@ pub(crate) async fn fitting(
                 .with_row_groups(now.to_vec())
                 .fitting_int96()
         };
-        unit = unit.coarser(remote.run(&buffered, fit).await?);
+        units = units.coarser(&remote.run(&buffered, fit).await?);
         left = later;
     }
-    Ok(unit)
+    Ok(units)
 }

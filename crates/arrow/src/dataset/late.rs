@@ -1,6 +1,7 @@
 //! Datasets whose files are read asynchronously.
 
 use super::data_file::DataFile;
+use super::int96::TableUnits;
 use super::opened::Opened;
 use super::schema::Plan;
 use super::stream::DatasetStream;
@@ -133,20 +134,20 @@ impl Dataset<dyn AsyncSource> {
         let int96 = self.int96().await?;
         let files = if choice.union { &choice.files[..] } else { &choice.files[..1] };
         let mut opened = self.opened_in_order(files);
-        let mut draft = choice.draft(&opened.next().await?.metadata, int96)?;
+        let mut draft = choice.draft(&opened.next().await?.metadata, &int96)?;
         for file in &files[1..] {
-            choice.add(&mut draft, file, &opened.next().await?.metadata, int96)?;
+            choice.add(&mut draft, file, &opened.next().await?.metadata, &int96)?;
         }
         choice.finish(draft)
     }
 
-    /// The unit of INT96 timestamps: one that holds those of all files, if the options ask for that and there are any.
-    async fn int96(&self) -> Result<Int96Unit> {
+    /// The units of INT96 timestamps: those that hold all files, if the options ask for that and there are any.
+    async fn int96(&self) -> Result<TableUnits> {
         let choice = &self.choice;
+        let mut units = TableUnits::new(choice.by);
         if choice.options.int96 != Int96Unit::Auto {
-            return Ok(choice.options.int96);
+            return Ok(units);
         }
-        let mut unit = Int96Unit::Nanoseconds;
         let mut opened = self.opened_in_order(&choice.files[..1]);
         for (i, file) in choice.files.iter().enumerate() {
             let Late { source, metadata } = opened.next().await?;
@@ -157,7 +158,7 @@ impl Dataset<dyn AsyncSource> {
                     let all = || (0..metadata.metadata().num_row_groups()).collect();
                     let row_groups = row_groups.unwrap_or_else(all);
                     let fits = fitting(&*source, &metadata, &row_groups, &mask, choice.prefetch).await;
-                    unit = unit.coarser(fits.map_err(in_file)?);
+                    units.add(metadata.parquet_schema(), &fits.map_err(in_file)?);
                 }
                 None if choice.union => {}
                 // Where the first file has none and decides, none is read.
@@ -167,7 +168,7 @@ impl Dataset<dyn AsyncSource> {
                 opened = self.opened_in_order(&choice.files[1..]);
             }
         }
-        Ok(unit)
+        Ok(units)
     }
 
     /// A file and its footer.

@@ -3,13 +3,13 @@
 use super::choice::Choice;
 use super::data_file::DataFile;
 use super::filter::columns_of;
+use super::int96::TableUnits;
 use super::predicate_names::FileNames;
 use super::table_types::type_at;
 use super::union_help::union_helps;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
-    ProjectionMask, is_variant_path,
+    ArrowReaderMetadata, OnCorrupt, ParquetRecordBatchReaderBuilder, ProjectionMask, is_variant_path,
 };
 use crate::evolution::{Evolution, MatchBy, is_same_column, union};
 use crate::schema::value_type;
@@ -18,8 +18,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::predicate::{Predicate, column_and_path, meanings_of, names_column, names_of};
-use marquetry_core::schema::{Leaf, Schema as ParquetSchema, no_such_column};
-use marquetry_encoding::PhysicalType;
+use marquetry_core::schema::{Schema as ParquetSchema, no_such_column};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -160,8 +159,8 @@ impl Choice {
         Ok(Some(Plan { evolution, keys, all_keys, known, predicate, predicate_types, predicate_fields }))
     }
 
-    /// Begins a plan with the first file's footer. `int96` is the unit of all files.
-    pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: Int96Unit) -> Result<Draft> {
+    /// Begins a plan with the first file's footer. `int96` are the units of all files.
+    pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: &TableUnits) -> Result<Draft> {
         let keys = self.keys()?;
         let first = self.fields_of(&self.files[0], first, int96, &Fields::empty())?;
         let missing = self.missing_columns(&first, &keys);
@@ -177,7 +176,7 @@ impl Choice {
         draft: &mut Draft,
         file: &DataFile,
         metadata: &ArrowReaderMetadata,
-        int96: Int96Unit,
+        int96: &TableUnits,
     ) -> Result<()> {
         let next = self.fields_of(file, metadata, int96, &draft.fields)?;
         extend(&mut draft.asked, next.asked);
@@ -346,11 +345,11 @@ impl Choice {
         &self,
         file: &DataFile,
         metadata: &ArrowReaderMetadata,
-        int96: Int96Unit,
+        int96: &TableUnits,
         table: &Fields,
     ) -> Result<FileFields> {
         let fields = || {
-            let options = ArrowReaderOptions { int96, ..self.options.clone() };
+            let options = self.options.clone().with_int96_units(int96.of_file(metadata.parquet_schema()));
             let metadata = metadata.with_options(options)?;
             let schema = metadata.parquet_schema();
             let all = metadata.schema().fields().clone();
@@ -384,16 +383,6 @@ impl Choice {
         };
         fields().map_err(|error: Error| error.in_file(file.name()))
     }
-
-    /// The chosen INT96 columns, if there are any in a file and the options ask for a unit that fits those of all files.
-    pub(super) fn has_int96(&self, schema: &ParquetSchema) -> Option<ProjectionMask> {
-        let is_int96 = |leaf: &Leaf| leaf.physical() == PhysicalType::Int96;
-        let has_any = self.options.int96 == Int96Unit::Auto && schema.columns().iter().any(is_int96);
-        has_any.then(|| match &self.columns {
-            Some(columns) => ProjectionMask::columns(schema, columns.iter().map(String::as_str)),
-            None => ProjectionMask::all(),
-        })
-    }
 }
 
 impl Dataset {
@@ -407,33 +396,11 @@ impl Dataset {
             let opened = self.opened(file).map_err(|error| error.in_file(file.name()));
             opened.map(|opened| opened.metadata)
         };
-        let mut draft = choice.draft(&metadata(&choice.files[0])?, int96)?;
+        let mut draft = choice.draft(&metadata(&choice.files[0])?, &int96)?;
         for file in choice.files[1..].iter().filter(|_| choice.union) {
-            choice.add(&mut draft, file, &metadata(file)?, int96)?;
+            choice.add(&mut draft, file, &metadata(file)?, &int96)?;
         }
         choice.finish(draft)
-    }
-
-    /// The unit of INT96 timestamps: one that holds those of all files, if the options ask for that and there are any.
-    fn int96(&self) -> Result<Int96Unit> {
-        let choice = &self.choice;
-        if choice.options.int96 != Int96Unit::Auto {
-            return Ok(choice.options.int96);
-        }
-        let mut unit = Int96Unit::Nanoseconds;
-        for file in &choice.files {
-            let builder = self.builder(file)?;
-            match choice.has_int96(builder.parquet_schema()) {
-                Some(mask) => {
-                    let fitting = builder.with_projection(mask).fitting_int96();
-                    unit = unit.coarser(fitting.map_err(|error| error.in_file(file.name()))?);
-                }
-                // Where the first file has none and decides, none is read.
-                None if choice.union => {}
-                None => break,
-            }
-        }
-        Ok(unit)
     }
 }
 

@@ -11,7 +11,7 @@ use marquetry_encoding::PhysicalType;
 
 /// The Arrow type of a leaf.
 pub(super) fn data_type(leaf: &Leaf, options: &TypeOptions) -> DataType {
-    by_logical(leaf, options).unwrap_or_else(|| by_physical(leaf.physical(), options))
+    by_logical(leaf, options).unwrap_or_else(|| by_physical(leaf, options))
 }
 
 fn by_logical(leaf: &Leaf, options: &TypeOptions) -> Option<DataType> {
@@ -40,12 +40,14 @@ fn by_logical(leaf: &Leaf, options: &TypeOptions) -> Option<DataType> {
     })
 }
 
-fn by_physical(physical: PhysicalType, options: &TypeOptions) -> DataType {
-    match physical {
+fn by_physical(leaf: &Leaf, options: &TypeOptions) -> DataType {
+    match leaf.physical() {
         PhysicalType::Boolean => DataType::Boolean,
         PhysicalType::Int32 => DataType::Int32,
         PhysicalType::Int64 => DataType::Int64,
-        PhysicalType::Int96 => DataType::Timestamp(options.int96_unit.unwrap_or(ArrowUnit::Nanosecond), None),
+        PhysicalType::Int96 => {
+            DataType::Timestamp(options.int96_unit_of(leaf).unwrap_or(ArrowUnit::Nanosecond), None)
+        }
         PhysicalType::Float => DataType::Float32,
         PhysicalType::Double => DataType::Float64,
         PhysicalType::ByteArray => options.text.unwrap_or_default().binary(),

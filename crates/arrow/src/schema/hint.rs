@@ -39,7 +39,7 @@ fn as_hinted(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Map
     let data_type = match hint {
         hint if options.text.is_some() && is_byte_strings(hint) => plain,
         DataType::Timestamp(unit, zone) if leaf.physical() == PhysicalType::Int96 => {
-            DataType::Timestamp(options.int96_unit.unwrap_or(*unit), zone.clone())
+            DataType::Timestamp(options.int96_unit_of(leaf).unwrap_or(*unit), zone.clone())
         }
         hint => hint.clone(),
     };

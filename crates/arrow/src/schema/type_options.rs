@@ -1,5 +1,6 @@
 //! Options of the mapping from Parquet types to Arrow types.
 
+use super::int96_units::Int96Units;
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_core::schema::Leaf;
 use std::borrow::Cow;
@@ -16,6 +17,8 @@ pub struct TypeOptions {
     /// The unit of INT96 timestamps. If `None`: as the stored Arrow schema says, or nanoseconds. Coarser units reach
     /// further; what is finer than the unit is cut off, towards the past.
     pub int96_unit: Option<TimeUnit>,
+    /// The units of single INT96 columns, which outweigh `int96_unit`. Default: none.
+    pub int96_units: Int96Units,
     /// Whether to follow the Arrow schema that is stored in the file. Default true.
     pub use_arrow_schema: bool,
     /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has. Default true.
@@ -39,6 +42,7 @@ impl Default for TypeOptions {
         TypeOptions {
             text: None,
             int96_unit: None,
+            int96_units: Int96Units::default(),
             use_arrow_schema: true,
             stored_element_names: true,
             binary_metadata: false,
@@ -54,6 +58,11 @@ impl TypeOptions {
     /// The type that the hook chooses for a column, if it does.
     pub(super) fn chosen(&self, leaf: &Leaf) -> Option<DataType> {
         self.type_hook.as_ref().and_then(|hook| hook.0(leaf))
+    }
+
+    /// The unit that is chosen for an INT96 column, if one is.
+    pub(super) fn int96_unit_of(&self, leaf: &Leaf) -> Option<TimeUnit> {
+        self.int96_units.unit_of(leaf).or(self.int96_unit)
     }
 
     /// What is made of `hint`, the type that the stored Arrow schema has for a column.

@@ -5,6 +5,7 @@
 mod content_defined;
 mod copied_types;
 mod host_write;
+mod int96_units;
 mod level_runs;
 mod mixed_types;
 mod remote_source;

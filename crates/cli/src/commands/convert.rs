@@ -1,5 +1,6 @@
 //! `convert`: rows into a file of another kind, or of another form.
 
+mod pairs;
 mod rows;
 
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
@@ -25,6 +26,7 @@ use clap::Args as ClapArgs;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
 use marquetry_inspect::NewType;
+use pairs::source_pairs;
 use rows::{parts, sorted_rows, spills, with_column_first};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -292,6 +294,7 @@ fn wanted<'a>(
         limit: args.limit,
         batch_rows: args.batch_size.get(),
         exact_batches: target == Target::Arrow,
+        is_sorted: !args.sort_by.is_empty(),
         threads,
         plain: match target {
             Target::Parquet => false,
@@ -309,8 +312,7 @@ fn parquet_sink<'a, 'b>(
     keys: &[SortKey],
     destination: &'a mut Destination<'b>,
 ) -> Result<Sink<'a, 'b>, Failure> {
-    let of_files = geo_of_files(&input.files)?;
-    let pairs = input.parquet.as_ref().map_or(&of_files[..], |file| file.metadata().key_value_metadata());
+    let pairs = source_pairs(input)?;
     // Merging takes a quarter at most.
     let memory_limit = if keys.is_empty() { memory_limit } else { memory_limit / 4 * 3 };
     // The order is told as far as the file has the columns, and it is one of their values.
@@ -320,7 +322,7 @@ fn parquet_sink<'a, 'b>(
         version: args.writing.geoparquet.map(GeoVersion::version),
         covering: args.writing.covering,
     };
-    let geo = GeoPlan::new(wish, schema, pairs)?;
+    let geo = GeoPlan::new(wish, schema, &pairs)?;
     // It is written anew, with the boxes of the rows, or not at all if they have no geometries. What cannot be read stays.
     let is_read = |pair: &KeyValue| pair.value.as_deref().is_some_and(|json| GeoParquet::parse(json).is_ok());
     let is_kept = |pair: &&KeyValue| pair.key != geoparquet::KEY || (geo.is_none() && !is_read(pair));
@@ -338,21 +340,6 @@ fn parquet_sink<'a, 'b>(
     let schema = &without_metadata(schema);
     let shredding = ShredPlan::new(&args.writing.shred, schema)?;
     Sink::parquet(destination, schema, properties, shredding, geo, source)
-}
-
-/// What the metadata of GeoParquet in several files says of all rows, if that of the first says something.
-fn geo_of_files(files: &[PathBuf]) -> Result<Vec<KeyValue>, Failure> {
-    let of_file = |path: &PathBuf| {
-        let file = remote::open(path).ok()?;
-        GeoParquet::parse(&file.metadata().value_of(geoparquet::KEY)?).ok()
-    };
-    let Some((first, others)) = files.split_first() else { return Ok(Vec::new()) };
-    let mut all = vec![of_file(first)];
-    if all[0].is_some() {
-        all.extend(others.iter().map(of_file));
-    }
-    let pair = |geo: GeoParquet| KeyValue { key: geoparquet::KEY.into(), value: Some(geo.to_json().into()) };
-    Ok(GeoParquet::merged(&all)?.map(pair).into_iter().collect())
 }
 
 fn total(input: &Input) -> Total {

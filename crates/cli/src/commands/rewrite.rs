@@ -8,6 +8,7 @@ pub(crate) use args::{REWRITE_HELP, RewriteArgs};
 use crate::column_list::all_columns;
 use crate::convert::Before;
 use crate::failure::{Failure, Outcome};
+use crate::inputs::wide_schema;
 use crate::output::Output;
 use crate::overwrite::refuse_existing;
 use crate::rewrite::{
@@ -72,6 +73,9 @@ pub(crate) fn rewrite_if(
     let mut log = ColumnLog::new(edit.leaves.len());
     let mut plan = Plan::new(args, &input[0], &edit, geo)?;
     let mut footer = footer(args, &input, &edit, &mut log);
+    if plan.row_group_rows.is_some() {
+        widen_keys(&mut footer);
+    }
     if let Some(geo) = &plan.geo {
         geo.change_footer(&mut footer);
     }
@@ -153,6 +157,18 @@ impl RewriteArgs {
             }
             (None, None) => leaves.map(|_| true).collect(),
         })
+    }
+}
+
+/// Dictionaries of several row groups come together, and readers take the keys that the stored Arrow schema has.
+fn widen_keys(footer: &mut Footer) {
+    let Some(stored) = footer.value_of(ARROW_SCHEMA_META_KEY).and_then(marquetry::arrow::parse_stored_schema)
+    else {
+        return;
+    };
+    let wide = wide_schema(&stored);
+    if wide != stored {
+        footer.set(ARROW_SCHEMA_META_KEY, Some(marquetry::arrow::print_stored_schema(&wide)));
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::bad_input::bad;
 use super::byte_stream::ByteStream;
-use super::input::{Batches, Input};
+use super::input::{Batches, Input, InputOptions};
+use super::wide_keys::{wide_batch, wide_schema};
 use crate::failure::Failure;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -11,10 +12,11 @@ use std::io::{BufReader, Cursor, Read};
 use std::sync::Arc;
 
 /// Opens an Arrow file or stream.
-pub(super) fn open(mut origin: ByteStream) -> Result<Input, Failure> {
+pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let mut from = origin.counted()?;
     let mut start = Vec::with_capacity(MAGIC.len());
     (&mut from).take(MAGIC.len() as u64).read_to_end(&mut start).map_err(bad)?;
+    let is_file = start == MAGIC;
     let (schema, batches, bytes): (SchemaRef, Batches, Option<u64>) = match start.as_slice() {
         MAGIC => {
             // What is still to be read of a pipe goes to the file as well.
@@ -32,6 +34,11 @@ pub(super) fn open(mut origin: ByteStream) -> Result<Input, Failure> {
             (reader.schema(), Box::new(reader.map(|batch| batch.map_err(unread))), origin.bytes())
         }
     };
+    // A file has one dictionary for a column, a stream another one whenever it likes.
+    let (schema, batches) = match is_file && !wanted.is_sorted {
+        true => (schema, batches),
+        false => with_wide_keys(schema, batches),
+    };
     Ok(Input {
         schema,
         batches,
@@ -43,6 +50,16 @@ pub(super) fn open(mut origin: ByteStream) -> Result<Input, Failure> {
         metrics: Arc::default(),
         files: Vec::new(),
     })
+}
+
+/// The rows with dictionaries whose keys have numbers for the values of all.
+fn with_wide_keys(schema: SchemaRef, batches: Batches) -> (SchemaRef, Batches) {
+    let wide = Arc::new(wide_schema(&schema));
+    if wide == schema {
+        return (schema, batches);
+    }
+    let to = wide.clone();
+    (wide, Box::new(batches.map(move |batch| Ok(wide_batch(&batch?, &to)?))))
 }
 
 /// What is wrong with the schema, in words.

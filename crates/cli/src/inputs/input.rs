@@ -56,6 +56,8 @@ pub(crate) struct InputOptions<'a> {
     pub(crate) exact_batches: bool,
     /// Threads that parse text.
     pub(crate) threads: NonZeroUsize,
+    /// Whether rows of different batches come together in one.
+    pub(crate) is_sorted: bool,
     /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
     pub(crate) plain: bool,
 }

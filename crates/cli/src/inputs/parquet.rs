@@ -2,7 +2,7 @@
 
 use super::byte_stream::ByteStream;
 use super::input::{Input, InputOptions, Losses, put_down};
-use crate::args::Selection;
+use super::wide_keys::{have_room, wide_schema, wide_type};
 use crate::bounded_rows::BoundedRows;
 use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
 
 fn of_file(file: OpenFile, origin: &ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = wanted.selection.repaired(file);
-    let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file, wanted.selection)? };
+    let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file, wanted)? };
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
     let reader = BoundedRows::new(file.clone(), wanted.selection, wanted.limit, wanted.batch_rows)?;
@@ -57,7 +57,9 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         TableSource::File(file) => return of_file(file, &ByteStream::new(&paths[0]), wanted),
     };
     let names = files.files().map(Path::to_owned).collect();
-    let options = keys::reader_options().with_int96(Int96Unit::Auto);
+    // The dictionaries of several files come together.
+    let options =
+        keys::reader_options().with_int96(Int96Unit::Auto).with_hint_policy(|_, hint| Some(wide_type(hint)));
     let options = if wanted.plain { options.with_text(StringLayout::Utf8View) } else { options };
     // Where a condition decides, files may be left out without a look at their footers.
     let rows = match &wanted.selection.condition {
@@ -94,10 +96,11 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
     })
 }
 
-/// The same file, read in the layouts that it says were written: text as it was, dictionaries as dictionaries.
-fn stored_columns(file: OpenFile, selection: &Selection) -> Result<OpenFile, Failure> {
+/// The same file, read in the layouts that it says were written: text as it was, dictionaries as dictionaries, with wider keys where
+/// those of all row groups need them.
+fn stored_columns(file: OpenFile, wanted: &InputOptions<'_>) -> Result<OpenFile, Failure> {
     let source = file.clone().into_source()?;
-    let options = selection.repaired_options(keys::reader_options());
+    let options = wanted.selection.repaired_options(keys::reader_options());
     let stored = ArrowReaderMetadata::load(source.clone(), options)?.schema().clone();
     let mut fields: Vec<FieldRef> = stored.fields().iter().cloned().collect();
     if file.metadata().schema().columns().iter().any(is_int96) {
@@ -109,7 +112,12 @@ fn stored_columns(file: OpenFile, selection: &Selection) -> Result<OpenFile, Fai
             }
         }
     }
-    let schema = Arc::new(Schema::new_with_metadata(fields, stored.metadata().clone()));
+    let mut schema = Schema::new_with_metadata(fields, stored.metadata().clone());
+    let wide = wide_schema(&schema);
+    if wide != schema && (wanted.is_sorted || !have_room(&file, &schema)) {
+        schema = wide;
+    }
+    let schema = Arc::new(schema);
     Ok(OpenFile::new(source, keys::reader_options().with_schema(schema))?)
 }
 

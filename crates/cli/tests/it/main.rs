@@ -34,6 +34,7 @@ mod remote;
 mod report;
 mod rewrite;
 mod serve;
+mod several_as_one;
 mod shred;
 mod sql;
 mod standard_input;

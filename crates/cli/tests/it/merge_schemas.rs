@@ -165,3 +165,25 @@ fn decimals_of_other_widths_are_encoded_again_by_convert() {
     success(&["convert", &narrow, &wide, &out, "--union-by-name", "--report", "none"]);
     assert_eq!(rows(&out), rows(&narrow) + &rows(&wide));
 }
+
+/// Only their places say which of two columns of one name is which.
+#[test]
+fn columns_of_one_name_stay_apart() {
+    let folder = Folder::new("merge-one-name");
+    let (a, b, merged) = (folder.path("a.parquet"), folder.path("b.parquet"), folder.path("merged.parquet"));
+    let batch = |first: [i64; 2], second: [i64; 2]| {
+        let fields = ["n", "n"].map(|name| Field::new(name, DataType::Int64, false));
+        let columns = [first, second].map(|values| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef);
+        RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), columns.to_vec()).expect("columns")
+    };
+    write(&a, &[batch([1, 2], [3, 4])]);
+    write(&b, &[batch([5, 6], [7, 8])]);
+    success(&["merge", &a, &b, &merged]);
+    let csv = success(&["cat", "--format", "csv", &merged]);
+    assert_eq!(csv.lines().skip(1).collect::<Vec<_>>(), ["1,3", "2,4", "5,7", "6,8"]);
+    success(&["append", &a, &b]);
+    assert_eq!(success(&["cat", "--format", "csv", &a]), csv);
+    // In any order, nothing says which is which.
+    let (code, lines) = failure(&["merge", "--compatible", &b, &merged, &folder.path("c.parquet")]);
+    assert!(code == 2 && lines.join(" ").contains("several columns of the same name"), "{lines:?}");
+}

@@ -66,3 +66,25 @@ fn conditions_that_cannot_be() {
     let (code, errors) = fails(&["cat", &wines, "--where", "yaer > 2000", "--on-corrupt", "skip-page"]);
     assert_eq!(code, 2, "{errors}");
 }
+
+/// They are compared as the 12 bytes that they are, and written as they are shown.
+#[test]
+fn intervals_are_written_as_durations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("i.parquet").display().to_string();
+    let months: arrow_array::ArrayRef =
+        std::sync::Arc::new(arrow_array::IntervalYearMonthArray::from(vec![Some(1), Some(14), None]));
+    let batch = arrow_array::RecordBatch::try_from_iter([("iv", months)]).expect("a column");
+    let file = std::fs::File::create(&path).expect("a file");
+    let mut writer = marquetry::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.close().expect("a file");
+    for (condition, count) in
+        [("iv = 'P1M'", "1"), ("iv <> 'P1M'", "1"), ("iv = 'P1Y2M'", "1"), ("iv = 'P1D'", "0")]
+    {
+        let (code, counted, errors) = marquetry(&["count", &path, "--where", condition]);
+        assert_eq!((code, counted.trim(), errors.as_str()), (0, count, ""), "{condition}");
+    }
+    let (code, errors) = fails(&["count", &path, "--where", "iv = 'a month'"]);
+    assert!(code == 2 && errors.contains("an interval is written"), "{errors}");
+}

@@ -1,5 +1,6 @@
 //! Where a literal stands among the values of a column.
 
+use super::interval_text::interval;
 use super::literal::{Literal, Number};
 use super::literal_text::timestamp;
 use crate::logical_type::{LogicalType, TimeUnit};
@@ -76,6 +77,7 @@ pub(super) fn position(leaf: &Leaf, literal: &Literal) -> Result<Position> {
         (Some(LogicalType::Time { unit, .. }), physical) => of_time(literal, *unit, physical),
         (Some(LogicalType::Timestamp { unit, utc }), _) => of_timestamp(literal, *unit, *utc),
         (Some(LogicalType::Uuid), _) => of_uuid(literal),
+        (Some(LogicalType::Interval), _) => of_interval(literal),
         (Some(LogicalType::Float16), _) => of_float(literal, SortOrder::TotalFloat16),
         (Some(LogicalType::Decimal { scale, .. }), physical) => of_decimal(literal, *scale, physical),
         (Some(LogicalType::Integer { signed, .. }), physical) => of_integer(literal, physical, *signed),
@@ -117,6 +119,15 @@ fn of_uuid(literal: &Literal) -> Found {
         _ => None,
     };
     bytes.map(Position::At).ok_or("a UUID is written '123e4567-e89b-12d3-a456-426614174000'")
+}
+
+fn of_interval(literal: &Literal) -> Found {
+    let bytes = match literal {
+        Literal::Bytes(bytes) => Some(bytes.clone()).filter(|bytes| bytes.len() == 12),
+        Literal::Text(text) => interval(text),
+        _ => None,
+    };
+    bytes.map(Position::At).ok_or("an interval is written 'P1M2DT3.500S', in whole milliseconds")
 }
 
 fn of_date(literal: &Literal) -> Found {

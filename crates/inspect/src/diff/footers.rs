@@ -92,11 +92,24 @@ impl Differences {
     }
 }
 
-/// Every field of a schema: its dotted path, and what it is.
-fn fields(schema: &Schema) -> Vec<(String, String)> {
+/// Which of the columns with one path each is, counted from 0: a path alone does not tell them apart.
+fn numbered<T>(columns: Vec<T>, path: impl Fn(&T) -> &str) -> Vec<((String, usize), T)> {
+    let mut seen = HashMap::<String, usize>::new();
+    let key = |column: &T| {
+        let count = seen.entry(path(column).to_owned()).or_default();
+        *count += 1;
+        (path(column).to_owned(), *count - 1)
+    };
+    let keys: Vec<_> = columns.iter().map(key).collect();
+    keys.into_iter().zip(columns).collect()
+}
+
+/// Every field of a schema: its dotted path and number, and what it is.
+fn fields(schema: &Schema) -> Vec<((String, usize), String)> {
     let mut out = Vec::new();
     schema.fields().iter().for_each(|field| add_field(schema, field, "", &mut out));
-    out
+    let numbered = numbered(out, |(path, _)| path);
+    numbered.into_iter().map(|(key, (_, text))| (key, text)).collect()
 }
 
 fn add_field(schema: &Schema, field: &Node, above: &str, out: &mut Vec<(String, String)>) {
@@ -120,24 +133,18 @@ fn add_field(schema: &Schema, field: &Node, above: &str, out: &mut Vec<(String, 
 
 fn schemas(left: &Schema, right: &Schema, out: &mut Differences) {
     let (lefts, rights) = (fields(left), fields(right));
-    let of_right: HashMap<&str, &str> =
-        rights.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    for (path, text) in &lefts {
-        out.compare(
-            Aspect::Schema,
-            Some(path),
-            "type",
-            (Some(text.as_str()), of_right.get(path.as_str()).copied()),
-        );
+    let of_right: HashMap<_, &str> = rights.iter().map(|(key, text)| (key, text.as_str())).collect();
+    for (key, text) in &lefts {
+        let sides = (Some(text.as_str()), of_right.get(key).copied());
+        out.compare(Aspect::Schema, Some(&key.0), "type", sides);
     }
-    let of_left: HashMap<&str, &str> =
-        lefts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    for (path, text) in rights.iter().filter(|(path, _)| !of_left.contains_key(path.as_str())) {
-        out.compare(Aspect::Schema, Some(path), "type", (None, Some(text.as_str())));
+    let of_left: HashMap<_, &str> = lefts.iter().map(|(key, text)| (key, text.as_str())).collect();
+    for (key, text) in rights.iter().filter(|(key, _)| !of_left.contains_key(key)) {
+        out.compare(Aspect::Schema, Some(&key.0), "type", (None, Some(text.as_str())));
     }
-    let common = |fields: &[(String, String)], others: &HashMap<&str, &str>| {
-        let both = fields.iter().filter(|(path, _)| others.contains_key(path.as_str()));
-        both.map(|(path, _)| path.clone()).collect::<Vec<_>>()
+    let common = |fields: &[((String, usize), String)], others: &HashMap<&(String, usize), &str>| {
+        let both = fields.iter().filter(|(key, _)| others.contains_key(key));
+        both.map(|(key, _)| key.0.clone()).collect::<Vec<_>>()
     };
     let (lefts, rights) = (common(&lefts, &of_right), common(&rights, &of_left));
     if let Some((left, right)) = lefts.iter().zip(&rights).find(|(left, right)| left != right) {
@@ -173,10 +180,11 @@ fn statistics(left: &ArrowReaderMetadata, right: &ArrowReaderMetadata, out: &mut
     out.compare(Aspect::Statistics, None, "rows", (rows(left), rows(right)));
     let options = StatsOptions::default();
     let (lefts, rights) = (footer_stats(left, &options)?, footer_stats(right, &options)?);
-    let of_right: HashMap<&str, &ColumnStats> =
-        rights.iter().map(|stats| (stats.column.as_str(), stats)).collect();
-    for left in &lefts {
-        let Some(right) = of_right.get(left.column.as_str()) else { continue };
+    let [lefts, rights] =
+        [lefts, rights].map(|stats| numbered(stats, |stats: &ColumnStats| stats.column.as_str()));
+    let of_right: HashMap<_, &ColumnStats> = rights.iter().map(|(key, stats)| (key, stats)).collect();
+    for (key, left) in &lefts {
+        let Some(right) = of_right.get(key) else { continue };
         let of = Some(left.column.as_str());
         // What one file does not tell is no other value.
         let are_known = |stats: &ColumnStats| Some(stats.nulls.is_some());
@@ -222,10 +230,11 @@ fn layouts(left: &ParquetMetaData, right: &ParquetMetaData, out: &mut Difference
     let most = |metadata: &ParquetMetaData| metadata.row_groups().map(|group| group.num_rows()).max();
     out.compare(Aspect::Layout, None, "rows of the largest row group", (most(left), most(right)));
     let (lefts, rights) = (column_layouts(left)?, column_layouts(right)?);
-    let of_right: HashMap<&str, &ColumnLayout> =
-        rights.iter().map(|(path, layout)| (path.as_str(), layout)).collect();
-    for (path, left) in &lefts {
-        let Some(right) = of_right.get(path.as_str()) else { continue };
+    let [lefts, rights] =
+        [lefts, rights].map(|layouts| numbered(layouts, |(path, _): &(String, _)| path.as_str()));
+    let of_right: HashMap<_, &ColumnLayout> = rights.iter().map(|(key, (_, layout))| (key, layout)).collect();
+    for (key, (path, left)) in &lefts {
+        let Some(right) = of_right.get(key) else { continue };
         let of = Some(path.as_str());
         let list = |names: &BTreeSet<String>| Some(names.iter().cloned().collect::<Vec<_>>().join(", "));
         out.compare(Aspect::Layout, of, "codecs", (list(&left.codecs), list(&right.codecs)));

@@ -37,9 +37,11 @@ pub(super) fn in_common_units(
     let (in_left, in_right) = (int96_columns(left, names)?, int96_columns(right, names)?);
     let mut units: HashMap<String, TimeUnit> = HashMap::new();
     for (file, columns) in [(left, &in_left), (right, &in_right)] {
+        let numbers = columns.iter().map(|column| column.number);
+        let fitting =
+            fitting_int96(&file.source, &file.metadata, numbers).map_err(|error| file.named(error))?;
         for column in columns {
-            let fitting = fitting_int96(&file.source, &file.metadata, [column.number]);
-            if let Some(Int96Unit::Unit(unit)) = fitting.map_err(|error| file.named(error))? {
+            if let Some(unit) = fitting.unit_of(file.metadata.parquet_schema().column(column.number)) {
                 let known = units.entry(column.path.clone()).or_insert(unit);
                 *known = unit.min(*known);
             }

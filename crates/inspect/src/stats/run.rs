@@ -13,7 +13,8 @@ use crate::int96::fitting_int96;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, ParquetRecordBatchReaderBuilder, ProjectionMask,
+    ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, Int96Units, ParquetRecordBatchReaderBuilder,
+    ProjectionMask,
 };
 use marquetry_base::{Error, Result, available_threads, parallel_map};
 use marquetry_core::metadata::ParquetMetaData;
@@ -84,9 +85,9 @@ pub fn table_stats<'n>(
         footers.push(footer.map_err(|error| named(error, i))?);
     }
     let mut options = options;
-    let unit = one_int96_unit(&sources, &footers, &options, stats);
-    if let Some(unit) = unit.map_err(|(error, i)| named(error, i))? {
-        options = options.with_int96(unit);
+    if options.int96() == Int96Unit::Auto {
+        let units = int96_units(&sources, &footers, stats).map_err(|(error, i)| named(error, i))?;
+        options = options.with_int96_units(units);
         for (i, footer) in footers.iter_mut().enumerate() {
             *footer = footer.with_options(options.clone()).map_err(|error| named(error, i))?;
         }
@@ -141,26 +142,20 @@ pub fn table_stats<'n>(
     Ok(said)
 }
 
-/// The unit of INT96 timestamps, if one is to be found that fits: that of all files, as numbers of several units cannot be compared.
+/// The units of INT96 timestamps that fit, each column's own: those of all files, as numbers of several units cannot be compared.
 /// Fails with the number of the file.
-fn one_int96_unit(
+fn int96_units(
     sources: &[Arc<dyn Source>],
     footers: &[ArrowReaderMetadata],
-    options: &ArrowReaderOptions,
     stats: &StatsOptions,
-) -> Result<Option<Int96Unit>, (Error, usize)> {
-    let mut unit = None;
-    if options.int96() != Int96Unit::Auto {
-        return Ok(unit);
-    }
+) -> Result<Int96Units, (Error, usize)> {
+    let mut units = Int96Units::default();
     for (i, (source, footer)) in sources.iter().zip(footers).enumerate() {
         let fitting = columns(footer, stats.columns.as_deref())
             .and_then(|columns| fitting_int96(source, footer, columns.iter().map(|column| column.number)));
-        if let Some(fitting) = fitting.map_err(|error| (error, i))? {
-            unit = Some(unit.map_or(fitting, |unit: Int96Unit| unit.coarser(fitting)));
-        }
+        units = units.coarser(&fitting.map_err(|error| (error, i))?);
     }
-    Ok(unit)
+    Ok(units)
 }
 
 /// Columns of the table that are read together: each by itself, but many where there are very many, as each reader looks at the whole

@@ -123,3 +123,15 @@ fn what_no_unit_holds_is_an_error_that_names_the_file() {
         .unwrap_err();
     assert_eq!(error.place().file.as_deref(), Some("far.parquet"), "{error}");
 }
+
+#[test]
+fn statistics_of_a_column_keep_nanoseconds_beside_a_far_one() {
+    let columns =
+        |fine: &[i64], times: &[i64]| written(&[("fine", nanos(fine)), ("t", micros(times))], 2, false);
+    let (near, far) = (columns(&[1, 2], &NEAR), columns(&[3, 4], &FAR));
+    for files in [[&near, &far], [&far, &near]] {
+        let stats = stats_of(&files);
+        assert_eq!(stats[0].bounds.as_ref().unwrap(), &nanos(&[1, 4]));
+        assert_eq!(stats[1].bounds.as_ref().unwrap(), &micros(&FAR));
+    }
+}

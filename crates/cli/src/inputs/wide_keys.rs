@@ -1,0 +1,198 @@
+//! Dictionaries with keys that have numbers for the values of several dictionaries.
+//!
+//! Who writes a dictionary gives it the narrowest keys that will do: pandas' categories have keys of 8 bits. Where the rows of
+//! several such dictionaries come together, in a row group or in a batch, the values of all need numbers; and readers, who
+//! believe the stored Arrow schema, need to know.
+
+use crate::failure::Failure;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use marquetry::OpenFile;
+use marquetry::arrow::arrow_reader::ChunkReader;
+use marquetry::errors::Error;
+use marquetry::file::metadata::ColumnChunk;
+use marquetry::file::page::{LocatedHeader, PageBuffers, PageOptions, PageReader};
+use std::sync::Arc;
+
+/// The schema with keys of 32 bits where dictionaries have narrower ones.
+pub(crate) fn wide_schema(schema: &Schema) -> Schema {
+    Schema::new_with_metadata(wide_fields(schema.fields()), schema.metadata().clone())
+}
+
+/// The type with keys of 32 bits where a dictionary has narrower ones.
+pub(super) fn wide_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(keys, values) if capacity(keys).is_some() => {
+            DataType::Dictionary(Box::new(DataType::Int32), values.clone())
+        }
+        DataType::Struct(children) => DataType::Struct(wide_fields(children)),
+        DataType::List(element) => DataType::List(wide_field(element)),
+        DataType::LargeList(element) => DataType::LargeList(wide_field(element)),
+        DataType::ListView(element) => DataType::ListView(wide_field(element)),
+        DataType::LargeListView(element) => DataType::LargeListView(wide_field(element)),
+        DataType::FixedSizeList(element, n) => DataType::FixedSizeList(wide_field(element), *n),
+        DataType::Map(entries, sorted) => DataType::Map(wide_field(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+fn wide_fields(fields: &Fields) -> Fields {
+    fields.iter().map(wide_field).collect()
+}
+
+fn wide_field(field: &FieldRef) -> FieldRef {
+    let wide = wide_type(field.data_type());
+    match wide == *field.data_type() {
+        true => field.clone(),
+        false => Arc::new(Field::clone(field).with_data_type(wide)),
+    }
+}
+
+/// How many values narrow keys have numbers for.
+fn capacity(keys: &DataType) -> Option<u64> {
+    match keys {
+        DataType::Int8 => Some(1 << 7),
+        DataType::UInt8 => Some(1 << 8),
+        DataType::Int16 => Some(1 << 15),
+        DataType::UInt16 => Some(1 << 16),
+        _ => None,
+    }
+}
+
+/// The rows of a batch under its [`wide_schema`].
+pub(super) fn wide_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(column, field)| wide_array(column, field.data_type()));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema.clone(), columns.collect::<Result<_, _>>()?, &options)
+}
+
+/// The array with the type `to`, which differs in the keys of dictionaries alone.
+fn wide_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if array.data_type() == to {
+        return Ok(array.clone());
+    }
+    if let DataType::Dictionary(keys, _) = to {
+        let dictionary = array.as_any_dictionary();
+        let keys = cast(dictionary.keys(), keys)?.to_data().into_builder();
+        let built = keys.data_type(to.clone()).child_data(vec![dictionary.values().to_data()]);
+        return Ok(make_array(built.build()?));
+    }
+    let data = array.to_data();
+    let children = data.child_data().iter().zip(child_types(to));
+    let children = children.map(|(child, to)| Ok(wide_array(&make_array(child.clone()), to)?.to_data()));
+    let children = children.collect::<Result<Vec<_>, ArrowError>>()?;
+    Ok(make_array(data.into_builder().data_type(to.clone()).child_data(children).build()?))
+}
+
+fn child_types(nested: &DataType) -> Vec<&DataType> {
+    match nested {
+        DataType::Struct(children) => children.iter().map(|child| child.data_type()).collect(),
+        DataType::List(child)
+        | DataType::LargeList(child)
+        | DataType::ListView(child)
+        | DataType::LargeListView(child)
+        | DataType::FixedSizeList(child, _)
+        | DataType::Map(child, _) => vec![child.data_type()],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether narrow keys have numbers for the dictionaries of all row groups together. `schema` is the whole file's.
+///
+/// Dictionaries of several row groups are counted as if they had no value in common.
+pub(super) fn have_room(file: &OpenFile, schema: &Schema) -> bool {
+    let (mut leaf, mut narrow) = (0, Vec::new());
+    schema.fields().iter().for_each(|field| add_leaves(field.data_type(), &mut leaf, &mut narrow));
+    narrow.iter().all(|(leaf, capacity)| {
+        let groups = 0..file.metadata().num_row_groups();
+        let values = groups.map(|group| most_values(file, group, *leaf));
+        // Who cannot tell is not sure of it.
+        values.sum::<Result<u64, Failure>>().is_ok_and(|values| values <= *capacity)
+    })
+}
+
+/// The numbers of the leaves that have narrow keys, with their capacities; `next` is the number of the next leaf.
+fn add_leaves(data_type: &DataType, next: &mut usize, narrow: &mut Vec<(usize, u64)>) {
+    if let DataType::Dictionary(keys, _) = data_type {
+        narrow.extend(capacity(keys).map(|capacity| (*next, capacity)));
+    }
+    let children = child_types(data_type);
+    match children.is_empty() {
+        true => *next += 1,
+        false => children.into_iter().for_each(|child| add_leaves(child, next, narrow)),
+    }
+}
+
+/// How many different values a chunk has at most: those of its dictionary, or one in each of its places.
+fn most_values(file: &OpenFile, row_group: usize, leaf: usize) -> Result<u64, Failure> {
+    let group = file.metadata().row_group(row_group);
+    if leaf >= group.num_columns() {
+        return Err(Error::argument("no such column").into());
+    }
+    let chunk = group.column(leaf)?;
+    let places = u64::try_from(chunk.num_values()).unwrap_or(u64::MAX);
+    // A few rows need no look at the file.
+    if places <= FEW {
+        return Ok(places);
+    }
+    let options = PageOptions::for_writer(file.metadata().created_by());
+    let mut pages = PageReader::new(file.clone().into_source()?, chunk, options, PageBuffers::default())?;
+    // SPEC: a dictionary page is the first of its chunk.
+    match pages.next_header()?.filter(LocatedHeader::is_dictionary) {
+        Some(first) if has_values_in_dictionary(chunk) => {
+            Ok(places.min(pages.dictionary_page(&first)?.num_values() as u64))
+        }
+        _ => Ok(places),
+    }
+}
+
+/// Whether no page of the chunk has values of its own, as far as the footer tells.
+fn has_values_in_dictionary(chunk: ColumnChunk<'_>) -> bool {
+    use marquetry::internals::format::{Encoding, PageType};
+    let is_of_data = |page| matches!(page, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
+    let is_of_keys = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+    match chunk.encoding_stats() {
+        Some(stats) => stats.iter().all(|stats| !is_of_data(stats.page_type) || is_of_keys(stats.encoding)),
+        // Older writers do not count pages: those whose dictionary got too large began with more values than narrow keys count.
+        None => true,
+    }
+}
+
+const FEW: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::{Int8Type, UInt16Type};
+    use arrow_array::{DictionaryArray, Int32Array, StructArray};
+
+    #[test]
+    fn keys_grow_and_nothing_else() {
+        let words: DictionaryArray<Int8Type> = [Some("a"), None, Some("b"), Some("a")].into_iter().collect();
+        let others: DictionaryArray<UInt16Type> = ["x", "y", "y", "x"].into_iter().collect();
+        let nested = StructArray::try_from(vec![("d", Arc::new(others) as ArrayRef)]).unwrap();
+        let columns: [(&str, ArrayRef); 3] = [
+            ("w", Arc::new(words)),
+            ("s", Arc::new(nested)),
+            ("n", Arc::new(Int32Array::from(vec![1, 2, 3, 4]))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap().slice(1, 3);
+        let schema = Arc::new(wide_schema(&batch.schema()));
+        let wide = wide_batch(&batch, &schema).unwrap();
+        let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        assert_eq!(wide.column(0).data_type(), &text);
+        assert_eq!(wide.column(1).as_struct().column(0).data_type(), &text);
+        assert_eq!(wide.column(2), batch.column(2));
+        for at in [0, 1] {
+            let plain = |batch: &RecordBatch| match at {
+                0 => cast(batch.column(0), &DataType::Utf8).unwrap(),
+                _ => cast(batch.column(1).as_struct().column(0), &DataType::Utf8).unwrap(),
+            };
+            assert_eq!(&plain(&wide), &plain(&batch));
+        }
+        assert_eq!(wide_schema(&schema), *schema, "what is wide stays");
+    }
+}

@@ -1,0 +1,128 @@
+//! The end of the interpreter, while other threads still run.
+//!
+//! Python waits for its threads when it ends, but for daemon threads and those of libraries. Before version 3.14 it ends such a thread
+//! where that next takes the interpreter's lock, by unwinding it, and Rust frames on the way abort the process. Where PyO3 takes the lock
+//! it holds the thread instead. But code of Python gives the lock away and takes it again as it likes: a file object, a generator, a
+//! callback. So whatever here may run such code asks first. From the exit on it is refused, and what runs then is waited for.
+//!
+//! The thread that ends the interpreter is never ended itself, and functions of `atexit` that are called later may read and write.
+
+use pyo3::exceptions::PySystemExit;
+use pyo3::prelude::*;
+use std::mem;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// Calls of Python's code that threads are in.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there may be no new ones.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// The thread that ends the interpreter.
+static LAST: OnceLock<ThreadId> = OnceLock::new();
+
+/// How long the end waits for calls: a generator may wait for rows that never come.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long it waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A call of Python's code, until this is dropped.
+pub(crate) struct Call {
+    is_counted: bool,
+}
+
+impl Call {
+    /// Fails from the exit on, but on the thread that ends the interpreter. SystemExit ends a thread, and nothing is printed.
+    pub(crate) fn begin() -> PyResult<Self> {
+        if is_last() {
+            return Ok(Call { is_counted: false });
+        }
+        // Before it asks, so that the end sees the call, or the call the end.
+        let call = Call { is_counted: true };
+        CALLS.fetch_add(1, Ordering::SeqCst);
+        match IS_CLOSED.load(Ordering::SeqCst) {
+            true => Err(at_exit()),
+            false => Ok(call),
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.is_counted {
+            CALLS.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Does `call` with the interpreter's lock, unless Python ends.
+pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    let _call = Call::begin()?;
+    Python::try_attach(call).unwrap_or_else(|| Err(at_exit()))
+}
+
+fn at_exit() -> PyErr {
+    PySystemExit::new_err("Python ends")
+}
+
+/// An object of Python that threads of ours call. There is none once it is dropped.
+pub(crate) struct Callee(Option<Py<PyAny>>);
+
+impl Callee {
+    pub(crate) fn new(object: Py<PyAny>) -> Self {
+        Callee(Some(object))
+    }
+
+    /// Does `call` with the object and the interpreter's lock, unless Python ends.
+    pub(crate) fn with<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<T> {
+        attached(|py| call(self.0.as_ref().unwrap_or(&py.None()).bind(py)))
+    }
+}
+
+impl Drop for Callee {
+    /// What goes with the last reference may be closed, which is code of Python, too.
+    fn drop(&mut self) {
+        let object = self.0.take();
+        match Call::begin() {
+            Ok(_call) => drop(Python::try_attach(|_| drop(object))),
+            Err(_) => mem::forget(object),
+        }
+    }
+}
+
+/// Ends what threads do in Python's code. Called by `atexit`, before Python ends the threads.
+#[pyfunction]
+pub(crate) fn end_calls(py: Python<'_>) {
+    let _ = LAST.set(thread::current().id());
+    py.detach(close);
+}
+
+/// Lets threads of ours call again if it is the last thread that has work for them: a function of `atexit`, after ours. Threads that were
+/// refused have ended by then. Not once the interpreter is being taken apart.
+pub(crate) fn reopen(py: Python<'_>) {
+    if is_last() {
+        IS_CLOSED.store(is_finalizing(py), Ordering::SeqCst);
+    }
+}
+
+fn close() {
+    IS_CLOSED.store(true, Ordering::SeqCst);
+    let end = Instant::now() + PATIENCE;
+    while CALLS.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+        thread::sleep(PAUSE);
+    }
+}
+
+fn is_last() -> bool {
+    LAST.get().is_some_and(|last| *last == thread::current().id())
+}
+
+/// Whether it is too late: other threads that take the lock are ended.
+fn is_finalizing(py: Python<'_>) -> bool {
+    let asked = py.import("sys").and_then(|sys| sys.call_method0("is_finalizing")?.extract());
+    asked.unwrap_or(true)
+}
