@@ -31,7 +31,8 @@ fn write(path: &str, first: usize) {
 /// The type of the words, and how many rows there are.
 fn words(path: &str) -> (DataType, usize) {
     let file = File::open(path).expect("a file");
-    let builder = marquetry::arrow::ParquetRecordBatchReaderBuilder::try_new(file).expect("a footer");
+    let builder =
+        marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).expect("a footer");
     let data_type = builder.schema().field(0).data_type().clone();
     let reader = builder.with_batch_size(1_000).build().expect("a reader");
     (data_type, reader.map(|batch| batch.expect("rows").column(0).len()).sum())

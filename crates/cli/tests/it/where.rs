@@ -85,6 +85,6 @@ fn intervals_are_written_as_durations() {
         let (code, counted, errors) = marquetry(&["count", &path, "--where", condition]);
         assert_eq!((code, counted.trim(), errors.as_str()), (0, count, ""), "{condition}");
     }
-    let (code, errors) = fails(&["count", &path, "--where", "iv = 'a month'"]);
+    let (code, _, errors) = marquetry(&["count", &path, "--where", "iv = 'a month'"]);
     assert!(code == 2 && errors.contains("an interval is written"), "{errors}");
 }
