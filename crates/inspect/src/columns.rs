@@ -17,6 +17,7 @@ pub(crate) struct Column {
     pub(crate) path: String,
     pub(crate) field: FieldRef,
     /// The path of the VARIANT that it is a part of.
+    #[cfg_attr(not(feature = "fs"), allow(dead_code, reason = "asked for where rows are compared, by `fs`"))]
     pub(crate) variant: Option<String>,
     /// The type to read it as, where the keys or run ends of its own may have no numbers for the rows of a whole file.
     pub(crate) wide: Option<DataType>,
