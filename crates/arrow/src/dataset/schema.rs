@@ -116,6 +116,16 @@ impl Plan {
     }
 }
 
+/// The keys with the types by which predicates compare them.
+fn compared(mut keys: Vec<Key>, evolution: &Evolution) -> Vec<Key> {
+    for key in &mut keys {
+        if let Ok(field) = evolution.schema().field_with_name(&key.name) {
+            key.data_type = value_type(field.data_type()).clone();
+        }
+    }
+    keys
+}
+
 /// The plan of files whose footers are looked at one after the other.
 pub(super) struct Draft {
     keys: Vec<Key>,
@@ -136,9 +146,8 @@ impl Choice {
     /// The plan, if it takes no file.
     pub(super) fn plan_of_evolution(&self) -> Result<Option<Plan>> {
         let Some(evolution) = &self.evolution else { return Ok(None) };
-        let (mut keys, types) = (self.keys()?, self.key_types(evolution)?);
-        let mut all_keys = keys.clone();
-        all_keys.iter_mut().for_each(|key| key.data_type = types[&key.name].clone());
+        let mut keys = self.keys()?;
+        let all_keys = compared(keys.clone(), evolution);
         keys.retain_mut(|key| match evolution.schema().field_with_name(&key.name) {
             Ok(field) => {
                 key.data_type = field.data_type().clone();
@@ -299,12 +308,8 @@ impl Choice {
 
     /// The types by which predicates compare the keys of all files: those of the wanted schema, where it has them.
     pub(super) fn key_types(&self, evolution: &Evolution) -> Result<HashMap<String, DataType>> {
-        let of_key = |key: Key| {
-            let wanted = evolution.schema().field_with_name(&key.name);
-            let data_type = wanted.map_or(key.data_type, |field| value_type(field.data_type()).clone());
-            (key.name, data_type)
-        };
-        Ok(self.keys()?.into_iter().map(of_key).collect())
+        let keys = compared(self.keys()?, evolution).into_iter();
+        Ok(keys.map(|key| (key.name, key.data_type)).collect())
     }
 
     /// The predicate whose paths mean the same in each file: what they mean first of all that some file has.

@@ -19,12 +19,12 @@ pub(super) fn check_parameters(file: &Field, wanted: &Field) -> Result<()> {
 
 /// Fails if GeoParquet's metadata says something else of a wanted column than that of the file: the wanted schema brings its own.
 pub(super) fn check_geoparquet(file: &Schema, wanted: &Schema) -> Result<()> {
-    let text = |schema: &Schema| schema.metadata().get(GEOPARQUET_KEY).cloned();
-    let (Some(file_text), Some(wanted_text)) = (text(file), text(wanted)) else { return Ok(()) };
+    let [file_text, wanted_text] = [file, wanted].map(|schema| schema.metadata().get(GEOPARQUET_KEY));
+    let (Some(file_text), Some(wanted_text)) = (file_text, wanted_text) else { return Ok(()) };
     if file_text == wanted_text {
         return Ok(());
     }
-    let (in_file, in_wanted) = (geoparquet_columns(&file_text), geoparquet_columns(&wanted_text));
+    let (in_file, in_wanted) = (geoparquet_columns(file_text), geoparquet_columns(wanted_text));
     for name in wanted.fields().iter().map(|field| field.name()) {
         let (Some(from), Some(to)) = (in_file.get(name), in_wanted.get(name)) else { continue };
         if from != to {
