@@ -12,12 +12,12 @@ use crate::work::run;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Int96Unit};
+use marquetry::arrow::arrow_writer::check_copied;
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter, parse_stored_schema, print_stored_schema};
 use marquetry::errors::{CancelToken, Error, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::properties::WriterProperties;
 use marquetry::file::{FileEdit, Source};
-use marquetry::internals::arrow::schema::copied::{CopiedAs, PageTypes};
 use marquetry::internals::format::KeyValue;
 use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::KEY;
@@ -60,7 +60,7 @@ pub(crate) fn append(
             let copied = |edit: &mut FileEdit| {
                 let source = input.open()?;
                 let metadata = ArrowReaderMetadata::load(source.clone(), reader)?.metadata().clone();
-                check_types(edit.metadata(), &metadata)?;
+                check_copied(edit.metadata(), &metadata)?;
                 let geo = geo_metadata(edit.metadata(), geo_of(&metadata))?;
                 (0..metadata.num_row_groups())
                     .try_for_each(|group| edit.append_copied(&source, &metadata, group))?;
@@ -90,21 +90,6 @@ pub(crate) fn append(
         })?
     };
     Ok(Footer::new(Arc::new(metadata)))
-}
-
-/// Fails if copied rows would be others in the file, whose stored Arrow schema stays.
-fn check_types(file: &ParquetMetaData, copied: &ParquetMetaData) -> Result<()> {
-    let hint = "append its rows as a table of the file's types";
-    let found = PageTypes::of_file(file).check_copied(&PageTypes::of_file(copied)).map_err(|error| {
-        let column = error.place().column.clone().unwrap_or_default();
-        Error::argument(format!("{}; {hint}", error.message())).in_column(column)
-    })?;
-    match found {
-        CopiedAs::Same | CopiedAs::Alike => Ok(()),
-        CopiedAs::OtherDictionary => Err(Error::argument(format!(
-            "the file's stored Arrow schema has dictionaries, and this one has not the same: not all readers would take its pages; {hint}"
-        ))),
-    }
 }
 
 /// What GeoParquet's metadata says of a file.

@@ -4,6 +4,7 @@ mod checkpoint_step;
 mod chunking;
 mod common;
 mod input;
+pub(crate) mod paths;
 mod shred;
 mod write;
 

@@ -106,14 +106,13 @@ mod unreferenced;
 
 pub use commands::optimize::{OptimizeOptions, Optimized, OptimizedColumn, optimize};
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use cli::{Command, CommandLine};
 use failure::{Failure, Outcome};
 use marquetry_base::{steers_terminal, text_without_secrets};
 use output::Output;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
 
 /// Does what `arguments` say, of which the first is the program's own name, and gives the exit code. It is to be the last that a
 /// process does: signals that end the process are taken care of from here on, and `sql` may become another program.
@@ -127,8 +126,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(arguments) = commands::sql::arguments(arguments.iter().cloned()) {
         return hand_over(&arguments);
     }
-    let matches = help::flowing(CommandLine::command()).try_get_matches_from(without_hyphens(arguments));
-    let args = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
+    let parsed = help::flowing(CommandLine::command()).try_get_matches_from(arguments).and_then(|matches| {
+        CommandLine::from_arg_matches(&matches).map_err(|error| with_usage(error, &matches))
+    });
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => return refused(&thousands::with_tip(suggestions::only_near(error))),
     };
@@ -164,22 +165,14 @@ fn reads_plain_files(args: &CommandLine) -> bool {
     }
 }
 
-/// The same arguments, with file names that begin with a hyphen, and stand behind `--`, made names that do not.
-///
-/// QUIRK: where the last of many files has another meaning, clap takes such a name for an option all the same, if it is not the first.
-fn without_hyphens(arguments: Vec<OsString>) -> Vec<OsString> {
-    let Some(end) = arguments.iter().position(|argument| argument == "--") else { return arguments };
-    if !arguments[..end].iter().any(|argument| argument == "merge" || argument == "convert") {
-        return arguments;
+/// The error, with how the command is used.
+fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Error {
+    let mut whole = CommandLine::command();
+    let name = matches.subcommand_name();
+    match name.and_then(|name| whole.find_subcommand_mut(name)) {
+        Some(command) => error.format(command),
+        None => error.format(&mut whole),
     }
-    let mut arguments = arguments;
-    for argument in &mut arguments[end + 1..] {
-        let bytes = argument.as_encoded_bytes();
-        if bytes.len() > 1 && bytes[0] == b'-' {
-            *argument = Path::new(".").join(&*argument).into_os_string();
-        }
-    }
-    arguments
 }
 
 /// Another program takes over; where it cannot, that is all there is to say.

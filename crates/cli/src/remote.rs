@@ -68,12 +68,12 @@ pub(crate) fn local() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| if is_url(&path) { Err(ONLY_READ) } else { Ok(path) })
 }
 
-/// Parses the path of a file that is written, here or in a store.
-pub(crate) fn writable() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match url(&path).is_some_and(|url| url.starts_with("http")) {
+/// Fails if it is the path of a file that is neither here nor in a store.
+pub(crate) fn check_writable(path: &Path) -> std::result::Result<(), &'static str> {
+    match url(path).is_some_and(|url| url.starts_with("http")) {
         true => Err("web servers are only read: write a file of this machine, or of a store"),
-        false => Ok(path),
-    })
+        false => Ok(()),
+    }
 }
 
 /// A file in a store that is there once it is finished.

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{PhysicalExpr, conjunction};
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, conjunction};
 use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, prunable_predicate};
@@ -43,6 +43,8 @@ pub(crate) struct FilePlan {
     /// What has to be asked of rows that were read.
     residual: Option<Arc<dyn PhysicalExpr>>,
     projection: ProjectionExprs,
+    /// Orders that the rows have to have.
+    pub(crate) orders: Vec<Vec<PhysicalSortExpr>>,
     output_schema: SchemaRef,
     /// What the file is read as, and behind that the paths.
     read_as: SchemaRef,
@@ -80,6 +82,11 @@ impl FilePlan {
         let adapt = |expr: Arc<dyn PhysicalExpr>| simplified(adapter.rewrite(expr)?, &read_as);
         let projection = projection.try_map_exprs(adapt)?;
         let filters = filters.into_iter().map(|filter| Ok(Filter { expr: adapt(filter.expr)?, ..filter }));
+        let adapt_keys = |keys: Vec<PhysicalSortExpr>| {
+            let keys = keys.into_iter().map(|key| Ok(PhysicalSortExpr::new(adapt(key.expr)?, key.options)));
+            keys.collect::<Result<Vec<_>>>()
+        };
+        let orders = wanted.orders.into_iter().map(adapt_keys).collect::<Result<Vec<_>>>()?;
         let filters = filters.collect::<Result<Vec<_>>>()?;
         let (mut fixed, mut dynamic, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         for Filter { expr, is_ours } in &filters {
@@ -98,7 +105,8 @@ impl FilePlan {
             dynamic.clear();
         }
         let is_all_ours = filters.iter().all(|filter| filter.is_ours) && residual.is_empty();
-        let read = || projection.iter().map(|projected| &projected.expr).chain(&residual);
+        let keys = || orders.iter().flatten().map(|key: &PhysicalSortExpr| &key.expr);
+        let read = || projection.iter().map(|projected| &projected.expr).chain(&residual).chain(keys());
         let mut columns = match is_restored {
             true => {
                 needed_paths(read(), &Schema::new(with_wholes(stored.fields(), table.file_schema().fields())))
@@ -111,7 +119,9 @@ impl FilePlan {
             columns,
             path: path.clone(),
             batch_size: wanted.batch_size,
-            limit: wanted.limit.filter(|_| is_all_ours),
+            // A whole batch is looked at for its order, however few of its rows are wanted.
+            limit: wanted.limit.filter(|_| is_all_ours && orders.is_empty()),
+            orders,
             asks_rows: wanted.asks_rows,
             fixed: Predicate::And(fixed),
             dynamic,
@@ -174,10 +184,14 @@ impl FilePlan {
         }
     }
 
-    /// What becomes of [restored](Self::restored) batches that are read as `schema`.
+    /// The schema of [restored](Self::restored) batches that are read as `schema`.
+    pub(crate) fn restored_schema(&self, schema: &SchemaRef) -> Result<SchemaRef> {
+        Ok(self.restored(RecordBatch::new_empty(schema.clone()))?.schema())
+    }
+
+    /// What becomes of batches that are restored to `schema`.
     pub(crate) fn output(&self, schema: &SchemaRef) -> Result<Output> {
-        let schema = self.restored(RecordBatch::new_empty(schema.clone()))?.schema();
-        Output::new(&schema, self.residual.as_ref(), &self.projection, &self.output_schema)
+        Output::new(schema, self.residual.as_ref(), &self.projection, &self.output_schema)
     }
 }
 

@@ -66,6 +66,14 @@ impl MarquetryFormat {
         SessionParts::of(state.runtime_env()).footers.footer(&file, &self.options.reader_options()?).await
     }
 
+    /// The order that the rows of a file have; `None` if it is passed over, or rows of damaged pages may break it.
+    fn ordering(&self, footer: &ArrowReaderMetadata, table: &Schema) -> Option<LexOrdering> {
+        match self.options.ignore_sorting_columns || self.options.on_corrupt != OnCorrupt::Fail {
+            true => None,
+            false => ordering(footer, table),
+        }
+    }
+
     fn statistics(&self, footer: &ArrowReaderMetadata, table: &SchemaRef) -> Statistics {
         statistics(footer, table, self.options.on_corrupt != OnCorrupt::Fail)
     }
@@ -131,7 +139,7 @@ impl FileFormat for MarquetryFormat {
         table_schema: SchemaRef,
         object: &ObjectMeta,
     ) -> Result<Option<LexOrdering>> {
-        Ok(ordering(&self.footer(state, store, object).await?, &table_schema))
+        Ok(self.ordering(&self.footer(state, store, object).await?, &table_schema))
     }
 
     async fn infer_stats_and_ordering(
@@ -143,7 +151,7 @@ impl FileFormat for MarquetryFormat {
     ) -> Result<FileMeta> {
         let footer = self.footer(state, store, object).await?;
         let statistics = self.statistics(&footer, &table_schema);
-        Ok(FileMeta::new(statistics).with_ordering(ordering(&footer, &table_schema)))
+        Ok(FileMeta::new(statistics).with_ordering(self.ordering(&footer, &table_schema)))
     }
 
     async fn create_physical_plan(

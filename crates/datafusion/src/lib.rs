@@ -30,7 +30,8 @@
 //!
 //! A file is read by several partitions: by row groups, and where it has fewer than 8 of them and an offset index, by rows.
 //! `count(*)`, `count(column)`, `min` and `max` come from footers where these are certain. The order that `sorting_columns` promise
-//! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls.
+//! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls. Where a query
+//! makes use of it, each row that is read is compared with the one before, and one that breaks the order fails the query.
 //!
 //! # What is written
 //! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
@@ -82,6 +83,7 @@
 //! | `coerce_int96` | the unit of INT96 timestamps; without it nanoseconds. A value that does not fit is an error |
 //! | `coerce_int96_tz` | their time zone; refused without `coerce_int96` |
 //! | `on_corrupt` | Marquetry's own: `fail`, or what to do where pages of the columns that a query reads are damaged: `skip_page`, `null_page`, `skip_row_group`. What was lost is counted as `rows_left_out` and `values_made_null`, and logged. Conditions are asked after reading then |
+//! | `ignore_sorting_columns` | Marquetry's own. True: rows are sorted where an order is needed, whatever footers say of it |
 //! | `bloom_filter_on_read` | false is refused: a bloom filter is read where that is cheaper than what it may spare |
 //! | `reorder_filters` | conditions are asked in the order of what they cost, whichever it is |
 //! | `force_filter_selections` | true is refused: how rows are chosen is decided for each row group |
@@ -148,6 +150,7 @@ mod pieces;
 mod predicate;
 mod register;
 mod row_index;
+mod row_order;
 mod scan;
 mod scan_spec;
 mod schema;
@@ -160,6 +163,7 @@ mod store_dataset;
 mod store_file;
 mod store_sink;
 mod union_types;
+mod unused_order;
 mod variant_functions;
 mod variant_paths;
 mod variant_storage;

@@ -13,7 +13,7 @@ use datafusion::common::ScalarValue;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileOpenFuture, FileOpener, FileScanConfig};
 use datafusion::error::Result;
-use datafusion::physical_expr::conjunction;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction};
 use datafusion::physical_expr_adapter::rewrite::rewrite_input_file_name_in_projection;
 use datafusion::physical_expr_adapter::{
     DefaultPhysicalExprAdapterFactory, PhysicalExprAdapterFactory, replace_columns_with_literals,
@@ -32,6 +32,7 @@ pub(crate) struct Opener {
     spec: ScanSpec,
     store: Arc<dyn ObjectStore>,
     limit: Option<usize>,
+    orders: Vec<LexOrdering>,
     adapters: Arc<dyn PhysicalExprAdapterFactory>,
     reader_options: ArrowReaderOptions,
     output_schema: SchemaRef,
@@ -54,6 +55,7 @@ impl Opener {
             spec: spec.clone(),
             store,
             limit: config.limit,
+            orders: config.output_ordering.clone(),
         })
     }
 
@@ -63,11 +65,16 @@ impl Opener {
         let columns = spec.table_schema.table_partition_cols().iter();
         let values: HashMap<String, ScalarValue> =
             columns.map(|field| field.name().clone()).zip(file.partition_values.iter().cloned()).collect();
-        let projection = spec.projection.clone();
-        let projection = projection.try_map_exprs(|expr| replace_columns_with_literals(expr, &values))?;
+        let in_file = |expr: Arc<dyn PhysicalExpr>| replace_columns_with_literals(expr, &values);
+        let projection = spec.projection.clone().try_map_exprs(in_file)?;
+        let keys = |keys: &LexOrdering| {
+            let keys =
+                keys.iter().map(|key| Ok(PhysicalSortExpr::new(in_file(key.expr.clone())?, key.options)));
+            keys.collect::<Result<Vec<_>>>()
+        };
         let name = file.object_meta.location.to_string();
         let filters = spec.filters.iter().map(|filter| {
-            let expr = replace_columns_with_literals(filter.expr.clone(), &values)?;
+            let expr = in_file(filter.expr.clone())?;
             Ok(Filter { expr, is_ours: filter.is_ours })
         });
         let global = &spec.options.parquet.global;
@@ -76,6 +83,7 @@ impl Opener {
         Ok(Wanted {
             projection: rewrite_input_file_name_in_projection(projection, &name)?,
             filters: filters.collect::<Result<Vec<_>>>()?,
+            orders: self.orders.iter().map(keys).collect::<Result<Vec<_>>>()?,
             output_schema: self.output_schema.clone(),
             batch_size: spec.batch_size,
             limit: self.limit,

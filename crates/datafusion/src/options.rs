@@ -15,6 +15,9 @@ pub struct FormatOptions {
     pub parquet: TableParquetOptions,
     /// What to do where pages cannot be read. Default: the query fails.
     pub on_corrupt: OnCorrupt,
+    /// Whether the order that footers state in `sorting_columns` is passed over, so that rows are sorted where an order is needed.
+    /// Default: plans are made of it, and a row that is not in this order fails the query.
+    pub ignore_sorting_columns: bool,
     /// What a statement says of `pushdown_filters`; without that it is what the session says when a query is planned.
     pub pushdown_filters: Option<bool>,
 }
@@ -41,6 +44,7 @@ impl FormatOptions {
         }
         match key.strip_prefix("format.").unwrap_or(key) {
             "on_corrupt" => self.set_on_corrupt(value),
+            "ignore_sorting_columns" => self.ignore_sorting_columns.set("ignore_sorting_columns", value),
             "checkpoint_every" => Err(refused(
                 "checkpoint_every is for files that can be seen while they are written; DataFusion's stores show a file \
                  when it is whole",
@@ -146,6 +150,7 @@ impl FormatOptions {
                 "sizes of content_defined_chunking do nothing unless content_defined_chunking.enabled is true",
             ),
             (self.on_corrupt != OnCorrupt::Fail, "on_corrupt is for reading"),
+            (self.ignore_sorting_columns, "ignore_sorting_columns is for reading"),
         ];
         first(&refusals)?;
         self.check_encryption()

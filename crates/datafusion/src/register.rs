@@ -2,6 +2,7 @@
 
 use crate::factory::MarquetryFormatFactory;
 use crate::union_types::{self, UnionTypes};
+use crate::unused_order::{self, UnusedOrder};
 use crate::variant_functions::variant_functions;
 use crate::variant_syntax::{casts, planner};
 use datafusion::datasource::file_format::FileFormatFactory;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 /// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
+///
+/// Scans of plans that would do the same in any order declare none, so that what `sorting_columns` promise is not looked at there.
 ///
 /// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
 /// false for a session in which they only rule out row groups.
@@ -40,6 +43,15 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     state.register_function_rewrite(casts())?;
     if !state.analyzer().rules.iter().any(|rule| rule.name() == union_types::NAME) {
         state.add_analyzer_rule(Arc::new(UnionTypes));
+    }
+    if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
+        let mut rules = state.physical_optimizers().to_vec();
+        rules.insert(0, Arc::new(UnusedOrder));
+        let builder = SessionStateBuilder::new_from_existing(state.clone());
+        *state = builder
+            .with_session_id(state.session_id().to_owned())
+            .with_physical_optimizer_rules(rules)
+            .build();
     }
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
@@ -68,6 +80,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     analyzer.add_function_rewrite(casts());
     // Behind those that bring parts of a union to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
+    builder.physical_optimizers().get_or_insert_default().rules.insert(0, Arc::new(UnusedOrder));
     builder = builder.with_file_formats(formats).with_config(config);
     for name in NAMES {
         builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));

@@ -5,6 +5,7 @@ use crate::file_plan::FilePlan;
 use crate::metrics::ScanMetrics;
 use crate::output::Output;
 use crate::pieces::Piece;
+use crate::row_order::RowOrder;
 use crate::store_file::StoreFile;
 use arrow_array::RecordBatch;
 use datafusion::error::Result;
@@ -25,6 +26,7 @@ pub(crate) struct Scan {
     file: StoreFile,
     pieces: VecDeque<Piece>,
     open: Option<OpenReader>,
+    orders: Vec<RowOrder>,
     pruner: Option<FilePruner>,
     watched: Option<DynamicFilterTracking>,
     metrics: ScanMetrics,
@@ -42,7 +44,7 @@ struct OpenReader {
 
 impl Scan {
     pub(crate) fn new(
-        plan: FilePlan,
+        mut plan: FilePlan,
         file: StoreFile,
         pieces: Vec<Piece>,
         pruner: Option<FilePruner>,
@@ -50,7 +52,8 @@ impl Scan {
     ) -> Self {
         let watched = plan.dynamic().map(|dynamic| DynamicFilterTracking::classify(&dynamic));
         let left = plan.limit.unwrap_or(usize::MAX);
-        Scan { plan, file, pieces: pieces.into(), open: None, pruner, watched, metrics, left }
+        let orders = std::mem::take(&mut plan.orders).into_iter().map(RowOrder::new).collect();
+        Scan { plan, file, pieces: pieces.into(), open: None, orders, pruner, watched, metrics, left }
     }
 
     pub(crate) fn into_stream(self) -> BoxStream<'static, Result<RecordBatch>> {
@@ -80,7 +83,11 @@ impl Scan {
             match open.stream.next().await {
                 Some(batch) => {
                     let batch = batch.map_err(|error| of_file(error, &self.plan.path))?;
-                    if let Some(batch) = open.output.batch(self.plan.restored(batch)?)? {
+                    let batch = self.plan.restored(batch)?;
+                    for order in &mut self.orders {
+                        order.check(&batch, &self.plan.path)?;
+                    }
+                    if let Some(batch) = open.output.batch(batch)? {
                         self.left = self.left.saturating_sub(batch.num_rows());
                         return Ok(Some(batch));
                     }
@@ -145,7 +152,11 @@ impl Scan {
             builder = builder.with_limit(self.left);
         }
         let stream = builder.build().map_err(|error| of_file(error, &self.plan.path))?;
-        let output = self.plan.output(stream.schema())?;
+        let schema = self.plan.restored_schema(stream.schema())?;
+        for order in &mut self.orders {
+            order.read_as(&schema)?;
+        }
+        let output = self.plan.output(&schema)?;
         let (metrics, asks_rows) = (self.metrics.clone(), self.plan.asks_rows);
         self.open = Some(OpenReader { stream, output, metrics, asks_rows });
         Ok(true)

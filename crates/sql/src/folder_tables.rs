@@ -6,7 +6,7 @@
 
 use crate::disk_tables::on_disk;
 use crate::file_url::exact_name;
-use crate::found::Found;
+use crate::found::{Found, has_another_format};
 use crate::store_tables::in_store;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
@@ -18,7 +18,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use marquetry_arrow::dataset::is_named_parquet;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The session, in which names that are none of its tables are looked for among files. Each statement looks anew.
@@ -65,7 +65,10 @@ impl UrlTableFactory for FolderTables {
             };
             match found(name, state).await? {
                 Found::Table(table) => Ok(Some(table)),
-                Found::Other(name) => self.others.try_new(&name).await,
+                Found::Other(other) => match self.others.try_new(&other).await? {
+                    None if is_like_path(name) && is_missing(name) => Err(no_such_file(name)),
+                    found => Ok(found),
+                },
                 // It may be the name of a table that is about to be made.
                 Found::Nothing(_) if !is_like_path(name) => Ok(None),
                 Found::Nothing(error) => Err(error),
@@ -77,7 +80,21 @@ impl UrlTableFactory for FolderTables {
 
 /// Whether nobody would call a table so.
 fn is_like_path(name: &str) -> bool {
-    name.contains(std::path::is_separator) || is_named_parquet(name)
+    let is_named_as_file = is_named_parquet(name) || has_another_format(Path::new(name));
+    name.contains(std::path::is_separator) || is_named_as_file
+}
+
+/// Whether it is the name of a file or a folder of this machine, which is not there.
+fn is_missing(name: &str) -> bool {
+    let path = match name.contains("://") {
+        true => local_path(name),
+        false => Some(PathBuf::from(name)),
+    };
+    path.is_some_and(|path| path.try_exists().is_ok_and(|exists| !exists))
+}
+
+fn no_such_file(name: &str) -> DataFusionError {
+    DataFusionError::Plan(format!("{name}: there is no such file, nor a table of this name"))
 }
 
 async fn found(name: &str, state: SessionState) -> Result<Found> {
@@ -121,6 +138,12 @@ mod tests {
         }
         let unknown = folder_table(&ctx, "s3://bucket/*.parquet").await.err().unwrap().to_string();
         assert!(unknown.contains("No suitable object store"), "{unknown}");
+        for name in ["no-such.parquet", "/no-such/a.csv", "no-such.JSON", "file:///no-such/a.parquet"] {
+            let error = ctx.sql(&format!("select * from '{name}'")).await.err().unwrap().to_string();
+            assert!(error.contains(&format!("{name}: there is no such file")), "{error}");
+        }
+        let error = ctx.sql("select * from wines").await.err().unwrap().to_string();
+        assert!(error.contains("table 'datafusion.public.wines' not found"), "{error}");
         // A table may be called as a folder or a pattern is.
         for name in ["src", "a[1]"] {
             let made = ctx.sql(&format!("create table \"{name}\" as select 1 as i")).await;

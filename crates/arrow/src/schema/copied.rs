@@ -133,7 +133,7 @@ impl Comparison {
         let (as_type, of_type) = (read.field.data_type(), own.field.data_type());
         let differs = || {
             let message = format!(
-                "copied pages would be read as other values: they are {of_type} here, {as_type} in the first file"
+                "copied pages would be read as other values: they are {of_type} here, {as_type} in the file that they go into"
             );
             Err(Error::argument(message).in_column(path))
         };
@@ -198,7 +198,7 @@ impl Comparison {
             None => "of no extension type".to_owned(),
         };
         let message = format!(
-            "copied pages would be read as other values: they are {} here, {} in the first file",
+            "copied pages would be read as other values: they are {} here, {} in the file that they go into",
             shown(own),
             shown(read)
         );

@@ -94,7 +94,7 @@ pub(crate) struct ValueArgs {
     /// What to do with text of a Parquet file that is not UTF-8
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = InvalidUtf8Arg::Error)]
     pub(crate) invalid_utf8: InvalidUtf8Arg,
-    /// What to do with decimals of a Parquet file that have more digits than their column's type holds
+    /// What to do with decimals of a Parquet file that do not fit in the integers that their column's precision has
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = DecimalOverflowArg::Error)]
     pub(crate) decimal_overflow: DecimalOverflowArg,
 }

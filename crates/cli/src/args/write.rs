@@ -230,6 +230,9 @@ impl Bloom {
 
 fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
+        Some(("ARROW:schema", _)) => {
+            Err("the Arrow schema is made of the columns; --no-arrow-schema leaves it out".to_owned())
+        }
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("say KEY=VALUE".to_owned()),
     }

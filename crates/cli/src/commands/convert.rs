@@ -3,6 +3,7 @@
 mod pairs;
 mod rows;
 
+use crate::args::paths::{self, Paths};
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
@@ -35,14 +36,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The arguments of `convert`.
 #[derive(Debug, ClapArgs)]
+#[command(override_usage = "marquetry convert [OPTIONS] <IN>... <OUT>", mut_arg(paths::ID, |paths| paths.help(PATHS_HELP)))]
 pub(crate) struct ConvertArgs {
-    /// The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson, .geojson or .arrow, or the URL of one; - is standard input. Several
-    /// Parquet files, a directory of them or a pattern are read as one table
-    #[arg(value_name = "IN", required = true, num_args = 1..)]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write: .parquet, .arrow, .csv, .jsonl or .geojson, or the URL of one in a store; - is standard output
-    #[arg(value_name = "OUT", value_parser = crate::remote::writable())]
-    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) paths: Paths,
     /// Replace OUT if it is there
     #[arg(long)]
     pub(crate) overwrite: bool,
@@ -88,6 +85,11 @@ pub(crate) struct ConvertArgs {
     pub(crate) metrics: MetricsArgs,
 }
 
+const PATHS_HELP: &str = "\
+The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson, .geojson or .arrow, or the URL of one; - is standard input. Several \
+Parquet files, a directory of them or a pattern are read as one table. Behind them the file to write: .parquet, .arrow, .csv, \
+.jsonl or .geojson, or the URL of one in a store; - is standard output";
+
 /// `memory_limit` is what sorting and writing may hold, in bytes.
 pub(crate) fn run(
     args: &ConvertArgs,
@@ -97,9 +99,9 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     match convert(args, memory_limit, output) {
         Err(failure @ (Failure::File(_) | Failure::Check(_))) => {
-            outcome.report(Some(&failure.file(&args.inputs[0])), &failure)
+            outcome.report(Some(&failure.file(&args.paths.inputs[0])), &failure)
         }
-        Err(failure @ Failure::Write(_)) => outcome.report(Some(&args.output), &failure),
+        Err(failure @ Failure::Write(_)) => outcome.report(Some(&args.paths.output), &failure),
         // Of usage an option is at fault, which the message names, or a file, which the failure knows.
         other => return other,
     }
@@ -108,9 +110,9 @@ pub(crate) fn run(
 
 /// The same; what fails is not reported.
 pub(crate) fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
-    let to_stdout = args.output.as_os_str() == "-";
-    let out = Some(args.output.as_path()).filter(|_| !to_stdout);
-    let mut lost = Losses::new(&args.selection, &args.inputs, out)?;
+    let to_stdout = args.paths.output.as_os_str() == "-";
+    let out = Some(args.paths.output.as_path()).filter(|_| !to_stdout);
+    let mut lost = Losses::new(&args.selection, &args.paths.inputs, out)?;
     let converted = convert_rows(args, memory_limit, to_stdout, &mut lost, output);
     lost.finish(converted)
 }
@@ -122,13 +124,15 @@ fn convert_rows(
     lost: &mut Losses,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    remote::check_writable(&args.paths.output)
+        .map_err(|message| Failure::usage_of(&args.paths.output, message))?;
     let target = target(args, to_stdout)?;
     let threads = args.writing.threads.unwrap_or_else(default_threads);
     let sort_by: Vec<&SortColumn> = args.sort_by.iter().flat_map(|columns| &columns.0).collect();
     let (selection, only_sorted_by) = with_sorted_columns(&args.selection, &sort_by);
-    let input = inputs::open(&args.inputs, &wanted(args, &selection, target, threads))?;
+    let input = inputs::open(&args.paths.inputs, &wanted(args, &selection, target, threads))?;
     let changes = TypeChanges::new(&args.change_type, &input.schema)?;
-    let files = FileColumns::new(&args.file, &file_root(args)?, &args.output, &changes.schema)?;
+    let files = FileColumns::new(&args.file, &file_root(args)?, &args.paths.output, &changes.schema)?;
     let schema = named(shown_geometries(&files.schema, &input, target), target);
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     // They stand behind the others.
@@ -147,7 +151,11 @@ fn convert_rows(
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
-        false => Destination::create(&args.output, args.inputs.iter().chain(&input.files), args.overwrite)?,
+        false => Destination::create(
+            &args.paths.output,
+            args.paths.inputs.iter().chain(&input.files),
+            args.overwrite,
+        )?,
     };
     let written = destination.written();
     let mut progress = Progress::new(total(&input), to_stdout, written.clone());
@@ -181,11 +189,11 @@ fn convert_rows(
     destination.complete()?;
     drop(progress);
     if let Some(metrics) = *locked(&cost) {
-        args.metrics.tell_read(&args.inputs[0], &metrics, output)?;
+        args.metrics.tell_read(&args.paths.inputs[0], &metrics, output)?;
     }
     if let Some(sizes) = sizes {
-        print(&sizes, report, &args.output, written.load(Ordering::Relaxed), output)?;
-        args.metrics.tell_written(&args.output, sizes.metrics(), output)?;
+        print(&sizes, report, &args.paths.output, written.load(Ordering::Relaxed), output)?;
+        args.metrics.tell_written(&args.paths.output, sizes.metrics(), output)?;
     }
     lost.tell(&locked(&losses))
 }
@@ -195,12 +203,12 @@ fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
     let target = match (args.to, to_stdout) {
         (Some(target), _) => target,
         (None, true) => Target::Jsonl,
-        (None, false) => by_extension(&args.output)?,
+        (None, false) => by_extension(&args.paths.output)?,
     };
     let of_files = (!args.file.is_empty()).then_some("--file is");
     match of_files.or_else(|| only_for_parquet(&args.writing, &args.encrypt)) {
         Some(options) if target != Target::Parquet => {
-            Err(Failure::usage_of(&args.output, format!("{options} for Parquet")))
+            Err(Failure::usage_of(&args.paths.output, format!("{options} for Parquet")))
         }
         _ => Ok(target),
     }
@@ -223,7 +231,7 @@ fn by_extension(output: &Path) -> Result<Target, Failure> {
 
 /// What paths of --file are relative to.
 fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
-    let input = args.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
+    let input = args.paths.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
     match input {
         None => Ok(args.file_root.clone().unwrap_or_default()),
         Some(input) if input.as_os_str() == "-" || remote::is_url(input) => {

@@ -1,6 +1,7 @@
 //! `merge`: the row groups of several files in one.
 
 use crate::args::Files;
+use crate::args::paths::{self, Paths};
 use crate::failure::{Failure, Outcome};
 use crate::keys::{self, EncryptArgs};
 use crate::metrics::MetricsArgs;
@@ -23,13 +24,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
+#[command(override_usage = "marquetry merge [OPTIONS] <IN>... <OUT>",
+    mut_arg(paths::ID, |paths| paths.help("The Parquet files, and behind them the file to write")))]
 pub(crate) struct MergeArgs {
-    /// The Parquet files
-    #[arg(value_name = "IN", required = true, num_args = 1..)]
-    files: Vec<PathBuf>,
-    /// The file to write
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    #[command(flatten)]
+    paths: Paths,
     /// Replace OUT if it is there
     #[arg(long)]
     overwrite: bool,
@@ -66,13 +65,13 @@ Examples:
   marquetry merge pandas.parquet duckdb.parquet both.parquet --compatible";
 
 pub(crate) fn run(args: &MergeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    let files = Files { files: args.files.clone() }.expanded(outcome);
+    let files = Files { files: args.paths.inputs.clone() }.expanded(outcome);
     if outcome.has_failed() {
         // A pattern without files, or a directory, was reported: without its rows the file would not be what was asked for.
         return Ok(());
     }
-    merge(args, &files, &args.output, output)
-        .or_else(|failure| report_failure(&args.output, failure, outcome))
+    merge(args, &files, &args.paths.output, output)
+        .or_else(|failure| report_failure(&args.paths.output, failure, outcome))
 }
 
 fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -> Result<(), Failure> {

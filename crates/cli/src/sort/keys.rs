@@ -43,9 +43,8 @@ impl SortKey {
     pub(crate) fn new(column: &SortColumn, schema: &Schema) -> Result<Self, Failure> {
         let (mut descending, mut nulls_first) = (false, false);
         let (name, words) = column.parts(|name| schema.fields().find(name).is_some());
-        // As ever, the first word counts where two contradict.
-        for word in words.into_iter().rev() {
-            match word {
+        for word in &words {
+            match *word {
                 "asc" => descending = false,
                 "desc" => descending = true,
                 "nulls-first" => nulls_first = true,
@@ -56,6 +55,14 @@ impl SortKey {
                         format!("--sort-by {text}: {word:?} is none of asc, desc, nulls-first, nulls-last");
                     return Err(Failure::Usage(message));
                 }
+            }
+        }
+        for both in [["asc", "desc"], ["nulls-first", "nulls-last"]] {
+            if both.iter().all(|word| words.contains(word)) {
+                let (text, [one, other]) = (column.text(), both);
+                return Err(Failure::Usage(format!(
+                    "--sort-by {text}: {one} and {other} contradict each other"
+                )));
             }
         }
         let missing = || {

@@ -22,6 +22,8 @@ pub(super) struct OptionsMessage {
     on_corrupt: String,
     #[prost(bool, optional, tag = "5")]
     pushdown_filters: Option<bool>,
+    #[prost(bool, tag = "6")]
+    ignore_sorting_columns: bool,
 }
 
 /// A key, with or without a value.
@@ -50,6 +52,7 @@ impl OptionsMessage {
             metadata,
             on_corrupt: options.on_corrupt_name()?.to_owned(),
             pushdown_filters: options.pushdown_filters,
+            ignore_sorting_columns: options.ignore_sorting_columns,
         })
     }
 
@@ -66,8 +69,12 @@ impl OptionsMessage {
         }
         let metadata = self.metadata.iter().map(|entry| (entry.key.clone(), entry.value.clone()));
         parquet.key_value_metadata = metadata.collect();
-        let mut options =
-            FormatOptions { parquet, pushdown_filters: self.pushdown_filters, ..FormatOptions::default() };
+        let mut options = FormatOptions {
+            parquet,
+            ignore_sorting_columns: self.ignore_sorting_columns,
+            pushdown_filters: self.pushdown_filters,
+            ..FormatOptions::default()
+        };
         options.set_on_corrupt(&self.on_corrupt)?;
         Ok(options)
     }

@@ -67,6 +67,7 @@ async fn options_of_writing_that_cannot_be_followed_are_refused() {
         ("content_defined_chunking.min_chunk_size", "5000", "content_defined_chunking.enabled is true"),
         ("checkpoint_every", "auto", "checkpoint_every is for files that can be seen"),
         ("on_corrupt", "skip_page", "on_corrupt is for reading"),
+        ("ignore_sorting_columns", "true", "ignore_sorting_columns is for reading"),
         ("compression", "squeeze", "squeeze"),
         ("compression::n", "squeeze", "squeeze"),
         ("encoding", "morse", "encoding morse is none of"),

@@ -146,7 +146,7 @@ async fn a_file_that_was_changed_on_the_way_is_an_error() {
 /// Each option of reading that is followed, and what it is for.
 const READING: &str = "'pushdown_filters' 'false', 'pruning' 'false', 'enable_page_index' 'false', 'skip_metadata' 'false', \
     'metadata_size_hint' '1000000', 'schema_force_view_types' 'false', 'binary_as_string' 'true', 'coerce_int96' 'us', \
-    'coerce_int96_tz' 'UTC', 'on_corrupt' 'skip_page'";
+    'coerce_int96_tz' 'UTC', 'on_corrupt' 'skip_page', 'ignore_sorting_columns' 'true'";
 
 const WRITING: &str = "'compression' 'zstd(7)', 'compression::n' 'snappy', 'dictionary_enabled' 'false', 'statistics_enabled' 'none', \
     'encoding' 'plain', 'encoding::n' 'delta_binary_packed', 'bloom_filter_on_write' 'true', 'bloom_filter_fpp' '0.02', 'bloom_filter_ndv' '77', \
@@ -185,7 +185,12 @@ async fn every_option_is_kept() {
         let source = scan(plan).file_source().clone();
         format!("{:?}", source.downcast_ref::<marquetry_datafusion::MarquetrySource>().unwrap())
     };
-    for part in ["on_corrupt: SkipPage", "coerce_int96_tz: Some(\"UTC\")", "pushdown_filters: Some(false)"] {
+    for part in [
+        "on_corrupt: SkipPage",
+        "ignore_sorting_columns: true",
+        "coerce_int96_tz: Some(\"UTC\")",
+        "pushdown_filters: Some(false)",
+    ] {
         assert!(options(&plan).contains(part) && options(&came).contains(part), "{part}: {}", options(&came));
     }
     is_kept(plan, came);

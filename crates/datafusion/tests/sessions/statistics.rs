@@ -1,6 +1,6 @@
 //! What footers answer, and the order that they promise.
 
-use crate::tables::{batch, ints, longs, plan, rows, run, session, texts, write, write_with};
+use crate::tables::{batch, error, ints, longs, plan, rows, run, session, texts, write, write_with};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array};
 use marquetry_core::write::{SortingColumn, WriterProperties};
@@ -146,6 +146,64 @@ async fn what_is_sorted_is_not_sorted_again() {
         .await;
     assert!(sorts(&ctx, "not_sorted", "a nulls last").await);
     assert_eq!(rows(&ctx, "select a from not_sorted order by a limit 1").await, ["50"]);
+}
+
+/// Writers record the order that they are told.
+#[tokio::test]
+async fn rows_that_break_a_promised_order_fail_what_makes_use_of_it() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    // Rows that are read apart are merged by what they are.
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    // Broken at once, and between two batches.
+    for (name, values) in [("at_once", vec![3, 1, 2]), ("later", (0..8192).chain(0..8192).collect())] {
+        let file = folder.path().join(format!("{name}.parquet"));
+        let rows_of_file = values.len();
+        let columns = [("a", ints(values)), ("b", ints(0..rows_of_file as i32))];
+        write_with(&file, &[batch(columns)], sorted_by(&[(0, false)], rows_of_file));
+        for (table, options) in [
+            (name.to_owned(), ""),
+            (format!("{name}_sorted"), "options ('ignore_sorting_columns' 'true')"),
+            (format!("{name}_skips"), "options ('on_corrupt' 'skip_page')"),
+        ] {
+            let file = file.display();
+            run(
+                &ctx,
+                &format!("create external table {table} stored as parquet location '{file}' {options}"),
+            )
+            .await;
+        }
+        for query in [
+            "select a, b from {t} order by a nulls last",
+            // Read for nothing else.
+            "select b from {t} where b >= 0 order by a nulls last",
+            "select a, count(*) from {t} group by a",
+            "select a, row_number() over (order by a nulls last) from {t}",
+        ] {
+            let message = error(&ctx, &query.replace("{t}", name)).await;
+            assert!(message.contains(&format!("{name}.parquet")), "{query}: {message}");
+            assert!(
+                message.contains("not in the order") && message.contains("a@0 ASC NULLS LAST"),
+                "{message}"
+            );
+            assert!(message.contains("ignore_sorting_columns"), "{message}");
+            for sorted in ["_sorted", "_skips"] {
+                run(&ctx, &query.replace("{t}", &format!("{name}{sorted}"))).await;
+            }
+        }
+        let sql = format!("select a from {name}_sorted order by a nulls last limit 3");
+        let least = if name == "later" { ["0", "0", "1"] } else { ["1", "2", "3"] };
+        assert_eq!(rows(&ctx, &sql).await, least);
+        // Of no use, and not looked at.
+        let sql = format!("select a from {name} where a < 3");
+        assert!(!plan(&ctx, &sql).await.contains("output_ordering"));
+        let below = if name == "later" { 6 } else { 2 };
+        assert_eq!(rows(&ctx, &sql).await.len(), below);
+        assert_eq!(rows(&ctx, &format!("select max(b) from {name}")).await, [(rows_of_file - 1).to_string()]);
+    }
+    // However few rows are wanted, a batch is looked at.
+    let message = error(&ctx, "select a from at_once order by a nulls last limit 1").await;
+    assert!(message.contains("(1) follows (3)"), "{message}");
 }
 
 /// Bounds say nothing of nulls, so that files that are read in the order of their bounds would have them in the middle.

@@ -53,8 +53,7 @@ pub(crate) fn finish(column: &str, field: &Field, stats: LeafStats, most_common:
 fn of_numbers<T: Number>(numbers: &Numbers<T>, most_common: usize, said: &mut ColumnStats) {
     let data_type = said.field.data_type().clone();
     let array = |values: &[T]| numbers_array(&data_type, values);
-    let (distinct, error) = numbers.distinct();
-    said.distinct = Some(Distinct { count: distinct, error });
+    said.distinct = Some(distinct(numbers.distinct(), said));
     said.bounds = numbers.bounds.map(|(least, greatest)| array(&[least, greatest]));
     let frequent = numbers.frequent(most_common);
     said.common = common(&frequent, |values| array(&values));
@@ -71,11 +70,15 @@ fn of_numbers<T: Number>(numbers: &Numbers<T>, most_common: usize, said: &mut Co
     said.quartiles = quartiles(&weighted).map(|values| Quartiles { values: array(&values), rank_error });
 }
 
+/// An estimate may be above the number of all values.
+fn distinct((estimate, error): (u64, f64), said: &ColumnStats) -> Distinct {
+    Distinct { count: estimate.min(said.values.unwrap_or(u64::MAX)), error }
+}
+
 fn of_strings(strings: &Strings, most_common: usize, said: &mut ColumnStats) {
     let data_type = said.field.data_type().clone();
     let array = |values: &[&[u8]]| strings_array(&data_type, values);
-    let (count, error) = strings.distinct();
-    said.distinct = Some(Distinct { count, error });
+    said.distinct = Some(distinct(strings.distinct(), said));
     // Intervals have no order.
     if !matches!(data_type, DataType::Interval(_)) {
         said.bounds = strings.bounds.as_ref().map(|(least, greatest)| array(&[least, greatest]));

@@ -331,3 +331,19 @@ fn columns_of_one_name_stay_apart() {
     assert_eq!(bounds, [[1, 5], [3, 6], [7, 9]]);
     assert!(stats.iter().all(|column| column.distinct.unwrap().count == 3));
 }
+
+/// What is estimated stays below what was counted.
+#[test]
+fn there_are_no_more_distinct_values_than_values() {
+    // Different values alone, more than are counted exactly: about half of the estimates are above.
+    let columns = (0..8).map(|column: i64| {
+        let values = Int64Array::from_iter_values((0..70_000).map(|row| row * 8 + column));
+        (format!("c{column}"), Arc::new(values) as ArrayRef)
+    });
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    for stats in stats_of(&written(&batch, 70_000, false), 2) {
+        let distinct = stats.distinct.unwrap();
+        assert!(distinct.error > 0.0, "{} is counted exactly", stats.column);
+        assert!(distinct.count <= 70_000, "{}: {}", stats.column, distinct.count);
+    }
+}
