@@ -27,6 +27,7 @@ mod local_file;
 mod loss;
 mod memory_plan;
 mod metadata;
+mod narrow_types;
 mod null_padding;
 mod options;
 mod prefetch;

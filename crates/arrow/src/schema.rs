@@ -8,6 +8,7 @@
 //!    now is passed over, because tools that rewrite files copy the metadata without reading it;
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
+mod bare_integers;
 pub(crate) mod binary_metadata;
 pub(crate) mod compatibility;
 pub mod copied;
@@ -27,6 +28,7 @@ mod stated_extension;
 mod supplied;
 mod type_options;
 
+pub(crate) use bare_integers::check_bare_integers;
 pub use binary_metadata::BINARY_METADATA_PREFIX;
 pub(crate) use extension::forget as forget_extension;
 pub use extension::is_variant;

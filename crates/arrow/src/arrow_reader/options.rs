@@ -77,7 +77,9 @@ impl ArrowReaderOptions {
     }
 
     /// The Arrow schema to read as, for the whole file. Types may differ from the default ones where the values are
-    /// the same: other string layouts, dictionaries, other units and widths. What cannot be is an error when opening.
+    /// the same: other string layouts, dictionaries, other units and widths. What cannot be is an error when opening, as are
+    /// decimals and unsigned integers as the integers that are stored, and other units of durations and times that only the stored
+    /// Arrow schema names.
     #[must_use]
     pub fn with_schema(mut self, schema: SchemaRef) -> Self {
         self.schema = Some(schema);

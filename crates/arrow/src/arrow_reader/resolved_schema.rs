@@ -8,7 +8,8 @@
 use super::ProjectionMask;
 use super::options::{ArrowReaderOptions, Int96Unit};
 use crate::schema::{
-    BINARY_METADATA_PREFIX, TypeOptions, binary_metadata, check_chosen_types, project, to_arrow, to_arrow_as,
+    BINARY_METADATA_PREFIX, TypeOptions, binary_metadata, check_bare_integers, check_chosen_types, project,
+    to_arrow, to_arrow_as,
 };
 use arrow_schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use marquetry_base::Result;
@@ -72,6 +73,12 @@ pub(super) struct SchemaCache {
     other: OnceLock<Arc<SchemaCache>>,
 }
 
+/// The schema that all fields have by the file itself and by options that name no schema.
+fn of_file(fields: &[NestedField], metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> ArrowSchema {
+    let (pairs, types) = (KeyValues::of(metadata, options), type_options(options));
+    to_arrow(fields, 0.., metadata.schema(), &pairs.by_key(), &types)
+}
+
 /// The options that say what fields are read as.
 #[derive(Debug, Clone, PartialEq)]
 struct TypeChoice {
@@ -94,6 +101,8 @@ impl SchemaCache {
         if let Some(wanted) = &options.schema {
             let fields = NestedField::from_schema(metadata.schema());
             let schema = to_arrow_as(&fields, metadata.schema(), wanted)?;
+            let own = of_file(&fields, metadata, options);
+            check_bare_integers(metadata.schema(), &own, &schema)?;
             let whole = ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) };
             return Ok(SchemaCache { whole: OnceLock::from(whole), ..types });
         }
@@ -135,8 +144,7 @@ impl SchemaCache {
     pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ResolvedFields {
         self.whole.get_or_init(|| {
             let fields = NestedField::from_schema(metadata.schema());
-            let (pairs, types) = (KeyValues::of(metadata, options), type_options(options));
-            let schema = to_arrow(&fields, 0.., metadata.schema(), &pairs.by_key(), &types);
+            let schema = of_file(&fields, metadata, options);
             ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) }
         })
     }

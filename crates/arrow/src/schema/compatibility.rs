@@ -8,7 +8,18 @@ use marquetry_encoding::PhysicalType;
 
 /// Whether `leaf` can become an array of type `to`. Some of these are tries, whose success depends on the values.
 pub(crate) fn fits(leaf: &Leaf, to: &DataType) -> bool {
-    fits_as_meant(leaf, to) || as_stored(leaf.physical(), to)
+    fits_as_meant(leaf, to) || as_stored(leaf.physical(), to) && is_what_is_stored(leaf)
+}
+
+/// Whether the stored numbers or bytes are what the column means, so that they may be seen as such: those of decimals have a scale, and
+/// large unsigned integers would be negative ones.
+fn is_what_is_stored(leaf: &Leaf) -> bool {
+    let integer = leaf.physical() == PhysicalType::Int32 || leaf.physical() == PhysicalType::Int64;
+    match leaf.logical() {
+        Some(LogicalType::Decimal { .. }) => !integer,
+        Some(LogicalType::Integer { bits: 32 | 64, signed }) => *signed,
+        _ => true,
+    }
 }
 
 /// Whether `leaf` can become an array of type `to` that means the same.
@@ -71,7 +82,7 @@ fn as_stored(physical: PhysicalType, to: &DataType) -> bool {
 }
 
 /// What writers store as bare integers because Parquet has no name for it, seconds for example.
-fn as_bits(physical: PhysicalType, to: &DataType) -> bool {
+pub(super) fn as_bits(physical: PhysicalType, to: &DataType) -> bool {
     use DataType::*;
     match physical {
         PhysicalType::Int32 => {

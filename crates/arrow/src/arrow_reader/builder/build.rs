@@ -5,6 +5,7 @@ use crate::arrow_reader::filtered_reader::{FilteredPlan, FilteredReader};
 use crate::arrow_reader::loss::{OnCorrupt, no_choice_of_rows};
 use crate::arrow_reader::memory_plan::{ahead_within, memory_of, threads_within};
 use crate::arrow_reader::metadata::ArrowReaderMetadata;
+use crate::arrow_reader::narrow_types::NarrowTypes;
 use crate::arrow_reader::options::ArrowReaderOptions;
 use crate::arrow_reader::read_plan::ReadPlan;
 use crate::arrow_reader::reader::{FilteredMode, ParquetRecordBatchReader};
@@ -102,9 +103,13 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
         let widened = self.projection.clone();
         let (row_groups, options, resolved) = self.resolve()?;
+        let narrow = NarrowTypes::of(resolved.projected(&self.projection).map(|field| field.arrow));
+        self.batch_size = self.batch_size.min(narrow.most_rows.unwrap_or(usize::MAX));
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
+        let is_whole =
+            is_whole && !(narrow.has_keys && row_groups.len() > 1 && options.on_corrupt == OnCorrupt::Fail);
         if is_whole && options.virtual_columns.is_empty() {
             let bound = self.bound()?;
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
