@@ -162,6 +162,7 @@ mod statistics;
 mod store_dataset;
 mod store_file;
 mod store_sink;
+mod time_units;
 mod union_types;
 mod unused_order;
 mod variant_functions;

@@ -1,6 +1,7 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::factory::MarquetryFormatFactory;
+use crate::time_units::{time_planner, time_units};
 use crate::union_types::{self, UnionTypes};
 use crate::unused_order::{self, UnusedOrder};
 use crate::variant_functions::variant_functions;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 /// `SELECT .. FROM 'file.parquet'`.
 ///
 /// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
+///
+/// Times of day of different units are compared: columns of microseconds with `TIME '08:30:00'`, which is of nanoseconds.
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
@@ -39,8 +42,12 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     for function in variant_functions() {
         state.register_udf(function)?;
     }
-    state.register_expr_planner(planner())?;
-    state.register_function_rewrite(casts())?;
+    for planner in [planner(), time_planner()] {
+        state.register_expr_planner(planner)?;
+    }
+    for rewrite in [casts(), time_units()] {
+        state.register_function_rewrite(rewrite)?;
+    }
     if !state.analyzer().rules.iter().any(|rule| rule.name() == union_types::NAME) {
         state.add_analyzer_rule(Arc::new(UnionTypes));
     }
@@ -75,9 +82,9 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     let mut config = builder.config().take().unwrap_or_default();
     config.options_mut().execution.parquet.pushdown_filters = true;
     builder.scalar_functions().get_or_insert_default().extend(variant_functions());
-    builder.expr_planners().get_or_insert_default().push(planner());
+    builder.expr_planners().get_or_insert_default().extend([planner(), time_planner()]);
     let analyzer = builder.analyzer().get_or_insert_default();
-    analyzer.add_function_rewrite(casts());
+    [casts(), time_units()].into_iter().for_each(|rewrite| analyzer.add_function_rewrite(rewrite));
     // Behind those that bring parts of a union to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
     builder.physical_optimizers().get_or_insert_default().rules.insert(0, Arc::new(UnusedOrder));

@@ -387,6 +387,40 @@ async fn footers_are_read_once() {
     assert!(name.contains("c.parquet"), "{name}");
 }
 
+/// `TIME '..'` is of nanoseconds.
+#[tokio::test]
+async fn times_of_day_are_compared_with_times_of_other_units() {
+    use arrow_array::{Time32MillisecondArray, Time64MicrosecondArray};
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    // 08:00:00, 08:00:00.5, 12:00:00
+    let millis = [28_800_000, 28_800_500, 43_200_000];
+    let ms: ArrayRef = Arc::new(Time32MillisecondArray::from(millis.to_vec()));
+    let us = Time64MicrosecondArray::from_iter_values(millis.map(|time| i64::from(time) * 1000));
+    let us: ArrayRef = Arc::new(us);
+    write(&file, &[batch([("ms", ms), ("us", us), ("n", ints(0..3))])], 10);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    for (condition, expected) in [
+        ("us > time '08:00:00'", &["1", "2"][..]),
+        ("time '08:00:00.5' = ms", &["1"]),
+        // Finer than the column.
+        ("ms > time '08:00:00.499999999'", &["1", "2"]),
+        ("us = time '08:00:00.0000005'", &[]),
+        ("us between time '08:00:00.4' and time '11:00:00'", &["1"]),
+        ("ms not in (time '08:00:00', time '12:00:00')", &["1"]),
+        ("ms = us", &["0", "1", "2"]),
+        ("us is distinct from time '12:00:00'", &["0", "1"]),
+    ] {
+        let sql = format!("select n from t where {condition} order by n");
+        assert_eq!(rows(&ctx, &sql).await, expected, "{condition}");
+    }
+    let sql = "select us >= time '08:00:00.5' from t order by n";
+    assert_eq!(rows(&ctx, sql).await, ["false", "true", "true"]);
+    let sql = "select count(*) from t a join t b on a.ms = b.us";
+    assert_eq!(rows(&ctx, sql).await, ["3"]);
+}
+
 #[tokio::test]
 async fn rows_have_their_numbers() {
     let folder = tempdir().unwrap();
