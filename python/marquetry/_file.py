@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 from . import _marquetry
 from ._filters import predicate
@@ -263,7 +263,7 @@ class File:
         return self._whole().__arrow_c_stream__(requested_schema)
 
     def _whole(self) -> Stream:
-        return self.stream(batch_size=65536)
+        return _in_large_batches(lambda rows: self.stream(batch_size=rows))
 
     def __reduce__(self) -> Any:
         return _opened, (self._source, self._options)
@@ -276,6 +276,15 @@ class File:
 
     def _repr_html_(self) -> str:
         return html_of_file(self)
+
+
+def _in_large_batches(stream: Callable[[int], Stream]) -> Stream:
+    """Rows in large batches, but where the ends of runs have 16 bits."""
+    large = stream(65536)
+    if not any("RunEndEncoded(" in text and " Int16," in text for _, text, _ in large.schema.fields()):
+        return large
+    large.close()
+    return stream(8192)
 
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:
@@ -371,7 +380,9 @@ class Dataset:
         offset: int | None = None,
     ) -> Table:
         """Reads rows into memory."""
-        return Table(self.stream(columns, filter, limit=limit, offset=offset, batch_size=65536))
+        return Table(
+            _in_large_batches(lambda rows: self.stream(columns, filter, limit=limit, offset=offset, batch_size=rows))
+        )
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()
@@ -380,7 +391,7 @@ class Dataset:
         return self._whole().__arrow_c_stream__(requested_schema)
 
     def _whole(self) -> Stream:
-        return self.stream(batch_size=65536)
+        return _in_large_batches(lambda rows: self.stream(batch_size=rows))
 
     def __reduce__(self) -> Any:
         return _dataset_of, (self._arguments, self._options)

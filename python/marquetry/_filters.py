@@ -17,7 +17,7 @@ import re
 import struct
 from typing import Any, Callable, Iterable
 
-from ._literals import NO_VALUES, is_infinite, is_nan, is_null, is_span, literal, unit_of
+from ._literals import NO_VALUES, is_nan, is_null, is_span, literal, unit_of
 
 _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
@@ -64,6 +64,8 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
         return inside if operator == "in" else f"(not {inside})" if has_null else f"({column} is null or not {inside})"
     if operator not in _OPERATORS:
         raise ValueError(f'"{operator}" is not a valid operator in predicates.')
+    if is_nan(value):
+        return _of_nan(column, _OPERATORS[operator])
     return f"{column} {_OPERATORS[operator]} {literal(value, _unit(name, [value], schema))}"
 
 
@@ -282,7 +284,7 @@ class _Parser:
             return f"starts_with({column.text}, {literal(options['pattern'])})"
         if name == "is_nan":
             # To pyarrow no number of other types is NaN; to a predicate the question is an error.
-            return _never(column) if self.kind(column.path) == "number" else f"is_nan({column.text})"
+            return _never(column.text) if self.kind(column.path) == "number" else f"is_nan({column.text})"
         if name == "is_null" and not (options.get("nan_is_null") and self.kind(column.path) in ("float", None)):
             return f"{column.text} is null"
         if name == "is_null":
@@ -312,11 +314,7 @@ class _Parser:
             if is_span(side.value) and other.path is not None:
                 side.text = literal(side.value, self.unit(other.path))
             if is_nan(side.value):
-                # Equal to nothing, and neither less nor greater; null stays null.
-                never = _never(other)
-                return f"(not {never})" if sign == "!=" else never
-            if is_infinite(side.value):
-                raise ValueError("an infinite number has no form in a predicate")
+                return _of_nan(other.text, sign)
         if left.kind == right.kind == "literal":
             raise ValueError("a comparison of two literals")
         return f"{left.text} {sign} {right.text}"
@@ -340,9 +338,15 @@ class _Parser:
         return f"({column.text} is not null and {text})" if None not in values else text
 
 
-def _never(column: _Part) -> str:
+def _of_nan(column: str, sign: str) -> str:
+    """A comparison with NaN: equal to nothing, and neither less nor greater; null stays null."""
+    never = _never(column)
+    return f"(not {never})" if sign == "!=" else never
+
+
+def _never(column: str) -> str:
     """What is true of no number, and null where it is null."""
-    return f"({column.text} < 0 and {column.text} > 0)"
+    return f"({column} < 0 and {column} > 0)"
 
 
 def _type_of(schema: Any, path: list[str]) -> Any:
@@ -392,7 +396,7 @@ def _options_of(scalar: Any) -> dict[str, Any]:
 
 
 def _text_of(scalar: Any) -> str:
-    if is_nan(scalar) or is_infinite(scalar) or is_span(scalar):
+    if is_nan(scalar) or is_span(scalar):
         return "?"  # comparisons look at the value
     return literal(scalar)
 

@@ -38,12 +38,6 @@ def is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def is_infinite(value: Any) -> bool:
-    """Whether a value is an infinite number."""
-    value = _number_of(value)
-    return isinstance(value, float) and math.isinf(value)
-
-
 def _number_of(value: Any) -> Any:
     if type(value).__module__ == "numpy" and type(value).__name__.startswith("float"):
         return value.item()
@@ -81,8 +75,8 @@ def unit_of(type_text: str | None) -> str | None:
 def literal(value: Any, unit: str | None = None) -> str:
     """A value as a predicate has it. ``unit`` is what its column counts, if it has durations.
 
-    >>> literal("it's"), literal(1.5), literal(None), literal(b"\\x0a")
-    ("'it''s'", '1.5', 'null', "X'0a'")
+    >>> literal("it's"), literal(1.5), literal(None), literal(b"\\x0a"), literal(float("-inf"))
+    ("'it''s'", '1.5', 'null', "X'0a'", '-inf')
     >>> literal(datetime.timedelta(milliseconds=1), "us")
     '1000'
     """
@@ -109,8 +103,9 @@ def literal(value: Any, unit: str | None = None) -> str:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):
-        if math.isnan(value) or math.isinf(value):
-            raise ValueError(f"{value} has no form in a predicate")
+        if math.isnan(value):
+            raise ValueError("NaN has no form in a predicate")
+        # One that is infinite is `inf`, without quotes: text is compared with none.
         return repr(float(value))
     if isinstance(value, decimal.Decimal) and value.is_finite():
         return format(value, "f")

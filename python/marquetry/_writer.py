@@ -62,7 +62,11 @@ class Writer:
     def __init__(self, target: Any, schema: Any, options: Mapping[str, Any]) -> None:
         check_names(schema)
         check_metadata(schema)
-        self._writer = _marquetry.Writer(target, schema, _properties(options))
+        properties = _properties(options)
+        date64 = properties.pop("date64", "date")
+        if date64 not in ("date", "int64"):
+            raise ValueError(f"date64 is {date64}, and should be date or int64")
+        self._writer = _marquetry.Writer(target, schema, {"coerce_types": date64 == "date", **properties})
         self._metadata: FileMetaData | None = None
 
     def write(self, data: Any, progress: Callable[[int], object] | None = None) -> None:
@@ -117,6 +121,8 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
     - ``row_group_rows=2**20``, ``row_group_bytes``, ``page_version="1.0"``, ``checksums=True``, ``page_index=True``,
       ``sorting_columns`` (triples of number, descending, nulls first), ``key_values``, ``compat="modern"`` (``maximum``,
       ``latest``), ``threads=1``, ``memory_limit``, ``arrow_schema=True``;
+    - ``date64="date"``: dates in milliseconds are DATE, which all readers know, and a value that is no whole day is an error; or ``int64``:
+      numbers, which the Arrow schema in the file calls dates;
     - ``content_defined_chunking``: least and most bytes of a page, and a level, as ``(2**18, 2**20, 0)``: pages end where their content says;
     - ``encryption``: keys, and what is encrypted with them (:mod:`marquetry.encryption`).
 

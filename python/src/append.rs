@@ -113,6 +113,21 @@ fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec
     Ok(std::iter::once(KeyValue::new(KEY, new.to_json())).chain(stored).collect())
 }
 
+/// The properties with which dates in milliseconds are stored as the file has them: as DATE, or as INT64.
+fn as_stored(
+    file: &ParquetMetaData,
+    schema: &SchemaRef,
+    properties: WriterProperties,
+) -> Result<WriterProperties> {
+    let of_days = properties.clone().into_builder().set_coerce_types(true).build();
+    let writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(of_days.clone()))?;
+    let (theirs, ours) = (file.schema().columns().iter(), writer.parquet_schema().columns().iter());
+    Ok(match theirs.map(|leaf| leaf.physical()).eq(ours.map(|leaf| leaf.physical())) {
+        true => of_days,
+        false => properties,
+    })
+}
+
 /// Rows on their way into a file that is there: each row group is a file of its own first, in memory.
 struct Rows {
     edit: FileEdit,
@@ -127,6 +142,7 @@ impl Rows {
     fn new(edit: FileEdit, reader: ArrowReaderOptions, properties: WriterProperties) -> Result<Self> {
         let schema =
             ArrowReaderMetadata::try_new(Arc::new(edit.metadata().clone()), reader)?.schema().clone();
+        let properties = as_stored(edit.metadata(), &schema, properties)?;
         Ok(Rows { edit, schema, properties, writer: None, geo: None })
     }
 

@@ -8,12 +8,14 @@ use crate::errors::{arrow_to_python, shown};
 use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::pyarrow_reader::PyarrowReader;
+use crate::text_check::check_text;
 use crate::work::guarded;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_data_type, to_ffi};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
     Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray,
 };
+use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use marquetry::errors::Error;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -256,13 +258,128 @@ impl RecordBatchReader for Stream {
 unsafe fn batch_of(array: FFI_ArrowArray, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let rows = DataType::Struct(schema.fields().clone());
     // SAFETY: as the caller says.
-    let data = without_offsets(unsafe { from_ffi_and_data_type(array, rows) }?)?;
+    let data = without_offsets(unsafe { data_of(array, rows) }?)?;
     if data.null_count() > 0 {
         return Err(ArrowError::InvalidArgumentError(NULL_ROW.to_owned()));
     }
     let options = RecordBatchOptions::new().with_row_count(Some(data.len()));
     let columns = StructArray::from(data).into_parts().1;
-    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+    let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &options)?;
+    check_text(&batch)?;
+    Ok(batch)
+}
+
+/// The data of an array. A Null array has no buffers to Arrow's crates, and one to some libraries: polars.
+///
+/// # Safety
+/// The array is valid, and of this type.
+unsafe fn data_of(array: FFI_ArrowArray, data_type: DataType) -> Result<ArrayData, ArrowError> {
+    let mut of_nulls = Vec::new();
+    // SAFETY: as the caller says; the array is ours alone, and so are its children.
+    unsafe { take_buffers_of_nulls(&array, &data_type, &mut of_nulls) };
+    let array = match of_nulls.is_empty() {
+        true => array,
+        false => {
+            let FFI_ArrowArray { length, null_count, offset, n_buffers, n_children, .. } = array;
+            let FFI_ArrowArray { buffers, children, dictionary, .. } = array;
+            let private_data = Box::into_raw(Box::new(WithoutBuffers { array, of_nulls })).cast();
+            let release = Some(release_with_buffers as unsafe extern "C" fn(*mut FFI_ArrowArray));
+            FFI_ArrowArray {
+                length,
+                null_count,
+                offset,
+                n_buffers,
+                n_children,
+                buffers,
+                children,
+                dictionary,
+                release,
+                private_data,
+            }
+        }
+    };
+    // SAFETY: as the caller says.
+    unsafe { from_ffi_and_data_type(array, data_type) }
+}
+
+/// An array of another library, and how many buffers it gave to the Null arrays in it, which have none now.
+struct WithoutBuffers {
+    array: FFI_ArrowArray,
+    of_nulls: Vec<(NonNull<FFI_ArrowArray>, i64)>,
+}
+
+/// Takes their buffers from the Null arrays within an array.
+///
+/// # Safety
+/// The array is valid, of this type, and nobody else's.
+unsafe fn take_buffers_of_nulls(
+    array: &FFI_ArrowArray,
+    data_type: &DataType,
+    taken: &mut Vec<(NonNull<FFI_ArrowArray>, i64)>,
+) {
+    let mut within = |index: usize, data_type: &DataType| {
+        let is_there = i64::try_from(index).is_ok_and(|index| index < array.n_children);
+        // SAFETY: a valid array has as many children as it says.
+        let child = is_there.then(|| NonNull::new(unsafe { *array.children.add(index) })).flatten();
+        // SAFETY: children are valid, of the types that the type says, and go with their array.
+        unsafe { take_buffers_of_null(child, data_type, taken) };
+    };
+    match data_type {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => within(0, field.data_type()),
+        DataType::Struct(fields) => {
+            fields.iter().enumerate().for_each(|(index, field)| within(index, field.data_type()));
+        }
+        DataType::Union(fields, _) => {
+            fields.iter().enumerate().for_each(|(index, (_, field))| within(index, field.data_type()));
+        }
+        DataType::RunEndEncoded(_, values) => within(1, values.data_type()),
+        // SAFETY: as for children.
+        DataType::Dictionary(_, values) => unsafe {
+            take_buffers_of_null(NonNull::new(array.dictionary), values, taken);
+        },
+        _ => (),
+    }
+}
+
+/// Takes its buffers from a Null array, or from those within an array.
+///
+/// # Safety
+/// The array is valid, of this type, and nobody else's.
+unsafe fn take_buffers_of_null(
+    array: Option<NonNull<FFI_ArrowArray>>,
+    data_type: &DataType,
+    taken: &mut Vec<(NonNull<FFI_ArrowArray>, i64)>,
+) {
+    let Some(mut place) = array else { return };
+    // SAFETY: as the caller says.
+    let array = unsafe { place.as_mut() };
+    match data_type {
+        DataType::Null if array.n_buffers > 0 => taken.push((place, mem::take(&mut array.n_buffers))),
+        // SAFETY: as the caller says.
+        _ => unsafe { take_buffers_of_nulls(array, data_type, taken) },
+    }
+}
+
+/// Gives the buffers back to the library that releases them.
+///
+/// # Safety
+/// `data_of` has made the array, which is not released yet.
+unsafe extern "C" fn release_with_buffers(array: *mut FFI_ArrowArray) {
+    // SAFETY: as the caller says; the box is taken once, as a released array has no callback.
+    let array = unsafe { &mut *array };
+    array.release = None;
+    // SAFETY: the same.
+    let without = unsafe { Box::from_raw(array.private_data.cast::<WithoutBuffers>()) };
+    for (mut null, buffers) in without.of_nulls {
+        // SAFETY: children live until their array is released, which is the next step.
+        unsafe { null.as_mut() }.n_buffers = buffers;
+    }
+    drop(without.array);
 }
 
 /// The batch that `object` is by `__arrow_c_array__`, with the names and the metadata of `schema`, whose types it must have.
@@ -314,20 +431,20 @@ fn take_array(capsules: &Bound<'_, PyTuple>) -> PyResult<(FFI_ArrowSchema, FFI_A
 fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     let py = capsules.py();
     let (schema, array) = take_array(capsules)?;
+    let data_type = DataType::try_from(&schema).map_err(|error| arrow_to_python(py, of_metadata(error)))?;
+    if !matches!(data_type, DataType::Struct(_)) {
+        return Err(PyTypeError::new_err(format!("an array of {data_type} is no table: rows are structs")));
+    }
     // SAFETY: whoever made the two says that they belong together, and that the array is valid.
-    let data = unsafe { from_ffi(array, &schema) }.map_err(of_metadata);
-    if let Ok(data) = &data {
-        if !matches!(data.data_type(), DataType::Struct(_)) {
-            let message = format!("an array of {} is no table: rows are structs", data.data_type());
-            return Err(PyTypeError::new_err(message));
-        }
-        if data.null_count() > 0 {
-            return Err(PyValueError::new_err(NULL_ROW));
-        }
+    let data = unsafe { data_of(array, data_type) };
+    if data.as_ref().is_ok_and(|data| data.null_count() > 0) {
+        return Err(PyValueError::new_err(NULL_ROW));
     }
     let batch = data.and_then(|data| {
         let batch = RecordBatch::from(StructArray::from(without_offsets(data)?));
-        batch.with_schema(Arc::new(read_schema(&schema)?))
+        let batch = batch.with_schema(Arc::new(read_schema(&schema)?))?;
+        check_text(&batch)?;
+        Ok(batch)
     });
     batch.map_err(|error| arrow_to_python(py, error))
 }

@@ -1,10 +1,12 @@
 //! A file that is open for reading.
 
 use crate::encryption::Decryption;
+use crate::errors::to_python;
 use crate::file_refs::FileRefs;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::pyarrow_types;
+use crate::reentrance::{ObjectId, check_outside};
 use crate::source::Input;
 use crate::table::{Schema, Stream, Table};
 use crate::work::run;
@@ -13,7 +15,8 @@ use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{
-    ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt, prunable_predicate,
+    ArrowReaderMetadata, ArrowReaderOptions, ChunkReader, Int96Unit, OnCorrupt,
+    ParquetRecordBatchReaderBuilder, prunable_predicate,
 };
 use marquetry::basic::PhysicalType;
 use marquetry::errors::{CancelToken, Error, Limits, Result};
@@ -28,8 +31,10 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct File {
     open: OpenFile,
+    options: ArrowReaderOptions,
     limits: Limits,
     name: Option<String>,
+    object: Option<ObjectId>,
 }
 
 /// What is to be read.
@@ -58,8 +63,9 @@ impl File {
         let limits = Limits::default();
         let (reader_options, limits) = reader_options(Options::new(py, options)?, limits)?;
         let input = Input::new(source)?;
-        let name = name.or_else(|| input.name());
+        let (name, object) = (name.or_else(|| input.name()), input.object());
         let cancel = CancelToken::new();
+        let options = reader_options.clone();
         let reader_options = reader_options.with_limits(limits.with_cancel(cancel.clone()));
         let of_error = name.clone();
         let open = run(py, &cancel, move || {
@@ -68,7 +74,7 @@ impl File {
                 of_error.as_deref(),
             )
         })?;
-        Ok(File { open, limits, name })
+        Ok(File { open, options, limits, name, object })
     }
 
     #[getter]
@@ -90,8 +96,7 @@ impl File {
     /// The Arrow schema of these columns.
     #[pyo3(signature = (columns=None))]
     fn schema(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Schema> {
-        let cancel = CancelToken::new();
-        let open = self.open.clone().limits(self.limits.with_cancel(cancel.clone()));
+        let (open, cancel) = self.begin(py)?;
         let open = match columns {
             Some(columns) => open.columns(columns),
             None => open,
@@ -108,20 +113,19 @@ impl File {
         whole: Option<&str>,
     ) -> PyResult<Table> {
         let scan = Scan::new(Options::new(py, options)?)?;
-        let cancel = CancelToken::new();
-        let open = self.open.clone().limits(self.limits.with_cancel(cancel.clone()));
+        let (open, cancel) = self.begin(py)?;
         let whole = whole.map(str::to_owned);
-        run(py, &cancel, || in_file(read(open, scan, whole.as_deref()), self.name.as_deref()))
+        let of_parts = self.options.clone().with_limits(self.limits.with_cancel(cancel.clone()));
+        run(py, &cancel, || in_file(read(open, scan, whole.as_deref(), of_parts), self.name.as_deref()))
     }
 
     /// Reads rows as they are asked for.
     #[pyo3(signature = (options=None))]
     fn stream(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Stream> {
         let scan = Scan::new(Options::new(py, options)?)?;
-        let cancel = CancelToken::new();
-        let open = self.open.clone().limits(self.limits.with_cancel(cancel.clone()));
+        let (open, cancel) = self.begin(py)?;
         let reader = run(py, &cancel, || in_file(scan.apply(open)?.batches(), self.name.as_deref()))?;
-        Ok(Stream::new(Box::new(reader), cancel, self.name.clone()))
+        Ok(Stream::of_file(Box::new(reader), cancel, self.name.clone(), self.object))
     }
 
     /// Readers of what the values of a column of FILE refer to, as far as `allow` says; see `Scan` for the options.
@@ -135,13 +139,12 @@ impl File {
         base: Option<String>,
     ) -> PyResult<FileRefs> {
         let scan = Scan::new(Options::new(py, Some(options))?)?;
-        let cancel = CancelToken::new();
-        let open = self.open.clone().limits(self.limits.with_cancel(cancel.clone()));
+        let (open, cancel) = self.begin(py)?;
         let (whole, name, token) = (self.open.clone(), self.name.clone(), cancel.clone());
         run(py, &cancel, || {
             let reader = scan.apply(open)?.batches()?;
             in_file(
-                FileRefs::new(whole, Box::new(reader), allow, compare, base, token, name),
+                FileRefs::new(whole, Box::new(reader), allow, compare, base, token, name, self.object),
                 self.name.as_deref(),
             )
         })
@@ -150,9 +153,18 @@ impl File {
     /// What each stage of pruning leaves of the file for a filter: stage, row groups and rows that came to it, and those left,
     /// bytes read. And the rows that may match.
     fn explain(&self, py: Python<'_>, filter: &str) -> PyResult<(Vec<Stage>, u64)> {
-        let cancel = CancelToken::new();
+        let (_, cancel) = self.begin(py)?;
         let limits = Arc::new(self.limits.with_cancel(cancel.clone()));
         run(py, &cancel, || in_file(explain(&self.open, filter, limits), self.name.as_deref()))
+    }
+}
+
+impl File {
+    /// The file for a call, which a token ends. Fails if it is the file's own object that calls.
+    fn begin(&self, py: Python<'_>) -> PyResult<(OpenFile, CancelToken)> {
+        in_file(check_outside(self.object), self.name.as_deref()).map_err(|error| to_python(py, &error))?;
+        let cancel = CancelToken::new();
+        Ok((self.open.clone().limits(self.limits.with_cancel(cancel.clone())), cancel))
     }
 }
 
@@ -225,7 +237,7 @@ impl Scan {
     }
 }
 
-fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>) -> Result<Table> {
+fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>, options: ArrowReaderOptions) -> Result<Table> {
     let metadata = open.metadata().clone();
     let groups = scan.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
     // Those that do not exist are the reader's to name.
@@ -241,6 +253,7 @@ fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>) -> Result<Table> {
             collect(scan.apply(open)?)
         }
         Some("row_group") => {
+            let open = with_fitting_int96(open, &scan, options)?;
             let mut all = Table { schema: scan_schema(&scan, &open)?, batches: Vec::new() };
             for group in groups {
                 scan.batch_size = Some(rows(&group).clamp(1, MOST_ROWS));
@@ -260,6 +273,38 @@ fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>) -> Result<Table> {
 
 /// Most rows of one batch: offsets of arrays have 32 bits.
 const MOST_ROWS: usize = i32::MAX as usize;
+
+/// The file with the units of INT96 that hold what is read of it. Each row group by itself would get units of its own, and a table has
+/// one schema.
+fn with_fitting_int96(open: OpenFile, scan: &Scan, mut options: ArrowReaderOptions) -> Result<OpenFile> {
+    if let Some(mode) = scan.on_corrupt {
+        options = options.with_on_corrupt(mode);
+    }
+    let options = options.with_default_int96(Int96Unit::Auto);
+    let groups = open.metadata().num_row_groups();
+    // Row groups that do not exist are the reader's to name.
+    let are_there = scan.row_groups.iter().flatten().all(|group| *group < groups);
+    if options.int96() != Int96Unit::Auto || !are_there {
+        return Ok(open);
+    }
+    let metadata = ArrowReaderMetadata::try_new(open.metadata().clone(), options.clone())?;
+    let source = open.clone().into_source()?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source.clone(), metadata);
+    let builder = match &scan.columns {
+        Some(columns) => builder.with_columns(columns)?,
+        None => builder,
+    };
+    let builder = match &scan.row_groups {
+        Some(row_groups) => builder.with_row_groups(row_groups.clone()),
+        None => builder,
+    };
+    let units = builder.fitting_int96()?;
+    match units.is_empty() {
+        true => Ok(open),
+        // The footer is read once more, for dates that hardly any file has.
+        false => OpenFile::new(source, options.with_int96_units(units)),
+    }
+}
 
 fn scan_schema(scan: &Scan, open: &OpenFile) -> Result<SchemaRef> {
     scan.apply(open.clone())?.schema()

@@ -1,6 +1,8 @@
 //! Values of FILE: readers of the bytes that they refer to.
 
 use crate::capsule::BatchReader;
+use crate::errors::to_python;
+use crate::reentrance::{ObjectId, check_outside};
 use crate::source::Input;
 use crate::work::run;
 use arrow_array::RecordBatch;
@@ -18,6 +20,7 @@ pub(crate) struct FileRefs {
     access: Arc<FileAccess>,
     cancel: CancelToken,
     name: Option<String>,
+    object: Option<ObjectId>,
     rows: Mutex<Rows>,
 }
 
@@ -29,6 +32,7 @@ struct Rows {
 
 impl FileRefs {
     /// Of batches with one column. `allow` are directories, and beginnings of URLs.
+    #[expect(clippy::too_many_arguments, reason = "what a file knows of itself")]
     pub(crate) fn new(
         open: OpenFile,
         reader: BatchReader,
@@ -37,6 +41,7 @@ impl FileRefs {
         base: Option<String>,
         cancel: CancelToken,
         name: Option<String>,
+        object: Option<ObjectId>,
     ) -> Result<Self> {
         let mut access = FileAccess::none().with_own_file(open.into_source()?);
         if let Some(base) = base {
@@ -52,7 +57,7 @@ impl FileRefs {
             };
         }
         let rows = Mutex::new(Rows { reader: Some(reader), batch: None, next: 0 });
-        Ok(FileRefs { access: Arc::new(access), cancel, name, rows })
+        Ok(FileRefs { access: Arc::new(access), cancel, name, object, rows })
     }
 
     fn next(&self) -> Result<Option<Option<FileContent>>> {
@@ -67,7 +72,9 @@ impl FileRefs {
         }
         let Some(batch) = &rows.batch else { return Ok(None) };
         let column = FileRefColumn::try_new(batch.column(0))?;
-        let found = column.get(rows.next).map(|reference| FileContent::new(&reference, self.access.clone()));
+        let found = column
+            .get(rows.next)
+            .map(|reference| FileContent::new(&reference, self.access.clone(), self.object));
         rows.next += 1;
         Ok(Some(found))
     }
@@ -81,6 +88,7 @@ impl FileRefs {
 
     /// A reader; None where the row has no value.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        check_outside(self.object).map_err(|error| to_python(py, &error))?;
         let next = run(py, &self.cancel, || {
             self.next().map_err(|error| crate::source::named(error, self.name.clone()))
         })?;
@@ -102,11 +110,12 @@ pub(crate) struct FileContent {
     content_type: Option<String>,
     checksum: Option<String>,
     inline: Option<Vec<u8>>,
+    object: Option<ObjectId>,
     reader: Mutex<Option<FileReader>>,
 }
 
 impl FileContent {
-    fn new(of: &FileRef<'_>, access: Arc<FileAccess>) -> Self {
+    fn new(of: &FileRef<'_>, access: Arc<FileAccess>, object: Option<ObjectId>) -> Self {
         FileContent {
             access,
             uri: of.uri.map(str::to_owned),
@@ -115,6 +124,7 @@ impl FileContent {
             content_type: of.content_type.map(str::to_owned),
             checksum: of.checksum.map(str::to_owned),
             inline: of.inline.map(<[u8]>::to_vec),
+            object,
             reader: Mutex::new(None),
         }
     }
@@ -174,6 +184,7 @@ impl FileContent {
     /// The next bytes, up to `size` of them; all that are left if it is negative. None behind the last.
     #[pyo3(signature = (size=-1))]
     fn read<'py>(&self, py: Python<'py>, size: i64) -> PyResult<Bound<'py, PyBytes>> {
+        check_outside(self.object).map_err(|error| to_python(py, &error))?;
         let most = usize::try_from(size).ok();
         let bytes = run(py, &CancelToken::new(), || self.read_some(most))?;
         Ok(PyBytes::new(py, &bytes))

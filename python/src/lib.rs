@@ -8,6 +8,8 @@
 //! work        work without the interpreter's lock, which Ctrl-C ends
 //! capsule     Arrow's C data interface: the only file with `unsafe`
 //! offsets     arrays of other libraries that begin somewhere
+//! text_check  text of other libraries that is not UTF-8
+//! reentrance  a file object that reads the file it is
 //! source      where bytes come from
 //! sink        where bytes go
 //! table       batches that go to Python
@@ -57,10 +59,12 @@ mod options;
 mod properties;
 mod pyarrow_reader;
 mod pyarrow_types;
+mod reentrance;
 mod report;
 mod sink;
 mod source;
 mod table;
+mod text_check;
 mod work;
 mod writer;
 

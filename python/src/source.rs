@@ -2,6 +2,7 @@
 
 use crate::ending::{Call, Callee};
 use crate::errors::from_python;
+use crate::reentrance::ObjectId;
 use bytes::Bytes;
 use marquetry::errors::{Error, Result};
 use marquetry::file::{LocalFile, Source};
@@ -62,6 +63,14 @@ impl Input {
         }
     }
 
+    /// The file object, if it is one.
+    pub(crate) fn object(&self) -> Option<ObjectId> {
+        match self {
+            Input::Object(file) => Some(file.id),
+            Input::Path(_) | Input::Url(_) | Input::Memory(_) => None,
+        }
+    }
+
     /// Opens it; without the interpreter's lock.
     pub(crate) fn open(self) -> Result<Arc<dyn Source>> {
         Ok(match self {
@@ -108,6 +117,7 @@ fn open_url(url: &str) -> Result<Arc<dyn Source>> {
 
 /// A file object: what has `read`, `seek` and `tell`. One thread reads at a time, but for files of pyarrow, which have `read_at`.
 pub(crate) struct FileObject {
+    id: ObjectId,
     object: Callee,
     len: u64,
     has_read_at: bool,
@@ -124,6 +134,7 @@ impl FileObject {
             if end.is_none() { object.call_method0("tell")?.extract()? } else { end.extract()? }
         };
         Ok(FileObject {
+            id: ObjectId::new(),
             object: Callee::new(object.clone().unbind()),
             len,
             has_read_at,
@@ -175,7 +186,9 @@ impl Source for FileObject {
         // Taken without the interpreter's lock, or two threads would wait for each other.
         let _alone =
             (!self.has_read_at).then(|| self.position.lock().unwrap_or_else(PoisonError::into_inner));
+        let inside = self.id.enter();
         let bytes = self.object.with(|object| self.read(object, offset, len)).map_err(from_python)?;
+        drop(inside);
         match bytes.len() {
             read if read == len => Ok(bytes),
             read => {

@@ -3,6 +3,8 @@
 use crate::capsule::{
     BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
 };
+use crate::errors::to_python;
+use crate::reentrance::{ObjectId, check_outside};
 use crate::source::named;
 use crate::work::run;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
@@ -141,12 +143,28 @@ pub(crate) struct Stream {
     schema: SchemaRef,
     cancel: CancelToken,
     name: Option<String>,
+    /// The file object that it is read from.
+    object: Option<ObjectId>,
     reader: Mutex<Option<BatchReader>>,
 }
 
 impl Stream {
     pub(crate) fn new(reader: BatchReader, cancel: CancelToken, name: Option<String>) -> Self {
-        Stream { schema: reader.schema(), cancel, name, reader: Mutex::new(Some(reader)) }
+        Stream::of_file(reader, cancel, name, None)
+    }
+
+    pub(crate) fn of_file(
+        reader: BatchReader,
+        cancel: CancelToken,
+        name: Option<String>,
+        object: Option<ObjectId>,
+    ) -> Self {
+        Stream { schema: reader.schema(), cancel, name, object, reader: Mutex::new(Some(reader)) }
+    }
+
+    /// Fails if it is the file's own object that calls.
+    fn check_outside(&self, py: Python<'_>) -> PyResult<()> {
+        check_outside(self.object).map_err(|error| to_python(py, &named(error, self.name.clone())))
     }
 
     pub(crate) fn batch_schema(&self) -> arrow_schema::Schema {
@@ -155,12 +173,13 @@ impl Stream {
 
     /// The reader, which can be had once.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<BatchReader> {
+        self.check_outside(py)?;
         let reader = py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
         let reader =
             reader.ok_or_else(|| PyValueError::new_err("the stream was read already; make another one"))?;
-        Ok(match self.name.clone() {
-            Some(name) => Box::new(Named { reader, name }),
-            None => reader,
+        Ok(match (&self.name, self.object) {
+            (None, None) => reader,
+            (name, object) => Box::new(OfFile { reader, name: name.clone(), object }),
         })
     }
 }
@@ -183,6 +202,7 @@ impl Stream {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        self.check_outside(py)?;
         let next = run(py, &self.cancel, || {
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
             let next = reader.as_mut().and_then(Iterator::next).transpose().map_err(Error::from);
@@ -192,16 +212,18 @@ impl Stream {
             next.map_err(|error| named(error, self.name.clone()))
         });
         if next.is_err() {
-            self.close(py);
+            self.close(py)?;
         }
         Ok(next?.map(Batch))
     }
 
     /// Stops reading. What was read stays valid.
-    fn close(&self, py: Python<'_>) {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_outside(py)?;
         self.cancel.cancel();
         // Its threads may wait for the interpreter's lock.
         py.detach(|| drop(self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        Ok(())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -220,21 +242,25 @@ impl Stream {
 }
 
 /// A reader whose errors have the name of the file, whoever reads it.
-struct Named {
+struct OfFile {
     reader: BatchReader,
-    name: String,
+    name: Option<String>,
+    object: Option<ObjectId>,
 }
 
-impl Iterator for Named {
+impl Iterator for OfFile {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let in_file = |error| ArrowError::from(Error::from(error).in_file(self.name.as_str()));
-        self.reader.next().map(|next| next.map_err(in_file))
+        let next = match check_outside(self.object) {
+            Ok(()) => self.reader.next()?.map_err(Error::from),
+            Err(error) => Err(error),
+        };
+        Some(next.map_err(|error| ArrowError::from(named(error, self.name.clone()))))
     }
 }
 
-impl RecordBatchReader for Named {
+impl RecordBatchReader for OfFile {
     fn schema(&self) -> SchemaRef {
         self.reader.schema()
     }

@@ -197,3 +197,35 @@ def test_instants_of_numpy_keep_their_nanoseconds() -> None:
         rows(np.datetime64("12020-01-02"))
     with pytest.raises(ValueError, match="nanoseconds are the shortest unit"):
         rows(np.datetime64(1, "ps"))
+
+
+@pytest.mark.parametrize("number", [float("inf"), -float("inf"), float("nan"), np.float32("inf"), pa.scalar(float("-inf"))])
+@pytest.mark.parametrize("column", ["f", "g", "i", "d"])
+def test_numbers_that_are_not_finite(number: Any, column: str) -> None:
+    values = [1.0, float("inf"), float("-inf"), float("nan"), None]
+    table = pa.table({
+        "f": values, "g": pa.array(values, pa.float32()), "i": [1, 2, -3, 4, None], "d": pa.array([1, 2, -3, 4, None], pa.decimal128(9, 2)),
+        "n": range(5),
+    })  # fmt: skip
+    out = io.BytesIO()
+    marquetry.write(table, out)
+    file = marquetry.open(out.getvalue())
+    for operator in ["=", "==", "!=", "<", "<=", ">", ">=", "in", "not in"]:
+        if operator in ("in", "not in") and column in "id":
+            # A list of numbers of another type is what pyarrow makes of it.
+            continue
+        given = getattr(number, "as_py", lambda: number)()
+        value: Any = [float(given), 1.0] if "in" in operator else number
+        expression = pq.filters_to_expression([(column, operator, value)])
+        expected = table.filter(expression)["n"].to_pylist()
+        for asked in [[(column, operator, value)], expression]:
+            assert file.read(filter=asked).to_pyarrow()["n"].to_pylist() == expected, (operator, asked)
+
+
+def test_a_number_that_is_not_finite_is_no_text() -> None:
+    out = io.BytesIO()
+    marquetry.write(pa.table({"s": ["inf", "nan", "-inf"]}), out)
+    for number in [float("inf"), float("nan")]:
+        for asked in [[("s", "=", number)], [("s", "in", [number])], pc.field("s") == number]:
+            with pytest.raises(marquetry.ArgumentError):
+                marquetry.open(out.getvalue()).read(filter=asked)

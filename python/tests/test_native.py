@@ -46,6 +46,20 @@ def test_what_is_written_is_read(path: str) -> None:
     assert file.metadata.row_group(0).num_rows == 3000
 
 
+@pytest.mark.parametrize("ends", [pa.int16(), pa.int32()])
+def test_long_columns_of_runs_are_handed_over(tmp_path: pathlib.Path, ends: pa.DataType) -> None:
+    """Batches are not longer than the ends of runs, which have 16 bits, can say."""
+    runs = [pa.RunEndEncodedArray.from_arrays(pa.array([10_000, 30_000], ends), [f"a{i}", None]) for i in range(3)]
+    path = tmp_path / "runs.parquet"
+    marquetry.write(pa.table({"r": pa.chunked_array(runs)}), path)
+    expected = [text for i in range(3) for text in [f"a{i}"] * 10_000 + [None] * 20_000]
+    for read in [marquetry.open(path), marquetry.open(path).read(), marquetry.dataset(path), marquetry.dataset(path).read()]:
+        chunks = pa.table(read)["r"].chunks
+        assert chunks[0].type.run_end_type == ends
+        assert [text for chunk in chunks for text in pc.run_end_decode(chunk).to_pylist()] == expected
+    assert marquetry.write(marquetry.open(path), tmp_path / "again.parquet").num_rows == 90_000
+
+
 def rows(table: object) -> list[dict[str, object]]:
     # NaN is not equal to itself: as text.
     return [{name: repr(value) for name, value in row.items()} for row in pa.table(table).to_pylist()]
@@ -111,7 +125,7 @@ def test_boxes_of_geometries(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize(
     "filter",
-    [pc.field("id") + 1 > 2, pc.utf8_length(pc.field("name")) > 2, pc.field("score") > float("inf"), [("id", "~", 1)], [], 5],
+    [pc.field("id") + 1 > 2, pc.utf8_length(pc.field("name")) > 2, [("id", "~", 1)], [], 5],
 )
 def test_filters_that_are_no_predicates_are_errors(path: str, filter: object) -> None:
     with pytest.raises((ValueError, TypeError)):

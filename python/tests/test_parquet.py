@@ -393,6 +393,103 @@ def test_a_schema_may_leave_partitions_out(tmp_path: pathlib.Path) -> None:
         assert found.equals(expected), options
 
 
+def test_no_files_are_no_rows() -> None:
+    schema = pa.schema([("a", pa.int64()), ("b", pa.string())])
+    for module in [ours, theirs]:
+        assert module.read_table([]).num_columns == 0 and module.ParquetDataset([]).files == []
+        assert module.read_table([], schema=schema).equals(schema.empty_table())
+        with pytest.raises(pa.ArrowInvalid, match="No match"):
+            module.read_table([], columns=["a"])
+
+
+def test_arguments_of_other_types_are_told(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "f.parquet"
+    table = pa.table({"a": [1], "b": ["x"]})
+    for module in [ours, theirs]:
+        for sorted_by in [[(0,)], 5, module.SortingColumn(0)]:
+            with pytest.raises(ValueError, match="must be a list of `SortingColumn`"):
+                module.write_table(table, path, sorting_columns=sorted_by)
+        # A column that is not there has any level.
+        module.write_table(table, path, sorting_columns=[theirs.SortingColumn(0)], compression_level={"c": 2})
+        assert len(theirs.read_metadata(path).row_group(0).sorting_columns) == 1
+        for columns in [[0], ["a", None]]:
+            with pytest.raises(TypeError):
+                module.read_table(path, columns=columns)
+            with pytest.raises(TypeError):
+                module.read_table([path, path], columns=columns)
+
+
+@pytest.mark.parametrize("folder", ["plain", "CRC checksum"])
+def test_names_do_not_decide_what_an_error_is(tmp_path: pathlib.Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    path = tmp_path / folder / "INT96 timestamp depth.parquet"
+    path.write_bytes(b"this is no Parquet file at all, it is text")
+    with pytest.raises(pa.ArrowInvalid, match="Parquet"):
+        ours.read_table(path)
+    theirs.write_table(pa.table({"a": range(1000)}), path, compression="none", use_dictionary=False)
+    contents = bytearray(path.read_bytes())
+    contents[4:20] = b"\xff" * 16
+    path.write_bytes(contents)
+    with pytest.raises(OSError) as caught:
+        ours.read_table(path)
+    assert "CRC checksum verification failed" not in str(caught.value)
+    # Keys of a dictionary that do not do for a batch are no matter of the footer, or of how deep a schema is.
+    words = [pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), [f"{group}{i}" for i in range(100)]) for group in "ab"]
+    theirs.write_table(pa.table({"depth": pa.chunked_array(words)}), path, row_group_size=100)
+    try:
+        assert sum(len(batch) for batch in ours.ParquetFile(path).iter_batches(200)) == 200
+    except OSError as error:
+        assert "thrift" not in str(error) and "nested" not in str(error)
+
+
+def test_files_whose_folder_says_no_partition_have_their_own_column(tmp_path: pathlib.Path) -> None:
+    by_year = pa.dataset.partitioning(pa.schema([("year", pa.int32()), ("k", pa.string())]), flavor="hive")
+    for number, folders in enumerate([("n=1", "n=2"), ("year=1", "n=2"), ("n=1", "year=2")]):
+        root = tmp_path / str(number)
+        for folder in folders:
+            (root / folder).mkdir(parents=True)
+            theirs.write_table(pa.table({"a": [1], "year": pa.array([9], pa.int32())}), root / folder / "f.parquet")
+        for filters in [None, [("year", "=", 9)], [("year", "=", 1)], pa.compute.field("year") > 1]:
+            found, expected = [module.read_table(root, partitioning=by_year, filters=filters) for module in [ours, theirs]]
+            assert found.equals(expected), (folders, filters)
+    assert ours.read_table(tmp_path / "0", partitioning=by_year)["year"].to_pylist() == [9, 9]
+
+
+def test_files_above_the_last_folder_have_their_own_column(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "2020").mkdir()
+    theirs.write_table(pa.table({"a": [1], "k": ["of the file"]}), tmp_path / "2020" / "f.parquet")
+    folders = pa.dataset.partitioning(pa.schema([("year", pa.int32()), ("k", pa.string())]))
+    found, expected = [module.read_table(tmp_path, partitioning=folders) for module in [ours, theirs]]
+    assert found.equals(expected) and found["k"].to_pylist() == ["of the file"]
+
+
+@pytest.mark.parametrize("flavor", [None, "hive", "filename"])
+def test_a_partitioning_without_fields_is_one_file(tmp_path: pathlib.Path, flavor: str | None) -> None:
+    table = pa.table({"a": [1, 2], "k": ["x", "y"]})
+    ours.write_to_dataset(table, tmp_path / "0", partitioning=pa.dataset.partitioning(pa.schema([]), flavor=flavor))
+    ours.write_to_dataset(table, tmp_path / "1", partitioning=[], partitioning_flavor=flavor)
+    for number in "01":
+        assert len(list((tmp_path / number).glob("*.parquet"))) == 1
+        assert theirs.read_table(tmp_path / number).equals(table)
+
+
+def test_a_flavor_is_for_names_of_columns(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"a": [1], "k": ["x"]})
+    of_k = pa.dataset.partitioning(pa.schema([("k", pa.string())]))
+    for options in [
+        {"partition_cols": ["k"], "partitioning_flavor": "filename"},
+        {"partitioning": of_k, "partitioning_flavor": "hive"},
+        {"partitioning": ["k"], "partitioning_flavor": "none"},
+        {"partitioning": pa.dataset.HivePartitioning.discover()},
+        {"partitioning": "hive"},
+    ]:
+        for module in [ours, theirs]:
+            with pytest.raises(ValueError):
+                module.write_to_dataset(table, tmp_path / "t", **options)
+    ours.write_to_dataset(table, tmp_path / "t", partitioning=["k"], partitioning_flavor="filename")
+    assert [file.name[:2] for file in (tmp_path / "t").iterdir()] == ["x_"]
+
+
 @pytest.mark.parametrize("rows", ["frame", "batch", "reader", "batches"])
 def test_datasets_are_written_of_anything(tmp_path: pathlib.Path, rows: str) -> None:
     table = pa.table({"x": [1, 2], "day": ["mon", "tue"]})

@@ -10,6 +10,7 @@ import pyarrow.parquet as theirs
 import pytest
 
 import marquetry.parquet as ours
+from marquetry import _marquetry
 
 EXACT = [1, -1, 123456789123456789, -(2**63), 2**63 - 1, None]
 BEYOND = 10**17
@@ -53,6 +54,23 @@ def check(table: pa.Table, wanted: pa.Schema) -> None:
     assert pc.struct_field(structs, "s").to_pylist() == list("abcdef")
     maps = table["maps"].cast(pa.map_(pa.string(), pa.int64())).to_pylist()
     assert maps == [[("a", 1000)], [("b", None)], None, [], [("c", None)], [("d", 4000)]]
+
+
+@pytest.mark.parametrize("groups", [None, [0, 1], [1, 0], [0]])
+def test_row_groups_that_are_read_one_by_one_have_one_unit(groups: list[int] | None) -> None:
+    near, far = micros([1, 2]).cast(US), micros([BEYOND, None]).cast(US)
+    out = io.BytesIO()
+    table = pa.table({"t": pa.concat_arrays([near, far]), "n": nanos([1, 2, 3, 4])})
+    # Without a stored schema, which would say a unit.
+    theirs.write_table(table, out, use_deprecated_int96_timestamps=True, row_group_size=2, store_schema=False)
+    file = _marquetry.File(out.getvalue(), {"int96": "auto"})
+    found = pa.table(file.read({"row_groups": groups}, "row_group"))
+    whole = pa.table(file.read({"row_groups": groups}))
+    assert found.equals(whole) and found["t"].num_chunks == len(groups or [0, 1])
+    assert found.schema.field("t").type.unit == ("us" if groups != [0] else "ns")
+    assert found.schema.field("n").type.unit == "ns"
+    # Of other columns it is not asked.
+    assert pa.table(file.read({"columns": ["n"]}, "row_group")).equals(table.select(["n"]))
 
 
 WARNING = "timestamps that nanoseconds do not hold"

@@ -1,10 +1,13 @@
 """The writer that takes rows as they come: what it refuses, and what ends it."""
 
+import datetime
 import io
 import os
 import pathlib
 from typing import Any, Iterator
 
+import duckdb
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as theirs
 import pytest
@@ -118,3 +121,49 @@ def test_maps_with_sorted_keys_are_written(tmp_path: pathlib.Path) -> None:
     for data in (maps, maps.to_batches()[0], maps.to_reader(), marquetry.Table(maps)):
         marquetry.write(data, tmp_path / "m.parquet")
         assert theirs.read_table(tmp_path / "m.parquet")["m"].to_pylist() == maps["m"].to_pylist()
+
+
+DAYS = [datetime.date(2024, 1, 1), None, datetime.date(1969, 12, 31)]
+
+
+def dates(values: list[Any] = DAYS) -> pa.Table:
+    return pa.table({"d": pa.array(values, pa.date64()), "l": pa.array([[value] for value in values], pa.list_(pa.date64())), "n": range(len(values))})
+
+
+def test_dates_in_milliseconds_are_dates_to_all_readers(tmp_path: pathlib.Path) -> None:
+    path = str(tmp_path / "f.parquet")
+    marquetry.write(dates(), path)
+    assert theirs.read_table(path)["d"].to_pylist() == DAYS
+    assert duckdb.sql(f"select d, l[1] from '{path}'").fetchall() == [(day, day) for day in DAYS]
+    assert pl.read_parquet(path)["n"].to_list() == [0, 1, 2]
+    assert pa.table(marquetry.open(path).read()).equals(dates())
+    # What is no whole day is not cut.
+    with pytest.raises(marquetry.ArgumentError) as caught:
+        marquetry.write(dates([86_400_001]), path)
+    assert caught.value.column == "d"
+    assert pa.table(marquetry.open(path).read()).equals(dates())
+
+
+def test_dates_in_milliseconds_may_stay_numbers(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "f.parquet"
+    marquetry.write(dates([86_400_001]), path, date64="int64")
+    assert theirs.ParquetFile(path).schema.column(0).physical_type == "INT64"
+    assert pa.table(marquetry.open(path).read())["d"].cast(pa.int64()).to_pylist() == [86_400_001]
+    with pytest.raises(ValueError, match="date or int64"):
+        marquetry.write(dates(), path, date64="int32")
+
+
+@pytest.mark.parametrize("by", ["marquetry", "numbers", "pyarrow"])
+def test_dates_are_appended_as_the_file_has_them(tmp_path: pathlib.Path, by: str) -> None:
+    path = tmp_path / "f.parquet"
+    match by:
+        case "marquetry":
+            marquetry.write(dates(), path)
+        case "numbers":
+            marquetry.write(dates(), path, date64="int64")
+        case _:
+            theirs.write_table(dates(), path)
+    before = theirs.ParquetFile(path).schema_arrow
+    marquetry.append(path, dates())
+    assert theirs.ParquetFile(path).schema_arrow.equals(before)
+    assert pa.table(marquetry.open(path).read())["d"].to_pylist() == DAYS + DAYS

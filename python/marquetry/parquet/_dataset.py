@@ -95,10 +95,10 @@ class ParquetDataset:
             chosen: Any = FileSelector(path, recursive=True)
             self._base_dir = path
         else:
-            if not source:
-                raise ValueError("no file is given")
             pairs = [resolve(item, filesystem, self._memory_map) for item in source]
-            self.filesystem, chosen = pairs[0][0], [path for _, path in pairs]
+            # Of no files at all, the table has no rows.
+            self.filesystem = pairs[0][0] if pairs else resolve("/", filesystem)[0]
+            chosen = [path for _, path in pairs]
             if any(self.filesystem.get_file_info(path).type.name == "NotFound" for path in chosen):
                 raise FileNotFoundError(next(p for p in chosen if self.filesystem.get_file_info(p).type.name == "NotFound"))
         self._take_many(ds, chosen, schema, partitioning, prefixes)
@@ -180,7 +180,7 @@ class ParquetDataset:
         if self._whole is not None or self._first is None or columns is None:
             return self.schema
         filtered = () if self._filters is None else names_of(self._filters, self._expression)
-        paths = [*columns, *(column.split(".")[0] for column in columns), *filtered]
+        paths = [*columns, *(str(column).split(".")[0] for column in columns), *filtered]
         return self._first._schema_of(list(dict.fromkeys(paths)))
 
     @property
@@ -284,7 +284,8 @@ class ParquetDataset:
         """The columns of `schema`, of the rows that are wanted."""
         opened = self._first if source is self._single else None
         file = self._open(source) if opened is None else opened
-        is_partition = {field.name for field in self._partition_fields}
+        # Of a file whose folders do not say it, it is the file's own column.
+        is_partition = {field.name for field in self._partition_fields} & keys.keys()
         of_file = file._schema_of(schema.names)
         plain = pa.schema([field for field in of_file if field.name not in is_partition])
         there = set(plain.names)
@@ -298,7 +299,7 @@ class ParquetDataset:
             # Such as an order of geometries, which Arrow has as bytes: pyarrow filters alone.
             table, is_exact = file._read(None, names, use_threads, False, "row_group"), False
         if not table.schema.equals(schema):
-            table = _conformed(table, schema, {name: keys[name] for name in is_partition & keys.keys()})
+            table = _conformed(table, schema, {name: keys[name] for name in is_partition})
         return table if is_exact else table.filter(self._expression)
 
     def _pandas_metadata(self) -> dict[bytes, bytes] | None:
@@ -395,6 +396,8 @@ def _selected(columns: Sequence[str] | None, schema: pa.Schema) -> list[tuple[st
         return [(name, [name]) for name in roots]
     out = []
     for column in columns:
+        if not isinstance(column, str):
+            raise TypeError(f"columns are names, and not {type(column).__name__}")
         path = [column] if column in roots else column.split(".")
         parent: Any = schema
         known = roots

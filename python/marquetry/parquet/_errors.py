@@ -24,29 +24,30 @@ def as_pyarrow(opening: bool = False) -> Iterator[None]:
 def _translated(error: Error, opening: bool) -> BaseException:
     import pyarrow as pa
 
-    text = str(error)
+    # What it is shows in the message: the text also has names, of the file and of columns.
+    text, message = str(error), error.message
     if error.kind in ("corrupt", "truncated"):
-        if "checksum" in text or "CRC" in text:
+        if message.startswith("checksum mismatch"):
             return OSError(f"CRC checksum verification failed, page corrupted likely: {text}")
-        if opening and "footer" not in error.message:
+        if opening and "footer" not in message:
             return pa.ArrowInvalid(text)
         if opening:
             return OSError(f"Couldn't deserialize thrift: {text}")
         return OSError(text)
     if error.kind == "limit":
-        if "INT96 timestamp" in text:
+        if "INT96 timestamp" in message:
             return pa.ArrowInvalid(text)
-        if "deep" in text or "depth" in text:
+        if "deep" in message or "depth" in message:
             return OSError(f"Parquet schema too deeply nested: {text}")
-        return OSError(f"Couldn't deserialize thrift: Exceeded size limit: {text}")
+        return OSError(f"Couldn't deserialize thrift: Exceeded size limit: {text}" if opening else text)
     if error.kind == "unsupported":
         return pa.ArrowNotImplementedError(text)
     if error.kind == "argument":
-        if error.message.startswith("a key for column"):
+        if message.startswith("a key for column"):
             return OSError(f"Encrypted column not in file schema: {text}")
         return pa.ArrowInvalid(text)
     if error.kind == "encrypted":
-        return OSError(f"{_of_keys(error.message)}: {text}")
+        return OSError(f"{_of_keys(message)}: {text}")
     return error
 
 

@@ -65,6 +65,9 @@ def compression(names: Any, levels: Any, columns: list[str]) -> dict[str, Any]:
     level = None if isinstance(levels, Mapping) else levels
     if not isinstance(names, Mapping) and not by_column:
         return {"compression": codec(names, level)}
+    known = set(columns)
+    # pyarrow passes over columns that do not exist.
+    by_column = {column: of_column for column, of_column in by_column.items() if column in known}
     if isinstance(names, Mapping):
         chosen = {column: codec(name, by_column.get(column, level if codec(name, None) in _LEVELS else None)) for column, name in names.items()}
         out: dict[str, Any] = {"compression": "uncompressed"}

@@ -121,6 +121,10 @@ def _row_limits(options: dict[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: Any, flavor: str | None) -> Any:
+    if flavor and (partition_cols or isinstance(partitioning, ds.Partitioning)):
+        raise ValueError("Providing a partitioning_flavor with a Partitioning object is not supported")
+    if isinstance(partitioning, ds.PartitioningFactory):
+        raise ValueError("A PartitioningFactory cannot be used: a partitioning of a dataset that is written has a schema")
     if partition_cols:
         names = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols)
         missing = [name for name in names if name not in table.schema.names]
@@ -128,9 +132,11 @@ def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: A
             raise KeyError(f"the table has no column {missing[0]} to partition by")
         fields = [table.schema.field(name) for name in names]
         return ds.partitioning(pa.schema([field.with_type(_value_type(field.type)) for field in fields]), flavor="hive")
-    if partitioning is None or isinstance(partitioning, ds.Partitioning):
+    if isinstance(partitioning, ds.Partitioning):
         return partitioning
-    return ds.partitioning(table.select(list(partitioning)).schema, flavor=flavor)
+    if partitioning is not None and not isinstance(partitioning, (list, tuple)):
+        raise ValueError("partitioning must be a Partitioning object or a list of column names")
+    return ds.partitioning(table.select(list(partitioning or ())).schema, flavor=flavor)
 
 
 def _value_type(data_type: pa.DataType) -> pa.DataType:
@@ -147,12 +153,13 @@ def _make_room(filesystem: Any, root: str, behaviour: str) -> None:
 def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Table]]:
     """Folder, beginning of the files' names and rows of each combination of values, in the order in which they occur. Of values that
     have the same place, as null and ``__HIVE_DEFAULT_PARTITION__`` have, all rows together."""
-    if partitioning is None:
+    names = partitioning.schema.names
+    if not names:
+        # One with names of files would begin them with a mark, and readers pass over such files.
         yield "", "", table
         return
     import pyarrow.compute as pc
 
-    names = partitioning.schema.names
     keys = pa.table([table.column(name).cast(_value_type(table.column(name).type)) for name in names], names=list(names))
     # A name that no key has.
     row = "row" + "".join(names)

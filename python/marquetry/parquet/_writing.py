@@ -115,7 +115,7 @@ class ParquetWriter:
             # It is among the pairs.
             "arrow_schema": False,
             "checksums": write_page_checksum,
-            "sorting_columns": [(c.column_index, c.descending, c.nulls_first) for c in sorting_columns or ()] or None,
+            "sorting_columns": _sorting(sorting_columns),
             "bloom_filters": _options.bloom_filters(bloom_filter_options, columns),
             "bound_bytes": 0,
             "threads": _options.threads(),
@@ -235,6 +235,15 @@ def _row_group_rows(rows: int | None) -> int:
     if rows < 0:
         raise pa.ArrowInvalid(f"Row group size must be positive, and is {rows}")
     return rows
+
+
+def _sorting(columns: Any) -> list[tuple[int, bool, bool]] | None:
+    """What sorting columns say, ours or pyarrow's."""
+    if columns is None:
+        return None
+    if not isinstance(columns, (list, tuple)) or not all(hasattr(column, "nulls_first") for column in columns):
+        raise ValueError("'sorting_columns' must be a list of `SortingColumn`")
+    return [(column.column_index, column.descending, column.nulls_first) for column in columns] or None
 
 
 def _statistics(write_statistics: Any, write_page_index: bool, columns: list[str]) -> dict[str, Any]:
