@@ -1,7 +1,8 @@
 //! Nesting: from levels to lists, structs and nulls.
 //!
 //! [`NestedField`] is the schema as nested *values*: lists, maps and structs instead of groups. [`LeafLevels`] finds, in the
-//! levels of any leaf below a field, that field's slots, which of them are null, and where lists begin.
+//! levels of any leaf below a field, that field's slots, which of them are null, and where lists begin. [`LeafShape`] is what the levels
+//! of a leaf mean, and [`SiblingHasher`] compares those of leaves that are in one group.
 //!
 //! Spec: README.md, "Nested Encoding"; LogicalTypes.md, "Nested Types".
 //!
@@ -20,11 +21,15 @@
 //! ```
 
 mod assemble;
+mod leaf_shape;
 mod nested_field;
 mod repetition_levels;
 mod shred;
+mod sibling_levels;
 
 pub use assemble::{LeafLevels, ListOffsets};
+pub use leaf_shape::{LeafShape, LevelGroup, leaf_shapes, map_entries};
 pub use nested_field::{FieldKind, NestedField};
 pub use repetition_levels::{RepetitionLevels, RepetitionSlice};
 pub use shred::{ColumnValues, DefinitionLevels, LevelBuilder, ShreddedColumn, SlotRanges};
+pub use sibling_levels::{SiblingHasher, Signatures, disagreeing};

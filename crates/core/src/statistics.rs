@@ -10,6 +10,7 @@
 //! | `column_index` | bounds and counts of all pages of a chunk | `ColumnIndex` |
 //! | `bloom` | whether a value may be in a chunk | `BloomFilterHeader` and bits |
 //! | `geo` | where geometries are | `GeospatialStatistics` |
+//! | `legal_values` | values that a logical type allows | |
 //! | `observed_page` | what was counted in a page or chunk | |
 //! | `contradictions` | what the file says of them and is not so | all of these |
 
@@ -19,6 +20,7 @@ mod column_index;
 mod contradictions;
 mod display;
 mod geo;
+mod legal_values;
 mod level_histogram;
 mod min_max;
 mod min_max_loops;
@@ -29,11 +31,12 @@ pub use bloom::{BloomFilter, BloomFilterHead};
 pub use chunk_statistics::statistics;
 pub use column_index::{ColumnIndexBuilder, PageStatistics, boundary_order};
 pub use contradictions::{
-    AxisRange, WrongBound, exceeded_axis, inexact_bounds, wrong_boundary_order, wrong_bounds,
-    wrong_page_counts, wrong_sizes,
+    AxisRange, WrongBound, counts_suffixes, exceeded_axis, inexact_bounds, wrong_boundary_order,
+    wrong_bounds, wrong_byte_count, wrong_page_counts, wrong_sizes,
 };
 pub use display::{display_bytes, display_value};
 pub use geo::GeoBounds;
+pub use legal_values::LegalValues;
 pub use level_histogram::LevelHistogram;
 pub use min_max::MinMaxStats;
 pub use observed_page::ObservedPage;

@@ -1,5 +1,6 @@
 //! What a file says of a chunk beside its pages, and what of it is left behind.
 
+use marquetry_core::nesting::Signatures;
 use marquetry_core::write::EncodedChunk;
 
 /// Something that is said of a chunk beside its pages. Readers skip by it what it says is not there.
@@ -9,10 +10,14 @@ pub(crate) enum BesidePages {
     Statistics,
     /// Sizes and histograms of levels in the footer.
     SizeStatistics,
+    /// How many pages there are of each kind and encoding.
+    EncodingStats,
     /// The box around geometries, and their kinds.
     GeospatialStatistics,
     /// Bounds and counts in the headers of pages.
     PageStatistics,
+    /// Numbers of rows and nulls in the headers of V2 pages, which must be there.
+    PageCounts,
     ColumnIndex,
     /// It is made again from the pages.
     OffsetIndex,
@@ -25,8 +30,10 @@ impl BesidePages {
         match self {
             BesidePages::Statistics => ("the statistics", "are left out"),
             BesidePages::SizeStatistics => ("the size statistics", "are left out"),
+            BesidePages::EncodingStats => ("the counts of pages by encoding", "are left out"),
             BesidePages::GeospatialStatistics => ("the geospatial statistics", "are left out"),
             BesidePages::PageStatistics => ("the statistics in headers of pages", "are left out"),
+            BesidePages::PageCounts => ("the counts in headers of pages", "stay as they are"),
             BesidePages::ColumnIndex => ("the column index", "is left out"),
             BesidePages::OffsetIndex => ("the offset index", "is made again"),
             BesidePages::BloomFilter => ("the bloom filter", "is left out"),
@@ -38,10 +45,11 @@ impl BesidePages {
         match self {
             BesidePages::Statistics => chunk.metadata.statistics = None,
             BesidePages::SizeStatistics => chunk.metadata.size_statistics = None,
+            BesidePages::EncodingStats => chunk.metadata.encoding_stats = None,
             BesidePages::GeospatialStatistics => chunk.metadata.geospatial_statistics = None,
             BesidePages::ColumnIndex => chunk.column_index = None,
             BesidePages::BloomFilter => chunk.bloom_filter = None,
-            BesidePages::PageStatistics | BesidePages::OffsetIndex => {}
+            BesidePages::PageStatistics | BesidePages::PageCounts | BesidePages::OffsetIndex => {}
         }
     }
 }
@@ -61,6 +69,10 @@ impl Contradiction {
     pub(crate) fn verdict(&self, is_proven: bool, is_own: bool) -> (&'static str, bool) {
         match (self.accuses_values, is_proven, is_own) {
             (false, ..) => ("", true),
+            _ if self.what == BesidePages::EncodingStats => {
+                ("; an encoding in a page's header may be what is wrong: it is in no checksum", false)
+            }
+            _ if self.what == BesidePages::PageCounts => ("; readers may rely on them", false),
             (true, true, _) => ("; the values have right checksums", true),
             (true, false, true) => ("; the values may be what is wrong: they have no checksums", false),
             (true, false, false) => {
@@ -76,4 +88,8 @@ pub(crate) struct CheckedChunk {
     /// Whether all pages have checksums, which are right.
     pub(crate) is_proven: bool,
     pub(crate) contradictions: Vec<Contradiction>,
+    /// The first value that the schema does not allow.
+    pub(crate) forbidden: Option<String>,
+    /// How the column is nested, to be compared with others of its groups.
+    pub(crate) signatures: Signatures,
 }

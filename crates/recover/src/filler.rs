@@ -107,7 +107,12 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
 
 /// Whether a footer, perhaps cut off, begins at a position: a version of 1 or 2, then a list of structs, the schema.
 pub(crate) fn begins_footer(window: &mut Window, at: u64) -> bool {
-    window.at(at, 4).is_ok_and(|bytes| matches!(*bytes, [0x15, 2 | 4, 0x19, list] if list & 0x0f == 0x0c))
+    window.at(at, 4).is_ok_and(|bytes| is_footer_head(&bytes))
+}
+
+/// Whether these bytes begin as a footer does.
+pub(crate) fn is_footer_head(bytes: &[u8]) -> bool {
+    matches!(*bytes, [0x15, 2 | 4, 0x19, list, ..] if list & 0x0f == 0x0c)
 }
 
 /// Bytes of a bloom filter's header or a checkpoint's beginning at most. Fewer zeros are for alignment.

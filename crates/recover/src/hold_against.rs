@@ -7,10 +7,10 @@ use crate::beside_pages::{BesidePages, CheckedChunk, Contradiction};
 use crate::page_walk::{PageWalk, WalkedPage};
 use crate::said_statistics::{geospatial_contradiction, malformed, statistics_contradiction};
 use crate::validate_chunk::validate_chunk;
-use marquetry_base::{ErrorKind, Limits, MemoryReservation, Result};
+use marquetry_base::{Error, ErrorKind, Limits, MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::NestedField;
-use marquetry_core::page::ChecksumTrust;
+use marquetry_core::nesting::{LeafShape, NestedField, SiblingHasher};
+use marquetry_core::page::{ChecksumTrust, PageKinds, value_encoding};
 use marquetry_core::page_index::{
     read_bloom_filter, read_bloom_filter_header, read_column_index, read_offset_index,
 };
@@ -18,57 +18,73 @@ use marquetry_core::prune::bounds_are_believed;
 use marquetry_core::read::{ColumnBatch, ReadTarget, ValueLayout};
 use marquetry_core::row_mask::runs;
 use marquetry_core::schema::Leaf;
-use marquetry_core::sort_order::SortOrder;
+use marquetry_core::sort_order::{SortOrder, plain_value};
 use marquetry_core::source::Source;
 use marquetry_core::statistics::{
-    BloomFilter, GeoBounds, LevelHistogram, MinMaxStats, ObservedPage, wrong_boundary_order, wrong_bounds,
-    wrong_page_counts, wrong_sizes,
+    BloomFilter, GeoBounds, LegalValues, LevelHistogram, MinMaxStats, ObservedPage, counts_suffixes,
+    display_value, wrong_boundary_order, wrong_bounds, wrong_byte_count, wrong_page_counts, wrong_sizes,
 };
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{ColumnIndex, OffsetIndex, Statistics};
+use marquetry_format::{ColumnIndex, DataPageHeaderV2, Encoding, OffsetIndex, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Decodes all values of a chunk, and holds what the file says of it against them. Fails if a value cannot be decoded, or if there are
-/// fewer or more rows than the row group has.
+/// Decodes all values of a chunk, and holds what the file says of it against them. Fails if a value cannot be decoded, if there are
+/// fewer or more rows than the row group has, or if the levels contradict each other.
 pub(crate) fn check_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
-    row_group: usize,
-    column: usize,
+    shape: &LeafShape,
+    (row_group, column): (usize, usize),
     limits: &Arc<Limits>,
 ) -> Result<CheckedChunk> {
     let group = metadata.row_group(row_group);
     let chunk = group.column(column)?;
     let trust = ChecksumTrust::of_writer(metadata.created_by());
-    let mut check = ChunkCheck::new(source, metadata, row_group, column, limits)?;
-    let keeps_levels = check.leaf.max_def() > 1;
+    let mut check = ChunkCheck::new(source, metadata, shape, (row_group, column), limits)?;
+    let keeps_levels = check.leaf.max_def() > 1 || !shape.groups.is_empty();
     validate_chunk(source, chunk, group.num_rows(), trust, limits, keeps_levels, |batch| check.add(batch))?;
     check.finish(metadata, row_group, column)
 }
 
 /// Holds what page headers say of a chunk that was found without a footer, all values of which were decoded before, against them.
-/// They are decoded once more only if headers say something.
+/// They are decoded once more only if headers say something, or the schema does not allow all that can be decoded.
 pub(crate) fn check_found_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
-    row_group: usize,
-    column: usize,
+    shape: &LeafShape,
+    (row_group, column): (usize, usize),
     limits: &Arc<Limits>,
 ) -> Result<CheckedChunk> {
+    let is_nested = !shape.groups.is_empty() || !shape.element_def.is_empty();
+    if is_nested || !legal_values(metadata.schema().column(column)).are_all() {
+        return check_chunk(source, metadata, shape, (row_group, column), limits);
+    }
     let chunk = metadata.row_group(row_group).column(column)?;
     let trust = ChecksumTrust::of_writer(metadata.created_by());
     let mut walk = PageWalk::new(source, chunk, trust, limits)?;
     while let Some(page) = walk.next_empty(0)? {
         if !matches!(page.statistics, Ok(None)) {
-            return check_chunk(source, metadata, row_group, column, limits);
+            return check_chunk(source, metadata, shape, (row_group, column), limits);
         }
     }
-    Ok(CheckedChunk { is_proven: walk.have_checksums, contradictions: Vec::new() })
+    Ok(CheckedChunk { is_proven: walk.have_checksums, ..CheckedChunk::default() })
+}
+
+/// The values that a column may have. Whether text is UTF-8 tells already who decodes it.
+fn legal_values(leaf: &Leaf) -> LegalValues {
+    LegalValues::of(leaf.logical().filter(|logical| !logical.is_text()))
 }
 
 struct ChunkCheck<'a> {
+    created_by: Option<&'a str>,
     leaf: &'a Leaf,
+    shape: &'a LeafShape,
+    siblings: SiblingHasher,
+    legal: LegalValues,
+    forbidden: Option<String>,
+    /// The last definition levels that were all the same.
+    same_def: Vec<u8>,
     /// The order of bounds, if there are bounds that readers take from the writer.
     order: Option<SortOrder>,
     /// The definition level of an element of the innermost list.
@@ -99,8 +115,8 @@ impl<'a> ChunkCheck<'a> {
     fn new(
         source: &Arc<dyn Source>,
         metadata: &'a ParquetMetaData,
-        row_group: usize,
-        column: usize,
+        shape: &'a LeafShape,
+        (row_group, column): (usize, usize),
         limits: &Arc<Limits>,
     ) -> Result<Self> {
         let chunk = metadata.row_group(row_group).column(column)?;
@@ -114,7 +130,13 @@ impl<'a> ChunkCheck<'a> {
         let slot = slot.map(|field| ReadTarget::new(leaf, &field, column, ValueLayout::Native));
         let trust = ChecksumTrust::of_writer(metadata.created_by());
         let mut check = ChunkCheck {
+            created_by: metadata.created_by(),
             leaf,
+            shape,
+            siblings: SiblingHasher::new(shape),
+            legal: legal_values(leaf),
+            forbidden: None,
+            same_def: Vec::new(),
             order: order.filter(|_| bounds_are_believed(metadata.created_by(), leaf)),
             slot: slot.map_or(0, |target| target.repeated_ancestor_def_level),
             walk: PageWalk::new(source, chunk, trust, limits)?,
@@ -211,11 +233,43 @@ impl<'a> ChunkCheck<'a> {
                 }
             };
             let n = page.left.min(batch.entries - at);
+            self.look_at_levels(batch, &rep, at..at + n)?;
             self.look(batch, &rep, at..at + n, &mut page.seen);
             page.left -= n;
             at += n;
             self.page = Some(page);
         }
+        Ok(())
+    }
+
+    /// Compares levels with the schema. Fails if a list goes on that has no elements.
+    fn look_at_levels(&mut self, batch: &ColumnBatch, rep: &[u8], entries: Range<usize>) -> Result<()> {
+        let shape = self.shape;
+        if shape.groups.is_empty() && shape.element_def.is_empty() {
+            return Ok(());
+        }
+        let rep = rep.get(entries.clone()).unwrap_or_default();
+        let def = match batch.def.get(entries.clone()) {
+            Some(def) => def,
+            None => {
+                self.same_def.clear();
+                self.same_def.resize(entries.len(), self.leaf.max_def());
+                if let Some(validity) = batch.validity.as_ref().filter(|_| self.leaf.max_def() == 1) {
+                    let levels = self.same_def.iter_mut().zip(entries);
+                    levels.for_each(|(def, entry)| *def = u8::from(validity.get(entry)));
+                }
+                &self.same_def
+            }
+        };
+        if let Some((at, rep, def)) = shape.contradiction(rep, def) {
+            let message =
+                format!("entry {at} of a page has repetition level {rep} and definition level {def}");
+            return Err(Error::corrupt(message));
+        }
+        if self.forbidden.is_none() && shape.null_key(def, self.leaf.max_def()).is_some() {
+            self.forbidden = Some("the key of a map is null".to_owned());
+        }
+        self.siblings.add(rep, def);
         Ok(())
     }
 
@@ -241,6 +295,14 @@ impl<'a> ChunkCheck<'a> {
 
     fn look_at_values(&mut self, batch: &ColumnBatch, range: Range<usize>, seen: &mut ObservedPage) {
         let values = &batch.values;
+        if self.forbidden.is_none()
+            && let Some(at) = self.legal.first_illegal(values, range.clone())
+        {
+            let mut scratch = [0; 8];
+            let value = display_value(self.leaf, plain_value(values, at, &mut scratch));
+            let logical = self.leaf.logical().map(ToString::to_string).unwrap_or_default();
+            self.forbidden = Some(format!("{value} is no {logical}"));
+        }
         if let Some(bounds) = &mut seen.bounds {
             bounds.update(values, range.clone());
         }
@@ -276,6 +338,15 @@ impl<'a> ChunkCheck<'a> {
             self.contradict(BesidePages::OffsetIndex, why, false);
             self.offset_index = None;
         }
+        let said =
+            self.offset_index.as_ref().and_then(|index| index.unencoded_byte_array_data_bytes.as_ref());
+        let said = said.and_then(|bytes| bytes.get(i)).copied();
+        if let Some(why) = wrong_byte_count(said, &seen) {
+            let has_suffixes = value_encoding(&walked.start.header) == Some(Encoding::DELTA_BYTE_ARRAY);
+            let is_quirk = has_suffixes && counts_suffixes(self.created_by, said, &seen);
+            self.contradict(BesidePages::OffsetIndex, || format!("data page {i}: {why}"), !is_quirk);
+            self.offset_index = None;
+        }
         if let Some(index) = &self.column_index
             && let Some(why) = index_contradiction(index, i, self.leaf, self.order, &seen)
         {
@@ -289,6 +360,11 @@ impl<'a> ChunkCheck<'a> {
         };
         if let Some((why, accuses_values)) = wrong {
             self.contradict(BesidePages::PageStatistics, || format!("data page {i}: {why}"), accuses_values);
+        }
+        if let Some(why) =
+            walked.start.header.data_page_header_v2.as_ref().and_then(|v2| wrong_counts(v2, &seen))
+        {
+            self.contradict(BesidePages::PageCounts, || format!("data page {i}: {why}"), true);
         }
         self.rows += seen.rows.unwrap_or(0);
         self.all.add(seen);
@@ -326,16 +402,46 @@ impl<'a> ChunkCheck<'a> {
         }
         let sizes =
             chunk.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect::<Vec<_>>()));
-        let wrong = sizes.map(|sizes| wrong_sizes(&sizes, chunk.num_values(), &seen)).unwrap_or_default();
-        if let Some(why) = wrong.into_iter().next() {
-            self.contradict(BesidePages::SizeStatistics, || why, true);
+        if let Some(sizes) = sizes {
+            if let Some(why) = wrong_sizes(&sizes, chunk.num_values(), &seen).into_iter().next() {
+                self.contradict(BesidePages::SizeStatistics, || why, true);
+            }
+            let said = sizes.unencoded_byte_array_data_bytes;
+            if let Some(why) = wrong_byte_count(said, &seen) {
+                let has_suffixes =
+                    chunk.encodings().iter().any(|listed| listed == Encoding::DELTA_BYTE_ARRAY);
+                let is_quirk = has_suffixes && counts_suffixes(metadata.created_by(), said, &seen);
+                self.contradict(BesidePages::SizeStatistics, || why, !is_quirk);
+            }
+        }
+        // Pages of a chunk without entries are not looked at.
+        if let Some(said) = chunk.encoding_stats().filter(|_| chunk.num_values() > 0).map(PageKinds::said)
+            && said != self.walk.kinds
+        {
+            let why = format!("{said} are said, there are {}", self.walk.kinds);
+            self.contradict(BesidePages::EncodingStats, || why, true);
         }
         let geo = self.geo.take().zip(chunk.meta_data()?.geospatial_statistics);
         if let Some(why) = geo.and_then(|(seen, said)| geospatial_contradiction(&said, &seen)) {
             self.contradict(BesidePages::GeospatialStatistics, || why, true);
         }
-        Ok(CheckedChunk { is_proven: self.walk.have_checksums, contradictions: self.contradictions })
+        Ok(CheckedChunk {
+            is_proven: self.walk.have_checksums,
+            contradictions: self.contradictions,
+            forbidden: self.forbidden,
+            signatures: self.siblings.finish(),
+        })
     }
+}
+
+/// What the header of a V2 page counts and is not so.
+fn wrong_counts(header: &DataPageHeaderV2, seen: &ObservedPage) -> Option<String> {
+    let nulls = seen.levels.as_ref().map(LevelHistogram::nulls);
+    let counts = [("num_nulls", header.num_nulls, nulls), ("num_rows", header.num_rows, seen.rows)];
+    counts.into_iter().find_map(|(name, said, counted)| {
+        let counted = counted.filter(|counted| u64::try_from(said) != Ok(*counted))?;
+        Some(format!("{name} is {said}, there are {counted}"))
+    })
 }
 
 /// Whether an offset index has the place, the size and the first row of a page.

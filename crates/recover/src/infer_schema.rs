@@ -50,12 +50,24 @@ pub(crate) fn infer_schema(
         return Err(why);
     }
     let (_, layout) = layouts.first().ok_or(NO_LAYOUT)?;
+    // Row groups of one size may be wider ones, fewer of them, in which the kinds of columns repeat. That is less likely, and not impossible.
+    let chunks = |layout: &TableLayout| layout.columns * layout.groups.len();
+    let is_wider = |other: &TableLayout| {
+        let times = other.columns.is_multiple_of(layout.columns) && other.columns > layout.columns;
+        times && !other.is_open && chunks(other) == chunks(layout)
+    };
+    let wider = layouts.iter().map(|(_, other)| other).find(|other| is_wider(other));
+    let wider = wider.map(|wider| (wider.columns, wider.groups.len()));
     let (elements, columns) = schema_of(layout, &mut finder).ok_or(NOT_ONE_KIND)?;
     let why = match layout.groups.len() {
         1 => "chunks with equal numbers of rows follow each other, and the row group ends behind them",
         _ => "the kinds of chunks repeat after this number, in each row group",
     };
     report.decide(format!("{} columns", layout.columns), why, Confidence::Medium);
+    if let Some((columns, groups)) = wider {
+        let what = format!("not {columns} columns in {groups} row groups");
+        report.decide(what, "that is possible, too: if it is so, give the schema", Confidence::Low);
+    }
     for (i, guess) in columns.iter().enumerate() {
         let levels = match guess.levels() {
             (0, 0) => String::new(),

@@ -3,6 +3,7 @@
 //! ```text
 //! window, slice            bytes, and files that stand behind each other
 //! search                   the last footer or checkpoint, then pages where no footer leads to
+//!   cut_footer               a footer of which only the beginning is there
 //!   validate_chunk           decodes a chunk to its last value
 //!   hold_against             holds what a file says of a chunk against its values, by page_walk, said_statistics
 //!   beside_pages             what that is, and how it is left behind
@@ -18,18 +19,20 @@
 //! ```
 //!
 //! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be decoded,
-//! and all columns have as many rows. Nothing is invented: what was found without a footer has no statistics, and if the
+//! all columns have as many rows, and those of one group, list or map are nested in the same way. Nothing is invented: what was found without a footer has no statistics, and if the
 //! schema is not certain, the caller is asked for it. Pages without checksums may have damage that nothing shows; the report
 //! names row groups with such pages. In the new file they have checksums, of the bytes that were there; so its footer has, under the key
 //! `marquetry.recovered`, which row groups are not certain and why, and the report on a file with such a text repeats it.
 //!
 //! Statistics, also those in headers of pages, indexes and bloom filters that values contradict are left behind: readers would pass
-//! over rows that are there. The report tells, and if no checksum says that the values are right, it is less certain of them.
+//! over rows that are there. The report tells, and if no checksum says that the values are right, it is less certain of them. So it is of
+//! values that the schema does not allow.
 #![forbid(unsafe_code)]
 
 mod ambiguity;
 mod beside_pages;
 mod byte_histogram;
+mod cut_footer;
 mod encrypted;
 mod encryption;
 mod filler;

@@ -7,7 +7,7 @@ use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{PhysicalType, Shape};
-use marquetry_format::Encoding;
+use marquetry_format::{DataPageHeaderV2, Encoding};
 
 /// The decompressed parts of a page. A dictionary has values only.
 pub(crate) struct Opened {
@@ -43,13 +43,30 @@ pub(crate) fn fitting_codecs(
     Ok(out)
 }
 
+/// Whether a page shows by which codec its chunk is compressed. V2 pages that are not compressed may be in a chunk of any codec, in which
+/// others are; pages without values as well.
+pub(crate) fn tells_codec(page: &FoundPage) -> bool {
+    let len = page.end - page.body;
+    let size = u64::from(page.header.uncompressed_page_size.unsigned_abs());
+    let Some(v2) = &page.header.data_page_header_v2 else { return len > 0 };
+    let levels = [v2.repetition_levels_byte_length, v2.definition_levels_byte_length];
+    let levels: u64 = levels.into_iter().map(|len| u64::from(len.max(0).unsigned_abs())).sum();
+    len > levels && is_compressed(v2, size, len)
+}
+
+/// QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100). The sizes tell.
+fn is_compressed(v2: &DataPageHeaderV2, size: u64, len: u64) -> bool {
+    v2.is_compressed || size != len
+}
+
 /// The codec that fits most of a sample of pages; `None` if none does. A single page may fit another one by chance.
 pub(crate) fn likeliest_codec(window: &mut Window, pages: &[FoundPage]) -> Option<Codec> {
     let mut decompressor = Decompressor::new();
     let mut counts = [0u32; CODECS.len()];
-    let step = pages.len().div_ceil(CODEC_SAMPLE).max(1);
+    let telling = pages.iter().filter(|page| tells_codec(page)).count();
+    let step = telling.div_ceil(CODEC_SAMPLE).max(1);
     let mut sampled = 0;
-    for page in pages.iter().step_by(step).filter(|page| page.end > page.body) {
+    for page in pages.iter().filter(|page| tells_codec(page)).step_by(step) {
         // A few bytes decompress to any number of them.
         if sampled >= SAMPLED_BYTES {
             break;
@@ -216,8 +233,7 @@ fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBy
     if let Some(v2) = &page.header.data_page_header_v2 {
         levels = v2.repetition_levels_byte_length.max(0) as usize
             + v2.definition_levels_byte_length.max(0) as usize;
-        // QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100). The sizes tell.
-        is_compressed = v2.is_compressed || size != bytes.len();
+        is_compressed = self::is_compressed(v2, size as u64, bytes.len() as u64);
     }
     let Some(size) = size.checked_sub(levels).filter(|_| levels <= bytes.len()) else {
         return Err(Error::corrupt(format!("{levels} bytes of levels in a page of {}", bytes.len())));

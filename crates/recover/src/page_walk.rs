@@ -2,7 +2,7 @@
 
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::metadata::ColumnChunk;
-use marquetry_core::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageOptions, PageReader};
+use marquetry_core::page::{ChecksumTrust, LocatedHeader, PageBuffers, PageKinds, PageOptions, PageReader};
 use marquetry_core::source::Source;
 use marquetry_format::{PageHeader, PageType, Reader, Statistics};
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub(crate) struct PageWalk {
     pub(crate) count: usize,
     /// Whether all pages so far, dictionaries among them, have a checksum that means something. The reader has compared it.
     pub(crate) have_checksums: bool,
+    /// All pages so far.
+    pub(crate) kinds: PageKinds,
 }
 
 /// A data page, by its header.
@@ -36,7 +38,14 @@ impl PageWalk {
         let options = PageOptions::for_writer(None).with_limits(limits.clone()).with_trust(trust);
         let mut pages = PageReader::new(source.clone(), chunk, options, PageBuffers::default())?;
         pages.limit_read_ahead();
-        Ok(PageWalk { pages, trust, limits: limits.clone(), count: 0, have_checksums: true })
+        Ok(PageWalk {
+            pages,
+            trust,
+            limits: limits.clone(),
+            count: 0,
+            have_checksums: true,
+            kinds: PageKinds::default(),
+        })
     }
 
     /// The next data page, which has entries that were read. Fails if there is none.
@@ -83,6 +92,7 @@ impl PageWalk {
     fn take(&mut self, start: LocatedHeader) -> Result<Option<WalkedPage>> {
         // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
         let has_checksum = start.header.crc.is_some_and(|crc| crc != 0);
+        self.kinds.add(&start.header);
         if start.is_data() || start.is_dictionary() {
             self.have_checksums &= has_checksum && self.trust == ChecksumTrust::Believed;
         }

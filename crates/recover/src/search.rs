@@ -1,6 +1,7 @@
 //! Searches a file, or one of several behind each other, for row groups.
 
 use crate::beside_pages::{CheckedChunk, Contradiction};
+use crate::cut_footer::{CutFooter, cut_footer};
 use crate::encryption::looks_encrypted;
 use crate::filler;
 use crate::find_pages::find_pages;
@@ -19,7 +20,9 @@ use crate::search_budget::SearchBudget;
 use crate::window::{FIRST_PAGE, Window};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_footer};
+use marquetry_core::io::{FooterRead, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::{LeafShape, disagreeing, leaf_shapes};
 use marquetry_core::page::ChecksumTrust;
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::source::Source;
@@ -31,6 +34,25 @@ use std::sync::Arc;
 /// A schema, the row groups that were rebuilt by it, and the pages in none.
 type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
 
+/// Whether row groups are where a footer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Places {
+    Right,
+    /// It is cut off: it tells the places of some row groups, or of none.
+    CutOff,
+    /// Bytes are missing before it.
+    Wrong,
+}
+
+/// A footer that is not whole, or whose places are wrong.
+struct DamagedFooter {
+    metadata: ParquetMetaData,
+    start: u64,
+    places: Places,
+    /// What is wrong with itself.
+    damage: Option<&'static str>,
+}
+
 /// How a row group was found, and what an earlier recovery had to say of it.
 struct RowGroupOrigin {
     why: String,
@@ -40,7 +62,7 @@ struct RowGroupOrigin {
 
 /// Decodes or holds against its values a chunk of a row group.
 type CheckOneChunk =
-    fn(&Arc<dyn Source>, &ParquetMetaData, usize, usize, &Arc<Limits>) -> Result<CheckedChunk>;
+    fn(&Arc<dyn Source>, &ParquetMetaData, &LeafShape, (usize, usize), &Arc<Limits>) -> Result<CheckedChunk>;
 
 /// The search in one file, which may be one of several behind each other.
 pub(crate) struct Search<'a> {
@@ -119,22 +141,37 @@ impl<'a> Search<'a> {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::Limit => {
                 self.report.decide("no footer is taken", error.message().to_owned(), Confidence::Low);
-                None
+                return Ok(false);
             }
             Err(error) => return Err(error),
         };
-        let Some(CheckpointFound { metadata, footer, end, evidence, .. }) = found else { return Ok(false) };
+        let (found, places, damage) = match found {
+            Some(CheckpointFound { metadata, footer, end, evidence, .. }) => {
+                ((metadata, footer.start, end, evidence), Places::Right, None)
+            }
+            None => match self.damaged_footer()? {
+                Some(DamagedFooter { metadata, start, places, damage }) => {
+                    ((metadata, start, self.window.source.len(), Evidence::End), places, damage)
+                }
+                None => return Ok(false),
+            },
+        };
+        let (metadata, start, end, evidence) = found;
         let head = metadata.head();
-        let (why, confidence) = match evidence {
-            Evidence::End => ("it is at the end", Confidence::Exact),
-            Evidence::Checkpoint => {
+        let (why, confidence) = match (damage, evidence) {
+            (Some(damage), _) => (damage, Confidence::High),
+            (_, Evidence::End) => ("it is at the end", Confidence::Exact),
+            (_, Evidence::Checkpoint) => {
                 ("a checkpoint of the writer, and its checksum is right", Confidence::Exact)
             }
-            Evidence::Append => ("it ended the file before it grew", Confidence::Exact),
+            (_, Evidence::Append) => ("it ended the file before it grew", Confidence::Exact),
             // Plausible, or what is not known here.
             _ => ("what it says fits the pages before it", Confidence::High),
         };
-        self.report.decide(format!("the footer at byte {}", footer.start + self.base), why, confidence);
+        self.report.decide(format!("the footer at byte {}", start + self.base), why, confidence);
+        if places == Places::Wrong {
+            self.report.decide(MISPLACED, WHY_MISPLACED, Confidence::High);
+        }
         self.report.schema = Some(SchemaOrigin::Footer);
         self.schema = Some(head.schema.clone());
         self.created_by = head.created_by.as_deref().map(str::to_owned);
@@ -145,7 +182,7 @@ impl<'a> Search<'a> {
             let why = "its footer has what was not certain then, and may be so now";
             self.report.decide("the file was recovered before", why, Confidence::Exact);
         }
-        self.unknown = self.check_groups(&Arc::new(metadata), footer.start)?;
+        self.unknown = self.check_groups(&Arc::new(metadata), start, places)?;
         let behind = self.window.source.len() - end;
         if evidence == Evidence::Append && !self.options.keep_appended {
             let what = format!("{behind} bytes behind byte {} are left out", end + self.base);
@@ -157,15 +194,51 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says.
-    fn check_groups(&mut self, metadata: &Arc<ParquetMetaData>, footer: u64) -> Result<Vec<Range<u64>>> {
+    /// A footer at the end of the file that is not whole, or by which pages would reach into it. Its schema is whole nevertheless.
+    fn damaged_footer(&mut self) -> Result<Option<DamagedFooter>> {
+        let len = self.window.source.len();
+        match read_metadata(&*self.window.source, &self.options.limits) {
+            Ok(FooterRead { metadata, footer_len, .. }) => {
+                let start = len.checked_sub(FOOTER_TAIL + footer_len as u64);
+                let start = start.filter(|start| *start >= FIRST_PAGE && are_here(&metadata));
+                let places = Places::Wrong;
+                return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage: None }));
+            }
+            Err(error) if error.stops_reading() => return Err(error),
+            Err(_) => {}
+        }
+        let Some(CutFooter { metadata, start, is_whole }) = cut_footer(&mut self.window)? else {
+            return Ok(None);
+        };
+        let ends_before = |index| extent(&metadata, index).is_none_or(|bytes| bytes.end <= start);
+        let places = match (0..metadata.num_row_groups()).all(ends_before) {
+            false => Places::Wrong,
+            true if is_whole => Places::Right,
+            true => Places::CutOff,
+        };
+        let damage = Some(if is_whole { NO_TAIL } else { CUT_OFF });
+        Ok(Some(DamagedFooter { metadata, start, places, damage }))
+    }
+
+    /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says, or of which it says
+    /// nothing.
+    fn check_groups(
+        &mut self,
+        metadata: &Arc<ParquetMetaData>,
+        footer: u64,
+        places: Places,
+    ) -> Result<Vec<Range<u64>>> {
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
         let mut is_lost_before = false;
         for group in metadata.row_groups() {
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
             let chunks = self.checked(metadata, group.index(), stored, check_chunk)?;
-            let is_anywhere = chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok());
+            let is_anywhere = match places {
+                // One that begins before the hole has pages behind it that are elsewhere.
+                Places::Wrong => chunks.iter().all(|chunk| chunk.is_ok()),
+                _ => chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok()),
+            };
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
                 is_lost_before = true;
                 self.report.lose(self.base + at..self.base + at, Some(group.num_rows()), NOT_THERE);
@@ -175,12 +248,16 @@ impl<'a> Search<'a> {
                 unknown.push(at..bytes.start);
             }
             at = at.max(bytes.end);
-            let (why, confidence) = trusted_so_far(&chunks);
+            let (why, mut confidence) = trusted_so_far(&chunks);
+            if places == Places::CutOff {
+                // What an earlier recovery had to say of it may be cut off.
+                confidence = confidence.max(Confidence::High);
+            }
             let before = self.before.as_ref().and_then(|before| before.of(group.index(), group.num_rows()));
             let origin = RowGroupOrigin { why, confidence, before };
             self.keep(metadata, group.index(), bytes, chunks, origin);
         }
-        if is_lost_before && at < footer {
+        if (is_lost_before || places == Places::CutOff) && at < footer {
             unknown.push(at..footer);
         }
         Ok(unknown)
@@ -195,16 +272,29 @@ impl<'a> Search<'a> {
         check: CheckOneChunk,
     ) -> Result<Vec<Result<CheckedChunk>>> {
         let (source, limits) = (self.window.source.clone(), self.options.limits.clone());
-        let footer = metadata.clone();
+        let (footer, shapes) = (metadata.clone(), leaf_shapes(metadata.schema()));
         let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
-            let checked = check(&source, &footer, index, column, &limits)
+            let checked = check(&source, &footer, &shapes[column], (index, column), &limits)
                 .map_err(|error| error.in_column(footer.schema().column(column).dotted().clone()));
             match checked {
                 Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
                 checked => Ok(checked),
             }
         });
-        checked.into_iter().collect()
+        let mut checked: Vec<Result<CheckedChunk>> = checked.into_iter().collect::<Result<_>>()?;
+        let signatures = checked.iter_mut().enumerate().filter_map(|(column, chunk)| {
+            let chunk = chunk.as_mut().ok()?;
+            Some((column, std::mem::take(&mut chunk.signatures)))
+        });
+        let wrong = disagreeing(signatures.collect::<Vec<_>>());
+        for (column, other) in wrong {
+            let [column_name, other_name] =
+                [column, other].map(|i| metadata.schema().column(i).dotted().clone());
+            // Which of them is damaged, nobody knows; without its group, neither is kept.
+            let error = Error::corrupt(format!("not nested as column {other_name} in the same group"));
+            checked[column] = Err(error.in_column(column_name));
+        }
+        Ok(checked)
     }
 
     /// Keeps a row group. If columns have errors, it is kept without them if the options and the schema allow that.
@@ -245,6 +335,9 @@ impl<'a> Search<'a> {
             chunk.contradictions.iter().for_each(|found| {
                 self.leave_out(&mut kept, leaf, chunk.is_proven, found);
             });
+            if let Some(value) = chunk.forbidden.filter(|_| !chunk.is_proven) {
+                self.doubt_values(&mut kept, leaf, &value);
+            }
             left_out.push(chunk.contradictions.into_iter().map(|found| found.what).collect());
         }
         let (source, metadata) = (self.window.source.clone(), metadata.clone());
@@ -262,11 +355,19 @@ impl<'a> Search<'a> {
         let (rest, is_certain) = found.verdict(is_proven, is_own);
         let confidence = if is_certain { Confidence::Exact } else { Confidence::Medium };
         self.report.decide(what, format!("{}{rest}", found.why), confidence);
-        if found.accuses_values && !is_proven && !group.why.ends_with(NOT_AS_SAID) {
-            group.confidence =
-                group.confidence.max(if is_own { Confidence::Low } else { Confidence::Medium });
-            group.why.push_str(NOT_AS_SAID);
+        if !is_certain {
+            lower(group, is_own, NOT_AS_SAID);
         }
+    }
+
+    /// Reports a value that the schema does not allow, in a column that no checksum proves.
+    fn doubt_values(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, value: &str) {
+        let what = format!("the values of {} in the row group at byte {}", leaf.dotted(), group.bytes.start);
+        let is_own = matches!(self.report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling));
+        let or_schema = if is_own { "" } else { ", or the schema" };
+        let why = format!("{value}: the values may be wrong, which have no checksums{or_schema}");
+        self.report.decide(format!("{what} stay as they are"), why, Confidence::Medium);
+        lower(group, is_own, NOT_ALLOWED);
     }
 
     /// Searches a range that no footer covers for row groups.
@@ -467,6 +568,14 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Makes a row group less certain, and says why. If the schema `is_own`, it is not what may be wrong.
+fn lower(group: &mut KeptRowGroup, is_own: bool, why: &str) {
+    group.confidence = group.confidence.max(if is_own { Confidence::Low } else { Confidence::Medium });
+    if !group.why.contains(why) {
+        group.why.push_str(why);
+    }
+}
+
 /// How a row group of a footer is known, and how certain it is, as far as its pages tell.
 fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
     let is_proven = chunks.iter().flatten().all(|chunk| chunk.is_proven);
@@ -476,6 +585,12 @@ fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
 
 fn checksums(is_proven: bool) -> &'static str {
     if is_proven { "with right checksums" } else { "not all with checksums" }
+}
+
+/// Whether no chunk is in another file.
+fn are_here(metadata: &ParquetMetaData) -> bool {
+    let mut chunks = metadata.row_groups().flat_map(|group| group.columns());
+    chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.file_path().is_none_or(|path| path.is_empty())))
 }
 
 /// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.
@@ -493,6 +608,14 @@ fn num_leaves(elements: &[format::SchemaElement]) -> usize {
 }
 
 const NOT_AS_SAID: &str = ", but not as the file says of them";
+const NOT_ALLOWED: &str = ", with values that the schema does not allow";
 const NO_SCHEMA: &str = "give the schema, or another file that has it";
+const NO_TAIL: &str = "all of it is there, but its length or PAR1 behind it, which are missing or damaged";
+const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
+const MISPLACED: &str = "row groups are searched for, by the schema of the footer";
+const WHY_MISPLACED: &str =
+    "not all pages are before it by the places in it, which are wrong: bytes may be missing before it";
 const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";
+/// Bytes of a footer's length and PAR1.
+const FOOTER_TAIL: u64 = 8;

@@ -1,7 +1,7 @@
 //! Validates a chunk: all pages can be read, to the last value, and have as many rows as the row group.
 
 use crate::found_page::{FoundPage, PageEvidence};
-use crate::open_page::{self, fitting_codecs};
+use crate::open_page::{self, fitting_codecs, tells_codec};
 use crate::window::Window;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::{Codec, Decompressor};
@@ -78,7 +78,8 @@ pub(crate) fn describe(
     let ratio = |page: &&FoundPage| {
         (page.end - page.body) * 1000 / u64::from(page.header.uncompressed_page_size.unsigned_abs()).max(1)
     };
-    let Some(telling) = pages.iter().filter(|page| page.end > page.body).min_by_key(ratio).or(pages.first())
+    let telling = pages.iter().filter(|page| tells_codec(page)).min_by_key(ratio);
+    let Some(telling) = telling.or_else(|| pages.iter().find(|page| page.end > page.body)).or(pages.first())
     else {
         return Err(Error::corrupt("no pages"));
     };

@@ -8,6 +8,7 @@ use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::page_index::{read_bloom_filter, read_bloom_filter_header};
 use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::{BloomFilter, display_value};
+use marquetry_format::{BloomFilterHeader, Reader};
 
 const UNREADABLE: Rule = rule(
     "bloom-unreadable",
@@ -75,11 +76,16 @@ fn read_filter(
         )));
     }
     let len = chunk.bloom_filter_length().map(i64::from);
-    // The header has some 15 bytes.
-    let fits = |len: i64| u64::try_from(len).is_ok_and(|len| len > bits && len < bits + MAX_HEADER_BYTES);
+    // The header has some 15 bytes. Readers that take the footer's word would lack the last bits of a filter that is longer.
+    let head = file.source.read_at(offset, MAX_HEADER_BYTES.min(room) as usize)?;
+    let mut reader = Reader::with_limits(&head, &file.limits);
+    BloomFilterHeader::read(&mut reader)?;
+    let least = bits + reader.position() as u64;
+    let fits = |len: i64| u64::try_from(len).is_ok_and(|len| len >= least && len < bits + MAX_HEADER_BYTES);
     if let Some(len) = len.filter(|len| !fits(*len)) {
         return Err(Error::corrupt(format!(
-            "the footer says {len} bytes, the filter's header {bits} without itself"
+            "the footer says {len} bytes, the filter has {bits} behind a header of {}",
+            least - bits
         )));
     }
     if file.level < Level::Deep {

@@ -81,6 +81,20 @@ const GROUP_SIZE: Rule = rule(
     "The sizes of a row group are the sums of those of its chunks",
     "parquet.thrift, RowGroup.total_byte_size, total_compressed_size",
 );
+const GROUP_OFFSET: Rule = rule(
+    "row-group-offset",
+    Severity::Suspicious,
+    Level::Quick,
+    "The place of a row group, where the footer gives it, is that of its first page",
+    "parquet.thrift, RowGroup.file_offset",
+);
+const GROUP_ORDINAL: Rule = rule(
+    "row-group-ordinal",
+    Severity::Suspicious,
+    Level::Quick,
+    "The ordinal of a row group, where the footer gives it, is its number in the file",
+    "parquet.thrift, RowGroup.ordinal",
+);
 const INDEX_PLACE: Rule = rule(
     "index-place",
     Severity::Invalid,
@@ -107,6 +121,8 @@ pub(crate) const RULES: &[Rule] = &[
     DICTIONARY_OFFSET,
     CODEC,
     GROUP_SIZE,
+    GROUP_OFFSET,
+    GROUP_ORDINAL,
     INDEX_PLACE,
     BLOOM_PLACE,
 ];
@@ -155,6 +171,8 @@ pub(crate) fn check_row_groups(file: &VerifyContext, findings: &mut Findings) ->
         if let Some(sizes) = sizes.filter(|_| row_group.num_columns() == columns) {
             check_sizes(row_group, sizes, &place, findings);
         }
+        check_offset(row_group, &place, findings);
+        check_ordinal(row_group, &place, findings);
     }
     check_overlaps(file, findings)
 }
@@ -175,6 +193,35 @@ fn check_sizes(
         findings.add(&GROUP_SIZE, place.clone(), || {
             format!("total_compressed_size is {total}, its chunks have {stored}")
         });
+    }
+}
+
+/// Some readers take the row groups whose place is in their part of the file.
+fn check_offset(row_group: RowGroup<'_>, place: &ErrorLocation, findings: &mut Findings) {
+    // QUIRK: some writers set it to 0 where they leave it out.
+    let Some(said) = row_group.head().file_offset.filter(|said| *said != 0) else { return };
+    // An encrypted chunk does not tell its place to everybody. A place of 0 is none: that of a chunk without pages.
+    let first: Option<Vec<i64>> = row_group.columns().map(|chunk| chunk.ok().map(first_offset)).collect();
+    let Some(first) = first.filter(|first| !first.is_empty() && !first.contains(&0)) else { return };
+    // The first chunk of the file need not be that of the first column.
+    if said != first[0] && Some(&said) != first.iter().min() {
+        findings.add(&GROUP_OFFSET, place.clone(), || {
+            format!("file_offset is {said}, its first page is at byte {}", first[0])
+        });
+    }
+}
+
+fn check_ordinal(row_group: RowGroup<'_>, place: &ErrorLocation, findings: &mut Findings) {
+    // That of a row group in another file is its number there.
+    let is_elsewhere = |chunk: ColumnChunk<'_>| chunk.file_path().is_some_and(|path| !path.is_empty());
+    let is_here = !row_group.columns().flatten().any(is_elsewhere);
+    // There are more numbers than ordinals.
+    let number = i16::try_from(row_group.index()).ok();
+    if let (Some(said), Some(number), true) = (row_group.head().ordinal, number, is_here)
+        && said != number
+    {
+        findings
+            .add(&GROUP_ORDINAL, place.clone(), || format!("the ordinal of row group {number} is {said}"));
     }
 }
 
@@ -267,7 +314,7 @@ fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut
             let index = row_group.index();
             let mut part = |range, what| each(Named { range, what, row_group: index, column });
             if let Some(range) = byte_range(file, chunk).filter(|_| chunk.num_values() > 0) {
-                part(range, "pages");
+                part(range, PAGES);
             }
             let ((column_offset, column_len), (offset, len)) =
                 (chunk.declared_column_index(), chunk.declared_offset_index());
@@ -336,8 +383,11 @@ fn check_overlaps(file: &VerifyContext, findings: &mut Findings) -> FileParts {
             findings.add(&OVERLAP, place, || {
                 let other = file.leaf(before.column).dotted();
                 format!(
-                    "the {} begin inside the {} of column {other}, row group {}",
-                    part.what, before.what, before.row_group
+                    "the {} {} inside the {} of column {other}, row group {}",
+                    part.what,
+                    if part.what == PAGES { "begin" } else { "begins" },
+                    before.what,
+                    before.row_group
                 )
             });
         }
@@ -349,3 +399,6 @@ fn check_overlaps(file: &VerifyContext, findings: &mut Findings) -> FileParts {
     gaps.retain(|gap| !gap.is_empty());
     FileParts { starts: parts.iter().map(|part| part.range.start).collect(), gaps }
 }
+
+/// The only part that is several.
+const PAGES: &str = "pages";

@@ -8,11 +8,11 @@ use crate::index::{self, Indexes};
 use crate::levels::{LevelReader, Start};
 use crate::page::{self, PageTotals};
 use crate::rule::Level;
-use crate::sibling_levels::Signatures;
 use crate::values::ValueReader;
 use crate::{chunk, encryption, statistics};
 use marquetry_base::{ErrorKind, ErrorLocation, Result};
 use marquetry_core::metadata::ColumnChunk;
+use marquetry_core::nesting::Signatures;
 use marquetry_core::page::{DataPage, LocatedHeader, PageBuffers, PageReader};
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::statistics::{LevelHistogram, ObservedPage};
@@ -228,7 +228,7 @@ impl ChunkWalk<'_, '_> {
         if seen.rows.is_none() && start.header.type_ == PageType::DATA_PAGE_V2 {
             seen.rows = start.num_rows().map(|rows| rows as u64);
         }
-        self.indexes.check_page(start, leaf, &seen, place, self.findings);
+        self.indexes.check_page(self.file, start, leaf, &seen, place, self.findings);
         if let Some(statistics) = statistics {
             self.check_statistics(&statistics, n, &seen, place);
         }
@@ -400,6 +400,6 @@ impl ChunkWalk<'_, '_> {
             );
         }
         let geo = self.values.as_ref().and_then(|values| values.geo.as_ref()).filter(|_| is_whole);
-        statistics::check_sizes(self.chunk, &self.all, geo, &self.place, self.findings);
+        statistics::check_sizes(self.file, self.chunk, &self.all, geo, &self.place, self.findings);
     }
 }

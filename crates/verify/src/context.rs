@@ -1,11 +1,11 @@
 //! The context that all checks of a file share: its source, its metadata and the places of its parts.
 
 use crate::file_parts::FileParts;
-use crate::leaf_shape::{LeafShape, leaf_shapes};
 use crate::options::VerifyOptions;
 use crate::rule::Level;
 use marquetry_base::{ErrorLocation, Limits};
 use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::nesting::{LeafShape, leaf_shapes};
 use marquetry_core::page::PageOptions;
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;

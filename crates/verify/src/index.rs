@@ -6,11 +6,13 @@ use crate::rule::{Level, Rule, Severity, rule};
 use crate::statistics;
 use marquetry_base::ErrorLocation;
 use marquetry_core::metadata::ColumnChunk;
-use marquetry_core::page::LocatedHeader;
+use marquetry_core::page::{LocatedHeader, value_encoding};
 use marquetry_core::page_index::{read_column_index, read_offset_index};
 use marquetry_core::schema::Leaf;
-use marquetry_core::statistics::{ObservedPage, wrong_boundary_order, wrong_page_counts};
-use marquetry_format::{ColumnIndex, OffsetIndex};
+use marquetry_core::statistics::{
+    ObservedPage, counts_suffixes, wrong_boundary_order, wrong_byte_count, wrong_page_counts,
+};
+use marquetry_format::{ColumnIndex, Encoding, OffsetIndex};
 use std::ops::Range;
 
 const UNREADABLE: Rule = rule(
@@ -62,6 +64,13 @@ const OFFSETS: Rule = rule(
     "The places of an offset index go up inside the chunk, its rows from 0 inside the row group",
     "parquet.thrift, OffsetIndex, PageLocation",
 );
+const BYTE_COUNTS: Rule = rule(
+    "offset-index-lists",
+    Severity::Invalid,
+    Level::Quick,
+    "An offset index that counts the bytes of byte strings counts those of each page",
+    "parquet.thrift, OffsetIndex.unencoded_byte_array_data_bytes",
+);
 const PLACES: Rule = rule(
     "offset-index-pages",
     Severity::Invalid,
@@ -85,7 +94,7 @@ const BYTES: Rule = rule(
 );
 
 pub(crate) const RULES: &[Rule] =
-    &[UNREADABLE, LISTS, VALID, BOUNDARY, COUNTS, BOUNDS, OFFSETS, PLACES, PAGES, BYTES];
+    &[UNREADABLE, LISTS, VALID, BOUNDARY, COUNTS, BOUNDS, OFFSETS, BYTE_COUNTS, PLACES, PAGES, BYTES];
 
 /// The indexes of a chunk, compared with its pages one by one.
 #[derive(Debug, Default)]
@@ -127,6 +136,7 @@ pub(crate) fn read(
             Ok(Some(index)) => {
                 let place = at(place, chunk.offset_index_range());
                 let rows = place.row_group.map_or(0, |i| file.metadata.row_group(i).num_rows());
+                check_byte_counts(&index, &place, findings);
                 indexes.is_sound = check_offset_index(&index, chunk, rows, &place, findings);
                 indexes.offset = Some(index);
             }
@@ -221,6 +231,17 @@ fn check_column_index(
     true
 }
 
+/// QUIRK: some writers leave lists empty that they have no use for.
+fn check_byte_counts(index: &OffsetIndex, place: &ErrorLocation, findings: &mut Findings) {
+    let pages = index.page_locations.len();
+    let counts = index.unencoded_byte_array_data_bytes.as_ref().map(Vec::len);
+    if let Some(counts) = counts.filter(|counts| *counts != 0 && *counts != pages) {
+        findings.add(&BYTE_COUNTS, place.clone(), || {
+            format!("{counts} unencoded_byte_array_data_bytes of {pages} pages")
+        });
+    }
+}
+
 fn check_offset_index(
     index: &OffsetIndex,
     chunk: ColumnChunk<'_>,
@@ -261,6 +282,7 @@ impl Indexes {
     /// Compares the next data page with both indexes.
     pub(crate) fn check_page(
         &mut self,
+        file: &VerifyContext,
         start: &LocatedHeader,
         leaf: &Leaf,
         seen: &ObservedPage,
@@ -272,7 +294,8 @@ impl Indexes {
         let rows_before = self.rows;
         self.rows = self.rows.zip(seen.rows).and_then(|(before, rows)| before.checked_add(rows));
         if let Some(index) = self.offset.as_ref().filter(|_| self.is_sound) {
-            check_location(index, i, start, rows_before, seen, place, findings);
+            check_location(index, i, start, rows_before, place, findings);
+            check_bytes(file, index, i, start, seen, place, findings);
         }
         if let Some(index) = self.column.as_ref().filter(|index| i < index.null_pages.len()) {
             for message in wrong_page_counts(index, i, leaf, seen) {
@@ -306,7 +329,6 @@ fn check_location(
     i: usize,
     start: &LocatedHeader,
     rows_before: Option<u64>,
-    seen: &ObservedPage,
     place: &ErrorLocation,
     findings: &mut Findings,
 ) {
@@ -327,10 +349,21 @@ fn check_location(
             )
         });
     }
-    let said = index.unencoded_byte_array_data_bytes.as_ref().and_then(|bytes| bytes.get(i));
-    if let (Some(said), Some(bytes)) = (said, seen.byte_array_bytes)
-        && u64::try_from(*said) != Ok(bytes)
-    {
-        findings.add(&BYTES, place.clone(), || format!("{said} bytes are said, {bytes} are there"));
-    }
+}
+
+/// Compares the bytes of the byte strings in a page.
+fn check_bytes(
+    file: &VerifyContext,
+    index: &OffsetIndex,
+    i: usize,
+    start: &LocatedHeader,
+    seen: &ObservedPage,
+    place: &ErrorLocation,
+    findings: &mut Findings,
+) {
+    let said = index.unencoded_byte_array_data_bytes.as_ref().and_then(|bytes| bytes.get(i)).copied();
+    let Some(message) = wrong_byte_count(said, seen) else { return };
+    let is_quirk = value_encoding(&start.header) == Some(Encoding::DELTA_BYTE_ARRAY)
+        && counts_suffixes(file.metadata.created_by(), said, seen);
+    findings.add(if is_quirk { &statistics::SUFFIXES } else { &BYTES }, place.clone(), || message);
 }

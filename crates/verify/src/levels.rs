@@ -2,11 +2,10 @@
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
-use crate::leaf_shape::LeafShape;
 use crate::nesting::{BOUNDARY, CONTRADICT, FIRST, NULL_KEY};
 use crate::rule::Level;
-use crate::sibling_levels::SiblingHasher;
 use marquetry_base::{CancelToken, ErrorLocation, Result};
+use marquetry_core::nesting::{LeafShape, SiblingHasher};
 use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::LevelHistogram;
 use marquetry_encoding::levels::Levels;
@@ -87,10 +86,13 @@ impl<'a> LevelReader<'a> {
                 _ => counts.add_rep_levels(&self.rep),
             }
             if contradiction.is_none() {
-                contradiction = self.contradiction().map(|(at, rep, def)| (done + at, rep, def));
+                contradiction = self
+                    .shape
+                    .contradiction(&self.rep, &self.def)
+                    .map(|(at, rep, def)| (done + at, rep, def));
             }
             if null_key.is_none() {
-                null_key = self.null_key().map(|at| done + at);
+                null_key = self.shape.null_key(&self.def, max_def).map(|at| done + at);
             }
             if let Some(siblings) = &mut self.siblings {
                 siblings.add(&self.rep, &self.def);
@@ -106,23 +108,6 @@ impl<'a> LevelReader<'a> {
             findings.add(&NULL_KEY, place.clone(), || format!("the key of entry {at} is null"));
         }
         Ok(counts)
-    }
-
-    /// The first entry that continues a list without elements: its index, repetition and definition level.
-    fn contradiction(&self) -> Option<(usize, u8, u8)> {
-        let least = |rep: u8| match rep.checked_sub(1) {
-            Some(list) => self.shape.element_def.get(usize::from(list)).copied().unwrap_or(u8::MAX),
-            None => 0,
-        };
-        let mut entries = self.rep.iter().zip(&self.def).enumerate();
-        entries.find(|(_, (rep, def))| **def < least(**rep)).map(|(at, (rep, def))| (at, *rep, *def))
-    }
-
-    /// The first entry of a map whose key is null.
-    fn null_key(&self) -> Option<usize> {
-        let entry = self.shape.key_of?;
-        let max = self.leaf.max_def();
-        self.def.iter().position(|def| *def >= entry && *def < max)
     }
 
     /// The number of counted entries that are nulls of the leaf or of a struct around it, but not empty lists.

@@ -2,11 +2,10 @@
 
 use crate::context::VerifyContext;
 use crate::findings::Findings;
-use crate::leaf_shape::map_entries;
 use crate::rule::{Level, Rule, Severity, rule};
-use crate::sibling_levels::Signatures;
 use marquetry_base::ErrorLocation;
 use marquetry_core::logical_type::LogicalType;
+use marquetry_core::nesting::{Signatures, disagreeing, map_entries};
 use marquetry_core::schema::{Node, NodeKind, Repetition};
 
 const LIST: Rule = rule(
@@ -182,18 +181,9 @@ pub(crate) fn check_siblings(
     signatures: Vec<(usize, Signatures)>,
     findings: &mut Findings,
 ) {
-    // The first column below each group, and its hash.
-    let mut first = std::collections::BTreeMap::new();
-    for (column, groups) in signatures {
-        for (id, hash) in groups {
-            let (other, expected) = *first.entry(id).or_insert((column, hash));
-            if expected != hash {
-                findings.add(&SIBLINGS, file.place(row_group, column), || {
-                    format!("not nested as column {} in the same group", file.leaf(other).dotted())
-                });
-                // Groups inside this one differ as well then.
-                break;
-            }
-        }
+    for (column, other) in disagreeing(signatures) {
+        findings.add(&SIBLINGS, file.place(row_group, column), || {
+            format!("not nested as column {} in the same group", file.leaf(other).dotted())
+        });
     }
 }

@@ -5,10 +5,9 @@ use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::ErrorLocation;
 use marquetry_core::metadata::ColumnChunk;
-use marquetry_core::page::{Checksum, LocatedHeader};
+use marquetry_core::page::{Checksum, LocatedHeader, PageKinds, canonical_encoding, value_encoding};
 use marquetry_encoding::registry;
 use marquetry_format::{CompressionCodec, Encoding, PageType};
-use std::collections::BTreeMap;
 
 pub(crate) const HEADER: Rule = rule(
     "page-header",
@@ -42,8 +41,8 @@ pub(crate) const UNREADABLE: Rule = rule(
     "page-unreadable",
     Severity::Corrupt,
     Level::Default,
-    "PageTotals can be decompressed, to the size in their header, and have all their levels",
-    "README.md, Data PageTotals; Compression.md; Encodings.md, RLE",
+    "Pages can be decompressed, to the size in their header, and have all their levels",
+    "README.md, Data Pages; Compression.md; Encodings.md, RLE",
 );
 const ENCODING: Rule = rule(
     "page-encoding",
@@ -78,7 +77,7 @@ const DICTIONARY: Rule = rule(
     Severity::Invalid,
     Level::Default,
     "A chunk has at most one dictionary page, and it is the first page",
-    "README.md, Data PageTotals; parquet.thrift, DictionaryPageHeader",
+    "README.md, Data Pages; parquet.thrift, DictionaryPageHeader",
 );
 const NO_DICTIONARY: Rule = rule(
     "page-dictionary-missing",
@@ -165,43 +164,10 @@ pub(crate) struct PageTotals {
     /// Whether no page was damaged.
     pub(crate) is_whole: bool,
     pub(crate) has_dictionary: bool,
-    /// PageTotals by kind and encoding.
-    pub(crate) kinds: BTreeMap<(i32, i32), i64>,
+    pub(crate) kinds: PageKinds,
     /// Positions of the first data page and the first dictionary page.
     pub(crate) first_data: Option<u64>,
     pub(crate) first_dictionary: Option<u64>,
-}
-
-/// The encoding of values under one name: PLAIN_DICTIONARY is PLAIN in dictionary pages and RLE_DICTIONARY in data pages.
-fn canonical_encoding(type_: PageType, encoding: Encoding) -> Encoding {
-    match (type_, encoding) {
-        (PageType::DICTIONARY_PAGE, Encoding::PLAIN_DICTIONARY) => Encoding::PLAIN,
-        (PageType::DATA_PAGE | PageType::DATA_PAGE_V2, Encoding::PLAIN_DICTIONARY) => {
-            Encoding::RLE_DICTIONARY
-        }
-        _ => encoding,
-    }
-}
-
-/// The code of a page's kind in `encoding_stats`. QUIRK: parquet-cpp counts V2 pages as DATA_PAGE; the format says
-/// "data/dic" only.
-fn kind(type_: PageType) -> i32 {
-    match type_ {
-        PageType::DATA_PAGE_V2 => PageType::DATA_PAGE.0,
-        other => other.0,
-    }
-}
-
-/// The encoding of the values of a page.
-pub(crate) fn encoding(start: &LocatedHeader) -> Option<Encoding> {
-    let header = &start.header;
-    let encoding = match header.type_ {
-        PageType::DATA_PAGE => header.data_page_header.as_ref()?.encoding,
-        PageType::DATA_PAGE_V2 => header.data_page_header_v2.as_ref()?.encoding,
-        PageType::DICTIONARY_PAGE => header.dictionary_page_header.as_ref()?.encoding,
-        _ => return None,
-    };
-    Some(canonical_encoding(header.type_, encoding))
 }
 
 /// Checks a header alone, and counts the page. Returns whether the page can be opened.
@@ -217,9 +183,7 @@ pub(crate) fn check_header(
     pages.count += 1;
     pages.stored += header_len + u64::from(header.compressed_page_size.unsigned_abs());
     pages.plain += header_len + u64::from(header.uncompressed_page_size.unsigned_abs());
-    if let Some(encoding) = encoding(start) {
-        *pages.kinds.entry((kind(header.type_), encoding.0)).or_default() += 1;
-    }
+    pages.kinds.add(header);
     let mut is_legal = true;
     if start.is_dictionary() {
         if pages.has_dictionary {
@@ -239,8 +203,8 @@ pub(crate) fn check_header(
 
 /// Returns whether the encoding of a dictionary is legal. Unknown encodings may be.
 fn check_dictionary_encoding(start: &LocatedHeader, place: &ErrorLocation, findings: &mut Findings) -> bool {
-    let wrong =
-        encoding(start).filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
+    let wrong = value_encoding(&start.header)
+        .filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
     if let Some(encoding) = wrong {
         findings.add(&ENCODING, place.clone(), || format!("{encoding} for a dictionary"));
     }
@@ -255,7 +219,7 @@ fn check_encoding(
     place: &ErrorLocation,
     findings: &mut Findings,
 ) -> bool {
-    let Some(encoding) = encoding(start) else { return true };
+    let Some(encoding) = value_encoding(&start.header) else { return true };
     let physical = chunk.leaf().physical();
     let is_legal = registry::find(encoding.0).is_none_or(|row| (row.supports)(physical))
         && encoding != Encoding::BIT_PACKED;
@@ -439,24 +403,8 @@ pub(crate) fn check_totals(
 
 fn check_stats(chunk: ColumnChunk<'_>, pages: &PageTotals, place: &ErrorLocation, findings: &mut Findings) {
     let Some(stats) = chunk.encoding_stats() else { return };
-    let mut said: BTreeMap<(i32, i32), i64> = BTreeMap::new();
-    for stat in stats {
-        let encoding = canonical_encoding(stat.page_type, stat.encoding);
-        let count = said.entry((kind(stat.page_type), encoding.0)).or_default();
-        *count = count.saturating_add(i64::from(stat.count));
-    }
-    said.retain(|_, count| *count != 0);
+    let said = PageKinds::said(stats);
     if said != pages.kinds {
-        findings.add(&STATS, place.clone(), || {
-            format!("the footer says {}, there are {}", kinds(&said), kinds(&pages.kinds))
-        });
+        findings.add(&STATS, place.clone(), || format!("the footer says {said}, there are {}", pages.kinds));
     }
-}
-
-fn kinds(kinds: &BTreeMap<(i32, i32), i64>) -> String {
-    let shown = kinds
-        .iter()
-        .take(8)
-        .map(|((type_, encoding), count)| format!("{count} {} in {}", PageType(*type_), Encoding(*encoding)));
-    shown.collect::<Vec<_>>().join(", ")
 }

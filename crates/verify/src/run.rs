@@ -8,11 +8,11 @@ use crate::findings::Findings;
 use crate::options::VerifyOptions;
 use crate::report::Report;
 use crate::rule::Level;
-use crate::sibling_levels::Signatures;
 use crate::{
     chunk, file_refs, geoparquet, house, nesting, schema, sorting, unreferenced, variant, variant_values,
 };
 use marquetry_base::{available_threads, parallel_map};
+use marquetry_core::nesting::Signatures;
 use marquetry_core::page::PageBuffers;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

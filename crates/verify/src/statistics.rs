@@ -8,11 +8,11 @@ use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;
 use marquetry_core::statistics::{
-    GeoBounds, MinMaxStats, ObservedPage, display_value, exceeded_axis, inexact_bounds, wrong_bounds,
-    wrong_sizes,
+    GeoBounds, MinMaxStats, ObservedPage, counts_suffixes, display_value, exceeded_axis, inexact_bounds,
+    wrong_bounds, wrong_byte_count, wrong_sizes,
 };
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{SizeStatistics, Statistics};
+use marquetry_format::{Encoding, SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
 const FORM: Rule = rule(
@@ -99,6 +99,13 @@ const SIZES: Rule = rule(
     "Histograms of levels, and bytes of byte strings, are right",
     "parquet.thrift, SizeStatistics",
 );
+pub(crate) const SUFFIXES: Rule = rule(
+    "size-statistics-suffixes",
+    Severity::Suspicious,
+    Level::Deep,
+    "Bytes of byte strings are those of whole strings, where parquet-cpp counts the suffixes in DELTA_BYTE_ARRAY pages",
+    "parquet.thrift, SizeStatistics.unencoded_byte_array_data_bytes",
+);
 const GEO: Rule = rule(
     "geospatial-statistics",
     Severity::Invalid,
@@ -109,7 +116,7 @@ const GEO: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[
     FORM, NAN, NO_ORDER, COUNTS, NULL_COUNT, NAN_COUNT, DISTINCT, BOUNDS, DEPRECATED, EXACT, SIZES_FORM,
-    SIZES, GEO,
+    SIZES, SUFFIXES, GEO,
 ];
 
 /// Reports bounds in a file without column orders, once for the file.
@@ -346,6 +353,7 @@ fn size_statistics(chunk: ColumnChunk<'_>) -> Option<SizeStatistics> {
 
 /// Compares size statistics and geospatial statistics with the contents of a chunk.
 pub(crate) fn check_sizes(
+    file: &VerifyContext,
     chunk: ColumnChunk<'_>,
     seen: &ObservedPage,
     geo: Option<&GeoBounds>,
@@ -355,6 +363,12 @@ pub(crate) fn check_sizes(
     if let Some(sizes) = size_statistics(chunk) {
         for message in wrong_sizes(&sizes, chunk.num_values(), seen) {
             findings.add(&SIZES, place.clone(), || message);
+        }
+        let said = sizes.unencoded_byte_array_data_bytes;
+        if let Some(message) = wrong_byte_count(said, seen) {
+            let has_suffixes = chunk.encodings().iter().any(|listed| listed == Encoding::DELTA_BYTE_ARRAY);
+            let is_quirk = has_suffixes && counts_suffixes(file.metadata.created_by(), said, seen);
+            findings.add(if is_quirk { &SUFFIXES } else { &SIZES }, place.clone(), || message);
         }
     }
     let said = chunk.meta_data().ok().and_then(|meta| meta.geospatial_statistics);

@@ -4,11 +4,13 @@ use crate::bloom::Filter;
 use crate::findings::Findings;
 use crate::rule::{Level, Rule, Severity, rule};
 use marquetry_base::{CancelToken, Error, ErrorLocation, Limits, MemoryBudget, Result};
-use marquetry_core::logical_type::{LogicalType, TimeUnit};
+use marquetry_core::logical_type::LogicalType;
 use marquetry_core::page::{DataPage, LocatedHeader};
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::{SortOrder, plain_value};
-use marquetry_core::statistics::{BloomFilter, GeoBounds, MinMaxStats, display_bytes, display_value};
+use marquetry_core::statistics::{
+    BloomFilter, GeoBounds, LegalValues, MinMaxStats, display_bytes, display_value,
+};
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, check_indices, look_up};
 use marquetry_encoding::{Decode, EncodedPage, PhysicalType, Values, registry};
 use marquetry_format::Encoding;
@@ -94,7 +96,7 @@ pub(crate) const RULES: &[Rule] =
 pub(crate) struct ValueReader<'a> {
     leaf: &'a Leaf,
     order: SortOrder,
-    check: ValueCheck,
+    legal: LegalValues,
     dictionary: Option<std::sync::Arc<Dictionary>>,
     /// Whether each entry of the dictionary occurs.
     used: Vec<bool>,
@@ -115,17 +117,6 @@ pub(crate) struct Decoded {
     pub(crate) bytes: u64,
 }
 
-/// What must be true of each value.
-enum ValueCheck {
-    Nothing,
-    Text,
-    /// Big-endian: the least and the greatest that the precision allows.
-    Decimal(Vec<u8>, Vec<u8>),
-    /// Least and greatest.
-    Range(&'static Rule, i64, i64),
-    Never,
-}
-
 impl<'a> ValueReader<'a> {
     /// `order` is the order of the bounds to check; `wants_distinct` counts distinct values.
     pub(crate) fn new(
@@ -140,7 +131,7 @@ impl<'a> ValueReader<'a> {
             cancel: limits.cancel.clone(),
             leaf,
             order: order.or(SortOrder::for_deprecated(leaf)).unwrap_or(SortOrder::Undefined),
-            check: ValueCheck::from_logical(leaf.logical()),
+            legal: LegalValues::of(leaf.logical()),
             dictionary: None,
             used: Vec::new(),
             filter,
@@ -180,7 +171,7 @@ impl<'a> ValueReader<'a> {
                 format!("{rest} of {body} bytes are left behind the {n} values that its header says")
             });
         }
-        self.check.check(self.leaf, values, 0..n, "dictionary entry", place, findings);
+        check_legal(&self.legal, self.leaf, values, 0..n, "dictionary entry", place, findings);
         let header = start.header.dictionary_page_header.as_ref();
         let order = SortOrder::of(self.leaf);
         if header.is_some_and(|header| header.is_sorted == Some(true))
@@ -258,7 +249,7 @@ impl<'a> ValueReader<'a> {
             decoded.bytes += bytes as u64;
             decoded.bounds.update(&self.out, 0..take);
             if !is_indices {
-                self.check.check(self.leaf, &self.out, 0..take, "a value", place, findings);
+                check_legal(&self.legal, self.leaf, &self.out, 0..take, "a value", place, findings);
                 self.check_each(take, place, findings);
             }
             self.add_geometries(take, place, findings);
@@ -336,93 +327,30 @@ impl<'a> ValueReader<'a> {
     }
 }
 
-impl ValueCheck {
-    fn from_logical(logical: Option<&LogicalType>) -> ValueCheck {
-        const DAY_MILLIS: i64 = 86_400_000;
-        match logical {
-            Some(logical) if logical.is_text() => ValueCheck::Text,
-            Some(LogicalType::Decimal { precision, .. }) => {
-                let (min, max) = decimal_range(*precision);
-                ValueCheck::Decimal(min, max)
-            }
-            Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: true }) => {
-                let end = 1i64 << (bits - 1);
-                ValueCheck::Range(&INTEGER, -end, end - 1)
-            }
-            Some(LogicalType::Integer { bits: bits @ (8 | 16), signed: false }) => {
-                ValueCheck::Range(&INTEGER, 0, (1 << bits) - 1)
-            }
-            Some(LogicalType::Time { unit, .. }) => {
-                let in_milli = match unit {
-                    TimeUnit::Millis => 1,
-                    TimeUnit::Micros => 1_000,
-                    TimeUnit::Nanos => 1_000_000,
-                };
-                // 24:00 is legal: the end of the day.
-                ValueCheck::Range(&TIME, 0, DAY_MILLIS * in_milli)
-            }
-            Some(LogicalType::Null) => ValueCheck::Never,
-            _ => ValueCheck::Nothing,
-        }
-    }
-
-    /// Reports the first illegal value in `range`.
-    fn check(
-        &self,
-        leaf: &Leaf,
-        values: &Values,
-        range: Range<usize>,
-        what: &str,
-        place: &ErrorLocation,
-        findings: &mut Findings,
-    ) {
-        let rule = match self {
-            ValueCheck::Nothing => return,
-            ValueCheck::Text => &TEXT,
-            ValueCheck::Decimal(..) => &DECIMAL,
-            ValueCheck::Range(rule, ..) => rule,
-            ValueCheck::Never => &NULL,
-        };
-        if let Some(at) = self.first_illegal(values, range) {
-            let mut scratch = [0; 8];
-            let value = plain_value(values, at, &mut scratch);
-            findings.add(rule, place.clone(), || match self {
-                ValueCheck::Text => format!("{what} is {}", display_bytes(value)),
-                _ => format!("{what} is {}", display_value(leaf, value)),
-            });
-        }
-    }
-
-    fn first_illegal(&self, values: &Values, mut range: Range<usize>) -> Option<usize> {
-        match (self, values) {
-            (ValueCheck::Nothing, _) => None,
-            (ValueCheck::Never, _) => range.next(),
-            (ValueCheck::Text, Values::Bytes(views)) => views.first_not_utf8(range),
-            (ValueCheck::Range(_, min, max), Values::W32(words)) => {
-                range.find(|i| !(*min..=*max).contains(&i64::from(words[*i] as i32)))
-            }
-            (ValueCheck::Range(_, min, max), Values::W64(words)) => {
-                range.find(|i| !(*min..=*max).contains(&(words[*i] as i64)))
-            }
-            (ValueCheck::Decimal(min, max), _) => range.find(|i| {
-                let mut scratch = [0; 8];
-                let number = match values {
-                    Values::W32(words) => {
-                        scratch[..4].copy_from_slice(&words[*i].to_be_bytes());
-                        &scratch[..4]
-                    }
-                    Values::W64(words) => {
-                        scratch = words[*i].to_be_bytes();
-                        &scratch[..]
-                    }
-                    _ => plain_value(values, *i, &mut scratch),
-                };
-                SortOrder::Decimal.compare(number, min) == Some(Ordering::Less)
-                    || SortOrder::Decimal.compare(number, max) == Some(Ordering::Greater)
-            }),
-            _ => None,
-        }
-    }
+/// Reports the first value in `range` that the logical type does not allow.
+fn check_legal(
+    legal: &LegalValues,
+    leaf: &Leaf,
+    values: &Values,
+    range: Range<usize>,
+    what: &str,
+    place: &ErrorLocation,
+    findings: &mut Findings,
+) {
+    let Some(at) = legal.first_illegal(values, range) else { return };
+    let rule = match leaf.logical() {
+        Some(LogicalType::Decimal { .. }) => &DECIMAL,
+        Some(LogicalType::Integer { .. }) => &INTEGER,
+        Some(LogicalType::Time { .. }) => &TIME,
+        Some(LogicalType::Null) => &NULL,
+        _ => &TEXT,
+    };
+    let mut scratch = [0; 8];
+    let value = plain_value(values, at, &mut scratch);
+    findings.add(rule, place.clone(), || match leaf.logical().is_some_and(LogicalType::is_text) {
+        true => format!("{what} is {}", display_bytes(value)),
+        false => format!("{what} is {}", display_value(leaf, value)),
+    });
 }
 
 /// The bytes of PLAIN values of any type but BOOLEAN.
@@ -431,31 +359,6 @@ fn plain_len(values: &Values) -> usize {
     values.data_bytes(0..values.len()) + lengths
 }
 
-/// The least and the greatest number of `digits` decimal digits, big-endian in two's complement.
-fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
-    // Most significant last: 10^digits - 1.
-    let mut max = vec![0u8];
-    for _ in 0..digits.min(MAX_DIGITS) {
-        let mut carry = 9u32;
-        for byte in &mut max {
-            let sum = u32::from(*byte) * 10 + carry;
-            *byte = sum as u8;
-            carry = sum >> 8;
-        }
-        max.extend((carry > 0).then_some(carry as u8));
-    }
-    max.push(0);
-    max.reverse();
-    // -n is !(n - 1); n is odd, so that only its last bit changes.
-    let mut min: Vec<u8> = max.iter().map(|byte| !byte).collect();
-    if let Some(last) = min.last_mut() {
-        *last = last.wrapping_add(1);
-    }
-    (min, max)
-}
-
-/// More digits than logical types allow.
-const MAX_DIGITS: u32 = 100;
 /// Values decoded at a time, at first and at most, and bytes of a block.
 const FIRST_BLOCK_VALUES: usize = 256;
 const BLOCK_VALUES: usize = 4096;
@@ -464,22 +367,3 @@ const BLOCK_BYTES: usize = 1 << 20;
 const WIDE: usize = 4 << 10;
 /// Distinct values that are counted: 16 MiB of hashes.
 const MAX_DISTINCT: usize = 1 << 20;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimal_ranges_are_two_complements() {
-        assert_eq!(decimal_range(2), (vec![0xff, 0x9d], vec![0x00, 0x63]));
-        let (min, max) = decimal_range(18);
-        assert_eq!(
-            SortOrder::Decimal.compare(&max, &999_999_999_999_999_999i64.to_be_bytes()),
-            Some(Ordering::Equal)
-        );
-        assert_eq!(
-            SortOrder::Decimal.compare(&min, &(-999_999_999_999_999_999i64).to_be_bytes()),
-            Some(Ordering::Equal)
-        );
-    }
-}

@@ -52,24 +52,26 @@ pub(crate) struct RecoverArgs {
 }
 
 pub(crate) const RECOVER_HELP: &str = "\
-What is found: the last footer, be it of a checkpoint, of before the file grew, or with garbage behind it; and, where no
-footer tells of them, pages, which are put together to chunks and row groups. A row group is kept if it is whole: all
-pages are there, checksums are right, every value can be decoded, all columns have as many rows. Pages are copied as they
-are, offset indexes are made again, and what was found without a footer has no statistics.
+What is found: the last footer, be it of a checkpoint, of before the file grew, with garbage behind it, cut off behind its
+schema, or with bytes missing before it; and, where no footer tells of them, pages, which are put together to chunks and
+row groups. A row group is kept if it is whole: all pages are there, checksums are right, every value can be decoded, all
+columns have as many rows, and those of one struct, list or map are nested in the same way. Pages are copied as they are,
+offset indexes are made again, and what was found without a footer has no statistics.
 
 Without a footer the schema is that of --schema-from or --schema; without these it is inferred from the pages, and columns
 are called c0, c1, ... How many columns there are is told by kinds of columns that repeat from row group to row group. If
 several tables would explain the pages, as with columns that are all alike, or if there is one row group and nothing behind
-it, nothing is kept and a schema is asked for; the report has the likeliest one, for who knows better. INT32 and FLOAT,
-INT64 and DOUBLE look the same, and what values mean (text, dates, decimals) is not in pages at all: give a schema if there
-is one.
+it, nothing is kept and a schema is asked for; the report has the likeliest one, for who knows better. It also names a table
+of more columns in fewer row groups that is possible, but less likely. INT32 and FLOAT, INT64 and DOUBLE look the same, and
+what values mean (text, dates, decimals) is not in pages at all: give a schema if there is one.
 
 A file that a change in place (append, meta set, drop-row-group) left without a footer comes back as it was before that: all of
 it, and no more. --keep-appended looks for whole row groups of the change, too.
 
 With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
-Statistics, indexes and bloom filters that the values contradict are left out, and the report tells.
+Statistics, indexes and bloom filters that the values contradict are left out, and the report tells; so it does of values
+that the schema does not allow, such as a TIME behind midnight, if no checksum proves them.
 An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
 grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
 

@@ -84,13 +84,7 @@ pub(crate) fn run(args: &SplitArgs, output: &mut Output, outcome: &mut Outcome) 
 fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
     let sizes: Vec<u64> = input.metadata.row_groups().map(|group| group.num_rows()).collect();
-    let parts = parts(&sizes, args.rows.get(), args.whole_row_groups);
-    if parts.len() > MOST_FILES {
-        return Err(Failure::Usage(format!(
-            "{} files would be written; the most is {MOST_FILES}",
-            parts.len()
-        )));
-    }
+    let parts = parts(&sizes, args.rows.get(), args.whole_row_groups).map_err(too_many)?;
     let names = names(args, parts.len())?;
     for name in &names {
         refuse_existing(name, [args.input.as_path()], args.overwrite)?;
@@ -133,8 +127,17 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
         .try_for_each(|(name, metrics)| args.metrics.tell_written(name, metrics, output))
 }
 
-/// What goes into each file. A file without rows is one file without rows.
-fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Vec<Vec<Piece>> {
+fn too_many(files: u64) -> Failure {
+    Failure::Usage(format!("{files} files would be written; the most is {MOST_FILES}"))
+}
+
+/// What goes into each file. A file without rows is one file without rows. `Err` is the number of files if there would be too many: a
+/// footer may say any number of rows, so that is known before anything is planned.
+fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Result<Vec<Vec<Piece>>, u64> {
+    let all = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
+    if !whole_row_groups && all.div_ceil(rows) > MOST_FILES as u64 {
+        return Err(all.div_ceil(rows));
+    }
     let (mut parts, mut part, mut room) = (Vec::new(), Vec::new(), rows);
     for (row_group, size) in sizes.iter().copied().enumerate().filter(|(_, size)| *size > 0) {
         let mut start = 0;
@@ -151,7 +154,8 @@ fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Vec<Vec<Piece>> {
         }
     }
     parts.push(part);
-    parts
+    // Whole row groups are no more than the footer has.
+    if parts.len() > MOST_FILES { Err(parts.len() as u64) } else { Ok(parts) }
 }
 
 fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
@@ -307,7 +311,7 @@ mod tests {
 
     fn shape(sizes: &[u64], rows: u64, whole: bool) -> Vec<Vec<(usize, u64, u64)>> {
         let piece = |piece: &Piece| (piece.row_group, piece.rows.start, piece.rows.end);
-        parts(sizes, rows, whole).iter().map(|part| part.iter().map(piece).collect()).collect()
+        parts(sizes, rows, whole).unwrap().iter().map(|part| part.iter().map(piece).collect()).collect()
     }
 
     #[test]
@@ -319,5 +323,16 @@ mod tests {
         assert_eq!(shape(&[30, 5], 10, true), [vec![(0, 0, 30)], vec![(1, 0, 5)]]);
         assert_eq!(shape(&[0, 3, 0], 10, true), [vec![(1, 0, 3)]]);
         assert_eq!(shape(&[], 10, false), [vec![]]);
+    }
+
+    /// Were it planned first, it would take gigabytes.
+    #[test]
+    fn too_many_files_are_refused_before_they_are_planned() {
+        assert_eq!(parts(&[1 << 40], 30, false), Err(36_650_387_593));
+        assert_eq!(parts(&[u64::MAX, u64::MAX], 1, false), Err(u64::MAX));
+        assert_eq!(parts(&[100_001], 1, false), Err(100_001));
+        assert_eq!(parts(&[100_000], 1, false).map(|parts| parts.len()), Ok(100_000));
+        assert_eq!(parts(&[1; 100_001], 1, true), Err(100_001));
+        assert_eq!(parts(&[1 << 40], 30, true).map(|parts| parts.len()), Ok(1));
     }
 }

@@ -104,8 +104,8 @@ pub fn wrong_page_counts(index: &ColumnIndex, page: usize, leaf: &Leaf, seen: &O
     wrong
 }
 
-/// What the sizes of a chunk of `entries` entries say and is not so, a message each. Histograms that cannot be right, whatever is in
-/// the chunk, are passed over.
+/// What the histograms of levels of a chunk of `entries` entries say and is not so, a message each. Histograms that cannot be right,
+/// whatever is in the chunk, are passed over.
 pub fn wrong_sizes(said: &SizeStatistics, entries: i64, seen: &ObservedPage) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(levels) = &seen.levels {
@@ -121,12 +121,24 @@ pub fn wrong_sizes(said: &SizeStatistics, entries: i64, seen: &ObservedPage) -> 
             }
         }
     }
-    if let (Some(said), Some(bytes)) = (said.unencoded_byte_array_data_bytes, seen.byte_array_bytes)
-        && u64::try_from(said) != Ok(bytes)
-    {
-        wrong.push(format!("{said} bytes of byte strings are said, {bytes} are there"));
-    }
     wrong
+}
+
+/// What is said of the bytes of byte strings and is not so.
+pub fn wrong_byte_count(said: Option<i64>, seen: &ObservedPage) -> Option<String> {
+    let (said, bytes) = (said?, seen.byte_array_bytes?);
+    let is_wrong = u64::try_from(said) != Ok(bytes);
+    is_wrong.then(|| format!("{said} bytes of byte strings are said, {bytes} are there"))
+}
+
+/// Whether a count of bytes of byte strings may be one of suffixes, if the page is in DELTA_BYTE_ARRAY.
+///
+/// QUIRK: parquet-cpp, which counts these bytes from version 19 on, counts there what it stores: of each string what is behind the prefix
+/// that it shares with the one before.
+pub fn counts_suffixes(created_by: Option<&str>, said: Option<i64>, seen: &ObservedPage) -> bool {
+    let is_less = |said: i64, bytes: u64| u64::try_from(said).is_ok_and(|said| said < bytes);
+    created_by.is_some_and(|name| name.trim_start().starts_with("parquet-cpp"))
+        && said.zip(seen.byte_array_bytes).is_some_and(|(said, bytes)| is_less(said, bytes))
 }
 
 /// The boundary order that a column index has, if it is not the one that it says.

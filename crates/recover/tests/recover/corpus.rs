@@ -55,7 +55,10 @@ fn files_without_their_footers() {
             let broken = bytes.slice(..cut);
             match outcome(&broken, &RecoverOptions::default(), &good) {
                 Ok(()) => *count += 1,
-                Err(why) if why.contains("give the schema") => println!("{name}, {cut} bytes: {why}"),
+                // One that cannot be kept, and has its schema: its checksums are wrong.
+                Err(why) if why.contains("give the schema") || name.contains("corrupt-checksum") => {
+                    println!("{name}, {cut} bytes: {why}")
+                }
                 Err(why) => wrong.push(format!("{name}, {cut} bytes: {why}")),
             }
         }
@@ -73,7 +76,7 @@ fn files_without_their_footers() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     // Columns that are all alike, in pages of as many rows each, are given up: there is more than one way to read them.
     assert!(with_schema * 100 >= files * 85, "{with_schema} of {files}");
-    assert!(cut_in_footer * 100 >= files * 55, "{cut_in_footer} of {files}");
+    assert!(cut_in_footer * 100 >= files * 95, "{cut_in_footer} of {files}");
     assert!(suggested * 100 >= files * 55, "{suggested} of {files}");
 }
 

@@ -4,12 +4,14 @@
 mod chunk;
 
 mod again;
+mod agreement;
 mod beside_pages;
 mod corpus;
 mod cuts;
 
 mod damage;
 mod hidden_levels;
+mod misplaced;
 mod page_statistics;
 mod sample;
 mod schemas;

@@ -36,6 +36,8 @@ pub(crate) struct Style {
     pub(crate) nulls_from: usize,
     /// Rows of each page but the last; 0 for three pages of a third.
     pub(crate) page_rows: usize,
+    /// V2 pages are not compressed, and say so; dictionaries are.
+    pub(crate) stored: bool,
 }
 
 pub(crate) const PLAIN: Style = Style {
@@ -45,6 +47,7 @@ pub(crate) const PLAIN: Style = Style {
     delta: false,
     nulls_from: usize::MAX,
     page_rows: 0,
+    stored: false,
 };
 
 /// Row groups of these numbers of rows.
@@ -90,7 +93,15 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
         ..Layout::default()
     };
     let column = Column::flat(leaf.physical(), &words, is_optional);
-    let pages = pages(&column, &layout);
+    let mut pages = pages(&column, &layout);
+    if style.stored {
+        let plain = crate::chunk::pages(&column, &Layout { codec: Codec::Uncompressed, ..layout });
+        let both = pages.iter_mut().zip(plain).filter(|(page, _)| page.is_data());
+        both.for_each(|(page, plain)| {
+            *page = plain;
+            page.v2().is_compressed = false;
+        });
+    }
     let (mut bytes, mut data) = (Vec::new(), None);
     for page in &pages {
         if page.is_data() {

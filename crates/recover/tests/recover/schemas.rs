@@ -1,6 +1,8 @@
 //! Where the schema is from, if there is no footer: the caller, or a guess.
 
-use crate::sample::{PHYSICAL, PLAIN, Style, contents, file, file_of, footer_start, given, rewritten, saved};
+use crate::sample::{
+    PHYSICAL, PLAIN, SCHEMA, Style, contents, file, file_of, footer_start, given, rewritten, saved,
+};
 use marquetry_codec::Codec;
 use marquetry_recover::{Confidence, RecoverOptions, SchemaOrigin};
 
@@ -20,6 +22,30 @@ fn types_are_guessed() {
             assert_eq!(schema.column(1).path_in_schema(), ["c1"]);
             assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{codec} {v2}: {report}");
             assert!(report.decisions.iter().any(|decision| decision.confidence == Confidence::Medium));
+        }
+    }
+}
+
+/// Two columns in four row groups, or four columns whose kinds repeat in two: the second is less likely, and told.
+#[test]
+fn a_wider_table_that_is_possible_is_told() {
+    let text = "message m { required boolean a; required int64 b; required boolean c; required int64 d; }";
+    let good = file_of(text, Style { nulls_from: 0, page_rows: 50, ..PLAIN }, &[150, 150]);
+    let recovery = saved(&good.slice(..footer_start(&good) + 8), &RecoverOptions::default()).unwrap();
+    let report = recovery.report();
+    let told = report.decisions.iter().find(|decision| decision.what == "not 4 columns in 2 row groups");
+    assert_eq!(told.map(|told| told.confidence), Some(Confidence::Low), "{report}");
+}
+
+/// V2 pages that did not become smaller are stored as they are, in a chunk of any codec: they are no vote for none.
+#[test]
+fn pages_that_are_not_compressed_tell_no_codec() {
+    for codec in [Codec::Snappy, Codec::Gzip, Codec::Zstd, Codec::Lz4Raw, Codec::Brotli] {
+        let good = file(Style { codec, v2: true, stored: true, ..PLAIN }, &[400, 300]);
+        let broken = good.slice(..footer_start(&good));
+        for options in [given(SCHEMA), RecoverOptions::default()] {
+            let recovery = saved(&broken, &options).unwrap();
+            assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{codec}: {}", recovery.report());
         }
     }
 }

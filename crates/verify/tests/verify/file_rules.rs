@@ -196,6 +196,8 @@ pub(crate) fn chunk() -> Vec<Case> {
         ("chunk-dictionary-offset", ints().edited(|made| made.meta().dictionary_page_offset = Some(0))),
         ("chunk-codec-deprecated", lz4.good().edited(|made| made.meta().codec = CompressionCodec::LZ4)),
         ("row-group-size", ints().edited(|made| made.file.metadata.row_groups[0].total_byte_size += 1)),
+        ("row-group-offset", ints().edited(|made| made.file.metadata.row_groups[0].file_offset = Some(5))),
+        ("row-group-ordinal", ints().edited(|made| made.file.metadata.row_groups[0].ordinal = Some(1))),
         (
             "index-place",
             ints().edited(|made| {

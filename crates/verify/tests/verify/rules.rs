@@ -2,6 +2,7 @@
 
 use crate::chunk::file::footer;
 use crate::make::Make;
+use crate::value_rules::PARQUET_CPP;
 use crate::{
     broken, encryption_rules, file_rules, found_at_each_level, logical_type_rules, report, value_rules,
 };
@@ -135,6 +136,39 @@ fn good_files_break_nothing() {
             assert_eq!(report.findings, [], "{name}");
             assert_eq!(report.pages > 0, level > Level::Quick, "{name}");
         }
+    }
+}
+
+/// A count of suffixes is forgiven to the writer that counts them, in the encoding that has them.
+#[test]
+fn counts_of_suffixes_are_those_of_one_writer() {
+    let other = "parquet-mr version 1.15.0";
+    for (created_by, encoding, said, expected) in [
+        (PARQUET_CPP, 7, 3, &["size-statistics-suffixes"][..]),
+        (other, 7, 3, &["offset-index-bytes", "size-statistics"]),
+        (PARQUET_CPP, 0, 3, &["offset-index-bytes", "size-statistics"]),
+        (PARQUET_CPP, 7, 6, &["offset-index-bytes", "size-statistics"]),
+        (other, 7, 5, &[]),
+    ] {
+        let report = report(&value_rules::with_suffixes(created_by, encoding, said), Level::Deep);
+        let found: Vec<_> = broken(&report).into_iter().collect();
+        assert_eq!(found, expected, "{created_by}, encoding {encoding}, {said} bytes");
+    }
+}
+
+#[test]
+fn parts_that_overlap_are_told_in_words() {
+    let index = Make::ints().good().with_offset_index(|_| ()).edited(|made| {
+        made.chunk().offset_index_offset = Some(9);
+    });
+    let (_, pages) = file_rules::chunk().into_iter().find(|(id, _)| *id == "chunk-overlap").unwrap();
+    for (bytes, expected) in [
+        (index, "the offset index begins inside the pages of column x, row group 0"),
+        (pages, "the pages begin inside the pages of column x, row group 0"),
+    ] {
+        let findings = report(&bytes, Level::Quick).findings;
+        let overlap = findings.iter().find(|finding| finding.rule.id == "chunk-overlap").unwrap();
+        assert_eq!(overlap.message, expected);
     }
 }
 

@@ -50,6 +50,13 @@ pub(crate) fn index() -> Vec<Case> {
                 .finish(),
         ),
         (
+            "offset-index-lists",
+            Make::strings(&[b"a", b"bc"])
+                .good()
+                .with_offset_index(|index| index.unencoded_byte_array_data_bytes = Some(vec![3, 0]))
+                .finish(),
+        ),
+        (
             "offset-index-bytes",
             Make::strings(&[b"a", b"bc"])
                 .good()
@@ -127,6 +134,7 @@ pub(crate) fn statistics() -> Vec<Case> {
             "size-statistics",
             Make::optional().good().edited(|made| made.meta().size_statistics = histogram(&[2, 8])),
         ),
+        ("size-statistics-suffixes", with_suffixes(PARQUET_CPP, 7, 3)),
         (
             "geospatial-statistics",
             points(&point(3.0, 4.0)).good().edited(|made| {
@@ -138,6 +146,21 @@ pub(crate) fn statistics() -> Vec<Case> {
         ),
     ]
 }
+
+/// `ab` and `abc` in an encoding, the bytes of which a writer says to be `said`, in the footer and in an offset index.
+pub(crate) fn with_suffixes(created_by: &str, encoding: i32, said: i64) -> Bytes {
+    let mut make = Make::strings(&[b"ab", b"abc"]);
+    make.layout.encoding = encoding;
+    let made =
+        make.good().with_offset_index(|index| index.unencoded_byte_array_data_bytes = Some(vec![said]));
+    made.edited(|made| {
+        made.file.metadata.created_by = Some(created_by.to_owned().into());
+        made.meta().size_statistics =
+            Some(SizeStatistics { unencoded_byte_array_data_bytes: Some(said), ..SizeStatistics::default() });
+    })
+}
+
+pub(crate) const PARQUET_CPP: &str = "parquet-cpp-arrow version 26.0.1";
 
 /// A page of a null and other values, with statistics of it in its header: they are made from its number of entries.
 pub(crate) fn in_page_headers(v2: bool, statistics: fn(i64) -> Option<Statistics>) -> Bytes {
@@ -302,7 +325,8 @@ fn points(value: &[u8]) -> Make {
     Make::strings(&[value]).annotated(|field| field.logical_type = Some(LogicalType::Geometry { crs: None }))
 }
 
-fn with_bloom(values: std::ops::Range<i32>) -> Bytes {
+/// A filter of some values, the length of which is said to be `more` than it is.
+fn with_bloom(values: std::ops::Range<i32>, more: i32) -> Bytes {
     Make::ints().good().edited(|made| {
         let mut filter = BloomFilter::new(100, 0.0001);
         values.for_each(|n| filter.insert_hash(BloomFilter::hash(&n.to_le_bytes())));
@@ -310,7 +334,14 @@ fn with_bloom(values: std::ops::Range<i32>) -> Bytes {
         filter.write(&mut bytes);
         let (offset, len) = made.append(&bytes);
         made.meta().bloom_filter_offset = Some(offset);
-        made.meta().bloom_filter_length = Some(len);
+        made.meta().bloom_filter_length = Some(len + more);
+    })
+}
+
+fn with_place(file_offset: Option<i64>, ordinal: Option<i16>) -> Bytes {
+    Make::ints().good().edited(|made| {
+        let group = &mut made.file.metadata.row_groups[0];
+        (group.file_offset, group.ordinal) = (file_offset, ordinal);
     })
 }
 
@@ -320,7 +351,11 @@ pub(crate) fn bloom() -> Vec<Case> {
         made.meta().bloom_filter_offset = Some(offset);
         made.meta().bloom_filter_length = Some(len);
     });
-    vec![("bloom-unreadable", unreadable), ("bloom-missing-value", with_bloom(0..9))]
+    vec![
+        ("bloom-unreadable", unreadable),
+        ("bloom-unreadable", with_bloom(0..10, -1)),
+        ("bloom-missing-value", with_bloom(0..9, 0)),
+    ]
 }
 
 pub(crate) fn values() -> Vec<Case> {
@@ -447,7 +482,7 @@ pub(crate) fn good() -> Vec<Case> {
         ("column index", with_column_index(|_| ())),
         ("offset index", with_offset_index(|_| ())),
         ("statistics", with_statistics(&Make::ints(), statistics)),
-        ("bloom filter", with_bloom(0..10)),
+        ("bloom filter", with_bloom(0..10, 0)),
         ("sorted", sorted_by(0, false)),
         ("compressed", Make::flat(Column::ints(0..10), gzip.clone()).good().finish()),
         ("V2", Make::flat(Column::ints(0..10), Layout { v2: true, ..gzip }).good().finish()),
@@ -456,5 +491,11 @@ pub(crate) fn good() -> Vec<Case> {
         ("page statistics V2", in_page_headers(true, |_| Some(Statistics { null_count: Some(1), ..none() }))),
         ("file in a value", Make::strings(&[&two_files()[..]]).good().finish()),
         ("old footers", grown()),
+        ("place and number of a row group", with_place(Some(4), Some(0))),
+        ("a place that is 0 for none", with_place(Some(0), None)),
+        (
+            "no counts of bytes",
+            with_offset_index(|index| index.unencoded_byte_array_data_bytes = Some(vec![])),
+        ),
     ]
 }

@@ -1,29 +1,52 @@
 //! The meaning of each column's levels: lists, groups that may be absent, keys of maps.
 
-use marquetry_core::logical_type::LogicalType;
-use marquetry_core::schema::{Node, NodeKind, Repetition, Schema};
+use crate::logical_type::LogicalType;
+use crate::schema::{Node, NodeKind, Repetition, Schema};
 
 /// The meaning of a column's levels, node by node.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct LeafShape {
+#[non_exhaustive]
+pub struct LeafShape {
     /// The least definition level of a list's element, for each repetition level from 1 on.
-    pub(crate) element_def: Vec<u8>,
+    pub element_def: Vec<u8>,
     /// The optional and repeated groups above that have other columns, too.
-    pub(crate) groups: Vec<LevelGroup>,
+    pub groups: Vec<LevelGroup>,
     /// The definition level of an entry, if the column is the key of a map.
-    pub(crate) key_of: Option<u8>,
+    pub key_of: Option<u8>,
 }
 
+/// An optional or repeated group: its levels mean the same in all columns below it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LevelGroup {
+#[non_exhaustive]
+pub struct LevelGroup {
     /// Its number in the schema.
-    pub(crate) id: usize,
-    pub(crate) rep: u8,
-    pub(crate) def: u8,
+    pub id: usize,
+    /// The repetition level of its elements.
+    pub rep: u8,
+    /// The least definition level of what is in it.
+    pub def: u8,
+}
+
+impl LeafShape {
+    /// The first entry that continues a list without elements: its index, repetition and definition level.
+    pub fn contradiction(&self, rep: &[u8], def: &[u8]) -> Option<(usize, u8, u8)> {
+        let least = |rep: u8| match rep.checked_sub(1) {
+            Some(list) => self.element_def.get(usize::from(list)).copied().unwrap_or(u8::MAX),
+            None => 0,
+        };
+        let mut entries = rep.iter().zip(def).enumerate();
+        entries.find(|(_, (rep, def))| **def < least(**rep)).map(|(at, (rep, def))| (at, *rep, *def))
+    }
+
+    /// The first entry of a map whose key is null, if the column has the keys. Values have the definition level `max`.
+    pub fn null_key(&self, def: &[u8], max: u8) -> Option<usize> {
+        let entry = self.key_of?;
+        def.iter().position(|def| *def >= entry && *def < max)
+    }
 }
 
 /// The shape of each column.
-pub(crate) fn leaf_shapes(schema: &Schema) -> Vec<LeafShape> {
+pub fn leaf_shapes(schema: &Schema) -> Vec<LeafShape> {
     let mut shapes = Shapes {
         above: LeafShape::default(),
         leaves: vec![LeafShape::default(); schema.num_columns()],
@@ -104,7 +127,7 @@ impl Shapes {
 }
 
 /// The repeated group of a map, its key and its value.
-pub(crate) fn map_entries(fields: &[Node]) -> Option<(&Node, &Node, Option<&Node>)> {
+pub fn map_entries(fields: &[Node]) -> Option<(&Node, &Node, Option<&Node>)> {
     let [repeated] = fields else { return None };
     let NodeKind::Group(inner) = repeated.kind() else { return None };
     let (key, value) = match inner.as_slice() {

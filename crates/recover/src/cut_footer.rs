@@ -1,0 +1,104 @@
+//! A footer at the end of the file that is cut off, or whose length and magic are missing or damaged. Its schema comes first, then row
+//! group after row group:
+//!
+//! ```text
+//! version | schema | rows | row group, row group, ... | key-value metadata | created_by | column orders | length, PAR1
+//! ```
+
+use crate::filler::is_footer_head;
+use crate::window::Window;
+use marquetry_base::{ErrorKind, Limits, Result};
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_format::{ColumnOrder, FileMetaData, KeyValue, Reader, RowGroup, SchemaElement, Wire};
+
+/// What is left of a footer.
+pub(crate) struct CutFooter {
+    /// Its row groups are those that are there as a whole.
+    pub(crate) metadata: ParquetMetaData,
+    /// Where it begins.
+    pub(crate) start: u64,
+    /// Whether only what is behind it is missing.
+    pub(crate) is_whole: bool,
+}
+
+/// Finds the last such footer. Fails if the file cannot be read.
+pub(crate) fn cut_footer(window: &mut Window) -> Result<Option<CutFooter>> {
+    let (len, limits) = (window.source.len(), window.limits.clone());
+    let from = len.saturating_sub(MOST_BYTES);
+    let bytes = window.at(from, (len - from) as usize)?;
+    let mut left = bytes.len().saturating_mul(MOST_PASSES);
+    for at in (0..bytes.len()).rev().filter(|at| is_footer_head(&bytes[*at..])) {
+        limits.cancel.check()?;
+        let mut reader = Reader::with_limits(&bytes[at..], &limits);
+        let read = read(&mut reader);
+        let rest = bytes.len() - at - reader.position();
+        if let Some((footer, is_whole)) = read.filter(|(_, is_whole)| !is_whole || rest <= TAIL_LEN)
+            && let Some(metadata) = metadata(footer, is_whole, &limits)
+        {
+            return Ok(Some(CutFooter { metadata, start: from + at as u64, is_whole }));
+        }
+        // Each costs something, however short it is.
+        let Some(rest) = left.checked_sub(reader.position().max(LEAST_COST)) else { break };
+        left = rest;
+    }
+    Ok(None)
+}
+
+/// Reads a footer up to where it is cut off, and says whether it is whole. `None` if it is none, or its schema is not whole.
+fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, bool)> {
+    let mut schema: Option<Vec<SchemaElement>> = None;
+    let mut out = FileMetaData::default();
+    let is_read = reader.fields(|r, field| {
+        match (field.id, field.wire) {
+            (1, Wire::INT) => out.version = r.i32()?,
+            (2, Wire::List) => schema = r.list(Wire::Struct, SchemaElement::read)?,
+            (3, Wire::INT) => out.num_rows = r.i64()?,
+            (4, Wire::List) => {
+                r.list(Wire::Struct, |r| RowGroup::read(r).map(|group| out.row_groups.push(group)))?;
+            }
+            (5, Wire::List) => out.key_value_metadata = r.list(Wire::Struct, KeyValue::read)?,
+            (6, Wire::Binary) => out.created_by = Some(r.string()?),
+            (7, Wire::List) => out.column_orders = r.list(Wire::Struct, ColumnOrder::read)?,
+            // Encrypted columns need the rest, too.
+            (8 | 9, _) => return Err(r.missing("a footer without keys")),
+            _ => r.skip(field.wire)?,
+        }
+        Ok(())
+    });
+    match is_read {
+        Err(error) if error.kind() != ErrorKind::Truncated => return None,
+        _ => out.schema = schema?,
+    }
+    Some((out, is_read.is_ok()))
+}
+
+/// The metadata, if it can be that of this file.
+fn metadata(mut footer: FileMetaData, is_whole: bool, limits: &Limits) -> Option<ParquetMetaData> {
+    if !is_whole {
+        let known: i64 =
+            footer.row_groups.iter().map(|group| group.num_rows.max(0)).fold(0, i64::saturating_add);
+        footer.num_rows = known;
+    }
+    // Nobody knows how bounds are ordered if what says so is cut off.
+    let has_orders = is_whole || footer.column_orders.is_some();
+    for chunk in footer.row_groups.iter_mut().flat_map(|group| &mut group.columns) {
+        let is_elsewhere = chunk.file_path.as_ref().is_some_and(|path| !path.as_bytes().is_empty());
+        if is_elsewhere || chunk.crypto_metadata.is_some() {
+            return None;
+        }
+        if !has_orders {
+            (chunk.column_index_offset, chunk.column_index_length) = (None, None);
+            chunk.meta_data.iter_mut().for_each(|meta| meta.statistics = None);
+        }
+    }
+    ParquetMetaData::from_thrift(footer, limits).ok().filter(|metadata| metadata.schema().num_columns() > 0)
+}
+
+/// How much of the end of a file is looked through. Footers are hardly ever longer.
+const MOST_BYTES: u64 = 16 << 20;
+/// What looks like a footer is read so often in all, measured in bytes.
+const MOST_PASSES: usize = 8;
+/// What a footer costs at least that is none.
+const LEAST_COST: usize = 16;
+/// Footer length and PAR1.
+const TAIL_LEN: usize = 8;
