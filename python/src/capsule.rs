@@ -425,7 +425,12 @@ fn take_array(capsules: &Bound<'_, PyTuple>) -> PyResult<(FFI_ArrowSchema, FFI_A
     let schema = take_schema(&capsules.get_item(0)?)?;
     let pointer: NonNull<FFI_ArrowArray> = pointer(&capsules.get_item(1)?, ARRAY)?;
     // SAFETY: as for streams; the empty one that takes its place is a released one.
-    Ok((schema, unsafe { ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) }))
+    let array = unsafe { ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
+    match array.is_released() {
+        // What it had is gone.
+        true => Err(PyValueError::new_err("the Arrow array of the capsule was taken before")),
+        false => Ok((schema, array)),
+    }
 }
 
 fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {

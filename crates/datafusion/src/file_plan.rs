@@ -120,7 +120,10 @@ impl FilePlan {
             path: path.clone(),
             batch_size: wanted.batch_size,
             // A whole batch is looked at for its order, however few of its rows are wanted.
-            limit: wanted.limit.filter(|_| is_all_ours && orders.is_empty()),
+            limit: wanted.limit.filter(|_| is_all_ours).map(|limit| match orders.is_empty() {
+                true => limit,
+                false => limit.max(wanted.batch_size),
+            }),
             orders,
             asks_rows: wanted.asks_rows,
             fixed: Predicate::And(fixed),

@@ -11,7 +11,7 @@ use datafusion::datasource::provider::DefaultTableFactory;
 use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::context::SessionContext;
-use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use std::sync::Arc;
 
 /// From now on `ctx` reads and writes Parquet by Marquetry: tables that are `STORED AS PARQUET` or `STORED AS MARQUETRY`,
@@ -24,12 +24,12 @@ use std::sync::Arc;
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
-/// Scans of plans that would do the same in any order declare none, so that what `sorting_columns` promise is not looked at there.
+/// Scans declare no order that a plan cannot make use of, so that what `sorting_columns` promise is not looked at there.
 ///
 /// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
 /// false for a session in which they only rule out row groups.
 ///
-/// Tables that were made before keep the reader that they have. Fails if the session takes no format of these names.
+/// Tables that were made before keep the reader that they have. Statements that were prepared before have to be prepared again. Fails if the session takes no format of these names.
 pub fn register(ctx: &SessionContext) -> Result<()> {
     let state = ctx.state_ref();
     let mut state = state.write();
@@ -52,13 +52,7 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
         state.add_analyzer_rule(Arc::new(UnionTypes));
     }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
-        let mut rules = state.physical_optimizers().to_vec();
-        rules.insert(0, Arc::new(UnusedOrder));
-        let builder = SessionStateBuilder::new_from_existing(state.clone());
-        *state = builder
-            .with_session_id(state.session_id().to_owned())
-            .with_physical_optimizer_rules(rules)
-            .build();
+        *state = with_unused_order(state.clone())?;
     }
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
@@ -68,7 +62,7 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
 /// [`with_default_features`](SessionStateBuilder::with_default_features), which keeps what is there.
 ///
 /// ```
-/// use datafusion::execution::session_state::SessionStateBuilder;
+/// use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 /// use datafusion::prelude::SessionContext;
 /// let state = marquetry_datafusion::register_builder(SessionStateBuilder::new()).with_default_features().build();
 /// let ctx = SessionContext::new_with_state(state);
@@ -93,6 +87,34 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
         builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
     }
     builder
+}
+
+/// The state with the rule, which can only be given to a state that is made anew.
+fn with_unused_order(state: SessionState) -> Result<SessionState> {
+    let mut rules = state.physical_optimizers().to_vec();
+    rules.insert(0, Arc::new(UnusedOrder));
+    let builder = SessionStateBuilder::new_from_existing(state.clone());
+    let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
+    let mut made = builder.build();
+    // It has functions under all of their aliases again, also where another function was registered under one of these.
+    for (name, function) in state.scalar_functions() {
+        if made.scalar_functions().get(name) != Some(function) {
+            made.register_udf(function.clone())?;
+        }
+    }
+    for (name, function) in state.aggregate_functions() {
+        if made.aggregate_functions().get(name) != Some(function) {
+            made.register_udaf(function.clone())?;
+        }
+    }
+    for (name, function) in state.window_functions() {
+        if made.window_functions().get(name) != Some(function) {
+            made.register_udwf(function.clone())?;
+        }
+    }
+    let makes_catalog = state.config().options().catalog.create_default_catalog_and_schema;
+    made.config_mut().options_mut().catalog.create_default_catalog_and_schema = makes_catalog;
+    Ok(made)
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {

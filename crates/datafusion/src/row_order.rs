@@ -10,6 +10,7 @@ use datafusion::arrow::array::{DynComparator, make_comparator};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::reassign_expr_columns;
 use marquetry_base::Error;
 use object_store::path::Path;
@@ -76,7 +77,7 @@ impl RowOrder {
             let values = keys.iter().map(|key| Ok(ScalarValue::try_from_array(key, row)?.to_string()));
             Ok(values.collect::<Result<Vec<_>>>()?.join(", "))
         };
-        let keys: Vec<String> = self.keys.iter().map(|key| key.to_string()).collect();
+        let keys: Vec<String> = self.keys.iter().map(shown_key).collect();
         let message = format!(
             "its rows are not in the order that is stated, {}: ({}) follows ({})",
             keys.join(", "),
@@ -84,6 +85,15 @@ impl RowOrder {
             shown(before, row)?
         );
         let error = Error::corrupt(message);
-        Ok(error.with_help("a table that is made with OPTIONS ('ignore_sorting_columns' 'true') goes by no order of its footers"))
+        Ok(error.with_help("a table that is made with OPTIONS ('ignore_sorting_columns' 'true') goes by no order of its footers, one without WITH ORDER by none that was declared"))
+    }
+}
+
+/// The key with the name of its column alone.
+fn shown_key(key: &PhysicalSortExpr) -> String {
+    let (shown, expr) = (key.to_string(), key.expr.to_string());
+    match key.expr.downcast_ref::<Column>() {
+        Some(column) => shown.replacen(&expr, column.name(), 1),
+        None => shown,
     }
 }

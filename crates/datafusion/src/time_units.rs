@@ -65,12 +65,18 @@ fn in_one_unit(compared: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
     // What has no type is told of by who asks for it.
     let Ok(types) = types else { return Ok(false) };
     let is_time = |data_type: &DataType| matches!(data_type, DataType::Time32(_) | DataType::Time64(_));
-    if !types.iter().all(is_time) || types.windows(2).all(|two| two[0] == two[1]) {
+    // NULL is of any type.
+    let mut times = types.iter().filter(|data_type| **data_type != DataType::Null);
+    let Some(first) = times.next() else { return Ok(false) };
+    if !types.iter().all(|data_type| is_time(data_type) || *data_type == DataType::Null)
+        || times.all(|other| other == first)
+    {
         return Ok(false);
     }
     let constants: Vec<Option<ScalarValue>> = compared.iter().map(|expr| constant(expr)).collect();
     let nanoseconds = DataType::Time64(TimeUnit::Nanosecond);
-    let of_columns = types.iter().zip(&constants).filter(|(_, constant)| constant.is_none());
+    let of_columns =
+        types.iter().zip(&constants).filter(|(data_type, constant)| constant.is_none() && is_time(data_type));
     let finest =
         of_columns.map(|(data_type, _)| data_type).max_by_key(|data_type| parts_of_second(data_type));
     let wanted = finest.filter(|unit| constants.iter().flatten().all(|constant| is_whole(constant, unit)));
@@ -104,6 +110,9 @@ fn constant(expr: &Expr) -> Option<ScalarValue> {
 }
 
 fn is_whole(constant: &ScalarValue, unit: &DataType) -> bool {
+    if constant.is_null() {
+        return true;
+    }
     let there = constant.cast_to(unit);
     let back = there.and_then(|value| value.cast_to(&constant.data_type()));
     back.is_ok_and(|back| back == *constant)

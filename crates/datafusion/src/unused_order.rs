@@ -1,7 +1,8 @@
-//! Scans declare no order where nothing asks for one.
+//! Scans declare no order that nothing can make use of.
 //!
-//! A declared order is checked row by row, and fails a query of a file that breaks it; and partitions that have an order share no work.
-//! A plan that would do the same in any order has neither.
+//! A declared order is checked row by row, which takes the columns of its keys, and fails a query of a file that breaks it; and
+//! partitions that have an order share no work. So a plan that would do the same in any order has none, and others have the keys that
+//! they read.
 
 use crate::source::MarquetrySource;
 use datafusion::common::config::ConfigOptions;
@@ -9,12 +10,14 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use std::sync::Arc;
 
-/// Takes the order from scans of plans in which none is of use. It comes before the rules that make use of orders, so that what a query
+/// Takes orders from scans, and the keys behind one that is not read. It comes before the rules that make use of orders, so that what a query
 /// asks for is still in the plan as a sort.
 #[derive(Debug)]
 pub(crate) struct UnusedOrder;
@@ -26,10 +29,7 @@ impl PhysicalOptimizerRule for UnusedOrder {
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let asks = plan.exists(|node| Ok(!is_same_in_any_order(node)))?;
-        match asks {
-            true => Ok(plan),
-            false => Ok(plan.transform_up(|node| Ok(without_order(node)))?.data),
-        }
+        Ok(plan.transform_up(|node| with_used_orders(node, asks))?.data)
     }
 
     fn schema_check(&self) -> bool {
@@ -40,7 +40,8 @@ impl PhysicalOptimizerRule for UnusedOrder {
 /// The name of the rule.
 pub(crate) const NAME: &str = "unused orders of scans";
 
-/// Whether a node is of a kind that gives the same rows whatever the order of its input. Of others that is not known.
+/// Whether a node is of a kind that gives the same rows whatever the order of its input. Of others that is not known. What is written has
+/// the order of what was read.
 fn is_same_in_any_order(node: &Arc<dyn ExecutionPlan>) -> bool {
     let is_such = match node.name() {
         // Groups may be told apart by the order of their keys.
@@ -53,23 +54,30 @@ fn is_same_in_any_order(node: &Arc<dyn ExecutionPlan>) -> bool {
         | "CoalesceBatchesExec"
         | "CoalescePartitionsExec" => true,
         "RepartitionExec" | "GlobalLimitExec" | "LocalLimitExec" | "UnionExec" | "CooperativeExec" => true,
-        "HashJoinExec" | "NestedLoopJoinExec" | "CrossJoinExec" | "DataSinkExec" | "AnalyzeExec" => true,
+        "HashJoinExec" | "NestedLoopJoinExec" | "CrossJoinExec" | "AnalyzeExec" => true,
         "EmptyExec" | "PlaceholderRowExec" => true,
         _ => false,
     };
     is_such && node.required_input_ordering().iter().all(Option::is_none)
 }
 
-fn without_order(node: Arc<dyn ExecutionPlan>) -> Transformed<Arc<dyn ExecutionPlan>> {
-    let scan = node
-        .downcast_ref::<DataSourceExec>()
-        .and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
+/// The scan with the orders of which it reads the first keys, if the plan asks for any. Here a scan still reads what a sort is by.
+fn with_used_orders(node: Arc<dyn ExecutionPlan>, asks: bool) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let scan = node.downcast_ref::<DataSourceExec>();
+    let scan = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
     let scan = scan.filter(|scan| scan.file_source().downcast_ref::<MarquetrySource>().is_some());
-    match scan.filter(|scan| !scan.output_ordering.is_empty()) {
-        Some(scan) => {
-            let scan = FileScanConfigBuilder::from(scan.clone()).with_output_ordering(Vec::new());
-            Transformed::yes(DataSourceExec::from_data_source(scan.with_preserve_order(false).build()))
-        }
-        None => Transformed::no(node),
-    }
+    let Some(scan) = scan.filter(|scan| !scan.output_ordering.is_empty()) else {
+        return Ok(Transformed::no(node));
+    };
+    let read = scan.projected_schema()?;
+    let is_read = |key: &&PhysicalSortExpr| {
+        collect_columns(&key.expr).iter().all(|column| read.column_with_name(column.name()).is_some())
+    };
+    let orders = scan.output_ordering.iter().filter(|_| asks);
+    let orders: Vec<LexOrdering> =
+        orders.filter_map(|order| LexOrdering::new(order.iter().take_while(is_read).cloned())).collect();
+    let has_order = !orders.is_empty();
+    let scan = FileScanConfigBuilder::from(scan.clone()).with_output_ordering(orders);
+    let scan = scan.with_preserve_order(has_order).build();
+    Ok(Transformed::yes(DataSourceExec::from_data_source(scan)))
 }

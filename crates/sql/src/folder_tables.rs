@@ -9,6 +9,7 @@ use crate::file_url::exact_name;
 use crate::found::{Found, has_another_format};
 use crate::store_tables::in_store;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
+use datafusion::common::TableReference;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::{DataFusionError, Result};
@@ -65,10 +66,7 @@ impl UrlTableFactory for FolderTables {
             };
             match found(name, state).await? {
                 Found::Table(table) => Ok(Some(table)),
-                Found::Other(other) => match self.others.try_new(&other).await? {
-                    None if is_like_path(name) && is_missing(name) => Err(no_such_file(name)),
-                    found => Ok(found),
-                },
+                Found::Other(name) => self.others.try_new(&name).await,
                 // It may be the name of a table that is about to be made.
                 Found::Nothing(_) if !is_like_path(name) => Ok(None),
                 Found::Nothing(error) => Err(error),
@@ -93,8 +91,17 @@ fn is_missing(name: &str) -> bool {
     path.is_some_and(|path| path.try_exists().is_ok_and(|exists| !exists))
 }
 
-fn no_such_file(name: &str) -> DataFusionError {
-    DataFusionError::Plan(format!("{name}: there is no such file, nor a table of this name"))
+/// The error of a statement that reads these tables: where the one that is not found is called as a file, that the file is not there.
+pub(crate) fn of_missing_file(tables: &[TableReference], error: DataFusionError) -> DataFusionError {
+    let said = error.to_string();
+    let is_meant =
+        |name: &&str| said.contains(&format!("{name}' not found")) && is_like_path(name) && is_missing(name);
+    match tables.iter().map(|table| table.table()).find(is_meant) {
+        Some(name) => {
+            DataFusionError::Plan(format!("{name}: there is no such file, nor a table of this name"))
+        }
+        None => error,
+    }
 }
 
 async fn found(name: &str, state: SessionState) -> Result<Found> {
@@ -119,11 +126,18 @@ fn local_path(url: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::CommandLine;
+    use clap::Parser;
 
     fn session() -> SessionContext {
         let ctx = with_folder_tables(SessionContext::new());
         marquetry_datafusion::register(&ctx).unwrap();
         ctx
+    }
+
+    async fn error(ctx: &SessionContext, sql: &str) -> String {
+        let args = CommandLine::parse_from(["marquetry-sql"]);
+        crate::script::run(ctx, sql, &args).await.expect_err("no file").to_string()
     }
 
     #[tokio::test]
@@ -139,13 +153,13 @@ mod tests {
         let unknown = folder_table(&ctx, "s3://bucket/*.parquet").await.err().unwrap().to_string();
         assert!(unknown.contains("No suitable object store"), "{unknown}");
         for name in ["no-such.parquet", "/no-such/a.csv", "no-such.JSON", "file:///no-such/a.parquet"] {
-            let error = ctx.sql(&format!("select * from '{name}'")).await.err().unwrap().to_string();
+            let error = error(&ctx, &format!("select * from '{name}'")).await;
             assert!(error.contains(&format!("{name}: there is no such file")), "{error}");
         }
-        let error = ctx.sql("select * from wines").await.err().unwrap().to_string();
+        let error = error(&ctx, "select * from wines").await;
         assert!(error.contains("table 'datafusion.public.wines' not found"), "{error}");
         // A table may be called as a folder or a pattern is.
-        for name in ["src", "a[1]"] {
+        for name in ["src", "a[1]", "x.csv", "x.parquet"] {
             let made = ctx.sql(&format!("create table \"{name}\" as select 1 as i")).await;
             made.unwrap().collect().await.unwrap();
         }

@@ -3,6 +3,7 @@
 use crate::args::{CommandLine, Explain, Format};
 use crate::distinct_from::with_tight_operands;
 use crate::file_url::with_exact_targets;
+use crate::folder_tables::of_missing_file;
 use crate::format;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result};
@@ -17,7 +18,11 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
     let mut is_written = false;
     for statement in statements {
         let statement = with_tight_operands(statement);
-        let plan = with_exact_targets(ctx.state().statement_to_plan(statement).await?)?;
+        let state = ctx.state();
+        let tables = state.resolve_table_references(&statement).unwrap_or_default();
+        let plan =
+            state.statement_to_plan(statement).await.map_err(|error| of_missing_file(&tables, error))?;
+        let plan = with_exact_targets(plan)?;
         // A plan of what there is only once the statement before has run.
         let gives_rows = !matches!(plan, LogicalPlan::Ddl(_) | LogicalPlan::Statement(_));
         let frame = ctx.execute_logical_plan(plan).await?;

@@ -9,7 +9,7 @@ pub(super) struct NarrowTypes {
     /// Row groups have dictionaries of their own, whose values together may be more than keys have numbers for: batches end with row
     /// groups.
     pub(super) has_keys: bool,
-    /// How many rows the ends of runs can count.
+    /// How many rows the ends of runs can count. Of runs in lists that is not known: their entries are counted.
     pub(super) most_rows: Option<usize>,
 }
 

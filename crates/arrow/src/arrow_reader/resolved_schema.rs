@@ -101,8 +101,8 @@ impl SchemaCache {
         if let Some(wanted) = &options.schema {
             let fields = NestedField::from_schema(metadata.schema());
             let schema = to_arrow_as(&fields, metadata.schema(), wanted)?;
-            let own = of_file(&fields, metadata, options);
-            check_bare_integers(metadata.schema(), &own, &schema)?;
+            let own = || of_file(&fields, metadata, options);
+            check_bare_integers(metadata.schema(), own, &schema)?;
             let whole = ResolvedFields { fields: fields.into(), schema: with_virtual(schema, options) };
             return Ok(SchemaCache { whole: OnceLock::from(whole), ..types });
         }

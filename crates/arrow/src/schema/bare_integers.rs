@@ -5,14 +5,26 @@ use super::element_of;
 use super::from_arrow::value_type;
 use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
-use marquetry_core::schema::Schema;
+use marquetry_core::schema::{Leaf, Schema};
 
 /// Fails, naming the first column, if it is of such integers, and `wanted` would make other values of them than `own`, as the file is
-/// read by itself: durations in milliseconds become longer as seconds. Both have the file's columns.
-pub(crate) fn check_bare_integers(schema: &Schema, own: &ArrowSchema, wanted: &ArrowSchema) -> Result<()> {
+/// read by itself: durations in milliseconds become longer as seconds. Both have the file's columns. `own` is asked for only if there may
+/// be such a column.
+pub(crate) fn check_bare_integers(
+    schema: &Schema,
+    own: impl FnOnce() -> ArrowSchema,
+    wanted: &ArrowSchema,
+) -> Result<()> {
     let (mut own_types, mut wanted_types) = (Vec::new(), Vec::new());
-    leaf_types(own.fields(), &mut own_types);
     leaf_types(wanted.fields(), &mut wanted_types);
+    let may_be_bare = |(leaf, wanted): (&Leaf, &&DataType)| {
+        leaf.logical().is_none() && as_bits(leaf.physical(), value_type(wanted))
+    };
+    if !schema.columns().iter().zip(&wanted_types).any(may_be_bare) {
+        return Ok(());
+    }
+    let own = own();
+    leaf_types(own.fields(), &mut own_types);
     for ((leaf, own), wanted) in schema.columns().iter().zip(own_types).zip(wanted_types) {
         let (own, wanted) = (value_type(own), value_type(wanted));
         let are_bare = leaf.logical().is_none() && as_bits(leaf.physical(), own);

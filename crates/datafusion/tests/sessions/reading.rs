@@ -409,6 +409,7 @@ async fn times_of_day_are_compared_with_times_of_other_units() {
         ("us = time '08:00:00.0000005'", &[]),
         ("us between time '08:00:00.4' and time '11:00:00'", &["1"]),
         ("ms not in (time '08:00:00', time '12:00:00')", &["1"]),
+        ("us in (time '12:00:00', null)", &["2"]),
         ("ms = us", &["0", "1", "2"]),
         ("us is distinct from time '12:00:00'", &["0", "1"]),
     ] {
