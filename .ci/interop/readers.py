@@ -69,7 +69,10 @@ def read_all_ours(binary, pairs):
 
 
 def read_ipc(path):
-    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    mapped = pa.memory_map(str(path))
+    is_file = mapped.read(6) == b"ARROW1"
+    mapped.seek(0)
+    table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(mapped).read_all()
     return {name: table.column(name) for name in table.column_names}
 
 

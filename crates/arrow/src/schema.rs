@@ -28,7 +28,7 @@ mod stated_extension;
 mod supplied;
 mod type_options;
 
-pub(crate) use bare_integers::check_bare_integers;
+pub(crate) use bare_integers::{check_bare_integers, leaf_types_of};
 pub use binary_metadata::BINARY_METADATA_PREFIX;
 pub(crate) use extension::forget as forget_extension;
 pub use extension::is_variant;

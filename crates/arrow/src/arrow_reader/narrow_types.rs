@@ -1,42 +1,81 @@
 //! Types of which one batch cannot have any number of values: dictionaries with keys, and runs with ends, of few bits.
 
-use crate::schema::element_of;
-use arrow_schema::{DataType, FieldRef};
+use super::options::ArrowReaderOptions;
+use super::read_target::page_options;
+use super::resolved_schema::ProjectedField;
+use crate::schema::leaf_types_of;
+use arrow_schema::DataType;
+use marquetry_core::metadata::ParquetMetaData;
+use marquetry_core::read::most_distinct_values;
+use marquetry_core::source::Source;
+use std::sync::Arc;
 
 /// What narrow types ask of batches.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct NarrowTypes {
-    /// Row groups have dictionaries of their own, whose values together may be more than keys have numbers for: batches end with row
-    /// groups.
-    pub(super) has_keys: bool,
+    /// Columns with narrow keys, and for how many values these have numbers.
+    keys: Vec<(usize, u64)>,
     /// How many rows the ends of runs can count. Of runs in lists that is not known: their entries are counted.
     pub(super) most_rows: Option<usize>,
 }
 
 impl NarrowTypes {
-    pub(super) fn of(fields: impl Iterator<Item = FieldRef>) -> Self {
+    pub(super) fn of(fields: impl Iterator<Item = ProjectedField>) -> Self {
         let mut found = NarrowTypes::default();
-        fields.for_each(|field| found.look_at(field.data_type()));
+        for field in fields {
+            let mut types = Vec::new();
+            leaf_types_of(field.arrow.data_type(), &mut types);
+            field
+                .leaves()
+                .into_iter()
+                .zip(types)
+                .for_each(|(leaf, data_type)| found.look_at(leaf, data_type));
+        }
         found
     }
 
-    fn look_at(&mut self, data_type: &DataType) {
-        use DataType::{Int8, Int16, UInt8, UInt16};
-        match (data_type, element_of(data_type)) {
-            (DataType::Dictionary(keys, _), _) => {
-                self.has_keys |= matches!(**keys, Int8 | UInt8 | Int16 | UInt16);
-            }
-            (DataType::RunEndEncoded(ends, values), _) => {
-                if *ends.data_type() == Int16 {
+    fn look_at(&mut self, leaf: usize, data_type: &DataType) {
+        match data_type {
+            DataType::Dictionary(keys, _) => self.keys.extend(capacity(keys).map(|most| (leaf, most))),
+            DataType::RunEndEncoded(ends, values) => {
+                if *ends.data_type() == DataType::Int16 {
                     self.most_rows = Some(i16::MAX as usize);
                 }
-                self.look_at(values.data_type());
+                self.look_at(leaf, values.data_type());
             }
-            (DataType::Struct(fields), _) => fields.iter().for_each(|field| self.look_at(field.data_type())),
-            (DataType::Map(entries, _), _) => self.look_at(entries.data_type()),
-            (_, Some(element)) => self.look_at(element.data_type()),
             _ => {}
         }
+    }
+
+    /// Whether keys may have too few numbers for the dictionaries of all row groups together, as if these had no value in common.
+    pub(super) fn may_be_too_narrow(
+        &self,
+        source: &Arc<dyn Source>,
+        metadata: &ParquetMetaData,
+        row_groups: &[usize],
+        options: &ArrowReaderOptions,
+    ) -> bool {
+        row_groups.len() > 1
+            && self.keys.iter().any(|(leaf, capacity)| {
+                let values = row_groups.iter().map(|row_group| {
+                    let chunk = metadata.row_group(*row_group).column(*leaf)?;
+                    most_distinct_values(source, chunk, page_options(metadata, options))
+                });
+                let all = values.sum::<marquetry_base::Result<u64>>();
+                // What cannot be told is told where it is read.
+                all.is_ok_and(|all| all > *capacity)
+            })
+    }
+}
+
+/// For how many values narrow keys have numbers.
+fn capacity(keys: &DataType) -> Option<u64> {
+    match keys {
+        DataType::Int8 => Some(1 << 7),
+        DataType::UInt8 => Some(1 << 8),
+        DataType::Int16 => Some(1 << 15),
+        DataType::UInt16 => Some(1 << 16),
+        _ => None,
     }
 }
 

@@ -30,8 +30,9 @@ use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
 ///
-/// After an error the reader is over. With a filter, a selection of rows, virtual columns, or dictionaries with keys of less than 32
-/// bits, batches end with row groups. Runs whose ends have 16 bits make batches of 32,767 rows at most.
+/// After an error the reader is over. With a filter, a selection of rows or virtual columns, batches end with row groups; so they do if
+/// dictionaries of several row groups together may be too large for keys of 8 or 16 bits. Runs whose ends have 16 bits make batches of
+/// 32,767 rows at most.
 /// With another [`OnCorrupt`] than `Fail`, damage is no error: batches end with row
 /// groups then, an offset counts rows of the file and a limit counts rows that are given, and
 /// [`loss_report`](Self::loss_report) has what is missing. With a predicate as well, an offset counts rows that it wants, a value

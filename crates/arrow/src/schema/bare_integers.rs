@@ -51,7 +51,8 @@ fn leaf_types<'a>(fields: &'a Fields, found: &mut Vec<&'a DataType>) {
     }
 }
 
-fn leaf_types_of<'a>(data_type: &'a DataType, found: &mut Vec<&'a DataType>) {
+/// The types of the columns of a field.
+pub(crate) fn leaf_types_of<'a>(data_type: &'a DataType, found: &mut Vec<&'a DataType>) {
     match (data_type, element_of(data_type)) {
         (DataType::Struct(fields), _) => leaf_types(fields, found),
         (DataType::Map(entries, _), _) => leaf_types_of(entries.data_type(), found),

@@ -12,8 +12,8 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, Schema
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
-use marquetry::file::metadata::ColumnChunk;
-use marquetry::file::page::{LocatedHeader, PageBuffers, PageOptions, PageReader};
+use marquetry::file::page::PageOptions;
+use marquetry_core::read::most_distinct_values;
 use std::sync::Arc;
 
 /// The schema with keys of 32 bits where dictionaries have narrower ones.
@@ -126,42 +126,15 @@ fn add_leaves(data_type: &DataType, next: &mut usize, narrow: &mut Vec<(usize, u
     }
 }
 
-/// How many different values a chunk has at most: those of its dictionary, or one in each of its places.
+/// How many different values a chunk has at most.
 fn most_values(file: &OpenFile, row_group: usize, leaf: usize) -> Result<u64, Failure> {
     let group = file.metadata().row_group(row_group);
     if leaf >= group.num_columns() {
         return Err(Error::argument("no such column").into());
     }
-    let chunk = group.column(leaf)?;
-    let places = u64::try_from(chunk.num_values()).unwrap_or(u64::MAX);
-    // A few rows need no look at the file.
-    if places <= FEW {
-        return Ok(places);
-    }
     let options = PageOptions::for_writer(file.metadata().created_by());
-    let mut pages = PageReader::new(file.clone().into_source()?, chunk, options, PageBuffers::default())?;
-    // SPEC: a dictionary page is the first of its chunk.
-    match pages.next_header()?.filter(LocatedHeader::is_dictionary) {
-        Some(first) if has_values_in_dictionary(chunk) => {
-            Ok(places.min(pages.dictionary_page(&first)?.num_values() as u64))
-        }
-        _ => Ok(places),
-    }
+    Ok(most_distinct_values(&file.clone().into_source()?, group.column(leaf)?, options)?)
 }
-
-/// Whether no page of the chunk has values of its own, as far as the footer tells.
-fn has_values_in_dictionary(chunk: ColumnChunk<'_>) -> bool {
-    use marquetry::internals::format::{Encoding, PageType};
-    let is_of_data = |page| matches!(page, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
-    let is_of_keys = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-    match chunk.encoding_stats() {
-        Some(stats) => stats.iter().all(|stats| !is_of_data(stats.page_type) || is_of_keys(stats.encoding)),
-        // Older writers do not count pages: those whose dictionary got too large began with more values than narrow keys count.
-        None => true,
-    }
-}
-
-const FEW: u64 = 16;
 
 #[cfg(test)]
 mod tests {

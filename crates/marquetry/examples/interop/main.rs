@@ -19,7 +19,7 @@ mod statistics;
 mod types;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_ipc::writer::FileWriter;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, FieldRef, Fields, IntervalUnit, Schema};
 use marquetry::arrow::ArrowWriter;
 use marquetry::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
@@ -381,7 +381,8 @@ fn read(from: &Path, to: &Path) -> Result<()> {
     let fields: Fields = reader.schema().fields().iter().map(as_others_have_it).collect();
     let schema = Arc::new(Schema::new(fields));
     let part = PathBuf::from(format!("{}.part", to.display()));
-    let mut writer = FileWriter::try_new(File::create(&part)?, &schema)?;
+    // A stream, whose batches may have dictionaries of their own.
+    let mut writer = StreamWriter::try_new(File::create(&part)?, &schema)?;
     let mut is_empty = true;
     for batch in reader {
         let batch = batch?;

@@ -103,13 +103,15 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
         let widened = self.projection.clone();
         let (row_groups, options, resolved) = self.resolve()?;
-        let narrow = NarrowTypes::of(resolved.projected(&self.projection).map(|field| field.arrow));
+        let narrow = NarrowTypes::of(resolved.projected(&self.projection));
         self.batch_size = self.batch_size.min(narrow.most_rows.unwrap_or(usize::MAX));
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
-        let is_whole =
-            is_whole && !(narrow.has_keys && row_groups.len() > 1 && options.on_corrupt == OnCorrupt::Fail);
+        let ends_with_row_groups = is_whole
+            && options.on_corrupt == OnCorrupt::Fail
+            && narrow.may_be_too_narrow(&self.source, &self.metadata.metadata, &row_groups, &options);
+        let is_whole = is_whole && !ends_with_row_groups;
         if is_whole && options.virtual_columns.is_empty() {
             let bound = self.bound()?;
             let (projection, offset, batch_size) = (self.projection, self.offset, self.batch_size);
