@@ -3,7 +3,7 @@
 use super::options::ArrowReaderOptions;
 use super::read_target::page_options;
 use super::resolved_schema::ProjectedField;
-use crate::schema::leaf_types_of;
+use crate::schema::{leaf_types_of, narrow_key_capacity};
 use arrow_schema::DataType;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::read::most_distinct_values;
@@ -36,7 +36,9 @@ impl NarrowTypes {
 
     fn look_at(&mut self, leaf: usize, data_type: &DataType) {
         match data_type {
-            DataType::Dictionary(keys, _) => self.keys.extend(capacity(keys).map(|most| (leaf, most))),
+            DataType::Dictionary(keys, _) => {
+                self.keys.extend(narrow_key_capacity(keys).map(|most| (leaf, most)))
+            }
             DataType::RunEndEncoded(ends, values) => {
                 if *ends.data_type() == DataType::Int16 {
                     self.most_rows = Some(i16::MAX as usize);
@@ -65,17 +67,6 @@ impl NarrowTypes {
                 // What cannot be told is told where it is read.
                 all.is_ok_and(|all| all > *capacity)
             })
-    }
-}
-
-/// For how many values narrow keys have numbers.
-fn capacity(keys: &DataType) -> Option<u64> {
-    match keys {
-        DataType::Int8 => Some(1 << 7),
-        DataType::UInt8 => Some(1 << 8),
-        DataType::Int16 => Some(1 << 15),
-        DataType::UInt16 => Some(1 << 16),
-        _ => None,
     }
 }
 

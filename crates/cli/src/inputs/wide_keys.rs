@@ -13,6 +13,7 @@ use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors::Error;
 use marquetry::file::page::PageOptions;
+use marquetry::internals::arrow::schema::narrow_key_capacity;
 use marquetry_core::read::most_distinct_values;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub(crate) fn wide_schema(schema: &Schema) -> Schema {
 /// The type with keys of 32 bits where a dictionary has narrower ones.
 pub(super) fn wide_type(data_type: &DataType) -> DataType {
     match data_type {
-        DataType::Dictionary(keys, values) if capacity(keys).is_some() => {
+        DataType::Dictionary(keys, values) if narrow_key_capacity(keys).is_some() => {
             DataType::Dictionary(Box::new(DataType::Int32), values.clone())
         }
         DataType::Struct(children) => DataType::Struct(wide_fields(children)),
@@ -47,17 +48,6 @@ fn wide_field(field: &FieldRef) -> FieldRef {
     match wide == *field.data_type() {
         true => field.clone(),
         false => Arc::new(Field::clone(field).with_data_type(wide)),
-    }
-}
-
-/// How many values narrow keys have numbers for.
-fn capacity(keys: &DataType) -> Option<u64> {
-    match keys {
-        DataType::Int8 => Some(1 << 7),
-        DataType::UInt8 => Some(1 << 8),
-        DataType::Int16 => Some(1 << 15),
-        DataType::UInt16 => Some(1 << 16),
-        _ => None,
     }
 }
 
@@ -117,7 +107,7 @@ pub(super) fn have_room(file: &OpenFile, schema: &Schema) -> bool {
 /// The numbers of the leaves that have narrow keys, with their capacities; `next` is the number of the next leaf.
 fn add_leaves(data_type: &DataType, next: &mut usize, narrow: &mut Vec<(usize, u64)>) {
     if let DataType::Dictionary(keys, _) = data_type {
-        narrow.extend(capacity(keys).map(|capacity| (*next, capacity)));
+        narrow.extend(narrow_key_capacity(keys).map(|capacity| (*next, capacity)));
     }
     let children = child_types(data_type);
     match children.is_empty() {

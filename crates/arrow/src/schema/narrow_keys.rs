@@ -1,0 +1,14 @@
+//! Keys of dictionaries that have numbers for few values only.
+
+use arrow_schema::DataType;
+
+/// For how many values keys of 8 and 16 bits have numbers; `None` of wider keys, which have enough for any array.
+pub fn narrow_key_capacity(keys: &DataType) -> Option<u64> {
+    match keys {
+        DataType::Int8 => Some(1 << 7),
+        DataType::UInt8 => Some(1 << 8),
+        DataType::Int16 => Some(1 << 15),
+        DataType::UInt16 => Some(1 << 16),
+        _ => None,
+    }
+}
