@@ -25,7 +25,7 @@ use marquetry_core::statistics::{
     display_value, wrong_boundary_order, wrong_bounds, wrong_byte_count, wrong_page_counts, wrong_sizes,
 };
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{ColumnIndex, DataPageHeaderV2, Encoding, OffsetIndex, Statistics};
+use marquetry_format::{ColumnIndex, DataPageHeaderV2, OffsetIndex, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -342,8 +342,8 @@ impl<'a> ChunkCheck<'a> {
             self.offset_index.as_ref().and_then(|index| index.unencoded_byte_array_data_bytes.as_ref());
         let said = said.and_then(|bytes| bytes.get(i)).copied();
         if let Some(why) = wrong_byte_count(said, &seen) {
-            let has_suffixes = value_encoding(&walked.start.header) == Some(Encoding::DELTA_BYTE_ARRAY);
-            let is_quirk = has_suffixes && counts_suffixes(self.created_by, said, &seen);
+            let encoding = value_encoding(&walked.start.header);
+            let is_quirk = counts_suffixes(self.created_by, encoding, said, &seen);
             self.contradict(BesidePages::OffsetIndex, || format!("data page {i}: {why}"), !is_quirk);
             self.offset_index = None;
         }
@@ -408,9 +408,8 @@ impl<'a> ChunkCheck<'a> {
             }
             let said = sizes.unencoded_byte_array_data_bytes;
             if let Some(why) = wrong_byte_count(said, &seen) {
-                let has_suffixes =
-                    chunk.encodings().iter().any(|listed| listed == Encoding::DELTA_BYTE_ARRAY);
-                let is_quirk = has_suffixes && counts_suffixes(metadata.created_by(), said, &seen);
+                let encodings = chunk.encodings();
+                let is_quirk = counts_suffixes(metadata.created_by(), encodings.iter(), said, &seen);
                 self.contradict(BesidePages::SizeStatistics, || why, !is_quirk);
             }
         }

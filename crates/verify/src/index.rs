@@ -12,7 +12,7 @@ use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::{
     ObservedPage, counts_suffixes, wrong_boundary_order, wrong_byte_count, wrong_page_counts,
 };
-use marquetry_format::{ColumnIndex, Encoding, OffsetIndex};
+use marquetry_format::{ColumnIndex, OffsetIndex};
 use std::ops::Range;
 
 const UNREADABLE: Rule = rule(
@@ -363,7 +363,7 @@ fn check_bytes(
 ) {
     let said = index.unencoded_byte_array_data_bytes.as_ref().and_then(|bytes| bytes.get(i)).copied();
     let Some(message) = wrong_byte_count(said, seen) else { return };
-    let is_quirk = value_encoding(&start.header) == Some(Encoding::DELTA_BYTE_ARRAY)
-        && counts_suffixes(file.metadata.created_by(), said, seen);
+    let encoding = value_encoding(&start.header);
+    let is_quirk = counts_suffixes(file.metadata.created_by(), encoding, said, seen);
     findings.add(if is_quirk { &statistics::SUFFIXES } else { &BYTES }, place.clone(), || message);
 }

@@ -12,7 +12,7 @@ use marquetry_core::statistics::{
     wrong_bounds, wrong_byte_count, wrong_sizes,
 };
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{Encoding, SizeStatistics, Statistics};
+use marquetry_format::{SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
 const FORM: Rule = rule(
@@ -366,8 +366,8 @@ pub(crate) fn check_sizes(
         }
         let said = sizes.unencoded_byte_array_data_bytes;
         if let Some(message) = wrong_byte_count(said, seen) {
-            let has_suffixes = chunk.encodings().iter().any(|listed| listed == Encoding::DELTA_BYTE_ARRAY);
-            let is_quirk = has_suffixes && counts_suffixes(file.metadata.created_by(), said, seen);
+            let encodings = chunk.encodings();
+            let is_quirk = counts_suffixes(file.metadata.created_by(), encodings.iter(), said, seen);
             findings.add(if is_quirk { &SUFFIXES } else { &SIZES }, place.clone(), || message);
         }
     }

@@ -6,7 +6,7 @@ use crate::statistics::column_index::boundary_order;
 use crate::statistics::display::display_value;
 use crate::statistics::min_max::MinMaxStats;
 use crate::statistics::observed_page::ObservedPage;
-use marquetry_format::{BoundaryOrder, BoundingBox, ColumnIndex, SizeStatistics, Statistics};
+use marquetry_format::{BoundaryOrder, BoundingBox, ColumnIndex, Encoding, SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
 /// A bound that is not what the values have.
@@ -131,13 +131,19 @@ pub fn wrong_byte_count(said: Option<i64>, seen: &ObservedPage) -> Option<String
     is_wrong.then(|| format!("{said} bytes of byte strings are said, {bytes} are there"))
 }
 
-/// Whether a count of bytes of byte strings may be one of suffixes, if the page is in DELTA_BYTE_ARRAY.
+/// Whether a count of bytes of byte strings, in pages of these encodings, may be one of suffixes.
 ///
 /// QUIRK: parquet-cpp, which counts these bytes from version 19 on, counts there what it stores: of each string what is behind the prefix
 /// that it shares with the one before.
-pub fn counts_suffixes(created_by: Option<&str>, said: Option<i64>, seen: &ObservedPage) -> bool {
+pub fn counts_suffixes(
+    created_by: Option<&str>,
+    encodings: impl IntoIterator<Item = Encoding>,
+    said: Option<i64>,
+    seen: &ObservedPage,
+) -> bool {
     let is_less = |said: i64, bytes: u64| u64::try_from(said).is_ok_and(|said| said < bytes);
     created_by.is_some_and(|name| name.trim_start().starts_with("parquet-cpp"))
+        && encodings.into_iter().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
         && said.zip(seen.byte_array_bytes).is_some_and(|(said, bytes)| is_less(said, bytes))
 }
 
