@@ -127,6 +127,9 @@ class File:
     """A Parquet file whose footer was read. Made by :func:`marquetry.open`."""
 
     def __init__(self, source: Any, **options: Any) -> None:
+        if isinstance(source, (bytearray, memoryview)):
+            # Whoever has them may change them, and cannot while they are held: a copy is read, and pickled.
+            source = bytes(source)
         self._source, self._options = source, options
         self._file = _marquetry.File(source, options)
 

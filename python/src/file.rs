@@ -6,7 +6,7 @@ use crate::file_refs::FileRefs;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::pyarrow_types;
-use crate::reentrance::{ObjectId, check_outside};
+use crate::reentrance::{ObjectCalls, Reading, begin_reading};
 use crate::source::Input;
 use crate::table::{Schema, Stream, Table};
 use crate::work::run;
@@ -34,7 +34,7 @@ pub(crate) struct File {
     options: ArrowReaderOptions,
     limits: Limits,
     name: Option<String>,
-    object: Option<ObjectId>,
+    object: Option<ObjectCalls>,
 }
 
 /// What is to be read.
@@ -96,7 +96,7 @@ impl File {
     /// The Arrow schema of these columns.
     #[pyo3(signature = (columns=None))]
     fn schema(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Schema> {
-        let (open, cancel) = self.begin(py)?;
+        let (open, cancel, _reading) = self.begin(py)?;
         let open = match columns {
             Some(columns) => open.columns(columns),
             None => open,
@@ -113,7 +113,7 @@ impl File {
         whole: Option<&str>,
     ) -> PyResult<Table> {
         let scan = Scan::new(Options::new(py, options)?)?;
-        let (open, cancel) = self.begin(py)?;
+        let (open, cancel, _reading) = self.begin(py)?;
         let whole = whole.map(str::to_owned);
         let of_parts = self.options.clone().with_limits(self.limits.with_cancel(cancel.clone()));
         run(py, &cancel, || in_file(read(open, scan, whole.as_deref(), of_parts), self.name.as_deref()))
@@ -123,9 +123,9 @@ impl File {
     #[pyo3(signature = (options=None))]
     fn stream(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Stream> {
         let scan = Scan::new(Options::new(py, options)?)?;
-        let (open, cancel) = self.begin(py)?;
+        let (open, cancel, _reading) = self.begin(py)?;
         let reader = run(py, &cancel, || in_file(scan.apply(open)?.batches(), self.name.as_deref()))?;
-        Ok(Stream::of_file(Box::new(reader), cancel, self.name.clone(), self.object))
+        Ok(Stream::of_file(Box::new(reader), cancel, self.name.clone(), self.object.clone()))
     }
 
     /// Readers of what the values of a column of FILE refer to, as far as `allow` says; see `Scan` for the options.
@@ -139,12 +139,21 @@ impl File {
         base: Option<String>,
     ) -> PyResult<FileRefs> {
         let scan = Scan::new(Options::new(py, Some(options))?)?;
-        let (open, cancel) = self.begin(py)?;
+        let (open, cancel, _reading) = self.begin(py)?;
         let (whole, name, token) = (self.open.clone(), self.name.clone(), cancel.clone());
         run(py, &cancel, || {
             let reader = scan.apply(open)?.batches()?;
             in_file(
-                FileRefs::new(whole, Box::new(reader), allow, compare, base, token, name, self.object),
+                FileRefs::new(
+                    whole,
+                    Box::new(reader),
+                    allow,
+                    compare,
+                    base,
+                    token,
+                    name,
+                    self.object.clone(),
+                ),
                 self.name.as_deref(),
             )
         })
@@ -153,18 +162,20 @@ impl File {
     /// What each stage of pruning leaves of the file for a filter: stage, row groups and rows that came to it, and those left,
     /// bytes read. And the rows that may match.
     fn explain(&self, py: Python<'_>, filter: &str) -> PyResult<(Vec<Stage>, u64)> {
-        let (_, cancel) = self.begin(py)?;
+        let (_, cancel, _reading) = self.begin(py)?;
         let limits = Arc::new(self.limits.with_cancel(cancel.clone()));
         run(py, &cancel, || in_file(explain(&self.open, filter, limits), self.name.as_deref()))
     }
 }
 
 impl File {
-    /// The file for a call, which a token ends. Fails if it is the file's own object that calls.
-    fn begin(&self, py: Python<'_>) -> PyResult<(OpenFile, CancelToken)> {
-        in_file(check_outside(self.object), self.name.as_deref()).map_err(|error| to_python(py, &error))?;
+    /// The file for a call, which a token ends; the call lasts until the last of the three is dropped. Fails if it is the file's own
+    /// object that calls.
+    fn begin(&self, py: Python<'_>) -> PyResult<(OpenFile, CancelToken, Option<Reading>)> {
+        let reading = in_file(begin_reading(self.object.as_ref()), self.name.as_deref());
+        let reading = reading.map_err(|error| to_python(py, &error))?;
         let cancel = CancelToken::new();
-        Ok((self.open.clone().limits(self.limits.with_cancel(cancel.clone())), cancel))
+        Ok((self.open.clone().limits(self.limits.with_cancel(cancel.clone())), cancel, reading))
     }
 }
 
@@ -212,6 +223,14 @@ impl Scan {
         if let Some(columns) = &self.columns {
             open = open.columns(columns.iter().cloned());
         }
+        if let Some(name) = &self.row_numbers {
+            if open.schema()?.field_with_name(name).is_ok() {
+                return Err(Error::argument(format!(
+                    "row_numbers is {name}, and a column of this name is read: give the numbers another name, or leave the column out"
+                )));
+            }
+            open = open.row_numbers(name);
+        }
         if let Some(row_groups) = &self.row_groups {
             open = open.row_groups(row_groups.iter().copied());
         }
@@ -226,9 +245,6 @@ impl Scan {
         }
         if let Some(rows) = self.offset {
             open = open.offset(rows);
-        }
-        if let Some(name) = &self.row_numbers {
-            open = open.row_numbers(name);
         }
         if let Some(mode) = self.on_corrupt {
             open = open.on_corrupt(mode);

@@ -2,7 +2,7 @@
 
 use crate::capsule::BatchReader;
 use crate::errors::to_python;
-use crate::reentrance::{ObjectId, check_outside};
+use crate::reentrance::{ObjectCalls, Turns, begin_reading, release};
 use crate::source::Input;
 use crate::work::run;
 use arrow_array::RecordBatch;
@@ -12,7 +12,7 @@ use marquetry::errors::{CancelToken, Error, Result};
 use marquetry_file_refs::{FileAccess, FileReader, FileRef, FileRefColumn};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The values of a column of FILE, row by row.
 #[pyclass(frozen, module = "marquetry._marquetry")]
@@ -20,8 +20,8 @@ pub(crate) struct FileRefs {
     access: Arc<FileAccess>,
     cancel: CancelToken,
     name: Option<String>,
-    object: Option<ObjectId>,
-    rows: Mutex<Rows>,
+    object: Option<ObjectCalls>,
+    rows: Turns<Rows>,
 }
 
 struct Rows {
@@ -41,7 +41,7 @@ impl FileRefs {
         base: Option<String>,
         cancel: CancelToken,
         name: Option<String>,
-        object: Option<ObjectId>,
+        object: Option<ObjectCalls>,
     ) -> Result<Self> {
         let mut access = FileAccess::none().with_own_file(open.into_source()?);
         if let Some(base) = base {
@@ -56,12 +56,13 @@ impl FileRefs {
                 false => access.with_directory(&allowed)?,
             };
         }
-        let rows = Mutex::new(Rows { reader: Some(reader), batch: None, next: 0 });
+        let rows = Turns::new(Rows { reader: Some(reader), batch: None, next: 0 });
         Ok(FileRefs { access: Arc::new(access), cancel, name, object, rows })
     }
 
     fn next(&self) -> Result<Option<Option<FileContent>>> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = self.rows.take(self.object.as_ref())?;
+        let rows = &mut *turn;
         while rows.batch.as_ref().is_none_or(|batch| rows.next == batch.num_rows()) {
             let next = rows.reader.as_mut().and_then(Iterator::next).transpose().map_err(Error::from);
             (rows.batch, rows.next) = (next?, 0);
@@ -74,7 +75,7 @@ impl FileRefs {
         let column = FileRefColumn::try_new(batch.column(0))?;
         let found = column
             .get(rows.next)
-            .map(|reference| FileContent::new(&reference, self.access.clone(), self.object));
+            .map(|reference| FileContent::new(&reference, self.access.clone(), self.object.clone()));
         rows.next += 1;
         Ok(Some(found))
     }
@@ -88,7 +89,7 @@ impl FileRefs {
 
     /// A reader; None where the row has no value.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        check_outside(self.object).map_err(|error| to_python(py, &error))?;
+        let _reading = begin_reading(self.object.as_ref()).map_err(|error| to_python(py, &error))?;
         let next = run(py, &self.cancel, || {
             self.next().map_err(|error| crate::source::named(error, self.name.clone()))
         })?;
@@ -97,6 +98,18 @@ impl FileRefs {
             None => Ok(py.None()),
         })
         .transpose()
+    }
+}
+
+impl Drop for FileRefs {
+    /// Threads of the reader may wait for the interpreter's lock.
+    fn drop(&mut self) {
+        if let Some(reader) = self.rows.get_mut().reader.take() {
+            self.cancel.cancel();
+            let mut reader = Some(reader);
+            let object = self.object.as_ref();
+            Python::try_attach(|py| py.detach(|| release(object, reader.take())));
+        }
     }
 }
 
@@ -110,12 +123,12 @@ pub(crate) struct FileContent {
     content_type: Option<String>,
     checksum: Option<String>,
     inline: Option<Vec<u8>>,
-    object: Option<ObjectId>,
-    reader: Mutex<Option<FileReader>>,
+    object: Option<ObjectCalls>,
+    reader: Turns<Option<FileReader>>,
 }
 
 impl FileContent {
-    fn new(of: &FileRef<'_>, access: Arc<FileAccess>, object: Option<ObjectId>) -> Self {
+    fn new(of: &FileRef<'_>, access: Arc<FileAccess>, object: Option<ObjectCalls>) -> Self {
         FileContent {
             access,
             uri: of.uri.map(str::to_owned),
@@ -125,7 +138,7 @@ impl FileContent {
             checksum: of.checksum.map(str::to_owned),
             inline: of.inline.map(<[u8]>::to_vec),
             object,
-            reader: Mutex::new(None),
+            reader: Turns::new(None),
         }
     }
 
@@ -142,7 +155,7 @@ impl FileContent {
 
     /// Up to `most` bytes, or all that are left.
     fn read_some(&self, most: Option<usize>) -> Result<Vec<u8>> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = self.reader.take(self.object.as_ref())?;
         if reader.is_none() {
             *reader = Some(self.open()?);
         }
@@ -184,7 +197,7 @@ impl FileContent {
     /// The next bytes, up to `size` of them; all that are left if it is negative. None behind the last.
     #[pyo3(signature = (size=-1))]
     fn read<'py>(&self, py: Python<'py>, size: i64) -> PyResult<Bound<'py, PyBytes>> {
-        check_outside(self.object).map_err(|error| to_python(py, &error))?;
+        let _reading = begin_reading(self.object.as_ref()).map_err(|error| to_python(py, &error))?;
         let most = usize::try_from(size).ok();
         let bytes = run(py, &CancelToken::new(), || self.read_some(most))?;
         Ok(PyBytes::new(py, &bytes))

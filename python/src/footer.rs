@@ -209,8 +209,10 @@ impl Footer {
         })
     }
 
-    fn __eq__(&self, other: &Footer) -> bool {
-        self.metadata == other.metadata
+    /// Whether both say the same, of whatever file they were read.
+    fn __eq__(&self, py: Python<'_>, other: &Footer) -> bool {
+        let is_same_thrift = || Some(self.thrift(py).ok()? == other.thrift(py).ok()?);
+        self.metadata == other.metadata || is_same_thrift() == Some(true)
     }
 }
 

@@ -9,7 +9,7 @@
 //! capsule     Arrow's C data interface: the only file with `unsafe`
 //! offsets     arrays of other libraries that begin somewhere
 //! text_check  text of other libraries that is not UTF-8
-//! reentrance  a file object that reads the file it is
+//! reentrance  a file object that reads the file it is, and turns of threads
 //! source      where bytes come from
 //! sink        where bytes go
 //! table       batches that go to Python
@@ -97,6 +97,7 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(append::append, module)?)?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
+    module.add_function(wrap_pyfunction!(reentrance::set_patience, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;

@@ -46,8 +46,8 @@ fn arrow_unit(unit: StoredUnit) -> TimeUnit {
 /// The type that entries of a dictionary have; `None` where no dictionary is restored.
 fn values_of_dictionary(stored: &DataType) -> Option<DataType> {
     match stored {
-        DataType::Utf8 | DataType::LargeUtf8 => Some(DataType::Utf8),
-        DataType::Binary | DataType::LargeBinary => Some(DataType::Binary),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(DataType::Binary),
         _ => None,
     }
 }

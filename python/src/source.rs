@@ -2,7 +2,7 @@
 
 use crate::ending::{Call, Callee};
 use crate::errors::from_python;
-use crate::reentrance::ObjectId;
+use crate::reentrance::{ObjectCalls, Turns};
 use bytes::Bytes;
 use marquetry::errors::{Error, Result};
 use marquetry::file::{LocalFile, Source};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What is to be opened.
 pub(crate) enum Input {
@@ -64,9 +64,9 @@ impl Input {
     }
 
     /// The file object, if it is one.
-    pub(crate) fn object(&self) -> Option<ObjectId> {
+    pub(crate) fn object(&self) -> Option<ObjectCalls> {
         match self {
-            Input::Object(file) => Some(file.id),
+            Input::Object(file) => Some(file.calls.clone()),
             Input::Path(_) | Input::Url(_) | Input::Memory(_) => None,
         }
     }
@@ -117,11 +117,11 @@ fn open_url(url: &str) -> Result<Arc<dyn Source>> {
 
 /// A file object: what has `read`, `seek` and `tell`. One thread reads at a time, but for files of pyarrow, which have `read_at`.
 pub(crate) struct FileObject {
-    id: ObjectId,
+    calls: ObjectCalls,
     object: Callee,
     len: u64,
     has_read_at: bool,
-    position: Mutex<()>,
+    position: Turns<()>,
 }
 
 impl FileObject {
@@ -134,11 +134,11 @@ impl FileObject {
             if end.is_none() { object.call_method0("tell")?.extract()? } else { end.extract()? }
         };
         Ok(FileObject {
-            id: ObjectId::new(),
+            calls: ObjectCalls::default(),
             object: Callee::new(object.clone().unbind()),
             len,
             has_read_at,
-            position: Mutex::new(()),
+            position: Turns::new(()),
         })
     }
 
@@ -184,11 +184,15 @@ impl Source for FileObject {
 
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
         // Taken without the interpreter's lock, or two threads would wait for each other.
-        let _alone =
-            (!self.has_read_at).then(|| self.position.lock().unwrap_or_else(PoisonError::into_inner));
-        let inside = self.id.enter();
-        let bytes = self.object.with(|object| self.read(object, offset, len)).map_err(from_python)?;
-        drop(inside);
+        let _alone = match self.has_read_at {
+            true => None,
+            false => Some(self.position.take(Some(&self.calls))?),
+        };
+        let bytes = self.object.with(|object| {
+            let _inside = self.calls.enter(object.py())?;
+            self.read(object, offset, len)
+        });
+        let bytes = bytes.map_err(from_python)?;
         match bytes.len() {
             read if read == len => Ok(bytes),
             read => {

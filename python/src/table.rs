@@ -4,16 +4,16 @@ use crate::capsule::{
     BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
 };
 use crate::errors::to_python;
-use crate::reentrance::{ObjectId, check_outside};
+use crate::reentrance::{ObjectCalls, Reading, Turns, begin_reading, release};
 use crate::source::named;
 use crate::work::run;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use marquetry::errors::{CancelToken, Error};
+use marquetry::errors::{CancelToken, Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// An Arrow schema.
 #[pyclass(frozen, module = "marquetry._marquetry")]
@@ -144,8 +144,8 @@ pub(crate) struct Stream {
     cancel: CancelToken,
     name: Option<String>,
     /// The file object that it is read from.
-    object: Option<ObjectId>,
-    reader: Mutex<Option<BatchReader>>,
+    object: Option<ObjectCalls>,
+    reader: Turns<Option<BatchReader>>,
 }
 
 impl Stream {
@@ -157,14 +157,34 @@ impl Stream {
         reader: BatchReader,
         cancel: CancelToken,
         name: Option<String>,
-        object: Option<ObjectId>,
+        object: Option<ObjectCalls>,
     ) -> Self {
-        Stream { schema: reader.schema(), cancel, name, object, reader: Mutex::new(Some(reader)) }
+        Stream { schema: reader.schema(), cancel, name, object, reader: Turns::new(Some(reader)) }
     }
 
-    /// Fails if it is the file's own object that calls.
-    fn check_outside(&self, py: Python<'_>) -> PyResult<()> {
-        check_outside(self.object).map_err(|error| to_python(py, &named(error, self.name.clone())))
+    /// A call that reads. Fails if it is the file's own object that calls.
+    fn begin(&self, py: Python<'_>) -> PyResult<Option<Reading>> {
+        begin_reading(self.object.as_ref()).map_err(|error| self.failed(py, error))
+    }
+
+    /// The reader, once no other call has it.
+    fn take_reader(&self) -> Result<Option<BatchReader>> {
+        Ok(self.reader.take(self.object.as_ref())?.take())
+    }
+
+    fn read(&self, had_turn: &mut bool) -> Result<Option<RecordBatch>> {
+        let object = self.object.as_ref();
+        let mut reader = self.reader.take(object)?;
+        *had_turn = true;
+        let next = reader.as_mut().and_then(Iterator::next).transpose();
+        if !matches!(next, Ok(Some(_))) {
+            release(object, reader.take());
+        }
+        Ok(next?)
+    }
+
+    fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
+        to_python(py, &named(error, self.name.clone()))
     }
 
     pub(crate) fn batch_schema(&self) -> arrow_schema::Schema {
@@ -173,13 +193,17 @@ impl Stream {
 
     /// The reader, which can be had once.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<BatchReader> {
-        self.check_outside(py)?;
-        let reader = py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let _reading = self.begin(py)?;
+        let reader = py.detach(|| self.take_reader());
+        let reader = reader.map_err(|error| self.failed(py, error))?;
         let reader =
             reader.ok_or_else(|| PyValueError::new_err("the stream was read already; make another one"))?;
-        Ok(match (&self.name, self.object) {
+        Ok(match (&self.name, &self.object) {
             (None, None) => reader,
-            (name, object) => Box::new(OfFile { reader, name: name.clone(), object }),
+            (name, object) => {
+                let schema = reader.schema();
+                Box::new(OfFile { reader: Some(reader), schema, name: name.clone(), object: object.clone() })
+            }
         })
     }
 }
@@ -202,16 +226,13 @@ impl Stream {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        self.check_outside(py)?;
+        let _reading = self.begin(py)?;
+        let mut had_turn = false;
         let next = run(py, &self.cancel, || {
-            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let next = reader.as_mut().and_then(Iterator::next).transpose().map_err(Error::from);
-            if !matches!(next, Ok(Some(_))) {
-                *reader = None;
-            }
-            next.map_err(|error| named(error, self.name.clone()))
+            self.read(&mut had_turn).map_err(|error| named(error, self.name.clone()))
         });
-        if next.is_err() {
+        // Whoever has the stream reads on.
+        if next.is_err() && had_turn {
             self.close(py)?;
         }
         Ok(next?.map(Batch))
@@ -219,10 +240,10 @@ impl Stream {
 
     /// Stops reading. What was read stays valid.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.check_outside(py)?;
+        let _reading = self.begin(py)?;
         self.cancel.cancel();
-        // Its threads may wait for the interpreter's lock.
-        py.detach(|| drop(self.reader.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        // Its threads may wait for the interpreter's lock. Who has the reader, and does not give it back, sees that it is cancelled.
+        py.detach(|| self.take_reader().map(|reader| release(self.object.as_ref(), reader))).ok();
         Ok(())
     }
 
@@ -243,17 +264,19 @@ impl Stream {
 
 /// A reader whose errors have the name of the file, whoever reads it.
 struct OfFile {
-    reader: BatchReader,
+    /// Until it is dropped.
+    reader: Option<BatchReader>,
+    schema: SchemaRef,
     name: Option<String>,
-    object: Option<ObjectId>,
+    object: Option<ObjectCalls>,
 }
 
 impl Iterator for OfFile {
-    type Item = Result<RecordBatch, ArrowError>;
+    type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = match check_outside(self.object) {
-            Ok(()) => self.reader.next()?.map_err(Error::from),
+        let next = match begin_reading(self.object.as_ref()) {
+            Ok(_reading) => self.reader.as_mut()?.next()?.map_err(Error::from),
             Err(error) => Err(error),
         };
         Some(next.map_err(|error| ArrowError::from(named(error, self.name.clone()))))
@@ -262,17 +285,23 @@ impl Iterator for OfFile {
 
 impl RecordBatchReader for OfFile {
     fn schema(&self) -> SchemaRef {
-        self.reader.schema()
+        self.schema.clone()
+    }
+}
+
+impl Drop for OfFile {
+    fn drop(&mut self) {
+        release(self.object.as_ref(), self.reader.take());
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let Ok(reader) = self.reader.get_mut() else { return };
-        if let Some(reader) = reader.take() {
+        if let Some(reader) = self.reader.get_mut().take() {
             self.cancel.cancel();
             let mut reader = Some(reader);
-            Python::try_attach(|py| py.detach(|| drop(reader.take())));
+            let object = self.object.as_ref();
+            Python::try_attach(|py| py.detach(|| release(object, reader.take())));
         }
     }
 }

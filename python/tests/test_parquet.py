@@ -18,33 +18,7 @@ import pytest
 
 import marquetry
 import marquetry.parquet as ours
-
-DAY = datetime.datetime(2020, 2, 29, 12, 30, 1, 5)
-TABLE = pa.table(
-    {
-        "i": pa.array([1, None, -3] * 100, pa.int32()),
-        "u": pa.array([1, None, 2**63] * 100, pa.uint64()),
-        "f": pa.array([1.5, float("nan"), None] * 100),
-        "s": pa.array(["a", None, "ö"] * 100),
-        "ls": pa.array(["a", None, "ö"] * 100, pa.large_string()),
-        "b": pa.array([b"a", None, b""] * 100),
-        "t": pa.array([DAY, None, DAY] * 100, pa.timestamp("us", "Europe/Berlin")),
-        "d": pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("-9.99")] * 100, pa.decimal128(9, 2)),
-        "day": pa.array([DAY.date(), None, DAY.date()] * 100),
-        "l": pa.array([[1, None], None, []] * 100),
-        "st": pa.array([{"u": 1, "v": "x"}, None, {"u": None, "v": "y"}] * 100),
-        "m": pa.array([[("k", 1)], None, []] * 100, pa.map_(pa.string(), pa.int32())),
-        "c": pa.DictionaryArray.from_arrays(pa.array([2, None, 0] * 100, pa.int32()), ["x", "y", "z"]),
-        "dur": pa.array([5, None, 7] * 100, pa.duration("ms")),
-        "fixed": pa.array([b"abc", None, b"def"] * 100, pa.binary(3)),
-        "flag": pa.array([True, None, False] * 100),
-    }
-)
-
-
-def same(left: pa.Table, right: pa.Table) -> bool:
-    return left.schema.equals(right.schema) and left.to_pylist().__repr__() == right.to_pylist().__repr__()
-
+from mixed import DAY, TABLE, same
 
 WRITERS = [
     {},
@@ -118,19 +92,6 @@ def test_wrong_filters_are_the_same_errors(tmp_path: pathlib.Path, filters: obje
         ours.read_table(path, filters=filters)
 
 
-def test_partitions(tmp_path: pathlib.Path) -> None:
-    table = pa.table({"x": range(6), "year": [2020, 2020, 2021, 2021, None, None], "k": ["a/b", "c", "a/b", "c", "a/b", None]})
-    ours.write_to_dataset(table, tmp_path / "ours", partition_cols=["year", "k"])
-    theirs.write_to_dataset(table, tmp_path / "theirs", partition_cols=["year", "k"])
-    for name in ("ours", "theirs"):
-        for filters in (None, [("year", "=", 2020)], [("k", "=", "c"), ("x", ">", 1)]):
-            expected = theirs.read_table(tmp_path / name, filters=filters)
-            read = ours.read_table(tmp_path / name, filters=filters)
-            key = lambda row: row["x"]
-            assert sorted(read.to_pylist(), key=key) == sorted(expected.to_pylist(), key=key)
-            assert read.schema.names == expected.schema.names
-
-
 def test_pandas_keeps_its_index(tmp_path: pathlib.Path) -> None:
     frame = pd.DataFrame(
         {"a": [1, 2, 3], "c": pd.Categorical(["x", "z", "x"], ["z", "y", "x"], ordered=True)},
@@ -141,14 +102,6 @@ def test_pandas_keeps_its_index(tmp_path: pathlib.Path) -> None:
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "f.parquet", engine="pyarrow"), frame, check_freq=False)
     assert ours.read_metadata(tmp_path / "f.parquet").created_by.startswith("marquetry")
     assert pa.parquet is theirs
-
-
-def test_unknown_arguments_are_errors(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(TypeError):
-        ours.read_table(tmp_path, use_legacy_dataset=True)
-    with pytest.raises(TypeError):
-        ours.write_table(TABLE, tmp_path / "x.parquet", speed=1)
-    assert not (tmp_path / "x.parquet").exists()
 
 
 def test_a_row_that_is_inserted_changes_few_pages(tmp_path: pathlib.Path) -> None:
@@ -336,14 +289,6 @@ def test_elements_have_the_names_that_pyarrow_gives_them(tmp_path: pathlib.Path)
         assert str(ours.read_schema(path).remove_metadata()) == str(theirs.read_schema(path).remove_metadata())
 
 
-def test_delete_matching_deletes_without_partitions(tmp_path):
-    for library, folder in [(ours, tmp_path / "ours"), (theirs, tmp_path / "theirs")]:
-        for name in ["a", "b"]:
-            options = dict(basename_template=name + "-{i}.parquet", existing_data_behavior="delete_matching")
-            library.write_to_dataset(pa.table({"x": [1, 2]}), folder, **options)
-        assert [path.name for path in folder.iterdir()] == ["b-0.parquet"]
-
-
 def test_filters_of_instants_with_a_zone(tmp_path):
     zone = pa.timestamp("ns", "Europe/Berlin")
     theirs.write_table(pa.table({"t": pa.array([1, 2, 3], zone)}), tmp_path / "t.parquet")
@@ -352,71 +297,14 @@ def test_filters_of_instants_with_a_zone(tmp_path):
     assert read["t"].cast(pa.int64()).to_pylist() == [2, 3]
 
 
-def test_columns_that_are_expressions_are_refused(tmp_path):
-    theirs.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
-    with pytest.raises(TypeError, match="columns are names"):
-        ours.read_table(tmp_path / "t.parquet", columns={"a": pyarrow.dataset.field("a")})
-
-
-def test_options_that_are_none_are_the_defaults(tmp_path: pathlib.Path) -> None:
-    table = pa.table({"x": ["a", "b"] * 10, "l": [[1]] * 20})
-    names = ["write_statistics", "use_dictionary", "version", "data_page_version", "write_page_index", "compression", "store_schema",
-             "use_compliant_nested_type", "use_byte_stream_split"]  # fmt: skip
-    for name in names:
-        said = []
-        for module in [theirs, ours]:
-            file = str(tmp_path / "f.parquet")
-            module.write_table(table, file, **{name: None})
-            metadata = theirs.read_metadata(file)
-            chunk = metadata.row_group(0).column(0)
-            said.append((chunk.is_stats_set, sorted(chunk.encodings), chunk.compression, chunk.has_offset_index, metadata.format_version))
-            said[-1] += tuple(column.path for column in metadata.schema)
-        assert said[0] == said[1], name
-
-
-@pytest.mark.parametrize("options", [{"coerce_timestamps": "ms"}, {"coerce_timestamps": "us"}, {"version": "2.4"}, {}])
-def test_timestamps_have_the_unit_of_the_file(tmp_path: pathlib.Path, options: dict[str, str]) -> None:
-    moments = pa.array([1_000_000, None, 2_000_000])
-    table = pa.table({"t": moments.cast(pa.timestamp("ns")), "z": moments.cast(pa.timestamp("us", "UTC")), "d": moments.cast(pa.time64("ns"))})
-    for writer in [theirs, ours]:
-        file = str(tmp_path / "f.parquet")
-        writer.write_table(table, file, **options)
-        assert ours.read_table(file).equals(theirs.read_table(file)), options
-
-
-def test_a_schema_may_leave_partitions_out(tmp_path: pathlib.Path) -> None:
-    table = pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"], "day": ["mon", "tue", "mon"]})
-    ours.write_to_dataset(table, tmp_path, partition_cols=["day"])
-    schema = table.schema.remove(2)
-    for options in [{}, {"columns": ["y"]}, {"filters": [("x", ">", 1)]}]:
-        found, expected = [module.read_table(tmp_path, schema=schema, **options) for module in [ours, theirs]]
-        assert found.equals(expected), options
-
-
-def test_no_files_are_no_rows() -> None:
-    schema = pa.schema([("a", pa.int64()), ("b", pa.string())])
-    for module in [ours, theirs]:
-        assert module.read_table([]).num_columns == 0 and module.ParquetDataset([]).files == []
-        assert module.read_table([], schema=schema).equals(schema.empty_table())
-        with pytest.raises(pa.ArrowInvalid, match="No match"):
-            module.read_table([], columns=["a"])
-
-
-def test_arguments_of_other_types_are_told(tmp_path: pathlib.Path) -> None:
+def test_dictionaries_of_views_are_restored(tmp_path: pathlib.Path) -> None:
+    """As pyarrow restores them. It cannot write such values itself, but none of them."""
     path = tmp_path / "f.parquet"
-    table = pa.table({"a": [1], "b": ["x"]})
-    for module in [ours, theirs]:
-        for sorted_by in [[(0,)], 5, module.SortingColumn(0)]:
-            with pytest.raises(ValueError, match="must be a list of `SortingColumn`"):
-                module.write_table(table, path, sorting_columns=sorted_by)
-        # A column that is not there has any level.
-        module.write_table(table, path, sorting_columns=[theirs.SortingColumn(0)], compression_level={"c": 2})
-        assert len(theirs.read_metadata(path).row_group(0).sorting_columns) == 1
-        for columns in [[0], ["a", None]]:
-            with pytest.raises(TypeError):
-                module.read_table(path, columns=columns)
-            with pytest.raises(TypeError):
-                module.read_table([path, path], columns=columns)
+    for values in (pa.string_view(), pa.binary_view(), pa.large_string()):
+        theirs.write_table(pa.table({"d": pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], values))}), path)
+        assert ours.read_table(path).equals(theirs.read_table(path)), values
+    ours.write_table(pa.table({"d": pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["a", "b"], pa.string_view()))}), path)
+    assert ours.read_table(path).equals(theirs.read_table(path)) and ours.read_table(path)["d"].to_pylist() == ["b", "a"]
 
 
 @pytest.mark.parametrize("folder", ["plain", "CRC checksum"])
@@ -440,62 +328,6 @@ def test_names_do_not_decide_what_an_error_is(tmp_path: pathlib.Path, folder: st
         assert sum(len(batch) for batch in ours.ParquetFile(path).iter_batches(200)) == 200
     except OSError as error:
         assert "thrift" not in str(error) and "nested" not in str(error)
-
-
-def test_files_whose_folder_says_no_partition_have_their_own_column(tmp_path: pathlib.Path) -> None:
-    by_year = pa.dataset.partitioning(pa.schema([("year", pa.int32()), ("k", pa.string())]), flavor="hive")
-    for number, folders in enumerate([("n=1", "n=2"), ("year=1", "n=2"), ("n=1", "year=2")]):
-        root = tmp_path / str(number)
-        for folder in folders:
-            (root / folder).mkdir(parents=True)
-            theirs.write_table(pa.table({"a": [1], "year": pa.array([9], pa.int32())}), root / folder / "f.parquet")
-        for filters in [None, [("year", "=", 9)], [("year", "=", 1)], pa.compute.field("year") > 1]:
-            found, expected = [module.read_table(root, partitioning=by_year, filters=filters) for module in [ours, theirs]]
-            assert found.equals(expected), (folders, filters)
-    assert ours.read_table(tmp_path / "0", partitioning=by_year)["year"].to_pylist() == [9, 9]
-
-
-def test_files_above_the_last_folder_have_their_own_column(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "2020").mkdir()
-    theirs.write_table(pa.table({"a": [1], "k": ["of the file"]}), tmp_path / "2020" / "f.parquet")
-    folders = pa.dataset.partitioning(pa.schema([("year", pa.int32()), ("k", pa.string())]))
-    found, expected = [module.read_table(tmp_path, partitioning=folders) for module in [ours, theirs]]
-    assert found.equals(expected) and found["k"].to_pylist() == ["of the file"]
-
-
-@pytest.mark.parametrize("flavor", [None, "hive", "filename"])
-def test_a_partitioning_without_fields_is_one_file(tmp_path: pathlib.Path, flavor: str | None) -> None:
-    table = pa.table({"a": [1, 2], "k": ["x", "y"]})
-    ours.write_to_dataset(table, tmp_path / "0", partitioning=pa.dataset.partitioning(pa.schema([]), flavor=flavor))
-    ours.write_to_dataset(table, tmp_path / "1", partitioning=[], partitioning_flavor=flavor)
-    for number in "01":
-        assert len(list((tmp_path / number).glob("*.parquet"))) == 1
-        assert theirs.read_table(tmp_path / number).equals(table)
-
-
-def test_a_flavor_is_for_names_of_columns(tmp_path: pathlib.Path) -> None:
-    table = pa.table({"a": [1], "k": ["x"]})
-    of_k = pa.dataset.partitioning(pa.schema([("k", pa.string())]))
-    for options in [
-        {"partition_cols": ["k"], "partitioning_flavor": "filename"},
-        {"partitioning": of_k, "partitioning_flavor": "hive"},
-        {"partitioning": ["k"], "partitioning_flavor": "none"},
-        {"partitioning": pa.dataset.HivePartitioning.discover()},
-        {"partitioning": "hive"},
-    ]:
-        for module in [ours, theirs]:
-            with pytest.raises(ValueError):
-                module.write_to_dataset(table, tmp_path / "t", **options)
-    ours.write_to_dataset(table, tmp_path / "t", partitioning=["k"], partitioning_flavor="filename")
-    assert [file.name[:2] for file in (tmp_path / "t").iterdir()] == ["x_"]
-
-
-@pytest.mark.parametrize("rows", ["frame", "batch", "reader", "batches"])
-def test_datasets_are_written_of_anything(tmp_path: pathlib.Path, rows: str) -> None:
-    table = pa.table({"x": [1, 2], "day": ["mon", "tue"]})
-    given = {"frame": table.to_pandas, "batch": lambda: table.to_batches()[0], "reader": table.to_reader, "batches": table.to_batches}[rows]()
-    ours.write_to_dataset(given, tmp_path, partition_cols=["day"])
-    assert sorted(ours.read_table(tmp_path).column("x").to_pylist()) == [1, 2]
 
 
 def test_threads_that_come_too_early_do_not_lose_the_file(tmp_path: pathlib.Path) -> None:
@@ -563,3 +395,27 @@ def test_read_column_counts_fields_of_the_root() -> None:
         assert ours.ParquetFile(io.BytesIO(data)).reader.read_column(i).equals(wanted)
     with pytest.raises(pa.ArrowInvalid, match="Column index out of bounds"):
         ours.ParquetFile(io.BytesIO(data)).reader.read_column(5)
+
+
+def times_open(path: pathlib.Path) -> int:
+    """How often this process has the file open."""
+    return sum(os.path.realpath(f"/proc/self/fd/{number}") == str(path) for number in os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no list of open files")
+def test_a_file_that_is_closed_is_let_go_of(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "f.parquet"
+    table = pa.table({"a": [1], "s": [{"x": "y"}]}, metadata={"k": "v"})
+    theirs.write_table(table, path)
+    files = [ours.ParquetFile(path) for _ in range(10)]
+    assert times_open(path) == 10
+    for file in files:
+        file.close()
+        file.close()
+    assert times_open(path) == 0
+    path.unlink()
+    # What it says is known.
+    assert files[0].schema_arrow.equals(table.schema, check_metadata=True) and files[0].metadata.num_rows == 1
+    assert files[0].schema.names == ["a", "x"] and files[0].num_row_groups == 1 and files[0].closed
+    with pytest.raises(ValueError, match="closed"):
+        files[0].read()

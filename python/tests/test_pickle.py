@@ -1,13 +1,16 @@
 """Tables are pickled, and copied."""
 
 import copy
+import io
 import pickle
 import sys
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import marquetry
+import marquetry.parquet as ours
 
 TABLES = {
     "plain": pa.table({"a": [1, None], "s": ["x", "y"], "l": [[1], None]}),
@@ -45,3 +48,29 @@ def test_without_pyarrow_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(TypeError, match="pickled by pyarrow"):
         pickle.dumps(table)
+
+
+def test_what_was_pickled_is_equal() -> None:
+    for module in (pq, ours):
+        out = io.BytesIO()
+        module.write_table(pa.table({"a": [1, 2]}), out)
+        metadata = ours.read_metadata(pa.py_buffer(out.getvalue()))
+        other = pickle.loads(pickle.dumps(metadata))
+        assert other == metadata and copy.copy(metadata) == metadata and other.schema == metadata.schema
+        module.write_table(pa.table({"a": [1, 3]}), out)
+        assert ours.read_metadata(pa.py_buffer(out.getvalue())) != metadata
+
+
+def test_a_buffer_that_may_change_is_copied() -> None:
+    out = io.BytesIO()
+    marquetry.write(pa.table({"a": range(1000)}), out)
+    for make in (bytearray, lambda contents: memoryview(bytearray(contents))):
+        buffer = make(out.getvalue())
+        file = marquetry.open(buffer)
+        buffer[:] = bytes(len(buffer))
+        assert len(file.read()) == 1000 and len(pickle.loads(pickle.dumps(file)).read()) == 1000
+    # Nor is it held.
+    buffer = bytearray(out.getvalue())
+    file = marquetry.open(memoryview(buffer))
+    buffer.extend(b"more")
+    assert len(file.read()) == 1000

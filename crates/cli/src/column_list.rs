@@ -1,4 +1,9 @@
-//! Lists of columns in arguments: names with commas between them.
+//! Columns in arguments: lists of names with commas between them, and the column that a name means.
+
+use arrow_schema::Schema;
+use marquetry::errors::Error;
+use marquetry_base::{quote_name, unquote};
+use marquetry_core::schema::no_such_column;
 
 /// The columns of a list. A comma in parentheses or brackets, as in `payload:price::decimal(9, 2)`, or in double quotes, is part of a
 /// name.
@@ -34,9 +39,41 @@ pub(crate) fn all_columns(lists: Option<&Vec<ColumnList>>) -> Option<Vec<String>
     Some(lists?.iter().flat_map(|list| list.0.iter().cloned()).collect())
 }
 
+/// The place of the column that an option means: by its name, which may stand in double quotes.
+///
+/// Fails if no column has it, and if several do: any of them would be the wrong one for somebody.
+pub(crate) fn place_of(name: &str, schema: &Schema, option: &str) -> Result<usize, Error> {
+    let places = |name: &str| {
+        let fields = schema.fields().iter().enumerate();
+        fields.filter(|(_, field)| field.name() == name).map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    let mut found = places(name);
+    if found.is_empty()
+        && let Some((inside, "")) = unquote(name, '"')
+    {
+        found = places(&inside);
+    }
+    match found[..] {
+        [] => Err(no_such_column(name, schema.fields().iter().map(|field| field.name().as_str()))
+            .with_context(option)),
+        [place] => Ok(place),
+        [_, ..] => Err(several_columns(name).with_context(option)),
+    }
+}
+
+/// The error for a name that several columns have, where one is meant.
+#[cold]
+pub(crate) fn several_columns(name: &str) -> Error {
+    Error::argument(format!(
+        "several columns are called {}: which one is meant cannot be told; whoever writes the file can call them differently",
+        quote_name(name)
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_schema::{DataType, Field};
 
     #[test]
     fn commas_in_types_and_quotes_are_parts_of_names() {
@@ -53,5 +90,21 @@ mod tests {
         ] {
             assert_eq!(column_list(text).unwrap().0, names, "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_of_several_columns_means_none() {
+        let fields = ["a", "b", "a", "", "\"b\"", "c\"d"].map(|name| Field::new(name, DataType::Int32, true));
+        let schema = Schema::new(fields.to_vec());
+        let place = |name: &str| place_of(name, &schema, "--change-type").map_err(|error| error.to_string());
+        for (name, at) in
+            [("b", 1), ("", 3), ("\"\"", 3), ("\"b\"", 4), ("\"\"\"b\"\"\"", 4), ("\"c\"\"d\"", 5)]
+        {
+            assert_eq!(place(name), Ok(at), "{name}");
+        }
+        for name in ["a", "\"a\""] {
+            assert!(place(name).unwrap_err().contains("--change-type: several columns are called"), "{name}");
+        }
+        assert!(place("B").unwrap_err().contains("--change-type: no column B; did you mean b"));
     }
 }

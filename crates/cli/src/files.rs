@@ -43,7 +43,7 @@ impl Files {
 
     /// The same; what is to become of a pattern without files, or of a directory, is up to `failed`.
     pub(crate) fn expanded_or(&self, mut failed: impl FnMut(&Path, Failure)) -> Vec<PathBuf> {
-        let mut expanded = expanded(&self.files, &mut failed);
+        let mut expanded = expanded(&self.files, matches, &mut failed);
         expanded.retain(|path| {
             let is_directory = !remote::is_url(path) && !standard_input::is_meant(path) && path.is_dir();
             if is_directory {
@@ -56,7 +56,9 @@ impl Files {
 
     /// As [`expanded`](Self::expanded), of a command that has a meaning for directories.
     pub(crate) fn with_directories(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
-        expanded(&self.files, &mut |given, failure| outcome.report(Some(given), &failure))
+        expanded(&self.files, matches_or_directories, &mut |given, failure| {
+            outcome.report(Some(given), &failure);
+        })
     }
 }
 
@@ -70,7 +72,11 @@ fn directory(path: &Path) -> Failure {
     Failure::Check(format!("is a directory, not a file: {instead}"))
 }
 
-fn expanded(files: &[PathBuf], failed: &mut impl FnMut(&Path, Failure)) -> Vec<PathBuf> {
+fn expanded(
+    files: &[PathBuf],
+    matches: impl Fn(&Path) -> Result<Vec<PathBuf>, Failure>,
+    failed: &mut impl FnMut(&Path, Failure),
+) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for file in files {
         if !is_pattern(file) {
@@ -101,22 +107,49 @@ fn is_pattern(file: &Path) -> bool {
     dataset::is_pattern(file)
 }
 
+/// The files that a pattern fits.
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let matched: Vec<PathBuf> = match remote::is_url(pattern) {
-        true => remote::files(pattern)?,
-        false => {
-            // What cannot be looked into may have files that are meant.
-            let paths = dataset::expand_pattern(pattern).map_err(|error| match error.kind() {
-                ErrorKind::Argument => Failure::Usage(error.message().to_owned()),
-                _ => Failure::Check(format!("cannot look for files: {error}")),
-            })?;
-            paths.into_iter().filter(|path| !path.is_dir()).collect()
-        }
-    };
-    match matched.is_empty() {
-        true => Err(Failure::Check("no file has such a name".to_owned())),
-        false => Ok(matched),
+    let (files, directories) = found(pattern)?;
+    match (files.is_empty(), directories.is_empty()) {
+        (false, _) => Ok(files),
+        (true, true) => Err(nothing()),
+        (true, false) => Err(Failure::Check(
+            "only directories have such a name: a pattern that ends in /**/*.parquet has the files in them"
+                .to_owned(),
+        )),
     }
+}
+
+/// The same; if it fits directories alone, these, but for those that are in others.
+fn matches_or_directories(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let (files, mut directories) = found(pattern)?;
+    if !files.is_empty() {
+        return Ok(files);
+    }
+    // What is in a directory comes behind it.
+    directories.dedup_by(|path, before| path.starts_with(before));
+    match directories.is_empty() {
+        true => Err(nothing()),
+        false => Ok(directories),
+    }
+}
+
+fn nothing() -> Failure {
+    Failure::Check("no file has such a name".to_owned())
+}
+
+/// The files that a pattern fits, and the directories, both sorted.
+fn found(pattern: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    if remote::is_url(pattern) {
+        return Ok((remote::files(pattern)?, Vec::new()));
+    }
+    // What cannot be looked into may have files that are meant.
+    let paths = dataset::expand_pattern(pattern).map_err(|error| match error.kind() {
+        ErrorKind::Argument => Failure::Usage(error.message().to_owned()),
+        _ => Failure::Check(format!("cannot look for files: {error}")),
+    })?;
+    let (directories, files) = paths.into_iter().partition(|path| path.is_dir());
+    Ok((files, directories))
 }
 
 impl InputTables {

@@ -8,6 +8,7 @@
 //! csv jsonl geojson arrow parquet   one format each
 //! chunks       text in pieces that several threads parse
 //! project      some columns, some rows
+//! chosen_fields  columns and parts of columns by their names
 //! without_effect  options that the format of the input has no use for
 //! zstd_text    text in Zstandard frames
 //! wide_keys    dictionaries whose keys count the values of several
@@ -19,6 +20,7 @@
 mod arrow;
 mod bad_input;
 mod byte_stream;
+mod chosen_fields;
 mod chunks;
 mod csv;
 mod decoded;

@@ -21,7 +21,7 @@
 //! convert   rows into Parquet, Arrow, CSV and JSON Lines files
 //! rewrite   Parquet files out of Parquet files, copied where they can be
 //! leaf_sizes  the columns of Parquet that an Arrow type becomes, and what an array holds for each
-//! column_list  lists of columns in arguments
+//! column_list  columns in arguments
 //! geo_labels  columns that only the metadata of GeoParquet says are geometries
 //! shred_plan  how the columns of VARIANT of one table are shredded
 //! resolve   columns of FILE as the bytes that their values refer to

@@ -30,6 +30,7 @@ pub mod truncate;
 pub use bloom::{BloomFilter, BloomFilterHead};
 pub use chunk_statistics::statistics;
 pub use column_index::{ColumnIndexBuilder, PageStatistics, boundary_order};
+pub(crate) use contradictions::may_count_suffixes;
 pub use contradictions::{
     AxisRange, WrongBound, counts_suffixes, exceeded_axis, inexact_bounds, wrong_boundary_order,
     wrong_bounds, wrong_byte_count, wrong_page_counts, wrong_sizes,

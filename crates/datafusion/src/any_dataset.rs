@@ -47,6 +47,14 @@ impl AnyDataset {
         })
     }
 
+    /// Read as these columns.
+    pub(crate) fn with_schema(self, schema: &SchemaRef) -> Result<Self> {
+        Ok(match self {
+            AnyDataset::Blocking(dataset) => AnyDataset::Blocking(with_schema(dataset, schema)?),
+            AnyDataset::Async(dataset) => AnyDataset::Async(with_schema(dataset, schema)?),
+        })
+    }
+
     pub(crate) fn batch_size(self, rows: usize) -> Self {
         match self {
             AnyDataset::Blocking(dataset) => AnyDataset::Blocking(dataset.batch_size(rows)),
@@ -67,6 +75,13 @@ impl AnyDataset {
             AnyDataset::Async(dataset) => dataset.files().len(),
         }
     }
+}
+
+fn with_schema<S: ?Sized>(dataset: Dataset<S>, schema: &SchemaRef) -> Result<Dataset<S>> {
+    let Some(evolution) = dataset.evolution().cloned() else {
+        return internal_err!("the dataset is not evolved");
+    };
+    Ok(dataset.evolve(evolution.with_schema(schema.clone())))
 }
 
 fn filtered<S: ?Sized>(

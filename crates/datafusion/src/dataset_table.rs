@@ -21,7 +21,9 @@ use futures::future::BoxFuture;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::Dataset;
 use marquetry_core::predicate::Predicate;
+use std::fmt;
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
 /// A table of a [`Dataset`]: of files anywhere that a [`Source`](marquetry_core::source::Source) can be made for, with its partitions
 /// and its schema, evolved or united.
@@ -60,9 +62,39 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug)]
 pub struct DatasetTable {
-    dataset: AnyDataset,
     schema: SchemaRef,
+    known: Known,
+    anew: Option<Anew>,
+}
+
+/// Files, and how many rows they have, if that is known.
+#[derive(Debug, Clone)]
+struct Known {
+    dataset: AnyDataset,
     rows: Option<u64>,
+}
+
+/// What looks for other files.
+#[derive(Clone)]
+struct Anew {
+    list: Arc<dyn Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync>,
+    newest: Arc<Mutex<Known>>,
+}
+
+impl Anew {
+    async fn known(&self, schema: &SchemaRef) -> Result<Known> {
+        let mut newest = self.newest.lock().await;
+        if let Some(table) = (self.list)().await? {
+            *newest = Known { dataset: table.known.dataset.with_schema(schema)?, rows: table.known.rows };
+        }
+        Ok(newest.clone())
+    }
+}
+
+impl fmt::Debug for Anew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Anew").finish_non_exhaustive()
+    }
 }
 
 impl DatasetTable {
@@ -72,7 +104,7 @@ impl DatasetTable {
         let whole = evolved(&dataset, dataset.split(1).map_err(of)?)?;
         let schema = whole.schema().map_err(of)?;
         let rows = whole.exact_num_rows().map_err(of)?;
-        Ok(DatasetTable { dataset: AnyDataset::Blocking(whole), schema, rows })
+        Ok(DatasetTable::new(AnyDataset::Blocking(whole), schema, rows))
     }
 
     /// The same, of files whose bytes come late: those of a store, for example, which [`dataset_in_store`] finds.
@@ -82,7 +114,23 @@ impl DatasetTable {
         let whole = evolved(&dataset, dataset.split(1).await.map_err(of)?)?;
         let schema = whole.schema().await.map_err(of)?;
         let rows = whole.exact_num_rows().await.map_err(of)?;
-        Ok(DatasetTable { dataset: AnyDataset::Async(whole), schema, rows })
+        Ok(DatasetTable::new(AnyDataset::Async(whole), schema, rows))
+    }
+
+    fn new(dataset: AnyDataset, schema: SchemaRef, rows: Option<u64>) -> Self {
+        DatasetTable { schema, known: Known { dataset, rows }, anew: None }
+    }
+
+    /// Has each query ask `list` whether there are other files by now: for a table that outlives them. It gives the table of those that
+    /// there are, or `None` where they are those that it gave last, or that this table was made of. The columns stay those of this table;
+    /// a column that the files have no more is null.
+    #[must_use]
+    pub fn listed_anew(
+        self,
+        list: impl Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync + 'static,
+    ) -> Self {
+        let newest = Arc::new(Mutex::new(self.known.clone()));
+        DatasetTable { anew: Some(Anew { list: Arc::new(list), newest }), ..self }
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {
@@ -144,13 +192,17 @@ impl TableProvider for DatasetTable {
         let columns = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let (predicates, is_exact) = self.predicates(filters);
         let limit = limit.filter(|_| is_exact);
-        let rows = self.rows.filter(|_| predicates.is_empty() && limit.is_none());
-        let dataset = self.dataset.filtered(&self.schema, &columns, predicates);
-        let dataset = dataset.map(|dataset| dataset.batch_size(state.config().batch_size()));
+        let (known, anew, table) = (self.known.clone(), self.anew.clone(), self.schema.clone());
         let schema = self.schema.project(&columns);
-        let partitions = state.config().target_partitions();
+        let (partitions, batch_size) = (state.config().target_partitions(), state.config().batch_size());
         async move {
-            let parts = dataset?.split(partitions).await?;
+            let Known { dataset, rows } = match anew {
+                Some(anew) => anew.known(&table).await?,
+                None => known,
+            };
+            let rows = rows.filter(|_| predicates.is_empty() && limit.is_none());
+            let dataset = dataset.filtered(&table, &columns, predicates)?.batch_size(batch_size);
+            let parts = dataset.split(partitions).await?;
             let parts = parts.into_iter().map(|part| match limit {
                 Some(limit) => part.limit(limit),
                 None => part,
@@ -181,7 +233,8 @@ impl TableProvider for DatasetTable {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        let rows = usize::try_from(self.rows?).ok()?;
+        let known = self.known.rows.filter(|_| self.anew.is_none());
+        let rows = usize::try_from(known?).ok()?;
         Some(Statistics::new_unknown(&self.schema).with_num_rows(Precision::Exact(rows)))
     }
 }

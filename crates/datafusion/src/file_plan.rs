@@ -5,6 +5,7 @@ use crate::error::of_file;
 use crate::filter::{Filter, has_dynamic_filter};
 use crate::output::Output;
 use crate::predicate::Translator;
+use crate::row_order::RowOrder;
 use crate::schema::read_schema;
 use crate::simplify::simplified;
 use crate::variant_paths::PathColumns;
@@ -16,7 +17,7 @@ use bytes::Bytes;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, conjunction};
+use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, prunable_predicate};
@@ -44,7 +45,7 @@ pub(crate) struct FilePlan {
     residual: Option<Arc<dyn PhysicalExpr>>,
     projection: ProjectionExprs,
     /// Orders that the rows have to have.
-    pub(crate) orders: Vec<Vec<PhysicalSortExpr>>,
+    pub(crate) orders: Vec<RowOrder>,
     output_schema: SchemaRef,
     /// What the file is read as, and behind that the paths.
     read_as: SchemaRef,
@@ -82,11 +83,8 @@ impl FilePlan {
         let adapt = |expr: Arc<dyn PhysicalExpr>| simplified(adapter.rewrite(expr)?, &read_as);
         let projection = projection.try_map_exprs(adapt)?;
         let filters = filters.into_iter().map(|filter| Ok(Filter { expr: adapt(filter.expr)?, ..filter }));
-        let adapt_keys = |keys: Vec<PhysicalSortExpr>| {
-            let keys = keys.into_iter().map(|key| Ok(PhysicalSortExpr::new(adapt(key.expr)?, key.options)));
-            keys.collect::<Result<Vec<_>>>()
-        };
-        let orders = wanted.orders.into_iter().map(adapt_keys).collect::<Result<Vec<_>>>()?;
+        let orders = wanted.orders.into_iter().map(|order| order.try_map_keys(adapt));
+        let orders = orders.collect::<Result<Vec<_>>>()?;
         let filters = filters.collect::<Result<Vec<_>>>()?;
         let (mut fixed, mut dynamic, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         for Filter { expr, is_ours } in &filters {
@@ -105,7 +103,7 @@ impl FilePlan {
             dynamic.clear();
         }
         let is_all_ours = filters.iter().all(|filter| filter.is_ours) && residual.is_empty();
-        let keys = || orders.iter().flatten().map(|key: &PhysicalSortExpr| &key.expr);
+        let keys = || orders.iter().flat_map(RowOrder::keys);
         let read = || projection.iter().map(|projected| &projected.expr).chain(&residual).chain(keys());
         let mut columns = match is_restored {
             true => {

@@ -2,6 +2,7 @@
 
 use crate::error::{of, refused};
 use crate::extension_types::{with_shared_types, with_types_alone};
+use crate::file_sequence::bounded_orders;
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
 use crate::output_options::OutputOptions;
@@ -166,7 +167,10 @@ impl FileFormat for MarquetryFormat {
         self.options.reader_options()?.with_virtual_columns(virtual_columns).map_err(of)?;
         let source: Arc<dyn FileSource> =
             Arc::new(source.with_session(SessionParts::of(state.runtime_env())));
-        Ok(DataSourceExec::from_data_source(FileScanConfigBuilder::from(conf).with_source(source).build()))
+        let orders = bounded_orders(&conf);
+        let preserves_order = conf.preserve_order && (conf.output_ordering.is_empty() || !orders.is_empty());
+        let scan = FileScanConfigBuilder::from(conf).with_source(source).with_output_ordering(orders);
+        Ok(DataSourceExec::from_data_source(scan.with_preserve_order(preserves_order).build()))
     }
 
     async fn create_writer_physical_plan(

@@ -134,6 +134,7 @@ mod error;
 mod extension_types;
 mod factory;
 mod file_plan;
+mod file_sequence;
 mod filter;
 mod footer_cache;
 mod format;

@@ -4,6 +4,7 @@ use crate::file_plan::FilePlan;
 use crate::filter::Filter;
 use crate::metrics::ScanMetrics;
 use crate::pieces::pieces;
+use crate::row_order::RowOrder;
 use crate::scan::Scan;
 use crate::scan_spec::ScanSpec;
 use crate::store_file::StoreFile;
@@ -13,7 +14,7 @@ use datafusion::common::ScalarValue;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileOpenFuture, FileOpener, FileScanConfig};
 use datafusion::error::Result;
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr, conjunction};
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, conjunction};
 use datafusion::physical_expr_adapter::rewrite::rewrite_input_file_name_in_projection;
 use datafusion::physical_expr_adapter::{
     DefaultPhysicalExprAdapterFactory, PhysicalExprAdapterFactory, replace_columns_with_literals,
@@ -32,7 +33,9 @@ pub(crate) struct Opener {
     spec: ScanSpec,
     store: Arc<dyn ObjectStore>,
     limit: Option<usize>,
-    orders: Vec<LexOrdering>,
+    /// Orders that the rows have to have; those of a file behind those of the file before, if it is read behind it.
+    orders: Vec<RowOrder>,
+    is_in_sequence: bool,
     adapters: Arc<dyn PhysicalExprAdapterFactory>,
     reader_options: ArrowReaderOptions,
     output_schema: SchemaRef,
@@ -45,6 +48,7 @@ impl Opener {
         store: Arc<dyn ObjectStore>,
         config: &FileScanConfig,
         partition: usize,
+        orders: Vec<LexOrdering>,
     ) -> Result<Self> {
         let adapters = config.expr_adapter_factory.clone();
         Ok(Opener {
@@ -55,7 +59,9 @@ impl Opener {
             spec: spec.clone(),
             store,
             limit: config.limit,
-            orders: config.output_ordering.clone(),
+            orders: orders.into_iter().map(|order| RowOrder::new(order.into())).collect(),
+            // Else partitions take files from each other.
+            is_in_sequence: config.preserve_order,
         })
     }
 
@@ -67,11 +73,10 @@ impl Opener {
             columns.map(|field| field.name().clone()).zip(file.partition_values.iter().cloned()).collect();
         let in_file = |expr: Arc<dyn PhysicalExpr>| replace_columns_with_literals(expr, &values);
         let projection = spec.projection.clone().try_map_exprs(in_file)?;
-        let keys = |keys: &LexOrdering| {
-            let keys =
-                keys.iter().map(|key| Ok(PhysicalSortExpr::new(in_file(key.expr.clone())?, key.options)));
-            keys.collect::<Result<Vec<_>>>()
-        };
+        let orders = self.orders.iter().map(|order| {
+            let order = if self.is_in_sequence { order.clone() } else { order.anew() };
+            order.try_map_keys(in_file)
+        });
         let name = file.object_meta.location.to_string();
         let filters = spec.filters.iter().map(|filter| {
             let expr = in_file(filter.expr.clone())?;
@@ -83,7 +88,7 @@ impl Opener {
         Ok(Wanted {
             projection: rewrite_input_file_name_in_projection(projection, &name)?,
             filters: filters.collect::<Result<Vec<_>>>()?,
-            orders: self.orders.iter().map(keys).collect::<Result<Vec<_>>>()?,
+            orders: orders.collect::<Result<Vec<_>>>()?,
             output_schema: self.output_schema.clone(),
             batch_size: spec.batch_size,
             limit: self.limit,

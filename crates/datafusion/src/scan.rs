@@ -52,7 +52,7 @@ impl Scan {
     ) -> Self {
         let watched = plan.dynamic().map(|dynamic| DynamicFilterTracking::classify(&dynamic));
         let left = plan.limit.unwrap_or(usize::MAX);
-        let orders = std::mem::take(&mut plan.orders).into_iter().map(RowOrder::new).collect();
+        let orders = std::mem::take(&mut plan.orders);
         Scan { plan, file, pieces: pieces.into(), open: None, orders, pruner, watched, metrics, left }
     }
 

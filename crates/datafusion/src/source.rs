@@ -1,5 +1,6 @@
 //! What reads the files of a table: which columns, which rows, in which parts.
 
+use crate::file_sequence::orders_of_partition;
 use crate::filter::{Filter, has_dynamic_filter};
 use crate::opener::Opener;
 use crate::options::FormatOptions;
@@ -74,6 +75,11 @@ impl MarquetrySource {
     }
 }
 
+/// Gives all columns of a table: for what is said of the table, whatever a query reads.
+pub(crate) fn all_columns(table_schema: TableSchema) -> Arc<dyn FileSource> {
+    Arc::new(MarquetrySource::new(table_schema, Arc::default()))
+}
+
 impl FileSource for MarquetrySource {
     fn create_file_opener(
         &self,
@@ -81,7 +87,9 @@ impl FileSource for MarquetrySource {
         base_config: &FileScanConfig,
         partition: usize,
     ) -> Result<Arc<dyn FileOpener>> {
-        Ok(Arc::new(Opener::new(&self.spec, object_store, base_config, partition)?))
+        let all = all_columns(self.spec.table_schema.clone());
+        let orders = orders_of_partition(base_config, &all, partition)?;
+        Ok(Arc::new(Opener::new(&self.spec, object_store, base_config, partition, orders)?))
     }
 
     fn table_schema(&self) -> &TableSchema {

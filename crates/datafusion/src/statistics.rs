@@ -76,6 +76,10 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
     if found.min_value.get_value().is_some_and(is_least) {
         found.min_value = Precision::Absent;
     }
+    if value_type(wanted).is_floating() {
+        found.min_value = wider(&found.min_value, f32::next_down, f64::next_down);
+        found.max_value = wider(&found.max_value, f32::next_up, f64::next_up);
+    }
     // A bound of a dictionary is one of its values. Beside one that is not known, DataFusion takes a null of the dictionary's own
     // type, and finds that the two differ.
     let is_known = |bound: &Precision<ScalarValue>| bound.get_value().is_some();
@@ -83,6 +87,25 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
         (found.min_value, found.max_value) = (Precision::Absent, Precision::Absent);
     }
     Some(found)
+}
+
+/// A bound of floats, moved beyond all values by a step. Where a condition leaves one value between bounds, DataFusion takes the column
+/// to have no other; but NaN is left by `<` or by `>`, too, and no bounds tell of it. Of both zeros a bound has one.
+fn wider(
+    bound: &Precision<ScalarValue>,
+    of_float: fn(f32) -> f32,
+    of_double: fn(f64) -> f64,
+) -> Precision<ScalarValue> {
+    use ScalarValue::{Float32, Float64};
+    match bound.get_value() {
+        Some(Float32(Some(value))) if value.is_finite() => {
+            Precision::Inexact(Float32(Some(of_float(*value))))
+        }
+        Some(Float64(Some(value))) if value.is_finite() => {
+            Precision::Inexact(Float64(Some(of_double(*value))))
+        }
+        _ => Precision::Absent,
+    }
 }
 
 /// Whether it is the least integer of its type. It rules nothing out, and DataFusion's arithmetic of bounds fails at `-x`, which is

@@ -2,9 +2,10 @@
 //!
 //! A declared order is checked row by row, which takes the columns of its keys, and fails a query of a file that breaks it; and
 //! partitions that have an order share no work. So a plan that would do the same in any order has none, and others have the keys that
-//! they read.
+//! they read, and of these no more than the bounds of the files allow for.
 
-use crate::source::MarquetrySource;
+use crate::file_sequence::attainable;
+use crate::source::{MarquetrySource, all_columns};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder};
@@ -61,7 +62,8 @@ fn is_same_in_any_order(node: &Arc<dyn ExecutionPlan>) -> bool {
     is_such && node.required_input_ordering().iter().all(Option::is_none)
 }
 
-/// The scan with the orders of which it reads the first keys, if the plan asks for any. Here a scan still reads what a sort is by.
+/// The scan with the orders of which it reads the first keys, and can have them, if the plan asks for any. Here a scan still reads what a
+/// sort is by.
 fn with_used_orders(node: Arc<dyn ExecutionPlan>, asks: bool) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let scan = node.downcast_ref::<DataSourceExec>();
     let scan = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
@@ -74,8 +76,10 @@ fn with_used_orders(node: Arc<dyn ExecutionPlan>, asks: bool) -> Result<Transfor
         collect_columns(&key.expr).iter().all(|column| read.column_with_name(column.name()).is_some())
     };
     let orders = scan.output_ordering.iter().filter(|_| asks);
-    let orders: Vec<LexOrdering> =
-        orders.filter_map(|order| LexOrdering::new(order.iter().take_while(is_read).cloned())).collect();
+    let orders = orders.filter_map(|order| LexOrdering::new(order.iter().take_while(is_read).cloned()));
+    let all = all_columns(scan.file_source().table_schema().clone());
+    let orders = orders.map(|order| attainable(scan, &all, &order)).filter_map(Result::transpose);
+    let orders = orders.collect::<Result<Vec<_>>>()?;
     let has_order = !orders.is_empty();
     let scan = FileScanConfigBuilder::from(scan.clone()).with_output_ordering(orders);
     let scan = scan.with_preserve_order(has_order).build();

@@ -1,8 +1,8 @@
 //! What a query wants of one file.
 
 use crate::filter::Filter;
+use crate::row_order::RowOrder;
 use arrow_schema::SchemaRef;
-use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_expr::projection::ProjectionExprs;
 
 /// What a query wants of a file, with the file's partition values in it.
@@ -10,7 +10,7 @@ pub(crate) struct Wanted {
     pub(crate) projection: ProjectionExprs,
     pub(crate) filters: Vec<Filter>,
     /// Orders that the rows have to have.
-    pub(crate) orders: Vec<Vec<PhysicalSortExpr>>,
+    pub(crate) orders: Vec<RowOrder>,
     pub(crate) output_schema: SchemaRef,
     pub(crate) batch_size: usize,
     pub(crate) limit: Option<usize>,

@@ -10,6 +10,8 @@ pub(crate) enum BesidePages {
     Statistics,
     /// Sizes and histograms of levels in the footer.
     SizeStatistics,
+    /// The bytes of strings, which the writer counts in its own way and is known for by its name. Copying leaves them out.
+    ByteCounts,
     /// How many pages there are of each kind and encoding.
     EncodingStats,
     /// The box around geometries, and their kinds.
@@ -30,10 +32,11 @@ impl BesidePages {
         match self {
             BesidePages::Statistics => ("the statistics", "are left out"),
             BesidePages::SizeStatistics => ("the size statistics", "are left out"),
+            BesidePages::ByteCounts => ("the counts of the bytes of strings", "are left out"),
             BesidePages::EncodingStats => ("the counts of pages by encoding", "are left out"),
             BesidePages::GeospatialStatistics => ("the geospatial statistics", "are left out"),
             BesidePages::PageStatistics => ("the statistics in headers of pages", "are left out"),
-            BesidePages::PageCounts => ("the counts in headers of pages", "stay as they are"),
+            BesidePages::PageCounts => ("the counts in headers of pages", "are made again"),
             BesidePages::ColumnIndex => ("the column index", "is left out"),
             BesidePages::OffsetIndex => ("the offset index", "is made again"),
             BesidePages::BloomFilter => ("the bloom filter", "is left out"),
@@ -49,7 +52,10 @@ impl BesidePages {
             BesidePages::GeospatialStatistics => chunk.metadata.geospatial_statistics = None,
             BesidePages::ColumnIndex => chunk.column_index = None,
             BesidePages::BloomFilter => chunk.bloom_filter = None,
-            BesidePages::PageStatistics | BesidePages::PageCounts | BesidePages::OffsetIndex => {}
+            BesidePages::ByteCounts
+            | BesidePages::PageStatistics
+            | BesidePages::PageCounts
+            | BesidePages::OffsetIndex => {}
         }
     }
 }
@@ -72,7 +78,9 @@ impl Contradiction {
             _ if self.what == BesidePages::EncodingStats => {
                 ("; an encoding in a page's header may be what is wrong: it is in no checksum", false)
             }
-            _ if self.what == BesidePages::PageCounts => ("; readers may rely on them", false),
+            _ if self.what == BesidePages::PageCounts => {
+                ("; num_values beside them may be what is wrong: it is in no checksum", false)
+            }
             (true, true, _) => ("; the values have right checksums", true),
             (true, false, true) => ("; the values may be what is wrong: they have no checksums", false),
             (true, false, false) => {

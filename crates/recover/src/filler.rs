@@ -2,8 +2,12 @@
 //! alignment. Where there is nothing else between two pages, none is lost.
 
 use crate::window::Window;
+use marquetry_base::ByteCursor;
 use marquetry_core::checkpoint::{APPEND_MAGIC, CHECKPOINT_FRAME_LEN, CHECKPOINT_MAGIC, MARKER_LEN, marker};
-use marquetry_format::{BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, Reader};
+use marquetry_format::{
+    BloomFilterHeader, ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, Reader, SchemaElement,
+    ThriftString,
+};
 use std::ops::Range;
 
 /// Bytes between pages. Later variants are better evidence of where row groups end.
@@ -105,6 +109,47 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     })
 }
 
+/// The column that the metadata of a chunk between pages names.
+pub(crate) fn chunk_path(window: &mut Window, gap: Range<u64>) -> Option<Vec<ThriftString>> {
+    let mut at = gap.start;
+    while at < gap.end {
+        let (filler, len) = filler(window, at)?;
+        if filler == Filler::ChunkMetadata {
+            let bytes = window.at(at, MAX_LEN).ok()?;
+            let whole = || ColumnChunk::read(&mut Reader::new(&bytes)).ok()?.meta_data;
+            let meta = ColumnMetaData::read(&mut Reader::new(&bytes)).ok();
+            let path = meta.filter(|meta| !meta.encodings.is_empty()).or_else(whole)?.path_in_schema;
+            return (!path.is_empty()).then_some(path);
+        }
+        at += len;
+    }
+    None
+}
+
+/// What the first bytes of a footer tell of its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FooterHead {
+    /// Elements of the schema, its root among them.
+    pub(crate) elements: usize,
+    /// Fields of the root, if the root is there.
+    pub(crate) fields: Option<usize>,
+}
+
+/// The head of the footer that begins at a position, cut off as it may be; `None` if none does.
+pub(crate) fn footer_head(window: &mut Window, at: u64) -> Option<FooterHead> {
+    let bytes = window.at(at, MAX_FOOTER_HEAD).ok().filter(|bytes| is_footer_head(bytes))?;
+    let mut rest = ByteCursor::new(bytes.get(4..)?);
+    let elements = match bytes[3] >> 4 {
+        15 => usize::try_from(rest.uleb128().ok()?).ok()?,
+        few => usize::from(few),
+    };
+    let root = SchemaElement::read(&mut Reader::new(rest.rest())).ok();
+    let fields = root.and_then(|root| usize::try_from(root.num_children?).ok());
+    // A schema has a root, and a root has fields.
+    let is_one = elements > 1 && fields.is_none_or(|fields| (1..elements).contains(&fields));
+    is_one.then_some(FooterHead { elements, fields })
+}
+
 /// Whether a footer, perhaps cut off, begins at a position: a version of 1 or 2, then a list of structs, the schema.
 pub(crate) fn begins_footer(window: &mut Window, at: u64) -> bool {
     window.at(at, 4).is_ok_and(|bytes| is_footer_head(&bytes))
@@ -119,3 +164,5 @@ pub(crate) fn is_footer_head(bytes: &[u8]) -> bool {
 const HEAD: usize = 64;
 /// Bytes of the longest metadata or index that is recognized.
 const MAX_LEN: usize = 64 << 10;
+/// Bytes of the longest beginning of a footer that is looked at: the name of a root is short.
+const MAX_FOOTER_HEAD: usize = 4 << 10;

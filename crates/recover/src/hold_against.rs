@@ -343,9 +343,12 @@ impl<'a> ChunkCheck<'a> {
         let said = said.and_then(|bytes| bytes.get(i)).copied();
         if let Some(why) = wrong_byte_count(said, &seen) {
             let encoding = value_encoding(&walked.start.header);
-            let is_quirk = counts_suffixes(self.created_by, encoding, said, &seen);
-            self.contradict(BesidePages::OffsetIndex, || format!("data page {i}: {why}"), !is_quirk);
-            self.offset_index = None;
+            if counts_suffixes(self.created_by, encoding, said, &seen) {
+                self.contradict(BesidePages::ByteCounts, || format!("data page {i}: {why}"), false);
+            } else {
+                self.contradict(BesidePages::OffsetIndex, || format!("data page {i}: {why}"), true);
+                self.offset_index = None;
+            }
         }
         if let Some(index) = &self.column_index
             && let Some(why) = index_contradiction(index, i, self.leaf, self.order, &seen)
@@ -409,8 +412,10 @@ impl<'a> ChunkCheck<'a> {
             let said = sizes.unencoded_byte_array_data_bytes;
             if let Some(why) = wrong_byte_count(said, &seen) {
                 let encodings = chunk.encodings();
-                let is_quirk = counts_suffixes(metadata.created_by(), encodings.iter(), said, &seen);
-                self.contradict(BesidePages::SizeStatistics, || why, !is_quirk);
+                match counts_suffixes(metadata.created_by(), encodings.iter(), said, &seen) {
+                    true => self.contradict(BesidePages::ByteCounts, || why, false),
+                    false => self.contradict(BesidePages::SizeStatistics, || why, true),
+                }
             }
         }
         // Pages of a chunk without entries are not looked at.

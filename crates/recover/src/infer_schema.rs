@@ -2,7 +2,17 @@
 //!
 //! All layouts of the pages are searched and rated by their description length. One is taken only if it is far shorter
 //! than all that give another table. Otherwise the caller is asked for a schema.
+//!
+//! ```text
+//! pages     a b a b a b a b        as many rows in each
+//! layouts   a b|a b|a b|a b        2 columns in 4 row groups,
+//!           a b a b|a b a b        or 4 in 2: the kinds of so few columns repeat too often by chance
+//! ```
+//!
+//! What tells there: the number of fields in the first bytes of a footer, the columns that metadata behind chunks names, and values
+//! that rise from row group to row group.
 
+use crate::filler::FooterHead;
 use crate::found_page::FoundPage;
 use crate::infer_type::{ChunkKind, Guess};
 use crate::layout_cost::{LayoutCost, alternates};
@@ -13,8 +23,11 @@ use crate::table_layout::{PageGroup, TableLayout};
 use crate::window::Window;
 use marquetry_base::Limits;
 use marquetry_core::schema::{Schema, annotate, column, group};
+use marquetry_core::sort_order::SortOrder;
 use marquetry_encoding::{PhysicalType, Shape};
 use marquetry_format::{Repetition, SchemaElement};
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// An inferred schema, and the row groups that it was inferred from.
@@ -32,20 +45,22 @@ pub(crate) fn infer_schema(
     pages: &[FoundPage],
     budget: &mut SearchBudget,
     report: &mut Report,
-) -> Result<InferredSchema, &'static str> {
+) -> Result<InferredSchema, Cow<'static, str>> {
     let mut finder = LayoutFinder::new(window, pages, budget);
     let layouts = rated_layouts(&mut finder)?;
-    if let Err(why) = check_likeliest(&layouts, &mut finder) {
+    if let Err(Doubt { why, other }) = check_likeliest(&layouts, &mut finder) {
         // The likeliest one if nothing is lost behind the last page.
         let ends_there =
             |layout: &TableLayout| layout.groups.last().map(PageGroup::end) == Some(finder.pages().len());
-        if let Some((_, layout)) = layouts.iter().find(|(_, layout)| !layout.is_open && ends_there(layout))
-            && layout.columns <= MAX_SUGGESTED
-            && let Some((elements, _)) = schema_of(layout, &mut finder)
-            && let Ok(schema) = Schema::from_thrift(&elements, &Limits::default())
-        {
-            let text = schema.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        let likeliest = layouts.iter().position(|(_, layout)| !layout.is_open && ends_there(layout));
+        if let Some(text) = likeliest.and_then(|i| text_of(&layouts[i].1, &mut finder)) {
             report.decide("no schema", format!("{why}; the likeliest is: {text}"), Confidence::Low);
+        }
+        if let Some(other) = other.filter(|other| Some(*other) != likeliest && !layouts[*other].1.is_open)
+            && let Some(text) = text_of(&layouts[other].1, &mut finder)
+        {
+            let what = format!("nor {}", layouts[other].1);
+            report.decide(what, format!("that is possible, too: {text}"), Confidence::Low);
         }
         return Err(why);
     }
@@ -59,7 +74,9 @@ pub(crate) fn infer_schema(
     let wider = layouts.iter().map(|(_, other)| other).find(|other| is_wider(other));
     let wider = wider.map(|wider| (wider.columns, wider.groups.len()));
     let (elements, columns) = schema_of(layout, &mut finder).ok_or(NOT_ONE_KIND)?;
+    let counted = finder.footer.is_some_and(|footer| footer.fields == Some(footer.elements - 1));
     let why = match layout.groups.len() {
+        _ if counted => "the schema, of which the beginning is there, has as many",
         1 => "chunks with equal numbers of rows follow each other, and the row group ends behind them",
         _ => "the kinds of chunks repeat after this number, in each row group",
     };
@@ -77,6 +94,13 @@ pub(crate) fn infer_schema(
         report.decide(format!("column c{i} is {}{levels}", guess.physical), guess.why, guess.confidence);
     }
     Ok(InferredSchema { elements, groups: layout.groups.clone() })
+}
+
+/// The schema of a layout as text, if it is not too long.
+fn text_of(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> Option<String> {
+    let (elements, _) = (layout.columns <= MAX_SUGGESTED).then(|| schema_of(layout, finder))??;
+    let schema = Schema::from_thrift(&elements, &Limits::default()).ok()?;
+    Some(schema.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The schema elements of a layout, and the guess for each column.
@@ -102,35 +126,95 @@ fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, Table
     if layouts.iter().map(|layout| layout.columns).sum::<usize>() > MAX_RATED_COLUMNS {
         return Err(TOO_MANY);
     }
-    let mut rated: Vec<_> =
-        layouts.into_iter().map(|layout| (LayoutCost::new(&layout, finder), layout)).collect();
+    let mut rated = Vec::with_capacity(layouts.len());
+    for layout in layouts {
+        let mut cost = LayoutCost::new(&layout, finder);
+        // Groups may be more elements than we can know of, but hardly ever are.
+        if let Some(FooterHead { elements, .. }) = finder.footer
+            && schema_of(&layout, finder).is_none_or(|(ours, _)| ours.len() != elements)
+        {
+            cost = cost.plus(OTHER_ELEMENTS);
+        }
+        rated.push((cost, layout));
+    }
     rated.sort_by(|(a, _), (b, _)| a.structure.total_cmp(&b.structure));
     Ok(rated)
 }
 
-/// Checks that the first layout is far likelier than all that give another table; `Err` is the reason why not.
+/// Why no layout is taken.
+struct Doubt {
+    why: Cow<'static, str>,
+    /// A layout that is not far less likely than the first one.
+    other: Option<usize>,
+}
+
+impl From<&'static str> for Doubt {
+    fn from(why: &'static str) -> Self {
+        Doubt { why: why.into(), other: None }
+    }
+}
+
+/// Checks that the first layout is far likelier than all that give another table.
 fn check_likeliest(
     layouts: &[(LayoutCost, TableLayout)],
     finder: &mut LayoutFinder<'_>,
-) -> Result<(), &'static str> {
-    let ((cost, best), others) = layouts.split_first().ok_or(NO_LAYOUT)?;
-    let others = || others.iter().filter(|(_, other)| !other.is_same_table(best));
-    let is_tied = others().any(|(other, layout)| layout.is_open && other.structure <= cost.structure);
+) -> Result<(), Doubt> {
+    let (cost, best) = layouts.first().ok_or(NO_LAYOUT)?;
+    let others = || layouts.iter().enumerate().filter(|(_, (_, other))| !other.is_same_table(best));
+    let is_tied = others().any(|(_, (other, layout))| layout.is_open && other.structure <= cost.structure);
     if best.is_open || is_tied {
-        return Err(NOT_WHOLE);
+        return Err(NOT_WHOLE.into());
     }
     let first = &best.groups[0].chunks;
+    // Columns that are all alike prove nothing by following each other.
     let has_variety = first.iter().any(|chunk| !finder.is_like(first[0].start, chunk.start));
-    for (other, layout) in others() {
+    let (mut sorted, mut doubtful) = (None, None);
+    for (i, (other, layout)) in others() {
         let times = layout.columns / best.columns;
         let is_multiple = times > 1 && layout.columns.is_multiple_of(best.columns);
-        // Columns that are all alike prove nothing by following each other.
-        let is_less = has_variety && cost.is_far_less(other, best.groups.len());
+        let mut is_less = has_variety && cost.is_far_less(other, best.groups.len());
+        if !is_less && has_variety && layout.columns > best.columns {
+            let bits = *sorted.get_or_insert_with(|| sorted_bits(best, finder));
+            is_less = cost.is_far_less(&other.plus(bits), best.groups.len());
+        }
         if !is_less || is_multiple && alternates(best, times, finder) {
-            return Err(AMBIGUOUS);
+            // One that ends with the pages is a clearer example.
+            doubtful.get_or_insert(i);
+            if !layout.is_open {
+                doubtful = Some(i);
+                break;
+            }
         }
     }
-    Ok(())
+    let Some(other) = doubtful else { return Ok(()) };
+    let why = format!("{AMBIGUOUS}, such as {best}, or {}", layouts[other].1);
+    Err(Doubt { why: why.into(), other: Some(other) })
+}
+
+/// How unlikely it is, in bits, that what the first layout takes for one column is several: the values of one rise, or fall, from row group
+/// to row group, as those of keys and times do. Chunks of several columns have any order.
+fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
+    let groups = &layout.groups[..layout.groups.len().min(MOST_SORTED)];
+    let orders: f64 = (2..=groups.len()).map(|n| (n as f64).log2()).sum();
+    let bits = orders - 1.0;
+    let Some((elements, guesses)) = schema_of(layout, finder).filter(|_| bits > 0.0) else { return 0.0 };
+    let Ok(schema) = Schema::from_thrift(&elements, &Limits::default()) else { return 0.0 };
+    let flat = guesses.iter().enumerate().filter(|(_, guess)| guess.max_rep == 0 && !guess.is_blank);
+    for (column, _) in flat.take(MOST_COLUMNS_SORTED) {
+        let leaf = schema.column(column);
+        let mut of = |group: &PageGroup| finder.extent(&group.chunks[column], leaf, group.rows);
+        let Some(extents) = groups.iter().map(&mut of).collect::<Option<Vec<_>>>() else { continue };
+        let order = SortOrder::of(leaf);
+        let is_below = |a: &[u8], b: &[u8]| order.compare(a, b) == Some(Ordering::Less);
+        // Of a few values some follow each other by chance.
+        let are_wide = extents.iter().all(|[min, max]| is_below(min, max));
+        let rises = extents.windows(2).all(|pair| !is_below(&pair[1][0], &pair[0][1]));
+        let falls = extents.windows(2).all(|pair| !is_below(&pair[0][0], &pair[1][1]));
+        if are_wide && (rises || falls) {
+            return bits;
+        }
+    }
+    0.0
 }
 
 /// The guess for a column that fits all its chunks: the likeliest levels and width of values, and the surest type.
@@ -183,6 +267,11 @@ fn push_column(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     out.push(leaf);
 }
 
+/// What it costs a layout that the schema has other elements than the ones it needs.
+const OTHER_ELEMENTS: f64 = 10.0;
+/// Row groups, and columns, whose values are looked at.
+const MOST_SORTED: usize = 12;
+const MOST_COLUMNS_SORTED: usize = 8;
 /// Columns of all layouts that are rated.
 const MAX_RATED_COLUMNS: usize = 1 << 19;
 /// Columns of the widest schema that the report suggests.

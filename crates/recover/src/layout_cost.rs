@@ -38,22 +38,29 @@ impl LayoutCost {
                 cost.content += (ALIKE_BY_CHANCE - difference).max(0.0);
             }
         }
-        // Kinds of columns that repeat are said at once. The more of them do, the less likely is it.
-        let repeated = REPEATED_KINDS + (period as f64 * REPEATED_KIND).min(MOST_FOR_REPEATED);
-        cost.structure += columns[first.chunks.len()].min(columns[period] + repeated);
+        // Kinds of columns that repeat are said at once. The more of them do, the less likely is it: of two or three columns it happens.
+        let period = period as f64;
+        let repeated = REPEATED_KINDS + (period * REPEATED_KIND).min(MOST_FOR_REPEATED);
+        let repeated = repeated.min(period * FEW_REPEATED_KINDS);
+        cost.structure += columns[first.chunks.len()].min(columns[period as usize] + repeated);
         cost
     }
 
-    /// Whether a layout of `row_groups` row groups is far likelier than another. Contents can only speak against it: small
-    /// chunks of one column differ by chance.
+    /// The cost of a layout that something else speaks against.
+    pub(crate) fn plus(self, bits: f64) -> Self {
+        LayoutCost { structure: self.structure + bits, ..self }
+    }
+
+    /// Whether a layout of `row_groups` row groups is far likelier than another. Contents can speak for it no more than a little:
+    /// small chunks of one column differ by chance, and those of two are alike by chance.
     pub(crate) fn is_far_less(&self, other: &LayoutCost, row_groups: usize) -> bool {
         let structure = other.structure - self.structure;
-        let least = match row_groups {
-            0 | 1 => MARGIN_OF_ONE_GROUP,
-            2 => MARGIN_OF_TWO_GROUPS,
-            _ => MARGIN,
+        let (alone, least) = match row_groups {
+            0 | 1 => (MARGIN_OF_ONE_GROUP, MARGIN_OF_ONE_GROUP),
+            2 => (MARGIN_OF_TWO_GROUPS, MARGIN_OF_TWO_GROUPS),
+            _ => (MARGIN_OF_STRUCTURE, MARGIN),
         };
-        structure >= least && structure + other.content - self.content >= least.min(MARGIN_WITH_CONTENT)
+        structure >= alone && structure + other.content - self.content >= least.min(MARGIN_WITH_CONTENT)
     }
 }
 
@@ -61,7 +68,7 @@ impl LayoutCost {
 /// like one column of many row groups is that many columns of fewer.
 pub(crate) fn alternates(layout: &TableLayout, by: usize, finder: &mut LayoutFinder<'_>) -> bool {
     let groups = &layout.groups[..layout.groups.len().min(MOST_COMPARED + by)];
-    if groups.len() < by + 3 || groups.iter().any(|group| group.rows != groups[0].rows) {
+    if groups.len() < by + 2 || groups.iter().any(|group| group.rows != groups[0].rows) {
         return false;
     }
     let mut costs = |column: usize, by: usize| -> Vec<[f64; 2]> {
@@ -195,6 +202,8 @@ fn gcd(a: usize, b: usize) -> usize {
 
 /// Bits that a layout must cost less than all others: the more, the fewer row groups show what its columns are.
 const MARGIN: f64 = 8.0;
+/// What of it the structure must have alone.
+const MARGIN_OF_STRUCTURE: f64 = 7.0;
 const MARGIN_OF_TWO_GROUPS: f64 = 10.0;
 const MARGIN_OF_ONE_GROUP: f64 = 16.0;
 /// The same together with what chunks hold.
@@ -205,6 +214,8 @@ const SAME_KIND: f64 = 3.5;
 const REPEATED_KINDS: f64 = 8.0;
 const REPEATED_KIND: f64 = 0.5;
 const MOST_FOR_REPEATED: f64 = 4.0;
+/// What it costs at most that a column is of the kind of another by chance.
+const FEW_REPEATED_KINDS: f64 = 2.5;
 /// The variance of the distance of two chunks of one column, and what chance adds to it, divided by the rows.
 const DISTANCE_VARIANCE: f64 = 0.0225;
 const VARIANCE_BY_CHANCE: f64 = 2.0;

@@ -13,14 +13,17 @@
 //!           i i f i i f i ...   7 columns or more: the beginning of a row group
 //! ```
 
-use crate::filler::{self, Filler};
+use crate::filler::{self, Filler, FooterHead};
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::infer_type::{ChunkKind, Guess, infer_chunk_kind};
 use crate::open_page::{count_rows, fitting_codecs, likeliest_codec};
 use crate::search_budget::SearchBudget;
 use crate::table_layout::{PageGroup, TableLayout};
+use crate::validate_chunk::extent_of_values;
 use crate::window::Window;
 use marquetry_codec::{Codec, Decompressor};
+use marquetry_core::schema::Leaf;
+use marquetry_format::ThriftString;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -62,6 +65,10 @@ pub(crate) struct LayoutFinder<'a> {
     codec: Option<Codec>,
     /// Whether something behind the last page shows that a row group ends with it.
     is_closed: bool,
+    /// The columns that metadata of chunks name, by the page behind the chunk.
+    paths: HashMap<usize, Vec<ThriftString>>,
+    /// What the footer tells of the schema, if its beginning is there.
+    pub(crate) footer: Option<FooterHead>,
     /// By data page and dictionary page.
     kinds: HashMap<(usize, Option<usize>), Rc<ChunkKind>>,
     rows: HashMap<(usize, u8, u8), Option<u64>>,
@@ -74,12 +81,16 @@ pub(crate) struct LayoutFinder<'a> {
 impl<'a> LayoutFinder<'a> {
     /// A finder for the pages up to the first damage. The first page begins a row group.
     pub(crate) fn new(window: &'a mut Window, pages: &'a [FoundPage], budget: &'a mut SearchBudget) -> Self {
-        let mut boundaries = vec![Boundary::RowGroup];
+        let (mut boundaries, mut paths) = (vec![Boundary::RowGroup], HashMap::new());
         for (before, page) in pages.iter().zip(pages.iter().skip(1)) {
             let gap = before.end..page.offset;
             let (filler, end) = filler::fillers(window, gap.clone());
             if end != gap.end {
                 break;
+            }
+            // Most pages follow each other.
+            if let Some(path) = filler.and_then(|_| filler::chunk_path(window, gap)) {
+                paths.insert(boundaries.len(), path);
             }
             boundaries.push(match filler {
                 Some(filler) if filler.ends_row_group() => Boundary::RowGroup,
@@ -88,9 +99,13 @@ impl<'a> LayoutFinder<'a> {
             });
         }
         let pages = &pages[..boundaries.len().min(pages.len())];
-        let end = pages.last().map_or(0, |page| page.end);
-        let (filler, end) = filler::fillers(window, end..window.source.len());
+        let behind = pages.last().map_or(0, |page| page.end);
+        let (filler, end) = filler::fillers(window, behind..window.source.len());
+        if let Some(path) = filler::chunk_path(window, behind..end) {
+            paths.insert(pages.len(), path);
+        }
         let is_closed = filler.is_some_and(Filler::ends_row_group) || filler::begins_footer(window, end);
+        let footer = filler::footer_head(window, end);
         let codec = likeliest_codec(window, pages);
         let (kinds, rows, ends) = (HashMap::new(), HashMap::new(), HashMap::new());
         LayoutFinder {
@@ -100,6 +115,8 @@ impl<'a> LayoutFinder<'a> {
             boundaries,
             codec,
             is_closed,
+            paths,
+            footer,
             kinds,
             rows,
             ends,
@@ -145,7 +162,43 @@ impl<'a> LayoutFinder<'a> {
         if self.steps == 0 || out.len() >= MAX_LAYOUTS || self.budget.is_exhausted() {
             return Err(TOO_MANY);
         }
+        out.retain(|layout| self.is_as_said(layout));
         if self.is_any_unknown { Err(UNKNOWN_TYPE) } else { Ok(out) }
+    }
+
+    /// Whether a layout has the columns that the file names: those of the schema whose beginning is there, and those of chunks whose
+    /// metadata stands behind them.
+    fn is_as_said(&self, layout: &TableLayout) -> bool {
+        if let Some(FooterHead { elements, fields }) = self.footer
+            && !layout.is_open
+        {
+            // Each column is an element, and in a field of the root. If all elements are fields, none is in a group.
+            let fewest = fields.unwrap_or(1);
+            let most = if fields == Some(elements - 1) { fewest } else { elements - 1 };
+            if !(fewest..=most).contains(&layout.columns) {
+                return false;
+            }
+        }
+        if self.paths.is_empty() {
+            return true;
+        }
+        let (mut columns, mut names) = (HashMap::new(), HashMap::new());
+        let groups = layout.groups.iter().chain(&layout.cut_off);
+        groups.flat_map(|group| group.chunks.iter().enumerate()).all(|(column, chunk)| {
+            // A writer that puts metadata behind chunks does so behind each of them.
+            let Some(path) = self.paths.get(&chunk.end) else { return chunk.end == self.pages.len() };
+            *columns.entry(path).or_insert(column) == column && *names.entry(column).or_insert(path) == path
+        })
+    }
+
+    /// The least and the greatest value of a chunk of `rows` rows; `None` if they cannot be known.
+    pub(crate) fn extent(&mut self, chunk: &Range<usize>, leaf: &Leaf, rows: u64) -> Option<[Vec<u8>; 2]> {
+        let pages = &self.pages[chunk.clone()];
+        let cost: u64 = pages.iter().map(|page| page.uncompressed() / 4).sum();
+        if !self.budget.spend(cost) {
+            return None;
+        }
+        extent_of_values(self.window, pages, leaf, rows, self.codec).ok()?
     }
 
     /// All pages as those of one column; where its row groups end does not matter.

@@ -7,6 +7,7 @@
 //!   validate_chunk           decodes a chunk to its last value
 //!   hold_against             holds what a file says of a chunk against its values, by page_walk, said_statistics
 //!   beside_pages             what that is, and how it is left behind
+//!   summary                  footers whose pages are in other files
 //!   find_pages               pages by their headers; filler: what else stands between pages
 //!   infer_schema             a schema from pages alone
 //!     layout_finder            all ways to cut pages into columns and row groups
@@ -57,6 +58,7 @@ mod said_statistics;
 mod search;
 mod search_budget;
 mod slice;
+mod summary;
 mod table_layout;
 mod truncated;
 mod validate_chunk;
@@ -78,7 +80,8 @@ use window::{Window, file_boundaries};
 
 /// Finds the row groups of a broken file that can be kept.
 ///
-/// Fails if the file is encrypted, which [`recover_encrypted`] is for, if it cannot be read, if nothing in it is Parquet, or if
+/// Fails if the file is encrypted, which [`recover_encrypted`] is for, if it cannot be read, if nothing in it is Parquet, if it is a
+/// summary of other files, which have the pages, or if
 /// [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled. It is no error if nothing can be
 /// kept: [`Report::row_groups`] is empty then. If the schema is unknown, [`Report::schema`] is `None`, too, and a loss
 /// says why; try again with [`RecoverOptions::schema`].

@@ -148,6 +148,7 @@ impl Recovery {
             .with_checksums(true)
             .with_offset_index(true)
             .with_verify_checksums(true)
+            .with_normalize_page_headers(true)
             .with_limits(self.limits.clone());
         for group in &self.groups {
             let (metadata, row_group) = (&group.metadata, group.metadata.row_group(group.index));
@@ -162,6 +163,7 @@ impl Recovery {
                 let copy = copy
                     .clone()
                     .with_ignore_offset_index(left_out.contains(&BesidePages::OffsetIndex))
+                    .with_recount_page_headers(left_out.contains(&BesidePages::PageCounts))
                     .with_drop_page_statistics(!has_order || left_out.contains(&BesidePages::PageStatistics));
                 let mut chunk = copy_chunk(&group.source, metadata, group.index, column, &copy)?.chunk;
                 left_out.iter().for_each(|what| what.remove_from(&mut chunk));

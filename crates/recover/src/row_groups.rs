@@ -156,8 +156,8 @@ impl<'a> RowGroupBuilder<'a> {
         (alike, blank)
     }
 
-    /// Whether what is behind a row group shows that it ended there: another row group, or an index. The end of a
-    /// file without a footer shows nothing: it may be cut off just there.
+    /// Whether what is behind a row group shows that it ended there: another row group, an index, or the beginning of a footer. The
+    /// end of a file without one shows nothing: it may be cut off just there.
     fn is_closed(&mut self, end: usize) -> bool {
         let Some(last) = end.checked_sub(1).and_then(|last| self.pages.pages.get(last)) else {
             return false;
@@ -166,6 +166,7 @@ impl<'a> RowGroupBuilder<'a> {
             return !self.layouts(end).is_empty() || begins_group(&mut self.pages, end);
         }
         filler::known(self.pages.window, last.end).is_some()
+            || filler::begins_footer(self.pages.window, last.end)
     }
 
     /// Reads the chunks of a layout. `None` if undamaged pages are not what the layout says.

@@ -17,6 +17,7 @@ use crate::recovery::{KeptGroup, RecoveredBefore, Recovery, RowGroupNote, note_o
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
+use crate::summary::{other_file, refuse_summary};
 use crate::window::{FIRST_PAGE, Window};
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_footer};
@@ -27,6 +28,7 @@ use marquetry_core::page::ChecksumTrust;
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_core::source::Source;
 use marquetry_format as format;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -194,15 +196,20 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// A footer at the end of the file that is not whole, or by which pages would reach into it. Its schema is whole nevertheless.
+    /// A footer at the end of the file that is not whole, by which pages would reach into it, or that names other files. Its schema is
+    /// whole nevertheless.
     fn damaged_footer(&mut self) -> Result<Option<DamagedFooter>> {
         let len = self.window.source.len();
         match read_metadata(&*self.window.source, &self.options.limits) {
             Ok(FooterRead { metadata, footer_len, .. }) => {
+                refuse_summary(&metadata)?;
                 let start = len.checked_sub(FOOTER_TAIL + footer_len as u64);
-                let start = start.filter(|start| *start >= FIRST_PAGE && are_here(&metadata));
-                let places = Places::Wrong;
-                return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage: None }));
+                let (places, damage) = match are_here(&metadata) {
+                    true => (Places::Wrong, None),
+                    false => (Places::Right, Some(IN_PART)),
+                };
+                let start = start.filter(|start| *start >= FIRST_PAGE);
+                return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage }));
             }
             Err(error) if error.stops_reading() => return Err(error),
             Err(_) => {}
@@ -231,6 +238,11 @@ impl<'a> Search<'a> {
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
         let mut is_lost_before = false;
         for group in metadata.row_groups() {
+            if let Some(path) = other_file(metadata, group.index()) {
+                let why = format!("a row group of the footer whose pages are in another file, {path}");
+                self.report.lose(self.base + at..self.base + at, Some(group.num_rows()), why);
+                continue;
+            }
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
             let chunks = self.checked(metadata, group.index(), stored, check_chunk)?;
@@ -439,7 +451,7 @@ impl<'a> Search<'a> {
         pages: &Arc<[FoundPage]>,
         is_anchored: bool,
         created_by: Option<Arc<str>>,
-    ) -> Result<std::result::Result<RowGroups, &'static str>> {
+    ) -> Result<std::result::Result<RowGroups, Cow<'static, str>>> {
         let mut decided = Report::default();
         let (elements, origin, known) = match (&self.schema, &self.options.schema) {
             (Some(elements), _) => (elements.clone(), self.report.schema, Vec::new()),
@@ -448,7 +460,7 @@ impl<'a> Search<'a> {
                 decided.decide(what, "it was given: no footer is found", Confidence::High);
                 (given.elements.clone(), Some(given.origin), Vec::new())
             }
-            (None, None) if !is_anchored => return Ok(Err("pages whose first column is lost")),
+            (None, None) if !is_anchored => return Ok(Err("pages whose first column is lost".into())),
             (None, None) => match infer_schema(&mut self.window, pages, &mut self.budget, &mut decided) {
                 Ok(inferred) => (inferred.elements, Some(SchemaOrigin::Inferred), inferred.groups),
                 Err(why) => {
@@ -461,7 +473,7 @@ impl<'a> Search<'a> {
         let (workers, partial) = (self.workers.clone(), self.options.partial);
         let pages = PageSet::new(&mut self.window, pages, &schema, created_by, workers, &mut self.budget);
         let Some((found, left)) = RowGroupBuilder::new(pages, partial).run(&known, is_anchored)? else {
-            return Ok(Err("pages whose values do not fit the columns that they seem to be of"));
+            return Ok(Err("pages whose values do not fit the columns that they seem to be of".into()));
         };
         if self.schema.is_none() {
             let given = self.options.schema.as_ref();
@@ -611,6 +623,7 @@ const NOT_AS_SAID: &str = ", but not as the file says of them";
 const NOT_ALLOWED: &str = ", with values that the schema does not allow";
 const NO_SCHEMA: &str = "give the schema, or another file that has it";
 const NO_TAIL: &str = "all of it is there, but its length or PAR1 behind it, which are missing or damaged";
+const IN_PART: &str = "it is at the end; it names other files, which pages may be in";
 const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
 const MISPLACED: &str = "row groups are searched for, by the schema of the footer";
 const WHY_MISPLACED: &str =

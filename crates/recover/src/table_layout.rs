@@ -1,5 +1,6 @@
 //! A way to cut pages into the columns and row groups of a table.
 
+use std::fmt;
 use std::ops::Range;
 
 /// A way to cut pages into chunks and row groups.
@@ -28,6 +29,22 @@ impl TableLayout {
         self.columns == other.columns
             && self.is_open == other.is_open
             && (self.columns == 1 || self.groups == other.groups)
+    }
+}
+
+impl fmt::Display for TableLayout {
+    /// How many columns it has in how many row groups, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let (columns, groups) = (self.columns, self.groups.len());
+        if self.is_open {
+            return write!(f, "{columns} columns or more in a row group that is cut off");
+        }
+        write!(f, "{columns} column{} in {groups} row group{}", plural(columns), plural(groups))?;
+        match self.cut_off {
+            Some(_) => write!(f, " and the beginning of one"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -8,8 +8,11 @@ use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_core::page::{ChecksumTrust, PageBuffers, PageOptions};
 use marquetry_core::read::{ColumnBatch, ColumnChunkReader, ReadTarget, ValueLayout, ValueRepair};
+use marquetry_core::row_mask::runs;
 use marquetry_core::schema::{Leaf, column, group};
+use marquetry_core::sort_order::SortOrder;
 use marquetry_core::source::Source;
+use marquetry_core::statistics::MinMaxStats;
 use marquetry_format as format;
 use std::sync::Arc;
 
@@ -106,6 +109,33 @@ pub(crate) fn describe(
         }
     }
     Err(why)
+}
+
+/// The least and the greatest value of a chunk of these pages, PLAIN; `None` if it has no values. Fails if they are no chunk of the
+/// column, which is in no list.
+pub(crate) fn extent_of_values(
+    window: &mut Window,
+    pages: &[FoundPage],
+    leaf: &Leaf,
+    rows: u64,
+    preferred: Option<Codec>,
+) -> Result<Option<[Vec<u8>; 2]>> {
+    let meta = describe(window, pages, leaf, rows, preferred, None)?;
+    let lone = lone(meta, leaf, rows, None, &window.limits)?;
+    let chunk = lone.row_group(0).column(0)?;
+    let mut bounds = MinMaxStats::new(SortOrder::of(leaf));
+    let trust = ChecksumTrust::of_writer(None);
+    validate_chunk(&window.source, chunk, rows, trust, &window.limits, false, |batch| {
+        match &batch.validity {
+            None => bounds.update(&batch.values, 0..batch.entries),
+            Some(validity) => {
+                runs(validity, 0..batch.entries).for_each(|run| bounds.update(&batch.values, run));
+            }
+        }
+        Ok(())
+    })?;
+    let ends = bounds.min().zip(bounds.max());
+    Ok(ends.map(|(min, max)| [min.to_vec(), max.to_vec()]))
 }
 
 /// The metadata of a chunk, as page headers give it.

@@ -8,7 +8,7 @@ use crate::reported_file::ReportedFile;
 use crate::skipped_rows::SkippedRows;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use marquetry_base::{Error, Result};
+use marquetry_base::{Error, Printable, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::prune::RowGroupMatch;
 use marquetry_format::Encoding;
@@ -34,7 +34,7 @@ pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<
         "encodings": encodings.iter().map(Encoding::to_string).collect::<Vec<_>>(),
         "groups": groups(metadata, file.skipped.as_ref()),
         "columns": columns(metadata, &bounds, options),
-        "predicate": file.skipped.as_ref().map(|skipped| &skipped.predicate),
+        "predicate": file.skipped.as_ref().map(|skipped| Printable(&skipped.predicate).to_string()),
         "planes": names,
     });
     let facts = facts.to_string();
@@ -125,7 +125,7 @@ fn columns(metadata: &ParquetMetaData, bounds: &[ColumnBounds], options: &Report
         let texts =
             || bounds.texts.iter().map(|texts| texts.as_ref().map(|(a, b)| [shortened(a), shortened(b)]));
         json!({
-            "name": &**leaf.dotted(),
+            "name": Printable(leaf.dotted()).to_string(),
             "type": leaf.logical().map_or_else(|| leaf.physical().to_string(), |logical| logical.to_string()),
             "physical": leaf.physical().to_string(),
             "compressed": compressed,
@@ -142,7 +142,9 @@ fn columns(metadata: &ParquetMetaData, bounds: &[ColumnBounds], options: &Report
     leaves.iter().enumerate().map(column).collect()
 }
 
+/// The text as it can be shown: what would turn the order of letters, in the line and in others, has numbers.
 fn shortened(text: &str) -> String {
+    let text = &Printable(text).to_string();
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

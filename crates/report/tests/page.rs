@@ -88,6 +88,27 @@ fn names_are_no_markup() {
     assert_eq!(facts["columns"][1]["name"], HOSTILE);
 }
 
+/// Letters of names and bounds stand in their order, for the script, too.
+#[test]
+fn nothing_turns_the_order_of_letters() {
+    let name = "paid\u{202e}lla";
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a\u{2066}b\u{1b}", "c\u{202e}d"]));
+    let batch = RecordBatch::try_from_iter([(name, texts)]).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let source: Arc<dyn Source> = Arc::new(Bytes::from(writer.into_inner().unwrap()));
+    let (metadata, layout) = opened(&source);
+    let predicate = Predicate::parse(&format!("\"{name}\" = 'c\u{202e}d'")).unwrap();
+    let skipped = SkippedRows::of(&*source, metadata.metadata(), &predicate).unwrap();
+    let file = ReportedFile::new(name, metadata, layout).with_skipped_rows(skipped);
+    let page = page(&[file], &ReportOptions::default());
+    let facts = data(&page, 0).0.to_string();
+    for text in [page, facts] {
+        assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{1b}']), "{text}");
+        assert!(text.contains("paid") && text.contains("u{202e}lla"), "{text}");
+    }
+}
+
 #[test]
 fn numbers_come_out_as_they_went_in() {
     let source = written();

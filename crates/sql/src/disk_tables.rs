@@ -6,13 +6,15 @@ use crate::found::{Found, has_another_format, is_for_datasets, is_partitioned, o
 use datafusion::catalog::Session;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::error::{DataFusionError, Result};
+use futures::FutureExt;
 use marquetry_arrow::dataset::{Dataset, is_named_parquet, is_pattern};
 use marquetry_base::{Error, ErrorKind};
 use marquetry_datafusion::DatasetTable;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 use tokio::task::{JoinError, spawn_blocking};
 
 /// What is at a path, which was called by that name.
@@ -40,8 +42,8 @@ pub(crate) async fn on_disk(
         Ok(table) => Ok(Found::table(table)),
         Err(error) if is_for_datasets(&error) => {
             // Keys on the way to what was named are no columns, as they are none where types are alike.
-            let files = move || Dataset::open([&path]).map(|files| files.partitions(false));
-            let table = spawn_blocking(move || united(files().map_err(of)?)).await.map_err(joined)??;
+            let files = move || Ok(Dataset::open([&path]).map_err(of)?.partitions(false));
+            let table = spawn_blocking(move || united_anew(files)).await.map_err(joined)??;
             Ok(Found::table(table))
         }
         Err(error) => Err(error),
@@ -51,6 +53,38 @@ pub(crate) async fn on_disk(
 /// With the columns of all files, as tables of several files are in SQL.
 fn united(files: Dataset) -> Result<DatasetTable> {
     DatasetTable::try_new(files.union_by_name(true))
+}
+
+/// The same, of the files that there are when it is read.
+fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Result<DatasetTable> {
+    let files = list()?;
+    let seen = Arc::new(Mutex::new(states(&files)));
+    let list = Arc::new(list);
+    let look = move || {
+        let (list, seen) = (list.clone(), seen.clone());
+        let look = move || -> Result<Option<DatasetTable>> {
+            let files = list()?;
+            let now = states(&files);
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if *seen == now {
+                return Ok(None);
+            }
+            let table = united(files)?;
+            *seen = now;
+            Ok(Some(table))
+        };
+        async move { spawn_blocking(look).await.map_err(joined)? }.boxed()
+    };
+    Ok(united(files)?.listed_anew(look))
+}
+
+/// What tells that a file is another than before.
+fn states(files: &Dataset) -> Vec<(PathBuf, Option<(u64, SystemTime)>)> {
+    let state = |path: &Path| {
+        let metadata = path.metadata().ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    files.files().map(|path| (path.to_owned(), state(path))).collect()
 }
 
 /// What is at a path.
@@ -84,7 +118,9 @@ fn listed(path: &Path) -> Result<Listed> {
         false => path.components().count(),
     };
     if is_partitioned(above, &files) {
-        return united(files).map(|table| Listed::Partitioned(Box::new(table)));
+        let path = path.to_owned();
+        let table = united_anew(move || Dataset::open([&path]).map_err(of))?;
+        return Ok(Listed::Partitioned(Box::new(table)));
     }
     files.files().try_for_each(check_size)?;
     if files.files().any(is_named_parquet) {

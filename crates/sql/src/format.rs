@@ -142,7 +142,8 @@ fn below(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(without_dictionary(field.data_type())))
 }
 
-fn without_dictionary(data_type: &DataType) -> DataType {
+/// The type with values where dictionaries are.
+pub(crate) fn without_dictionary(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => without_dictionary(values),
         DataType::Struct(fields) => DataType::Struct(without_dictionaries(fields)),

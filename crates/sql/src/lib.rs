@@ -10,6 +10,7 @@
 //! files_table  files of this machine as a table that DataFusion scans
 //! found       what is found at a location
 //! file_url    names of files as URLs, in which no character stands for others
+//! copied_rows  rows as DataFusion's writers take them
 //! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
 //! table       rows as a table of text, as wide as the terminal
 //! shell       statements that are typed
@@ -20,6 +21,7 @@
 
 mod args;
 mod completion;
+mod copied_rows;
 mod disk_tables;
 mod distinct_from;
 mod file_url;

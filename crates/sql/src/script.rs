@@ -1,6 +1,7 @@
 //! Statements of a text, one after the other.
 
 use crate::args::{CommandLine, Explain, Format};
+use crate::copied_rows::with_writable_rows;
 use crate::distinct_from::with_tight_operands;
 use crate::file_url::with_exact_targets;
 use crate::folder_tables::of_missing_file;
@@ -23,6 +24,7 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
         let plan =
             state.statement_to_plan(statement).await.map_err(|error| of_missing_file(&tables, error))?;
         let plan = with_exact_targets(plan)?;
+        let plan = with_writable_rows(plan, state.config_options(), args.cluster().is_none())?;
         // A plan of what there is only once the statement before has run.
         let gives_rows = !matches!(plan, LogicalPlan::Ddl(_) | LogicalPlan::Statement(_));
         let frame = ctx.execute_logical_plan(plan).await?;

@@ -9,6 +9,7 @@ use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::{FutureExt, TryStreamExt};
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, is_named_parquet};
 use marquetry_base::{Error, ErrorKind, text_without_secrets, url_without_secrets};
@@ -16,6 +17,7 @@ use marquetry_datafusion::{DatasetTable, dataset_in_store};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
 pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn FileFormat>) -> Result<Found> {
     let runtime = session.runtime_env();
@@ -43,8 +45,10 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
         Err(error) => return Err(error),
     };
     let above = path.components().take_while(|part| !is_of_wildcards(*part)).count();
+    let anew =
+        |partitions| Anew { url: url.to_owned(), runtime: runtime.clone(), partitions, seen: Vec::new() };
     if is_partitioned(above, &files) {
-        return united(files).await;
+        return anew(true).united(files).await;
     }
     if !files.files().any(is_named_parquet) && files.files().any(has_another_format) {
         return other();
@@ -52,20 +56,68 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
     // Keys on the way to what was named are no columns.
     let files = files.partitions(false);
     if is_pattern {
-        return united(files).await;
+        return anew(false).united(files).await;
     }
     let folder = ListingTableUrl::parse(url)?;
     let store = runtime.object_store(folder.object_store())?;
-    let Some(objects) = plain_folder(&folder, &*store, &files).await? else { return united(files).await };
+    let Some(objects) = plain_folder(&folder, &*store, &files).await? else {
+        return anew(false).united(files).await;
+    };
     match common_schema(&format, session, &store, &objects).await {
         Ok(schema) => Ok(Found::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
-        Err(error) if is_for_datasets(&error) => united(files).await,
+        Err(error) if is_for_datasets(&error) => anew(false).united(files).await,
         Err(error) => Err(error),
     }
 }
 
-async fn united(files: Dataset<dyn AsyncSource>) -> Result<Found> {
-    DatasetTable::try_new_async(files.union_by_name(true)).await.map(Found::table)
+/// Where files are looked for again.
+struct Anew {
+    url: String,
+    runtime: Arc<RuntimeEnv>,
+    /// Whether folders called `key=value` are columns.
+    partitions: bool,
+    /// What was there.
+    seen: Vec<ObjectMeta>,
+}
+
+impl Anew {
+    /// A table of the files, with the columns of all of them, that reads those which there are when it is read.
+    async fn united(mut self, files: Dataset<dyn AsyncSource>) -> Result<Found> {
+        self.seen = states(&self.url, &self.runtime).await?;
+        let table = united(files).await?;
+        let state = Arc::new(Mutex::new(self));
+        let look = move || {
+            let state = state.clone();
+            async move { state.lock().await.look().await }.boxed()
+        };
+        Ok(Found::table(table.listed_anew(look)))
+    }
+
+    async fn look(&mut self) -> Result<Option<DatasetTable>> {
+        let now = states(&self.url, &self.runtime).await?;
+        if now == self.seen {
+            return Ok(None);
+        }
+        let files = dataset_in_store(&self.url, &self.runtime).await?.partitions(self.partitions);
+        let table = united(files).await?;
+        self.seen = now;
+        Ok(Some(table))
+    }
+}
+
+async fn united(files: Dataset<dyn AsyncSource>) -> Result<DatasetTable> {
+    DatasetTable::try_new_async(files.union_by_name(true)).await
+}
+
+/// What is below the folders of a URL that are no patterns: what tells that there are other files than before.
+async fn states(url: &str, runtime: &RuntimeEnv) -> Result<Vec<ObjectMeta>> {
+    let is_name = |part: &&str| !part.contains(['*', '?', '[']);
+    let folder: String = url.split_inclusive('/').take_while(is_name).collect();
+    let folder = ListingTableUrl::parse(folder)?;
+    let store = runtime.object_store(folder.object_store())?;
+    let mut objects: Vec<ObjectMeta> = store.list(Some(folder.prefix())).try_collect().await?;
+    objects.sort_by(|a, b| a.location.cmp(&b.location));
+    Ok(objects)
 }
 
 /// What is in a folder, if DataFusion lists there what the dataset has: it passes over folders in it, and files with `=` in their names,
@@ -181,5 +233,25 @@ mod tests {
             panic!("no table")
         };
         assert!(table.schema().index_of("run").is_err());
+    }
+
+    /// A table that outlives a statement has the files that there are when it is read.
+    #[tokio::test]
+    async fn tables_of_stores_are_listed_anew() {
+        for (pattern, added) in [("p/", "p/k=2/b.parquet"), ("q*/*.parquet", "q2/b.parquet")] {
+            let ctx = session(&["p/k=1/a.parquet", "q/a.parquet"]).await;
+            let url = format!("s3://bucket/{pattern}");
+            let Found::Table(table) = folder_table(&ctx, &url).await.unwrap() else { panic!("no table") };
+            ctx.register_table("t", table).unwrap();
+            assert_eq!(rows(&ctx, "t").await.unwrap(), 200);
+            let location = ListingTableUrl::parse(&url).unwrap();
+            let store = ctx.runtime_env().object_store(location.object_store()).unwrap();
+            let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+            let added = object_store::path::Path::parse(added).unwrap();
+            store.put(&added, std::fs::read(wines).unwrap().into()).await.unwrap();
+            assert_eq!(rows(&ctx, "t").await.unwrap(), 400, "{url}");
+            store.delete(&added).await.unwrap();
+            assert_eq!(rows(&ctx, "t").await.unwrap(), 200, "{url}");
+        }
     }
 }

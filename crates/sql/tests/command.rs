@@ -138,9 +138,20 @@ fn nested_columns_and_dictionaries_are_written() {
         "set datafusion.execution.batch_size = 16; select arrow_cast(name, 'Dictionary(Int32, Utf8)') as d from '{}'",
         wines()
     );
-    stdout(&[&query, "-o", &file]);
     let count = format!("select count(*) as n, arrow_typeof(min(d)) as t from '{file}'");
+    stdout(&[&query, "-o", &file]);
     assert_eq!(stdout(&[&count, "--format", "csv"]), "n,t\n200,Utf8\n");
+    // By a statement, and below other columns.
+    let nested = format!(
+        "set datafusion.execution.batch_size = 16; copy (select d, {{x: d}} as s, [d] as l, 1 as one from \
+         (select arrow_cast(name, 'Dictionary(Int32, Utf8)') as d from '{}')) to '{file}'",
+        wines()
+    );
+    stdout(&[&nested]);
+    assert_eq!(stdout(&[&count, "--format", "csv"]), "n,t\n200,Utf8\n");
+    let types =
+        format!("select count(s['x']) as n, min(l[1]) = min(d) as same, sum(one) as ones from '{file}'");
+    assert_eq!(stdout(&[&types, "--format", "csv"]), "n,same,ones\n200,true,200\n");
 }
 
 #[test]
@@ -242,6 +253,42 @@ fn a_folder_of_partitions_has_their_keys() {
     assert_eq!(stdout(&[&count, "--format", "csv"]), "n\n2\n");
 }
 
+/// Whatever the format: the folders of null keys are named as those of Parquet files are.
+#[test]
+fn null_keys_have_a_folder_of_their_own() {
+    let folder = tempdir().unwrap();
+    let path = text(folder.path());
+    let query = "select v, k, w, d from (values (1, 5, 'a', date '2024-02-29'), (2, null, 'a', null), (3, 0, null, null)) t(v, k, w, d)";
+    let null = "__HIVE_DEFAULT_PARTITION__";
+    for format in ["csv", "json", "arrow", "parquet"] {
+        for (key, values) in
+            [("k", ["5", null, "0"]), ("w", ["a", "a", null]), ("d", ["2024-02-29", null, null])]
+        {
+            let to = format!("{path}/{format}-{key}");
+            stdout(&[&format!("copy ({query}) to '{to}/' stored as {format} partitioned by ({key})")]);
+            for (row, value) in (1..).zip(values) {
+                let inner = format!("{to}/{key}={value}/");
+                let found = format!("select count(*) as n from '{inner}' where v = {row}");
+                assert_eq!(stdout(&[&found, "--format", "csv"]), "n\n1\n", "{inner}");
+            }
+            let kept = format!(
+                "copy ({query}) to '{to}-kept/' stored as {format} partitioned by ({key}) \
+                 options ('execution.keep_partition_by_columns' 'true')"
+            );
+            let (code, message) = failure(&[&kept]);
+            assert!(
+                code == 1 && message.contains(&format!("the key {key} is null in some rows")),
+                "{message}"
+            );
+        }
+    }
+    let keys = "set datafusion.execution.keep_partition_by_columns = true";
+    let kept =
+        format!("{keys}; copy (select 1 as v, 2 as k) to '{path}/kept/' stored as csv partitioned by (k)");
+    stdout(&[&kept]);
+    assert_eq!(stdout(&[&format!("select * from '{path}/kept/k=2/'"), "--format", "csv"]), "v,k\n1,2\n");
+}
+
 #[test]
 fn who_is_at_fault_is_the_exit_code() {
     for (arguments, code, says) in [
@@ -302,4 +349,16 @@ fn files_that_come_while_a_session_lasts_are_seen() {
     let put = |name: &str| format!("copy (select 1 as i) to '{path}/{name}.parquet'");
     let statements = [put("a"), count.clone(), put("b"), count].join("; ");
     assert_eq!(stdout(&[&statements, "--format", "csv"]).lines().last(), Some("2"));
+    // Tables that outlive a statement, of folders with keys and without.
+    for (name, files) in [("plain", ["a", "b", "c"]), ("keys", ["k=1/a", "k=2/a", "k=1/b"])] {
+        let path = format!("{path}/{name}");
+        let put = |file: &str| format!("copy (select 1 as i) to '{path}/{file}.parquet'");
+        stdout(&[&put(files[0])]);
+        let view = format!("create view v as select * from '{path}'");
+        let counts = "select (select count(*) from t) as t, (select count(*) from v) as v".to_owned();
+        let statements = [view, put(files[1]), counts.clone(), put(files[2]), counts].join("; ");
+        let shown = stdout(&["-t", &format!("t={path}"), &statements, "--format", "csv"]);
+        let shown: Vec<&str> = shown.lines().filter(|line| line.contains(',')).collect();
+        assert_eq!(shown, ["t,v", "2,2", "t,v", "3,3"], "{name}");
+    }
 }

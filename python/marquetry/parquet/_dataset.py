@@ -6,7 +6,7 @@ pyarrow finds the files, and knows their partitions; Marquetry reads and writes 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, NamedTuple, Sequence
 
 import pyarrow as pa
 
@@ -53,6 +53,8 @@ class ParquetDataset:
 
         if buffer_size is not None and buffer_size < 0:
             raise ValueError(f"buffer_size must not be negative, and is {buffer_size}")
+        if schema is not None and not isinstance(schema, pa.Schema):
+            raise TypeError(f"schema: a pyarrow.Schema is wanted, not {type(schema).__name__}")
         self._arguments = {
             "path_or_paths": path_or_paths, "filesystem": filesystem, "schema": schema, "filters": filters,
             "partitioning": partitioning, "ignore_prefixes": ignore_prefixes,
@@ -69,6 +71,7 @@ class ParquetDataset:
         self._filters = filters
         self._expression = None if filters is None else filters_to_expression(filters)
         self._base_dir: str | None = None
+        self._dictionaries: dict[str, _Dictionary] = {}
         self._first: ParquetFile | None = None
         self._single: Any = None
         self._whole: pa.Schema | None = schema
@@ -95,6 +98,9 @@ class ParquetDataset:
             chosen: Any = FileSelector(path, recursive=True)
             self._base_dir = path
         else:
+            other = next((item for item in source if not is_path(item)), None)
+            if other is not None:
+                raise TypeError(f"path_or_paths: of many files paths are wanted, not {type(other).__name__}")
             pairs = [resolve(item, filesystem, self._memory_map) for item in source]
             # Of no files at all, the table has no rows.
             self.filesystem = pairs[0][0] if pairs else resolve("/", filesystem)[0]
@@ -105,6 +111,8 @@ class ParquetDataset:
 
     def _take_one(self, source: Any, filesystem: Any) -> None:
         self._single, self.filesystem = source, filesystem
+        # pyarrow takes a schema without fields for none.
+        self._whole = self._whole or None
         self._partition_fields: list[pa.Field] = []
         self._first = self._open(source)
         self.partitioning = None
@@ -134,6 +142,7 @@ class ParquetDataset:
         left_out = [field for field in partitions if field.name not in schema.names]
         self._pyarrow = factory.finish(pa.schema([*schema, *left_out], metadata=schema.metadata))
         self.partitioning = getattr(self._pyarrow, "partitioning", self.partitioning)
+        self._dictionaries = _dictionaries(self.partitioning)
 
     def _open(self, source: Any) -> ParquetFile:
         try:
@@ -179,7 +188,9 @@ class ParquetDataset:
         """At least what is needed of the schema to read these columns."""
         if self._whole is not None or self._first is None or columns is None:
             return self.schema
-        filtered = () if self._filters is None else names_of(self._filters, self._expression)
+        filtered = set() if self._filters is None else names_of(self._filters, self._expression)
+        if filtered is None:
+            return self.schema
         paths = [*columns, *(str(column).split(".")[0] for column in columns), *filtered]
         return self._first._schema_of(list(dict.fromkeys(paths)))
 
@@ -216,9 +227,12 @@ class ParquetDataset:
     # Reading
 
     def read(
-        self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
+        self,
+        columns: Sequence[str] | dict[str, Any] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
     ) -> pa.Table:
-        """Reads all files into one table."""
+        """Reads all files into one table. ``columns``: names, or a dictionary of names and the expressions that make them."""
         if isinstance(columns, str):
             raise ValueError("columns should be a list of names, not a name")
         if columns is None and self._is_one_whole_file():
@@ -226,8 +240,8 @@ class ParquetDataset:
             if table.num_columns > 0:
                 return table
         pandas = self._pandas_metadata() if use_pandas_metadata else None
-        if isinstance(columns, dict):
-            raise TypeError("columns are names: read them, and compute what is made of them by pyarrow.compute")
+        if isinstance(columns, dict) and pandas is None:
+            return self._computed(columns, use_threads)
         if columns is not None:
             columns = list(columns)
             if pandas is not None:
@@ -248,6 +262,24 @@ class ParquetDataset:
             table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"pandas": pandas[b"pandas"]})
         return table
 
+    def _computed(self, columns: dict[str, Any], use_threads: bool) -> pa.Table:
+        """What expressions make of the columns: Marquetry reads those that they ask for, pyarrow computes."""
+        import pyarrow.compute as pc
+        import pyarrow.dataset as ds
+
+        for name, expression in columns.items():
+            if not isinstance(expression, pc.Expression):
+                raise TypeError(f"columns: an expression is wanted for {name!r}, not {type(expression).__name__}")
+        asked = [names_of(expression, expression) for expression in columns.values()]
+        known = self.schema.names
+        if None not in asked:
+            known = [name for name in known if any(name in names for names in asked if names is not None)]
+        table = self.read(known, use_threads)
+        if table.num_columns == 0:
+            # pyarrow counts rows of columns only.
+            table = pa.table({"": pa.nulls(table.num_rows)}, metadata=table.schema.metadata)
+        return ds.dataset(table).to_table(columns=columns)
+
     def read_pandas(self, **kwargs: Any) -> pa.Table:
         """Reads with the columns that pandas has its index in."""
         return self.read(use_pandas_metadata=True, **kwargs)
@@ -267,7 +299,10 @@ class ParquetDataset:
         """The columns that are read: those that are wanted, and those that filters ask for."""
         needed = dict.fromkeys(path[0] for _, path in selected)
         if self._filters is not None:
-            needed.update(dict.fromkeys(name for name in names_of(self._filters, self._expression) if name in schema.names))
+            filtered = names_of(self._filters, self._expression)
+            if filtered is None:
+                return list(schema.names)
+            needed.update(dict.fromkeys(name for name in filtered if name in schema.names))
         return list(needed)
 
     def _parts(self) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -299,7 +334,7 @@ class ParquetDataset:
             # Such as an order of geometries, which Arrow has as bytes: pyarrow filters alone.
             table, is_exact = file._read(None, names, use_threads, False, "row_group"), False
         if not table.schema.equals(schema):
-            table = _conformed(table, schema, {name: keys[name] for name in is_partition})
+            table = _conformed(table, schema, {name: keys[name] for name in is_partition}, self._dictionaries)
         return table if is_exact else table.filter(self._expression)
 
     def _pandas_metadata(self) -> dict[bytes, bytes] | None:
@@ -363,12 +398,30 @@ def _with_partitions(schema: pa.Schema, partitions: pa.Schema) -> pa.Schema:
     return schema
 
 
-def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any]) -> pa.Table:
+class _Dictionary(NamedTuple):
+    """The values of a partition, of all files, and where each of them is: every file asks for its own."""
+
+    values: pa.Array
+    places: dict[Any, int]
+
+
+def _dictionaries(partitioning: Any) -> dict[str, _Dictionary]:
+    """Those of the partitions that are dictionaries."""
+    dictionaries = getattr(partitioning, "dictionaries", None) or []
+    names = partitioning.schema.names if dictionaries else []
+    return {
+        name: _Dictionary(values, {value: place for place, value in enumerate(values.to_pylist())})
+        for name, values in zip(names, dictionaries)
+        if values is not None
+    }
+
+
+def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any], dictionaries: dict[str, _Dictionary]) -> pa.Table:
     """The columns of `schema`: those of the table, partitions' values, and nulls."""
     there, columns = set(table.column_names), []
     for field in schema:
         if field.name in keys:
-            columns.append(_repeated(keys[field.name], table.num_rows, field.type))
+            columns.append(_repeated(keys[field.name], table.num_rows, field.type, dictionaries.get(field.name)))
         elif field.name in there:
             column = table.column(field.name)
             columns.append(column if column.type == field.type else column.cast(field.type))
@@ -377,13 +430,16 @@ def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any]) -> pa.T
     return pa.table(columns, schema=schema)
 
 
-def _repeated(value: Any, rows: int, data_type: pa.DataType) -> pa.Array:
-    if value is None:
-        return pa.nulls(rows, data_type)
-    if pa.types.is_dictionary(data_type):
-        indices = pa.array([0], pa.int32()).take(pa.nulls(0, pa.int64())) if rows == 0 else pa.repeat(pa.scalar(0, pa.int32()), rows)
-        return pa.DictionaryArray.from_arrays(indices, pa.array([value], data_type.value_type)).cast(data_type)
-    return pa.repeat(pa.scalar(value, data_type), rows)
+def _repeated(value: Any, rows: int, data_type: pa.DataType, dictionary: _Dictionary | None) -> pa.Array:
+    """The value of a partition, for each row. Of one that is a dictionary, all values are in it that files have, as far as they are known."""
+    if not pa.types.is_dictionary(data_type):
+        return pa.nulls(rows, data_type) if value is None else pa.repeat(pa.scalar(value, data_type), rows)
+    if dictionary is None or value is not None and value not in dictionary.places:
+        dictionary = _Dictionary(pa.array([] if value is None else [value], data_type.value_type), {value: 0})
+    place = None if value is None else dictionary.places[value]
+    values = dictionary.values if dictionary.values.type == data_type.value_type else dictionary.values.cast(data_type.value_type)
+    indices = pa.nulls(rows, data_type.index_type) if place is None else pa.repeat(pa.scalar(place, data_type.index_type), rows)
+    return pa.DictionaryArray.from_arrays(indices, values, ordered=data_type.ordered)
 
 
 def _selected(columns: Sequence[str] | None, schema: pa.Schema) -> list[tuple[str, list[str]]]:

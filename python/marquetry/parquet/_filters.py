@@ -115,14 +115,18 @@ def is_of_predicate(error: BaseException) -> bool:
     return isinstance(cause, Error) and cause.kind == "argument" and cause.message.startswith("predicate")
 
 
-def names_of(filters: Any, expression: Any) -> set[str]:
-    """The columns that ``filters`` ask for, of which ``expression`` was made."""
+def names_of(filters: Any, expression: Any) -> set[str] | None:
+    """The columns that ``filters`` ask for, of which ``expression`` was made; ``None`` if it does not say their names."""
     import pyarrow.compute as pc
 
     from .._filters import Program
 
     if isinstance(filters, pc.Expression):
-        return Program(expression).names()
+        try:
+            return Program(expression).names()
+        except NotImplementedError:
+            # Columns by their numbers.
+            return None
     return {name for conjunction in disjunction(filters) for name, _, _ in conjunction}
 
 

@@ -94,8 +94,11 @@ def encodings(
     integer_decimals: bool = False,
 ) -> list[tuple[list[str], str]]:
     """The encoding of each column."""
+    use_dictionary, use_byte_stream_split = _listed(use_dictionary), _listed(use_byte_stream_split)
     if column_encoding is not None:
-        if use_byte_stream_split not in (False, None):
+        # Of columns, each by itself.
+        named = use_byte_stream_split if isinstance(column_encoding, Mapping) and isinstance(use_byte_stream_split, frozenset) else None
+        if use_byte_stream_split and (named is None or any(column_encoding.get(name) is not None for name in named)):
             raise ValueError("'use_byte_stream_split' cannot be passed together with 'column_encoding'")
         if use_dictionary is True:
             raise ValueError("To use 'column_encoding' set 'use_dictionary' to False")
@@ -122,10 +125,13 @@ def encodings(
     return out
 
 
+def _listed(setting: Any) -> Any:
+    """Whether all columns are chosen, or those that are; of very many columns each is looked for."""
+    return setting if isinstance(setting, (bool, type(None))) else frozenset(setting)
+
+
 def _chosen(setting: Any, name: str) -> bool:
-    if isinstance(setting, (bool, type(None))):
-        return bool(setting)
-    return name in setting
+    return name in setting if isinstance(setting, frozenset) else bool(setting)
 
 
 def _check_encoding(name: Any) -> None:
@@ -168,6 +174,31 @@ def _check_type(encoding: str, data_type: pa.DataType, name: str, integer_decima
         raise OSError(f"DELTA_BYTE_ARRAY only supports BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY, not column {name}")
     if encoding == "bit_packed":
         raise OSError("BIT_PACKED is not written")
+
+
+def page_limits(
+    page_size: int | None, page_rows: int | None, batch_rows: int | None, dictionary_page_size: int | None
+) -> dict[str, int | None]:
+    """How large pages become."""
+    page_size, page_rows = _whole("data_page_size", page_size), _whole("max_rows_per_page", page_rows)
+    batch_rows = _whole("write_batch_size", batch_rows)
+    dictionary_page_size = _whole("dictionary_pagesize_limit", dictionary_page_size)
+    for name, value in [("max_rows_per_page", page_rows), ("write_batch_size", batch_rows)]:
+        if value is not None and value <= 0:
+            raise ValueError(f"{name} must be positive, and is {value}")
+    if page_size is not None and page_size <= 0:
+        # pyarrow looks at the size of a page behind each batch of values: every batch is a page.
+        batch_rows = 1024 if batch_rows is None else batch_rows
+        page_size, page_rows = None, batch_rows if page_rows is None else min(batch_rows, page_rows)
+    dictionary_page_size = 1024 * 1024 if dictionary_page_size is None else max(dictionary_page_size, 1)
+    return {"data_page_size": page_size, "data_page_rows": page_rows, "dictionary_page_size": dictionary_page_size}
+
+
+def _whole(name: str, value: Any) -> int | None:
+    """A number, of which pyarrow takes the whole part."""
+    if value is not None and not hasattr(value, "__index__") and not isinstance(value, float):
+        raise TypeError(f"{name} must be a number, and is a {type(value).__name__}")
+    return None if value is None else int(value)
 
 
 def bloom_filters(options: Any, columns: list[str]) -> list[tuple[list[str], tuple[float | None, int | None]]]:

@@ -64,7 +64,7 @@ def write_to_dataset(
         raise ValueError(f"Unrecognized existing_data_behavior: {behaviour}; one of {', '.join(_BEHAVIOURS)}")
     template = basename_template or f"{uuid.uuid4().hex}-{{i}}.parquet"
     if "{i}" not in template:
-        raise ValueError("basename_template did not contain '{i}'")
+        raise pa.ArrowInvalid("basename_template did not contain '{i}'")
     rows, most = _row_limits(kwargs)
     # Files are written one after the other, and rows in their order.
     for name in ("max_open_files", "preserve_order"):
@@ -105,7 +105,9 @@ def write_to_dataset(
 
 def _row_limits(options: dict[str, Any]) -> tuple[int | None, int | None]:
     """Most rows of a row group, and of a file; takes them out of the options."""
-    of_group = [options.pop(name, None) for name in ("row_group_size", "chunk_size", "max_rows_per_group")]
+    # As many as a writer chooses.
+    of_writer = [rows if rows != -1 else None for rows in (options.pop(name, None) for name in ("row_group_size", "chunk_size"))]
+    of_group = [*of_writer, options.pop("max_rows_per_group", None)]
     rows = next((rows for rows in of_group if rows is not None), None)
     if rows is not None and rows <= 0:
         raise pa.ArrowInvalid(f"max_rows_per_group must be a positive number, and is {rows}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any, Iterator, Sequence
 
@@ -49,8 +50,11 @@ class ParquetFile:
         arrow_extensions_enabled: bool = True,
     ) -> None:
         _check_unit(coerce_int96_timestamp_unit)
+        if buffer_size < 0:
+            raise ValueError(f"buffer_size must not be negative, and is {buffer_size}")
         self._source, self._own = source, None
         self._schema_arrow: pa.Schema | None = None
+        self._opened: _marquetry.File | None = None
         self._is_closed, self._leave_open = False, not is_path(source)
         options: dict[str, Any] = {
             "types_of_pyarrow": True,
@@ -63,7 +67,8 @@ class ParquetFile:
             input, name, self._own = input_of(source, filesystem, memory_map)
             self._file = self._open(input, options, name)
         self._input, self._name, self._options = input, name, options
-        self._metadata = as_metadata(metadata) if metadata is not None else FileMetaData._of(self._file.footer)
+        self._footer = self._file.footer
+        self._metadata = as_metadata(metadata) if metadata is not None else FileMetaData._of(self._footer)
         self.common_metadata = common_metadata
         self._check_thrift(thrift_string_size_limit, thrift_container_size_limit)
         self._read_as(read_dictionary, binary_type, list_type, arrow_extensions_enabled)
@@ -74,6 +79,19 @@ class ParquetFile:
         except BaseException as error:
             _of_tiny_file(error, input)
             raise
+
+    @property
+    def _file(self) -> _marquetry.File:
+        """The file. Once it is closed, one that has its footer and nothing else, for what may still be asked."""
+        if self._opened is None:
+            out = io.BytesIO()
+            FileMetaData._of(self._footer).write_metadata_file(out)
+            self._opened = _marquetry.File(out.getvalue(), {**self._options, "decryption": None}, self._name)
+        return self._opened
+
+    @_file.setter
+    def _file(self, file: _marquetry.File) -> None:
+        self._opened = file
 
     def _check_thrift(self, strings: int | None, containers: int | None) -> None:
         """Limits of another implementation: what they bound is here bounded by the bytes that are there."""
@@ -92,9 +110,12 @@ class ParquetFile:
         """Opens the file again if pyarrow gives columns other types."""
         options = dict(self._options)
         if read_dictionary:
-            paths = {column.path for column in self.schema}
+            paths = [column.path for column in self.schema]
+            # Columns may have numbers, too.
+            read_dictionary = [paths[name] if isinstance(name, int) else name for name in read_dictionary]
+            known = set(paths)
             for name in read_dictionary:
-                if name not in paths:
+                if name not in known:
                     raise KeyError(name)
         layout = layout_of(binary_type)
         # Dictionaries have one layout only: where another is asked for, there are none.
@@ -252,7 +273,13 @@ class ParquetFile:
             return None
         wanted = list(columns)
         if use_pandas_metadata:
-            wanted += index_columns(self.schema_arrow.metadata, wanted)
+            pairs = self.schema_arrow.metadata
+            if b"pandas" not in (pairs or {}) and self.common_metadata is not None:
+                pairs = self.common_metadata.metadata
+            wanted += index_columns(pairs, wanted)
+        other = next((name for name in wanted if not isinstance(name, str)), None)
+        if other is not None:
+            raise TypeError(f"columns are names, and not {type(other).__name__}")
         return self._file.footer.paths_below(wanted)
 
     def iter_batches(
@@ -312,7 +339,7 @@ class ParquetFile:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise ValueError("I/O operation on closed file")
+            raise pa.ArrowInvalid("I/O operation on closed file")
 
     @property
     def closed(self) -> bool:
@@ -325,7 +352,9 @@ class ParquetFile:
         """Closes the file; one that was open when it was given stays so unless ``force`` is true."""
         if self._leave_open and not force:
             return
-        self._is_closed = True
+        if not self._is_closed:
+            # Lets go of it; batches that are still asked for have it until they have come.
+            self._is_closed, self._opened = True, None
         if self._own is not None:
             self._own.close()
         elif self._leave_open and hasattr(self._source, "close"):
@@ -357,12 +386,20 @@ class ParquetReader:
     metadata = property(lambda self: self._opened().metadata, doc="The footer.")
     schema_arrow = property(lambda self: self._opened().schema_arrow, doc="The Arrow schema.")
     num_row_groups = property(lambda self: self._opened().num_row_groups, doc="How many row groups.")
-    closed = property(lambda self: self._opened().closed, doc="Whether it was closed.")
-    column_paths = property(lambda self: [column.path for column in self._opened().schema], doc="Dotted paths.")
+    closed = property(lambda self: self._file is None or self._file.closed, doc="Whether it was closed, or has not been opened.")
+
+    @property
+    def column_paths(self) -> list[list[str]]:
+        """The names on the way to each column."""
+        return [list(column._leaf["path"]) for column in self._opened().schema]
+
+    def _dotted(self) -> list[str]:
+        return [column.path for column in self._opened().schema]
 
     def close(self) -> None:
         """Closes the file."""
-        self._opened().close(force=True)
+        if self._file is not None:
+            self._file.close(force=True)
 
     def set_use_threads(self, use_threads: bool) -> None:
         """Whether several threads read."""
@@ -374,10 +411,14 @@ class ParquetReader:
 
     def column_name_idx(self, column_name: str) -> int:
         """The number of the column of this path."""
-        return int(self.column_paths.index(column_name))
+        paths = self._dotted()
+        if column_name not in paths:
+            raise KeyError(column_name)
+        return paths.index(column_name)
 
     def _paths(self, column_indices: Sequence[int] | None) -> list[str] | None:
-        return None if column_indices is None else [self.column_paths[i] for i in column_indices]
+        paths = self._dotted()
+        return None if column_indices is None else [paths[i] for i in column_indices]
 
     def read_all(self, column_indices: Sequence[int] | None = None, use_threads: bool = True) -> pa.Table:
         """Reads all row groups."""

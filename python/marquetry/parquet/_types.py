@@ -62,6 +62,11 @@ def compliant(data_type: pa.DataType) -> pa.DataType:
     return data_type if types.is_struct(data_type) else with_fields(data_type, lambda field: field.with_name("element"))
 
 
+def named_entries(data_type: pa.DataType) -> pa.DataType:
+    """Maps whose entries have the names that the format wants, whatever those of lists are."""
+    return compliant(data_type) if pa.types.is_map(data_type) else data_type
+
+
 def chosen(binary_type: Any, list_type: Any) -> Callable[[pa.DataType], pa.DataType] | None:
     """What the arguments of readers make of types; `None` if they are not given."""
     if binary_type is None and list_type is None:
@@ -69,13 +74,13 @@ def chosen(binary_type: Any, list_type: Any) -> Callable[[pa.DataType], pa.DataT
     views = {"binary": pa.binary(), "large_binary": pa.large_binary(), "binary_view": pa.binary_view()}
     if isinstance(binary_type, str):
         if binary_type not in views:
-            raise ValueError(f"binary_type is {binary_type!r}, and should be a type of binary")
+            raise TypeError(f"binary_type is {binary_type!r}, and should be a type of binary")
         binary_type = views[binary_type]
     text = {pa.binary(): pa.string(), pa.large_binary(): pa.large_string(), pa.binary_view(): pa.string_view()}
     if binary_type is not None and binary_type not in text:
-        raise ValueError(f"binary_type is {binary_type}, and should be a type of binary")
+        raise TypeError(f"binary_type is {binary_type}, and should be a type of binary")
     if list_type is not None and list_type not in (pa.ListType, pa.LargeListType):
-        raise ValueError(f"list_type is {list_type}, and should be pyarrow.ListType or pyarrow.LargeListType")
+        raise TypeError(f"list_type is {list_type}, and should be pyarrow.ListType or pyarrow.LargeListType")
 
     def change(data_type: pa.DataType) -> pa.DataType:
         if binary_type is not None and pa.types.is_string(data_type):

@@ -19,7 +19,7 @@ from ._errors import as_pyarrow
 from ._keys import as_encryption
 from ._list_views import list_type
 from ._source import is_local, is_path, output_of, resolve
-from ._types import compliant, map_fields
+from ._types import compliant, map_fields, named_entries
 
 _ROWS = 1024 * 1024
 _MOST_ROWS = 64 * 1024 * 1024
@@ -95,8 +95,7 @@ class ParquetWriter:
             raise TypeError("'store_decimal_as_integer' must be a boolean")
         self.flavor, self.schema, self.schema_changed = flavor, *rules.sanitized(schema)
         self._stored, self._rules = rules.stored(self.schema), rules
-        if use_compliant_nested_type:
-            self._stored = map_fields(self._stored, compliant)
+        self._stored = map_fields(self._stored, compliant if use_compliant_nested_type else named_entries)
         self._stored = text_only(self._stored)
         columns = [".".join(path) for path, _ in _options.leaves(self._stored, use_compliant_nested_type)]
         properties: dict[str, Any] = {
@@ -108,23 +107,21 @@ class ParquetWriter:
             ),
             **_options.compression(compression, compression_level, columns),
             **_statistics(write_statistics, write_page_index, columns),
-            "data_page_size": data_page_size,
-            "data_page_rows": max_rows_per_page,
-            "dictionary_page_size": dictionary_pagesize_limit or 1024 * 1024,
+            **_options.page_limits(data_page_size, max_rows_per_page, write_batch_size, dictionary_pagesize_limit),
             "row_group_rows": _MOST_ROWS,
             # It is among the pairs.
             "arrow_schema": False,
-            "checksums": write_page_checksum,
+            "checksums": bool(write_page_checksum),
             "sorting_columns": _sorting(sorting_columns),
             "bloom_filters": _options.bloom_filters(bloom_filter_options, columns),
             "bound_bytes": 0,
             "threads": _options.threads(),
             "distinct_counts": False,
             "whole_dictionaries": True,
-            "int96": rules.int96,
+            "int96": bool(rules.int96),
             "fixed_decimals": not store_decimal_as_integer,
             "arrow_item_names": not use_compliant_nested_type,
-            "utc_times": write_time_adjusted_to_utc,
+            "utc_times": bool(write_time_adjusted_to_utc),
             "encryption": as_encryption(encryption_properties),
             "content_defined_chunking": content_defined_chunking(use_content_defined_chunking),
         }
@@ -264,14 +261,13 @@ class _Rules:
             raise ValueError(f"Unsupported Parquet format version: {version}")
         if coerce not in (None, "ms", "us"):
             raise ValueError(f"Invalid value for coerce_timestamps: {coerce}")
-        self.version, self.flavor, self.coerce, self.allow_truncated = version, flavor, coerce, allow_truncated
-        if int96 is None:
-            int96 = flavor == "spark"
-        self.int96 = int96
+        self.version, self.coerce, self.allow_truncated = version, coerce, allow_truncated
+        self.is_of_spark = flavor is not None and "spark" in flavor
+        self.int96 = self.is_of_spark if int96 is None else int96
 
     def sanitized(self, schema: pa.Schema) -> tuple[pa.Schema, bool]:
         """Names without what Spark does not take."""
-        if self.flavor != "spark":
+        if not self.is_of_spark:
             return schema, False
         names = [re.sub(r"[ ,;{}()\n\t=]", "_", name) for name in schema.names]
         fields = [field.with_name(name) for field, name in zip(schema, names)]

@@ -54,11 +54,15 @@ def read_table(
     page_checksum_verification: bool = False,
     arrow_extensions_enabled: bool = True,
 ) -> Any:
-    """Reads a file, a folder or a list of files as one ``pyarrow.Table``.
+    """Reads a file, a folder or a list of files as one ``pyarrow.Table``. ``columns`` are names, or a dictionary of names and the
+    expressions that make them.
 
     >>> import marquetry.parquet as pq
     >>> pq.read_table(WINES, columns=["name"], filters=[("year", ">=", 2020)]).column_names
     ['name']
+    >>> import pyarrow.compute as pc
+    >>> pq.read_table(WINES, columns={"next": pc.field("year") + 1}).column_names
+    ['next']
     """
     file_options: dict[str, Any] = {
         "read_dictionary": read_dictionary, "binary_type": binary_type, "list_type": list_type, "memory_map": memory_map,

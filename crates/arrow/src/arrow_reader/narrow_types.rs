@@ -79,10 +79,12 @@ mod tests {
     use arrow_array::{
         Array, ArrayRef, DictionaryArray, Int16Array, Int64Array, RecordBatch, RunArray, StructArray,
     };
-    use arrow_schema::Field;
+    use arrow_schema::{DataType, Field};
     use bytes::Bytes;
+    use marquetry_base::{SharedExecutor, Task};
     use marquetry_core::write::WriterProperties;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn written(batches: &[RecordBatch], row_group: usize) -> Bytes {
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(row_group)).build();
@@ -127,6 +129,60 @@ mod tests {
                     assert!(texts.into_iter().eq(expected.iter().map(|text| Some(text.as_str()))));
                 }
             }
+        }
+    }
+
+    /// Who wants some of the rows gets them from several threads, too, and the batches that one gives.
+    #[test]
+    fn offsets_and_limits_of_many_dictionaries() {
+        let batches = (0..5).map(|group| {
+            let texts: Vec<String> = (0..100).map(|row| format!("{group}_{row}")).collect();
+            let keys: DictionaryArray<Int8Type> = texts.iter().map(String::as_str).collect();
+            RecordBatch::try_from_iter([("c", Arc::new(keys) as ArrayRef)]).unwrap()
+        });
+        let file = written(&batches.collect::<Vec<_>>(), 100);
+        let all: Vec<String> = (0..500).map(|row| format!("{}_{}", row / 100, row % 100)).collect();
+        let cases = [
+            (0, Some(500)),
+            (0, Some(0)),
+            (0, Some(250)),
+            (99, Some(2)),
+            (100, Some(100)),
+            (130, None),
+            (130, Some(201)),
+            (130, Some(usize::MAX)),
+            (400, Some(1_000)),
+            (500, Some(1)),
+            (501, None),
+            (usize::MAX, Some(usize::MAX)),
+        ];
+        for (offset, limit) in cases {
+            let mut per_threads = Vec::new();
+            for threads in [1, 3] {
+                let spawned = Arc::new(AtomicUsize::new(0));
+                let counter = spawned.clone();
+                let executor = SharedExecutor::new(move |task: Task| {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    drop(std::thread::spawn(task));
+                });
+                let builder = ParquetRecordBatchReaderBuilder::try_new(file.clone()).unwrap();
+                let builder = builder.with_batch_size(60).with_threads(threads).with_offset(offset);
+                let builder = limit.into_iter().fold(builder, |builder, limit| builder.with_limit(limit));
+                let reader = builder.with_shared_executor(executor).build().unwrap();
+                let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+                let wanted = all.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
+                let texts = batches.iter().flat_map(|batch| {
+                    let texts = arrow_cast::cast(batch.column(0), &DataType::Utf8).unwrap();
+                    texts.as_string::<i32>().iter().map(|text| text.unwrap().to_owned()).collect::<Vec<_>>()
+                });
+                assert!(texts.eq(wanted.cloned()), "{offset} {limit:?} {threads}");
+                let end = offset.saturating_add(limit.unwrap_or(usize::MAX)).min(all.len());
+                if offset / 100 < end.saturating_sub(1) / 100 {
+                    assert_eq!(spawned.load(Ordering::Relaxed) > 0, threads > 1, "{offset} {limit:?}");
+                }
+                per_threads.push(batches);
+            }
+            assert_eq!(per_threads[0], per_threads[1], "{offset} {limit:?}");
         }
     }
 

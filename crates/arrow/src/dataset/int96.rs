@@ -9,12 +9,14 @@ use marquetry_base::Result;
 use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::{Leaf, Schema as ParquetSchema};
 use marquetry_encoding::PhysicalType;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The units of a table's columns, where nanoseconds do not hold those of all files.
 pub(super) struct TableUnits {
     by: MatchBy,
     units: HashMap<Vec<Step>, TimeUnit>,
+    /// What the chosen columns are in any file, where files may call them otherwise than the table does.
+    chosen: HashSet<Vec<Step>>,
 }
 
 /// What leads from a field to one within.
@@ -29,7 +31,7 @@ enum Step {
 
 impl TableUnits {
     pub(super) fn new(by: MatchBy) -> Self {
-        TableUnits { by, units: HashMap::new() }
+        TableUnits { by, units: HashMap::new(), chosen: HashSet::new() }
     }
 
     /// Adds those of a file.
@@ -37,8 +39,8 @@ impl TableUnits {
         if units.is_empty() {
             return;
         }
-        for (leaf, column) in int96_columns(schema, self.by) {
-            if let Some(unit) = units.unit_of(leaf) {
+        for (number, column) in int96_columns(schema, self.by) {
+            if let Some(unit) = units.unit_of(schema.column(number)) {
                 let known = self.units.entry(column).or_insert(unit);
                 // They are ordered from coarse to fine.
                 *known = unit.min(*known);
@@ -52,53 +54,52 @@ impl TableUnits {
         if self.units.is_empty() {
             return out;
         }
-        for (leaf, column) in int96_columns(schema, self.by) {
+        for (number, column) in int96_columns(schema, self.by) {
             if let Some(unit) = self.units.get(&column) {
-                out.coarsen(leaf, *unit);
+                out.coarsen(schema.column(number), *unit);
             }
         }
         out
     }
 }
 
-/// The INT96 columns of a file, and what they are in any file of the table.
-fn int96_columns(schema: &ParquetSchema, by: MatchBy) -> Vec<(&Leaf, Vec<Step>)> {
+/// The numbers of a file's INT96 columns, and what they are in any file of the table.
+fn int96_columns(schema: &ParquetSchema, by: MatchBy) -> impl Iterator<Item = (usize, Vec<Step>)> {
+    columns(schema, by).into_iter().filter(move |(number, _)| is_int96(schema.column(*number)))
+}
+
+/// The same of all columns.
+fn columns(schema: &ParquetSchema, by: MatchBy) -> Vec<(usize, Vec<Step>)> {
     let mut out = Vec::new();
     for field in NestedField::from_schema(schema) {
-        add_columns(&field, step(&field, by), schema, by, &mut Vec::new(), &mut out);
+        add_columns(&field, step(&field, by), by, &mut Vec::new(), &mut out);
     }
     out
 }
 
-fn add_columns<'a>(
+fn add_columns(
     field: &NestedField,
     step: Step,
-    schema: &'a ParquetSchema,
     by: MatchBy,
     above: &mut Vec<Step>,
-    out: &mut Vec<(&'a Leaf, Vec<Step>)>,
+    out: &mut Vec<(usize, Vec<Step>)>,
 ) {
     above.push(step);
     match &field.kind {
-        FieldKind::Leaf(number) => {
-            let leaf = schema.column(*number);
-            if is_int96(leaf) {
-                out.push((leaf, above.clone()));
-            }
-        }
+        FieldKind::Leaf(number) => out.push((*number, above.clone())),
         FieldKind::Struct(fields) => {
             for field in fields {
-                add_columns(field, self::step(field, by), schema, by, above, out);
+                add_columns(field, self::step(field, by), by, above, out);
             }
         }
-        FieldKind::List(element) => add_columns(element, Step::Element, schema, by, above, out),
+        FieldKind::List(element) => add_columns(element, Step::Element, by, above, out),
         FieldKind::Map(entries) => match &entries.kind {
             FieldKind::Struct(parts) => {
                 for (place, part) in parts.iter().enumerate() {
-                    add_columns(part, Step::Part(place), schema, by, above, out);
+                    add_columns(part, Step::Part(place), by, above, out);
                 }
             }
-            _ => add_columns(entries, Step::Element, schema, by, above, out),
+            _ => add_columns(entries, Step::Element, by, above, out),
         },
     }
     above.pop();
@@ -116,14 +117,33 @@ fn is_int96(leaf: &Leaf) -> bool {
     leaf.physical() == PhysicalType::Int96
 }
 
+impl TableUnits {
+    /// Those columns of the next file that are chosen. `named` are those that have the names that were chosen: in the first file that has
+    /// them, they are what is meant.
+    fn chosen(&mut self, schema: &ParquetSchema, named: &ProjectionMask) -> ProjectionMask {
+        let all = columns(schema, self.by);
+        let is_named = |(number, _): &&(usize, Vec<Step>)| named.leaf_included(*number);
+        self.chosen.extend(all.iter().filter(is_named).map(|(_, column)| column.clone()));
+        let chosen = all.iter().filter(|(_, column)| self.chosen.contains(column));
+        ProjectionMask::leaves(schema, chosen.map(|(number, _)| *number))
+    }
+}
+
 impl Choice {
-    /// The chosen INT96 columns, if there are any in a file and the options ask for units that fit those of all files.
-    pub(super) fn has_int96(&self, schema: &ParquetSchema) -> Option<ProjectionMask> {
-        let has_any = self.options.int96 == Int96Unit::Auto && schema.columns().iter().any(is_int96);
-        has_any.then(|| match &self.columns {
-            Some(columns) => ProjectionMask::columns(schema, columns.iter().map(String::as_str)),
-            None => ProjectionMask::all(),
-        })
+    /// The chosen columns of the next file, if it has INT96 columns, and the options ask for units that fit those of all files.
+    pub(super) fn has_int96(&self, schema: &ParquetSchema, units: &mut TableUnits) -> Option<ProjectionMask> {
+        if self.options.int96 != Int96Unit::Auto {
+            return None;
+        }
+        let mask = self.columns.as_ref().map_or_else(ProjectionMask::all, |columns| {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            let named = ProjectionMask::of_names(schema, &columns).0;
+            match self.by {
+                MatchBy::Name => named,
+                MatchBy::NameIgnoringCase | MatchBy::FieldId => units.chosen(schema, &named),
+            }
+        });
+        schema.columns().iter().any(is_int96).then_some(mask)
     }
 }
 
@@ -135,17 +155,17 @@ impl Dataset {
         if choice.options.int96 != Int96Unit::Auto {
             return Ok(units);
         }
-        for file in &choice.files {
+        for (i, file) in choice.files.iter().enumerate() {
             let builder = self.builder(file)?;
-            match choice.has_int96(builder.parquet_schema()) {
+            match choice.has_int96(builder.parquet_schema(), &mut units) {
                 Some(mask) => {
                     let builder = builder.with_projection(mask);
                     let fitting = builder.fitting_int96().map_err(|error| error.in_file(file.name()))?;
                     units.add(builder.parquet_schema(), &fitting);
                 }
                 // Where the first file has none and decides, none is read.
-                None if choice.union => {}
-                None => break,
+                None if i == 0 && !choice.union => break,
+                None => {}
             }
         }
         Ok(units)

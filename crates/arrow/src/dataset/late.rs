@@ -152,7 +152,7 @@ impl Dataset<dyn AsyncSource> {
         for (i, file) in choice.files.iter().enumerate() {
             let Late { source, metadata } = opened.next().await?;
             let in_file = |error: Error| error.in_file(file.name());
-            match choice.has_int96(metadata.parquet_schema()) {
+            match choice.has_int96(metadata.parquet_schema(), &mut units) {
                 Some(mask) => {
                     let row_groups = file.row_groups(metadata.metadata()).map_err(in_file)?;
                     let all = || (0..metadata.metadata().num_row_groups()).collect();
@@ -160,9 +160,9 @@ impl Dataset<dyn AsyncSource> {
                     let fits = fitting(&*source, &metadata, &row_groups, &mask, choice.prefetch).await;
                     units.add(metadata.parquet_schema(), &fits.map_err(in_file)?);
                 }
-                None if choice.union => {}
                 // Where the first file has none and decides, none is read.
-                None => break,
+                None if i == 0 && !choice.union => break,
+                None => {}
             }
             if i == 0 {
                 opened = self.opened_in_order(&choice.files[1..]);

@@ -4,7 +4,7 @@ use super::checkpoint_step::checkpoint;
 use super::chunking::chunking;
 use super::shred::{ShredArg, shred};
 use clap::{Args as ClapArgs, ValueEnum};
-use marquetry_base::parse_byte_size;
+use marquetry_base::{parse_byte_size, unquote};
 use marquetry_core::write::{
     BloomFilterProperties, CdcOptions, CheckpointEvery, Compression, EnabledStatistics, Encoding,
 };
@@ -164,7 +164,7 @@ pub(crate) enum CompatArg {
     Latest,
 }
 
-/// A setting of the columns that a pattern fits, or of all.
+/// A setting of the columns that a pattern fits, or of all. A name in double quotes is no pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct OfColumn<T> {
     pub(crate) column: Option<String>,
@@ -201,7 +201,7 @@ impl FromStr for Switch {
     }
 }
 
-/// Bloom filters for a column.
+/// Bloom filters for a column. A name in double quotes is no pattern, and a colon in it is a part of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Bloom {
     pub(crate) column: String,
@@ -216,6 +216,9 @@ impl Bloom {
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Some((_, "")) = unquote(text, '"') {
+            return Ok(Bloom { column: text.to_owned(), fpp: None });
+        }
         match text.rsplit_once(':') {
             Some((column, fpp)) => match fpp.parse::<f64>() {
                 Ok(fpp) if fpp > 0.0 && fpp < 1.0 => Ok(Bloom { column: column.to_owned(), fpp: Some(fpp) }),

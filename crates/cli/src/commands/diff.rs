@@ -38,7 +38,8 @@ pub(crate) struct DiffArgs {
     /// Compare rows that have the same values in these columns, with commas between; brings --rows
     #[arg(long, short, value_name = "A,B", value_parser = column_list)]
     pub(crate) key: Option<Vec<ColumnList>>,
-    /// Compare rows by these columns only, and all below them: dotted paths with commas between; brings --rows
+    /// Compare rows by these columns only, and all below them: dotted paths with commas between; those of the key need not be
+    /// among them; brings --rows
     #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
     pub(crate) columns: Option<Vec<ColumnList>>,
     /// How many rows of each kind to show

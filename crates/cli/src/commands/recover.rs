@@ -10,7 +10,7 @@ use crate::report_file::ReportFile;
 use crate::rewrite::report_failure;
 use crate::schema_parser::{named_file, text_or_file};
 use clap::Args as ClapArgs;
-use marquetry::errors::{Error, Limits};
+use marquetry::errors::{Error, ErrorKind, Limits};
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::KeyValue;
 use marquetry_core::io::read_metadata;
@@ -55,15 +55,18 @@ pub(crate) const RECOVER_HELP: &str = "\
 What is found: the last footer, be it of a checkpoint, of before the file grew, with garbage behind it, cut off behind its
 schema, or with bytes missing before it; and, where no footer tells of them, pages, which are put together to chunks and
 row groups. A row group is kept if it is whole: all pages are there, checksums are right, every value can be decoded, all
-columns have as many rows, and those of one struct, list or map are nested in the same way. Pages are copied as they are,
-offset indexes are made again, and what was found without a footer has no statistics.
+columns have as many rows, and those of one struct, list or map are nested in the same way. Pages are copied as they are, but
+for headers that strict readers may not take, which are written anew; offset indexes are made again, and what was found
+without a footer has no statistics.
 
 Without a footer the schema is that of --schema-from or --schema; without these it is inferred from the pages, and columns
-are called c0, c1, ... How many columns there are is told by kinds of columns that repeat from row group to row group. If
-several tables would explain the pages, as with columns that are all alike, or if there is one row group and nothing behind
-it, nothing is kept and a schema is asked for; the report has the likeliest one, for who knows better. It also names a table
-of more columns in fewer row groups that is possible, but less likely. INT32 and FLOAT, INT64 and DOUBLE look the same, and
-what values mean (text, dates, decimals) is not in pages at all: give a schema if there is one.
+are called c0, c1, ... How many columns there are is told by kinds of columns that repeat from row group to row group, by values
+that rise from each to the next, by the first bytes of a footer, and by what some writers put behind each chunk. If several
+tables would explain the pages, as with columns that are all alike, or with two that could be a half of four, or if there is
+one row group and nothing behind it, nothing is kept and a schema is asked for; the report has the likeliest one, and another
+that is possible, for who knows better. Where a table of more columns in fewer row groups is possible, but far less likely,
+the report names it, too. INT32 and FLOAT, INT64 and DOUBLE look the same, and what values mean (text, dates, decimals) is
+not in pages at all: give a schema if there is one.
 
 A file that a change in place (append, meta set, drop-row-group) left without a footer comes back as it was before that: all of
 it, and no more. --keep-appended looks for whole row groups of the change, too.
@@ -74,6 +77,9 @@ Statistics, indexes and bloom filters that the values contradict are left out, a
 that the schema does not allow, such as a TIME behind midnight, if no checksum proves them.
 An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
 grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
+
+Summaries (_metadata, _common_metadata) have no pages: recover the files beside them, and write them again with
+`marquetry summary`.
 
 BROKEN is never written to; OUT appears once it is complete, and only if a row group is kept.
 
@@ -93,7 +99,7 @@ Examples:
       --schema 'message m { required int64 id; optional binary name (STRING); }'";
 
 pub(crate) fn run(args: &RecoverArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
-    match run_recover(args, output) {
+    match run_recover(args, output).map_err(|failure| of_summary(&args.input, failure)) {
         Err(failure @ Failure::Check(_)) => {
             outcome.report(Some(&args.input), &failure);
             Ok(())
@@ -134,14 +140,38 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     print(&args.output, report, output)?;
     if report.row_groups.is_empty() {
         let why = match report.schema {
-            None => {
-                "which columns the file has cannot be told from its pages: give the schema with --schema-from or --schema"
+            None => return Err(Failure::Check(no_schema(report))),
+            Some(SchemaOrigin::Footer) if report.losses.is_empty() => {
+                "its footer tells of no row group: there are no rows to keep, and nothing is written"
             }
             Some(_) => "no row group is whole: nothing is written",
         };
         return Err(Failure::Check(why.to_owned()));
     }
     lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)))
+}
+
+/// That a schema is wanted, and why.
+fn no_schema(report: &Report) -> String {
+    let why = report.losses.iter().find_map(|loss| loss.why.split_once(": give the schema"));
+    let why = why.map_or_else(String::new, |(why, _)| format!(" ({why})"));
+    format!(
+        "which columns the file has cannot be told from its pages{why}: give the schema with --schema-from or --schema"
+    )
+}
+
+/// What failed, of a file whose name says that it has no pages.
+fn of_summary(input: &Path, failure: Failure) -> Failure {
+    let is_summary = input.file_name().is_some_and(|name| name == "_metadata" || name == "_common_metadata");
+    match &failure {
+        Failure::Check(_) if is_summary => Failure::Check(SUMMARY.to_owned()),
+        Failure::File(error)
+            if is_summary && matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) =>
+        {
+            Failure::Check(SUMMARY.to_owned())
+        }
+        _ => failure,
+    }
 }
 
 fn write_report(file: Option<ReportFile>, recovered: &Path, report: &Report) -> Result<(), Failure> {
@@ -226,4 +256,6 @@ fn report_json(file: &Path, report: &Report) -> Value {
     })
 }
 
+const SUMMARY: &str = "a summary has no pages: they are in the files beside it; recover what is broken of those, and write the summary \
+     again (`marquetry summary`)";
 const NO_FOOTER: &str = "no footer is in the file that the keys open: nothing is written";

@@ -1,10 +1,10 @@
 //! Columns that get another type on their way.
 
+use crate::column_list::place_of;
 use crate::failure::Failure;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use marquetry::errors::Error;
-use marquetry_core::schema::no_such_column;
 use marquetry_inspect::NewType;
 use std::sync::Arc;
 
@@ -26,14 +26,12 @@ pub(crate) struct TypeChanges {
 }
 
 impl TypeChanges {
-    /// Fails if there is no such column.
+    /// Fails if there is no such column, or several have the name.
     pub(crate) fn new(changes: &[(String, NewType)], schema: &SchemaRef) -> Result<Self, Error> {
         let mut fields = schema.fields().to_vec();
         let mut found = Vec::new();
         for (column, new) in changes {
-            let place = schema.fields().iter().position(|field| field.name() == column);
-            let known = schema.fields().iter().map(|field| field.name().as_str());
-            let place = place.ok_or_else(|| no_such_column(column, known).with_context("--change-type"))?;
+            let place = place_of(column, schema, "--change-type")?;
             fields[place] = Arc::new(new.field(schema.field(place)));
             found.push((place, *new));
         }

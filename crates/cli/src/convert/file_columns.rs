@@ -1,12 +1,12 @@
 //! Columns of paths that become columns of FILE: the files are read, and their bytes or what refers to them is written.
 
+use crate::column_list::place_of;
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use marquetry::errors::Error;
-use marquetry_core::schema::no_such_column;
 use marquetry_file_refs::{Algorithm, FileRefBuilder, Stored};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) struct FileColumns {
 }
 
 impl FileColumns {
-    /// Fails if a column is not there, or has no text.
+    /// Fails if a column is not there, if several have its name, and if it has no text.
     pub(crate) fn new(
         wishes: &[FileWish],
         root: &Path,
@@ -53,9 +53,7 @@ impl FileColumns {
         let mut fields = schema.fields().to_vec();
         let mut columns = Vec::new();
         for wish in wishes {
-            let place = schema.fields().iter().position(|field| *field.name() == wish.column);
-            let known = schema.fields().iter().map(|field| field.name().as_str());
-            let place = place.ok_or_else(|| no_such_column(&wish.column, known).with_context("--file"))?;
+            let place = place_of(&wish.column, schema, "--file")?;
             if !is_text(schema.field(place).data_type()) {
                 let message = format!("--file: the column {} has no paths: they are text", wish.column);
                 return Err(Failure::Usage(message));

@@ -2,6 +2,7 @@
 
 use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;
+use marquetry_base::unquote;
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
@@ -131,6 +132,9 @@ enum Selected<'a> {
 }
 
 fn selected(column: Option<&str>) -> Selected<'_> {
+    if let Some((name, "")) = column.and_then(|column| unquote(column, '"')) {
+        return Selected::Column(ColumnPath::from(name.as_str()));
+    }
     match column {
         None => Selected::All,
         Some(pattern) if pattern.contains(['*', '?']) => Selected::Pattern(pattern),
@@ -225,6 +229,20 @@ mod tests {
         let pairs: Vec<_> = properties.key_value_metadata().unwrap().iter().collect();
         let pairs: Vec<_> = pairs.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
         assert_eq!(pairs, [("kept", Some("old")), ("k", Some("v=w"))]);
+    }
+
+    #[test]
+    fn names_in_quotes_are_no_patterns() {
+        let args =
+            parsed(&["--compression", "\"a*\"=snappy", "--bloom", "\"a:0.5\"", "--bloom", "\"\":0.25"])
+                .unwrap();
+        let properties = properties(&args, 1 << 20, &[], &[], None);
+        let column = ColumnPath::from;
+        assert_eq!(properties.compression(&column("a*")), Compression::SNAPPY);
+        assert_ne!(properties.compression(&column("ab")), Compression::SNAPPY);
+        let fpp =
+            |name: &str| properties.bloom_filter_properties(&ColumnPath::from(name)).map(|bloom| bloom.fpp());
+        assert_eq!((fpp("a"), fpp("a:0.5"), fpp("")), (None, Some(0.05), Some(0.25)));
     }
 
     #[test]

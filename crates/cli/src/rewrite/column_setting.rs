@@ -4,6 +4,7 @@ use glob::{MatchOptions, Pattern};
 use marquetry::errors::Error;
 use marquetry::internals::codec::Codec;
 use marquetry::schema::Leaf;
+use marquetry_base::unquote;
 use marquetry_core::write::Compression;
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -46,7 +47,11 @@ pub(crate) struct Name {
 }
 
 impl Name {
+    /// In double quotes it is no pattern, and may be empty.
     pub(crate) fn new(text: &str) -> Self {
+        if let Some((text, "")) = unquote(text, '"') {
+            return Name { text, patterns: Vec::new() };
+        }
         // Patterns are of paths, whose parts are separated by slashes.
         let whole = text.replace('.', "/");
         let patterns = match text.contains(['*', '?', '[']) {
@@ -129,9 +134,16 @@ impl<'a, T: Copy> Settings<'a, T> {
     }
 }
 
+/// The old name may stand in double quotes: so it may be empty.
 pub(crate) fn rename(text: &str) -> Result<(String, String), String> {
     match text.rsplit_once('=') {
-        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => {
+            let old = match unquote(old, '"') {
+                Some((inside, "")) => inside,
+                _ => old.to_owned(),
+            };
+            Ok((old, new.to_owned()))
+        }
         _ => Err("say PATH=NAME".to_owned()),
     }
 }
@@ -173,6 +185,8 @@ mod tests {
         assert_eq!(said(&["a=zstd", "b.x=zstd"]).1.as_deref(), Some("b.x"));
         assert_eq!(said(&["x=zstd", "x=gzip"]).1.as_deref(), Some("x"));
         assert_eq!(said(&["x*=zstd"]).1.as_deref(), Some("x*"));
+        assert_eq!(said(&["\"b*\"=zstd"]), ("- - - -".to_owned(), Some("b*".to_owned())));
+        assert_eq!(said(&["\"b.c\"=zstd", "\"a\"=gzip"]), ("GZIP ZSTD - -".to_owned(), None));
     }
 
     /// Each name was compared with each column: that took minutes.

@@ -1,6 +1,7 @@
 //! What is below a folder, and nothing else.
 //!
-//! No link is followed, hidden files are not there, and a file is one that looks like Parquet by its name and its first bytes.
+//! No link is followed, hidden files are not there, and a file is one that looks like Parquet by its name. Of one that does not by its first
+//! bytes, no bytes are given away.
 
 mod entry;
 #[cfg(unix)]
@@ -13,7 +14,7 @@ pub(super) use entry::Entry;
 use super::request::is_name;
 #[cfg(unix)]
 use handles::Root;
-use marquetry::errors::Result;
+use marquetry::errors::{Error, Result};
 use marquetry::file::{LocalFile, Source};
 #[cfg(not(unix))]
 use paths::Root;
@@ -35,6 +36,19 @@ pub(super) struct Opened {
     pub(super) source: Arc<dyn Source>,
     /// Changes when the file does.
     pub(super) tag: String,
+    /// Whether it begins as Parquet does.
+    is_parquet: bool,
+}
+
+impl Opened {
+    /// The file; an error if it does not begin as Parquet does, which says nothing of what it has.
+    pub(super) fn parquet(self) -> Result<Opened> {
+        match (self.is_parquet, self.source.len()) {
+            (true, _) => Ok(self),
+            (false, 0) => Err(Error::corrupt("no Parquet file: it is empty")),
+            (false, _) => Err(Error::corrupt("no Parquet file: it does not begin with PAR1")),
+        }
+    }
 }
 
 impl Folder {
@@ -56,7 +70,7 @@ impl Folder {
         self.only.as_deref()
     }
 
-    /// A file by the names that lead to it. `None` if there is none, or one that is not shown.
+    /// A file by the names that lead to it. `None` if there is none, or one that is not shown. Fails if it is there and may not be read.
     pub(super) fn file(&self, names: &[String]) -> Result<Option<Opened>> {
         let Some((name, _)) = names.split_last() else { return Ok(None) };
         let is_shown = match &self.only {
@@ -66,11 +80,19 @@ impl Folder {
         if !is_shown || !names.iter().all(|name| is_name(name)) {
             return Ok(None);
         }
-        let Ok(file) = self.root.file(names) else { return Ok(None) };
+        let file = match self.root.file(names) {
+            Ok(file) => file,
+            // Its folder lists it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(Error::io("cannot open the file", error));
+            }
+            Err(_) => return Ok(None),
+        };
         let tag = tag(&file)?;
         let source = LocalFile::new(file)?;
         let magic = source.read_at(0, source.len().min(4) as usize)?;
-        Ok(matches!(&magic[..], b"PAR1" | b"PARE").then(|| Opened { source: Arc::new(source), tag }))
+        let is_parquet = matches!(&magic[..], b"PAR1" | b"PARE");
+        Ok(Some(Opened { source: Arc::new(source), tag, is_parquet }))
     }
 
     /// What is in a folder by the names that lead to it: folders first, then Parquet files, by name. `None` if there is none.

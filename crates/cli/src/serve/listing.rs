@@ -170,7 +170,7 @@ impl Listing<'_> {
             ShownBytes(size)
         )?;
         match self.footer(names) {
-            Ok(Some(file)) => {
+            Ok(file) => {
                 let metadata = file.metadata();
                 for count in [
                     metadata.num_rows(),
@@ -181,8 +181,9 @@ impl Listing<'_> {
                 }
                 write!(out, "<td>{}</td>", Escaped(metadata.created_by().unwrap_or_default()))?;
             }
-            Ok(None) => out.push_str("<td colspan=\"4\">no Parquet file</td>"),
-            Err(failure) => write!(out, "<td colspan=\"4\">{}</td>", Escaped(&failure.to_string()))?,
+            Err(failure) => {
+                write!(out, "<td colspan=\"4\">{}</td>", Escaped(&failure.to_string()))?;
+            }
         }
         if let Some(columns) = columns {
             write!(out, "<td>{}</td>", Escaped(columns))?;
@@ -191,14 +192,19 @@ impl Listing<'_> {
         Ok(())
     }
 
-    fn footer(&self, names: &[String]) -> Result<Option<OpenFile>, Failure> {
-        let Some(file) = self.folder.file(names)? else { return Ok(None) };
-        Ok(Some(OpenFile::new(file.source, keys::reader_options())?))
+    fn footer(&self, names: &[String]) -> Result<OpenFile, Failure> {
+        footer(self.folder, names)?.ok_or_else(|| Failure::Check("it is gone".to_owned()))
     }
 
     fn link(&self, kind: &str, names: &[String]) -> String {
         link(self.base, kind, names)
     }
+}
+
+/// The footer of a file; `None` if there is no such file.
+fn footer(folder: &Folder, names: &[String]) -> Result<Option<OpenFile>, Failure> {
+    let Some(file) = folder.file(names)? else { return Ok(None) };
+    Ok(Some(OpenFile::new(file.parquet()?.source, keys::reader_options())?))
 }
 
 /// The address of what is made of a file or folder.
@@ -246,11 +252,7 @@ impl Search {
 
     fn file(&mut self, folder: &Folder, names: &[String]) {
         let is_called_so = names.last().is_some_and(|name| name.to_lowercase().contains(&self.wanted));
-        let footer = folder
-            .file(names)
-            .ok()
-            .flatten()
-            .and_then(|file| OpenFile::new(file.source, keys::reader_options()).ok());
+        let footer = footer(folder, names).ok().flatten();
         let columns: Vec<String> = footer
             .iter()
             .flat_map(|file| file.metadata().schema().columns())

@@ -20,6 +20,8 @@ pub(super) enum Status {
     Method,
     Timeout,
     NoSuchPart,
+    /// The file is there, and cannot be understood.
+    Unprocessable,
     TooLarge,
     Failed,
     Busy,
@@ -43,6 +45,7 @@ impl Status {
             Status::Method => (405, "Method Not Allowed"),
             Status::Timeout => (408, "Request Timeout"),
             Status::NoSuchPart => (416, "Range Not Satisfiable"),
+            Status::Unprocessable => (422, "Unprocessable Content"),
             Status::TooLarge => (431, "Request Header Fields Too Large"),
             Status::Failed => (500, "Internal Server Error"),
             Status::Busy => (503, "Service Unavailable"),

@@ -1,5 +1,6 @@
 //! Some rows of a file as text.
 
+use crate::column_list::column_list;
 use crate::convert::plain_columns;
 use crate::keys;
 use crate::memory::batch_limits;
@@ -7,7 +8,7 @@ use crate::printable::printable;
 use crate::text_table::shortened;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use marquetry::OpenFile;
-use marquetry::errors::Result;
+use marquetry::errors::{Error, Result};
 use marquetry::file::Source;
 use marquetry_text::format::column::Column;
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ impl RowPreview {
         let file = plain_columns(self.file)?;
         let all = file.schema()?;
         let names: Vec<String> = match columns {
-            Some(columns) => columns.split(',').map(|name| name.trim().to_owned()).collect(),
+            Some(columns) => columns_of(columns)?,
             None => all.fields().iter().take(MOST_COLUMNS).map(|field| field.name().clone()).collect(),
         };
         let hidden = if columns.is_none() { all.fields().len() - names.len() } else { 0 };
@@ -56,6 +57,12 @@ impl RowPreview {
         }
         Ok(json!({"columns": fields, "hidden": hidden, "rows": cells}))
     }
+}
+
+/// The columns of a list, as `--columns` has them; blanks between them are those of who typed it.
+fn columns_of(list: &str) -> Result<Vec<String>> {
+    let columns = column_list(list).map_err(Error::argument)?;
+    Ok(columns.0.iter().map(|name| name.trim().to_owned()).collect())
 }
 
 fn add_rows(batch: &RecordBatch, cells: &mut Vec<Value>) -> Result<()> {

@@ -62,8 +62,8 @@ impl Site {
         };
         match (kind.as_str(), names) {
             ("folder", names) => self.listing(names, request),
-            ("report", names) => self.of_file(names, |file| self.report(names, file, request)),
-            ("rows", names) => self.of_file(names, |file| self.rows_page(names, file)),
+            ("report", names) => self.page_of_file(names, |file| self.report(names, file, request)),
+            ("rows", names) => self.page_of_file(names, |file| self.rows_page(names, file)),
             ("values", names) => self.of_file(names, |file| {
                 let _turn = self.turn();
                 values(file, request)
@@ -80,20 +80,59 @@ impl Site {
         }
     }
 
+    /// What is made of a file, for programs; why not is told as text.
     fn of_file(&self, names: &[String], make: impl FnOnce(Opened) -> Result<Response, Failure>) -> Response {
-        let made = match self.folder.file(names) {
-            Ok(Some(file)) => make(file),
-            Ok(None) => return Response::not_found(),
-            Err(error) => Err(error.into()),
-        };
-        made.unwrap_or_else(|failure| {
-            let status = match &failure {
-                Failure::Usage(_) | Failure::UsageOf(..) => Status::BadRequest,
-                Failure::File(error) if error.kind() == ErrorKind::Argument => Status::BadRequest,
-                _ => Status::Failed,
-            };
-            Response::text(status, &printable(&failure.to_string()))
-        })
+        let made = self.made_of(names, make);
+        made.unwrap_or_else(|failure| Response::text(status_of(&failure), &printable(&failure.to_string())))
+    }
+
+    /// The same, for who looks at pages: why not is told on one, from which the others are reached.
+    fn page_of_file(
+        &self,
+        names: &[String],
+        make: impl FnOnce(Opened) -> Result<Response, Failure>,
+    ) -> Response {
+        let made = self.made_of(names, make);
+        made.unwrap_or_else(|failure| self.failed_page(names, &failure))
+    }
+
+    fn made_of(
+        &self,
+        names: &[String],
+        make: impl FnOnce(Opened) -> Result<Response, Failure>,
+    ) -> Result<Response, Failure> {
+        match self.folder.file(names)? {
+            Some(file) => make(file.parquet()?),
+            None => Ok(Response::not_found()),
+        }
+    }
+
+    /// A page that says why a file is not shown.
+    fn failed_page(&self, names: &[String], failure: &Failure) -> Response {
+        let links = self.folder_link(names).into_iter().collect::<Vec<_>>();
+        let mut page = self.page_head(names, &links);
+        let _ = writeln!(page, "<p role=\"alert\">{}</p>", Escaped(&failure.to_string()));
+        if status_of(failure) == Status::Unprocessable {
+            page.push_str(
+                "<p class=\"note\"><code>marquetry verify</code> says what is wrong with a file, <code>marquetry recover</code> saves what is left of one.</p>\n",
+            );
+        }
+        page.push_str(TAIL);
+        Response::html(page).with_status(status_of(failure))
+    }
+
+    /// The beginning of a page about a file, down to its name.
+    fn page_head(&self, names: &[String], links: &[(String, String)]) -> String {
+        let name = Escaped(names.last().map_or("", String::as_str));
+        let mut page = format!(
+            "{HEAD}<title>{name}</title>\n<link rel=\"stylesheet\" href=\"{}/site.css\">\n</head>\n<body>\n<main>\n<nav aria-label=\"Site\">",
+            self.base
+        );
+        for (text, to) in links {
+            let _ = write!(page, "<a href=\"{}\">{}</a> ", Escaped(to), Escaped(text));
+        }
+        let _ = writeln!(page, "</nav>\n<h1>{name}</h1>");
+        page
     }
 
     fn listing(&self, names: &[String], request: &Request) -> Response {
@@ -134,19 +173,12 @@ impl Site {
 
     fn rows_page(&self, names: &[String], file: Opened) -> Result<Response, Failure> {
         let rows = RowPreview::open(file.source)?.num_rows();
-        let name = Escaped(names.last().map_or("", String::as_str));
         let mut links = vec![("Report".to_owned(), link(&self.base, "report", names))];
         links.extend(self.folder_link(names));
-        let mut page = format!(
-            "{HEAD}<title>{name}</title>\n<link rel=\"stylesheet\" href=\"{}/site.css\">\n</head>\n<body>\n<main>\n<nav aria-label=\"Site\">",
-            self.base
-        );
-        for (text, to) in &links {
-            let _ = write!(page, "<a href=\"{}\">{}</a> ", Escaped(to), Escaped(text));
-        }
+        let mut page = self.page_head(names, &links);
         let _ = write!(
             page,
-            "</nav>\n<h1>{name}</h1>\n<form class=\"tools\"><label>From row <input id=\"first\" inputmode=\"numeric\" size=\"12\" value=\"0\"></label> \
+            "<form class=\"tools\"><label>From row <input id=\"first\" inputmode=\"numeric\" size=\"12\" value=\"0\"></label> \
              <label>Columns <input id=\"columns\" size=\"40\" placeholder=\"all\"></label> <button>Show</button> \
              <button type=\"button\" id=\"earlier\">Earlier</button> <button type=\"button\" id=\"later\">Later</button></form>\n\
              <p id=\"status\" role=\"status\">{rows} rows</p>\n<div class=\"scroll\" role=\"region\" aria-label=\"Rows\" tabindex=\"0\"><table id=\"rows\" data-from=\"{}\" data-count=\"{rows}\"></table></div>\n\
@@ -174,6 +206,23 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         *self.0.workers.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.has_ended.notify_one();
+    }
+}
+
+/// The status that says whose fault it is: the asker's, the file's, or the machine's.
+fn status_of(failure: &Failure) -> Status {
+    match failure {
+        Failure::Usage(_) | Failure::UsageOf(..) => Status::BadRequest,
+        Failure::File(error) => match error.kind() {
+            ErrorKind::Argument => Status::BadRequest,
+            ErrorKind::Corrupt
+            | ErrorKind::Truncated
+            | ErrorKind::Unsupported
+            | ErrorKind::Limit
+            | ErrorKind::Key => Status::Unprocessable,
+            _ => Status::Failed,
+        },
+        _ => Status::Failed,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::columns::SortColumn;
 use super::curve;
+use crate::column_list::several_columns;
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
@@ -70,7 +71,12 @@ impl SortKey {
             all_names(schema.fields(), "", &mut known);
             Failure::from(no_such_column(name, known.iter().map(String::as_str)).with_context("--sort-by"))
         };
-        let (path, leaf, data_type) = find(schema.fields(), name, 0).ok_or_else(missing)?;
+        let mut found = Vec::new();
+        find(schema.fields(), name, 0, &mut Vec::new(), &mut found);
+        if found.len() > 1 {
+            return Err(several_columns(name).with_context("--sort-by").into());
+        }
+        let (path, leaf, data_type) = found.pop().ok_or_else(missing)?;
         let is_on_curve = column.is_on_curve;
         let key = SortKey { path, data_type, leaf, descending, nulls_first, is_on_curve };
         if is_on_curve && !is_binary(&key.data_type) {
@@ -178,23 +184,24 @@ fn all_names(fields: &Fields, above: &str, names: &mut Vec<String>) {
     }
 }
 
-/// The path to the field `name`, the number of its first leaf, and its type. `before` leaves come before the fields.
-fn find(fields: &Fields, name: &str, before: usize) -> Option<(Vec<usize>, usize, DataType)> {
+/// A field: the path to it, the number of its first leaf, and its type.
+type Found = (Vec<usize>, usize, DataType);
+
+/// All fields of the dotted name. `before` leaves come before the fields, which `above` leads to.
+fn find(fields: &Fields, name: &str, before: usize, above: &mut Vec<usize>, found: &mut Vec<Found>) {
     let mut leaf = before;
     for (i, field) in fields.iter().enumerate() {
+        above.push(i);
         if field.name() == name {
-            return Some((vec![i], leaf, field.data_type().clone()));
+            found.push((above.clone(), leaf, field.data_type().clone()));
         }
         let rest = name.strip_prefix(field.name().as_str()).and_then(|rest| rest.strip_prefix('.'));
-        if let (Some(rest), DataType::Struct(children)) = (rest, field.data_type())
-            && let Some((mut path, leaf, data_type)) = find(children, rest, leaf)
-        {
-            path.insert(0, i);
-            return Some((path, leaf, data_type));
+        if let (Some(rest), DataType::Struct(children)) = (rest, field.data_type()) {
+            find(children, rest, leaf, above, found);
         }
+        above.pop();
         leaf += crate::leaf_sizes::count(field.data_type());
     }
-    None
 }
 
 impl Keys {
@@ -267,6 +274,20 @@ mod tests {
         assert_eq!(parse("b.c").unwrap().leaf, 4);
         for wrong in ["l", "s", "x", "s.z", "b.c:down"] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        // Of several columns the first one may be the wrong one.
+        let inner = vec![Field::new("c", DataType::Int32, true)];
+        let schema = Schema::new(vec![
+            Field::new("a", DataType::Int32, true),
+            Field::new("b", DataType::Struct(inner.into()), true),
+            Field::new("a", DataType::Int32, true),
+            Field::new("b.c", DataType::Int32, true),
+        ]);
+        for name in ["a", "b.c"] {
+            let told = SortKey::new(&name.parse::<SortColumns>().unwrap().0[0], &schema).unwrap_err();
+            let why =
+                format!("argument: --sort-by: several columns are called \"{name}\": which one is meant");
+            assert!(told.to_string().starts_with(&why), "{told}");
         }
     }
 }

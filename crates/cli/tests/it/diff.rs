@@ -71,6 +71,54 @@ fn rows_by_place_and_by_key() {
     assert_eq!((code, &*text), (Some(0), ""));
 }
 
+/// The columns of the key need not be among those that are compared.
+#[test]
+fn a_key_that_columns_leave_out() {
+    let folder = Folder::new("diff-key-left-out");
+    let file = |name: &str, rows: &str| {
+        let (csv, parquet) =
+            (folder.write(&format!("{name}.csv"), rows), folder.path(&format!("{name}.parquet")));
+        success(&["convert", &csv, &parquet]);
+        parquet
+    };
+    let left = file("left", "id,name,price\n1,a,10\n2,b,20\n3,c,30\n");
+    let right = file("right", "id,name,price\n3,c,31\n2,x,20\n1,a,10\n");
+    let (code, found) = diff(&["--key", "id", "--columns", "price", &left, &right]);
+    assert_eq!(code, Some(1), "{found}");
+    let cell = json!({"column": "price", "left": 30, "right": 31});
+    assert_eq!(found["rows"]["changed_rows"], json!([{"left_row": 2, "right_row": 0, "cells": [cell]}]));
+    assert_eq!((&found["rows"]["removed"], &found["rows"]["added"]), (&0.into(), &0.into()));
+
+    // What a key cannot be is told by the file that it cannot be in.
+    let texts = file("texts", "id,name,price\nx,a,10\n");
+    let other = file("other", "number,name,price\n1,a,10\n");
+    let nested = folder.write("nested.jsonl", "{\"s\": {\"id\": 1}, \"price\": 2}\n");
+    let of_structs = folder.path("structs.parquet");
+    success(&["convert", &nested, &of_structs]);
+    for (key, files, why) in [
+        ("ID", [&left, &right], "the key: no column ID; did you mean id?"),
+        ("id", [&left, &other], "the key: no column id; there are number, name, price"),
+        (
+            "id",
+            [&left, &texts],
+            "the key's column id cannot be compared: it is Int64 in one file, and Utf8View in the other",
+        ),
+        (
+            "s.id",
+            [&of_structs, &of_structs],
+            "the key's column s.id is a part of another one: a key has whole columns, such as s",
+        ),
+    ] {
+        for columns in [&[][..], &["--columns", "price"]] {
+            let (code, text) =
+                everything(&[&["diff", "--key", key], columns, &files.map(|file| &**file)].concat());
+            assert!(code == Some(2) && text.contains(why), "{key} {columns:?}: {code:?} {text}");
+            let is_named = text.contains("other.parquet");
+            assert_eq!(is_named, files[1] == &other, "{text}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_compared_is_neither_the_same_nor_different() {
     let folder = Folder::new("diff-bad");

@@ -45,6 +45,31 @@ fn a_pattern_is_offered_where_there_may_be_several_files() {
     assert!(failure(&["verify", &odd]).1[0].ends_with("'DIR/**/*.parquet'"));
 }
 
+/// A pattern that the shell did not expand is what the shell makes of it.
+#[test]
+fn directories_that_a_pattern_fits_are_tables() {
+    let folder = Folder::new("directories_of_a_pattern");
+    for part in ["year=1", "year=2/month=3", "year=2/month=4"] {
+        std::fs::create_dir_all(folder.path(part)).unwrap();
+        std::fs::copy(wines(), folder.path(&format!("{part}/w.parquet"))).unwrap();
+    }
+    let pattern = folder.path("year=*");
+    let [one, two] = ["year=1", "year=2"].map(|name| folder.path(name));
+    let counted = success(&["count", &pattern]);
+    assert_eq!(counted, success(&["count", &one, &two]));
+    assert!(counted.trim_end().ends_with("600  total"), "{counted}");
+    // None is counted again with those that it is in.
+    assert_eq!(success(&["count", &folder.path("**/")]).lines().count(), 3);
+    assert_eq!(
+        success(&["count", &folder.path("**")]).trim_end().lines().last(),
+        Some("         600  total")
+    );
+    let head = success(&["head", &pattern, "-n", "1", "--columns", "year", "--format", "json"]);
+    assert_eq!(head.lines().count(), 2, "{head}");
+    let (code, lines) = failure(&["verify", &pattern]);
+    assert!(code == 1 && lines[0].contains("only directories have such a name"), "{lines:?}");
+}
+
 #[test]
 fn one_file_is_one_file() {
     let folder = folder("one_file_is_one_file");

@@ -28,6 +28,7 @@ mod lint;
 mod losses;
 mod merge_schemas;
 mod metrics;
+mod named_columns;
 mod optimize;
 mod recover;
 mod remote;

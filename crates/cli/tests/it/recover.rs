@@ -159,6 +159,44 @@ fn what_is_lost_makes_the_exit_code() {
     success(&["recover", &wines(), &at(&dir, "whole.parquet")]);
 }
 
+/// A summary has no pages, whole or broken: the files beside it have them.
+#[test]
+fn summaries_have_nothing_to_recover() {
+    let dir = directory("summaries");
+    let (parts, out) = (dir.join("parts"), at(&dir, "out.parquet"));
+    fs::create_dir_all(&parts).unwrap();
+    for name in ["a.parquet", "b.parquet"] {
+        fs::copy(wines(), parts.join(name)).unwrap();
+    }
+    success(&["summary", parts.to_str().unwrap()]);
+    let summary = at(&parts, "_metadata");
+    let (code, error) = failure(&["recover", &summary, &out]);
+    assert_eq!((code, Path::new(&out).exists()), (1, false), "{error}");
+    let says = error.contains("in a.parquet and 1 other file") && error.contains("`marquetry summary`");
+    assert!(says && error.lines().count() == 1, "{error}");
+    // By any other name, too.
+    let renamed = at(&dir, "renamed.parquet");
+    fs::copy(&summary, &renamed).unwrap();
+    assert!(failure(&["recover", &renamed, &out]).1.contains("in a.parquet and 1 other file"));
+    // Without row groups, or without an end, the name tells.
+    let cut = fs::read(&summary).unwrap();
+    fs::write(&summary, &cut[..cut.len() / 2]).unwrap();
+    for name in ["_metadata", "_common_metadata"] {
+        let (code, error) = failure(&["recover", &at(&parts, name), &out]);
+        assert_eq!((code, Path::new(&out).exists()), (1, false), "{error}");
+        assert!(error.contains("a summary has no pages") && error.lines().count() == 1, "{error}");
+    }
+    // Its schema is good for the files.
+    let broken = broken(&dir);
+    success(&["recover", &broken, &out, "--schema-from", &at(&parts, "_common_metadata")]);
+    assert_eq!(rows(&out), rows(&wines()));
+    // A file without rows is no summary.
+    let empty = at(&dir, "empty.parquet");
+    fs::copy(at(&parts, "_common_metadata"), &empty).unwrap();
+    let (code, error) = failure(&["recover", &empty, &at(&dir, "none.parquet")]);
+    assert!(code == 1 && error.contains("tells of no row group"), "{error}");
+}
+
 #[test]
 fn commands_that_find_no_footer_name_it() {
     let dir = directory("named");

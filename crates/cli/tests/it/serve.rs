@@ -141,9 +141,49 @@ fn a_folder_is_listed_searched_and_shown() {
 
     // What is wrong is told, without where things are.
     let broken = server.get("/report/broken.parquet", "");
-    assert_eq!(broken.status, 500);
+    assert_eq!(broken.status, 422);
     assert!(!broken.text().contains(&folder.path("")), "{}", broken.text());
     assert_eq!(server.get("/report/a.parquet?where=no+such+%3D%3D", "").status, 400);
+}
+
+/// What is listed is there: a page says why it is not shown.
+#[test]
+fn damaged_files_are_shown_with_what_is_wrong() {
+    let folder = Folder::new("serve_damaged");
+    let bytes = fs::read(wines()).unwrap();
+    fs::write(folder.path("cut.parquet"), &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(folder.path("text <b>.parquet"), "password=1").unwrap();
+    fs::write(folder.path("empty.parquet"), "").unwrap();
+    // Its footer is whole, its first column is not.
+    let mut spoilt = bytes.clone();
+    spoilt[4..2_000].fill(0xff);
+    fs::write(folder.path("spoilt.parquet"), &spoilt).unwrap();
+    let server = Server::of(&folder.path(""), &[]);
+    let list = server.get("/folder/", "").text();
+    for (name, link, why) in [
+        ("cut.parquet", "cut.parquet", "not a Parquet file"),
+        ("text &lt;b&gt;.parquet", "text%20%3Cb%3E.parquet", "no Parquet file: it does not begin with PAR1"),
+        ("empty.parquet", "empty.parquet", "no Parquet file: it is empty"),
+    ] {
+        assert!(list.contains(&format!("/report/{link}\">{name}</a>")), "{list}");
+        for kind in ["report", "rows"] {
+            let page = server.get(&format!("/{kind}/{link}"), "");
+            assert_eq!((page.status, page.header("content-type")), (422, Some("text/html; charset=utf-8")));
+            let text = page.text();
+            assert!(text.contains(&format!("<h1>{name}</h1>")) && text.contains(why), "{kind}: {text}");
+            assert!(text.contains(&format!("href=\"{}/folder\">The folder</a>", server.base)), "{text}");
+            assert!(!text.contains("password"), "{text}");
+        }
+        let values = server.get(&format!("/values/{link}"), "Range: rows=0-1\r\n");
+        assert!(values.status == 422 && values.text().contains(why), "{}", values.text());
+    }
+    assert_eq!(server.get("/file/empty.parquet", "").status, 422);
+    // Whoever has Parquet that is cut off can fetch what is there.
+    assert_eq!(server.get("/file/cut.parquet", "").body, &bytes[..bytes.len() / 2]);
+    assert_eq!(server.get("/report/spoilt.parquet", "").status, 200);
+    let values = server.get("/values/spoilt.parquet", "Range: rows=0-1\r\n");
+    assert_eq!(values.status, 422, "{}", values.text());
+    assert_eq!(server.get("/report/gone.parquet", "").status, 404);
 }
 
 #[test]
@@ -275,8 +315,15 @@ fn nothing_outside_is_given_away() {
                 (kind, name),
                 ("folder", "") | ("file" | "report" | "rows" | "values", "a.parquet/")
             );
-            let expected: &[u16] = if is_of_the_folder { &[200, 206] } else { &[400, 404] };
+            // It is listed, so that why it is not shown is told; nothing of it is.
+            let is_listed = kind != "folder" && name == "text.parquet";
+            let expected: &[u16] = match (is_of_the_folder, is_listed) {
+                (true, _) => &[200, 206],
+                (_, true) => &[422],
+                _ => &[400, 404],
+            };
             assert!(expected.contains(&answer.status), "{kind}/{name}: {}", answer.status);
+            assert!(is_of_the_folder || !answer.text().contains("password"), "{kind}/{name}");
         }
     }
     // Lists of values are read from files on the command line only.

@@ -142,9 +142,17 @@ pub fn counts_suffixes(
     seen: &ObservedPage,
 ) -> bool {
     let is_less = |said: i64, bytes: u64| u64::try_from(said).is_ok_and(|said| said < bytes);
+    may_count_suffixes(created_by, encodings)
+        && said.zip(seen.byte_array_bytes).is_some_and(|(said, bytes)| is_less(said, bytes))
+}
+
+/// Whether a writer counts suffixes in pages of these encodings, if it counts at all.
+pub(crate) fn may_count_suffixes(
+    created_by: Option<&str>,
+    encodings: impl IntoIterator<Item = Encoding>,
+) -> bool {
     created_by.is_some_and(|name| name.trim_start().starts_with("parquet-cpp"))
         && encodings.into_iter().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
-        && said.zip(seen.byte_array_bytes).is_some_and(|(said, bytes)| is_less(said, bytes))
 }
 
 /// The boundary order that a column index has, if it is not the one that it says.

@@ -22,6 +22,7 @@ use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page::{ChecksumTrust, plain_pages_are_believed};
 use crate::prune::bounds_are_believed;
 use crate::source::Source;
+use crate::statistics::may_count_suffixes;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::Codec;
 use marquetry_format as format;
@@ -49,6 +50,11 @@ pub struct CopySettings {
     pub ignore_offset_index: bool,
     /// Whether statistics in the headers of pages are left out. The pages of such a chunk are looked at.
     pub drop_page_statistics: bool,
+    /// Whether headers of pages are written anew that are not, byte for byte, what we would write: a bit that flipped in one may have
+    /// cost it a field that we do without and others do not. The pages of such a chunk are looked at.
+    pub normalize_page_headers: bool,
+    /// Whether the headers of V2 pages get the numbers of rows and nulls that the levels give: the caller knows that they are wrong.
+    pub recount_page_headers: bool,
     /// What pages may cost.
     pub limits: Arc<Limits>,
 }
@@ -96,6 +102,20 @@ impl CopySettings {
         self
     }
 
+    /// Sets [`normalize_page_headers`](Self::normalize_page_headers).
+    #[must_use]
+    pub fn with_normalize_page_headers(mut self, normalize_page_headers: bool) -> Self {
+        self.normalize_page_headers = normalize_page_headers;
+        self
+    }
+
+    /// Sets [`recount_page_headers`](Self::recount_page_headers).
+    #[must_use]
+    pub fn with_recount_page_headers(mut self, recount_page_headers: bool) -> Self {
+        self.recount_page_headers = recount_page_headers;
+        self
+    }
+
     /// Sets [`limits`](Self::limits).
     #[must_use]
     pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
@@ -114,6 +134,8 @@ impl Default for CopySettings {
             verify_checksums: false,
             ignore_offset_index: false,
             drop_page_statistics: false,
+            normalize_page_headers: false,
+            recount_page_headers: false,
             limits: Arc::default(),
         }
     }
@@ -198,6 +220,8 @@ impl Origin<'_> {
             reseal: trust == ChecksumTrust::Disbelieved,
             decrypt: self.chunk.is_encrypted(),
             drop_statistics: settings.drop_page_statistics,
+            normalize_headers: settings.normalize_page_headers,
+            recount: settings.recount_page_headers,
             mark_compressed: codec != Codec::Uncompressed && !plain_pages_are_believed(self.created_by),
             rows: self.rows,
             count_rows: settings.offset_index,
@@ -371,6 +395,7 @@ impl Origin<'_> {
         let filter =
             page_indexes::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;
         copied.chunk.bloom_filter = filter;
+        self.drop_counts_of_suffixes(&mut copied);
         if !bounds_are_believed(self.created_by, self.chunk.leaf())
             && let Some(statistics) = &mut copied.chunk.metadata.statistics
             && (statistics.min.is_some() || statistics.max.is_some() || statistics.min_value.is_some())
@@ -380,6 +405,24 @@ impl Origin<'_> {
             drop_bounds(&mut copied.chunk);
         }
         Ok(copied)
+    }
+
+    /// QUIRK: what parquet-cpp counts as bytes of strings are the bytes that it stores of them, where that is DELTA_BYTE_ARRAY. It is
+    /// known for that by its name, which the new file does not have.
+    fn drop_counts_of_suffixes(&self, copied: &mut CopiedChunk) {
+        let chunk = &mut copied.chunk;
+        if !may_count_suffixes(self.created_by, self.chunk.encodings().iter()) {
+            return;
+        }
+        let in_chunk = chunk.metadata.size_statistics.as_mut();
+        let in_chunk = in_chunk.and_then(|sizes| sizes.unencoded_byte_array_data_bytes.take());
+        let in_pages = chunk.offset_index.as_mut();
+        let in_pages = in_pages.and_then(|index| index.unencoded_byte_array_data_bytes.take());
+        if in_chunk.is_some() || in_pages.is_some() {
+            copied
+                .notes
+                .push("counts of the bytes of strings, which this writer counts in another way".into());
+        }
     }
 
     /// The footer's words on the chunk, without the places of what is not in its bytes.

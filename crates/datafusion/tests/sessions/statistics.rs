@@ -1,9 +1,23 @@
 //! What footers answer, and the order that they promise.
 
-use crate::tables::{batch, error, ints, longs, plan, rows, run, session, texts, write, write_with};
+use crate::tables::{batch, error, ints, longs, plan, rows, rows_of, run, session, texts, write, write_with};
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch};
+use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int32Array, RecordBatch};
+use arrow_schema::SortOptions;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ScalarValue, Statistics};
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::FileScanConfigBuilder;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::DataFusionError;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_plan::collect;
 use marquetry_core::write::{SortingColumn, WriterProperties};
+use marquetry_datafusion::{MarquetryFormat, MarquetrySource};
+use object_store::ObjectStoreExt;
 use std::sync::Arc;
 use tempfile::tempdir;
 
@@ -227,6 +241,187 @@ async fn nulls_of_all_files_stand_together() {
         rows(&ctx, "select k, count(*) from t group by k order by k").await,
         ["1 | 1", "2 | 1", "3 | 1", "4 | 1", "null | 2"]
     );
+}
+
+/// The same of an order that is declared; and of NaN, which bounds leave out too.
+#[tokio::test]
+async fn a_declared_order_is_that_of_all_files() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    for (name, columns, keys, files, expected) in [
+        (
+            "nulls",
+            "column1 as k",
+            "k asc nulls last",
+            ["(1), (2), (null)", "(3), (4), (null)"],
+            ["1", "2", "3", "4", "null", "null"],
+        ),
+        (
+            "first",
+            "column1 as k",
+            "k desc nulls first",
+            ["(null), (4), (3)", "(null), (2), (1)"],
+            ["null", "null", "4", "3", "2", "1"],
+        ),
+        (
+            "nan",
+            "column1 as k",
+            "k asc nulls last",
+            ["(1.5), (2.5), ('NaN'::double)", "(3.5), (4.5), ('NaN'::double)"],
+            ["1.5", "2.5", "3.5", "4.5", "NaN", "NaN"],
+        ),
+        (
+            "second",
+            "column1 as a, column2 as k",
+            "a asc nulls last, k asc nulls last",
+            ["(1, 1), (1, 2), (1, null)", "(1, 3), (2, 5), (2, null)"],
+            ["1 | 1", "1 | 2", "1 | 3", "1 | null", "2 | 5", "2 | null"],
+        ),
+    ] {
+        let path = folder.path().join(name).display().to_string();
+        for (number, values) in files.iter().enumerate() {
+            let select = format!("select {columns} from (values {values})");
+            run(&ctx, &format!("copy ({select}) to '{path}/{number}.parquet' stored as parquet")).await;
+        }
+        let k = if name == "nan" { "k double" } else { "k bigint" };
+        let columns = if name == "second" { "a bigint, k bigint" } else { k };
+        let table = format!("{name} ({columns}) stored as parquet with order ({keys}) location '{path}/'");
+        run(&ctx, &format!("create external table {table}")).await;
+        assert_eq!(rows(&ctx, &format!("select * from {name} order by {keys}")).await, expected, "{name}");
+        let groups = rows(&ctx, &format!("select k from {name} group by k order by k")).await;
+        let mut keys: Vec<&str> = expected.iter().map(|row| row.rsplit(" | ").next().unwrap()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(groups.len(), keys.len(), "{name}: {groups:?}");
+    }
+    // The key that has none keeps the order.
+    let plan = plan(&ctx, "select * from second order by a nulls last").await;
+    assert!(!plan.contains("SortExec"), "{plan}");
+}
+
+/// Where a condition leaves one value between the bounds of a column, DataFusion sorts by it no more. NaN is beside them.
+#[tokio::test]
+async fn floats_beside_their_bounds_are_sorted() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    for (name, values, condition, expected) in [
+        ("low", [-f64::NAN, 1.0, -f64::NAN, 1.0], "f <= 1", ["NaN", "NaN", "1.0", "1.0"]),
+        ("high", [f64::NAN, 1.0, f64::NAN, 1.0], "f >= 1", ["1.0", "1.0", "NaN", "NaN"]),
+        ("end", [f64::NAN, f64::INFINITY, f64::NAN, 1.0], "f >= 'inf'", ["inf", "NaN", "NaN", ""]),
+        ("zeros", [0.0, -0.0, 0.0, -0.0], "f <= 0", ["-0.0", "-0.0", "0.0", "0.0"]),
+    ] {
+        let floats = Float64Array::from_iter_values(values);
+        let singles = Float32Array::from_iter_values(values.map(|value| value as f32));
+        let columns = [("f", Arc::new(floats) as ArrayRef), ("g", Arc::new(singles) as ArrayRef)];
+        let file = folder.path().join(format!("{name}.parquet"));
+        write(&file, &[batch(columns)], 10);
+        let expected = expected.into_iter().filter(|shown| !shown.is_empty()).collect::<Vec<_>>();
+        for column in ["f", "g"] {
+            let condition = condition.replace('f', column).replace(&format!("in{column}"), "inf");
+            let sql =
+                format!("select {column} from '{}' where {condition} order by {column}", file.display());
+            assert_eq!(rows(&ctx, &sql).await, expected, "{sql}");
+        }
+    }
+}
+
+/// Files that are read one behind the other by what their bounds say may be named in another sequence.
+#[tokio::test]
+async fn files_are_read_in_the_sequence_of_their_bounds() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    let path = folder.path().display();
+    for (name, values) in [("1", [3, 4]), ("2", [1, 2])] {
+        write(&folder.path().join(format!("{name}.parquet")), &[batch([("k", ints(values))])], 10);
+    }
+    let table = "t (k int) stored as parquet with order (k asc nulls last)";
+    run(&ctx, &format!("create external table {table} location '{path}/'")).await;
+    let sql = "select k from t order by k nulls last";
+    assert!(!plan(&ctx, sql).await.contains("SortExec"), "{}", plan(&ctx, sql).await);
+    assert_eq!(rows(&ctx, sql).await, ["1", "2", "3", "4"]);
+}
+
+/// An order that files which overlap do not have is not looked for in their rows, and what is a part of it is kept.
+#[tokio::test]
+async fn orders_that_bounds_rule_out_are_not_looked_at() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    run(&ctx, "set datafusion.execution.target_partitions = 1").await;
+    let path = folder.path().display();
+    ["a", "b"].iter().for_each(|table| std::fs::create_dir(folder.path().join(table)).unwrap());
+    for (name, values) in [("1", [3, 1, 2]), ("2", [2, 5, 4])] {
+        write(&folder.path().join(format!("a/{name}.parquet")), &[batch([("k", ints(values))])], 10);
+    }
+    let table = "a (k int) stored as parquet with order (k asc nulls last)";
+    run(&ctx, &format!("create external table {table} location '{path}/a/'")).await;
+    assert_eq!(rows(&ctx, "select k from a order by k nulls last").await, ["1", "2", "2", "3", "4", "5"]);
+    assert_eq!(
+        rows(&ctx, "select k, count(*) from a group by k order by k nulls last").await,
+        ["1 | 1", "2 | 2", "3 | 1", "4 | 1", "5 | 1"]
+    );
+    // The second key of the last row of a file is behind that of the first row of the next.
+    for (name, columns) in [("1", [[1, 2, 2], [1, 1, 9]]), ("2", [[2, 3, 3], [1, 1, 2]])] {
+        let [a, b] = columns;
+        write(
+            &folder.path().join(format!("b/{name}.parquet")),
+            &[batch([("a", ints(a)), ("b", ints(b))])],
+            10,
+        );
+    }
+    let table = "b (a int, b int) stored as parquet with order (a asc nulls last, b asc nulls last)";
+    run(&ctx, &format!("create external table {table} location '{path}/b/'")).await;
+    let sql = "select a, b from b order by a nulls last";
+    assert!(!plan(&ctx, sql).await.contains("SortExec"), "{}", plan(&ctx, sql).await);
+    assert_eq!(
+        rows(&ctx, "select a, b from b order by a nulls last, b nulls last").await,
+        ["1 | 1", "2 | 1", "2 | 1", "2 | 9", "3 | 1", "3 | 2"]
+    );
+}
+
+/// Bounds may be wrong: a file whose rows belong before those of the file before it is an error.
+#[tokio::test]
+async fn rows_of_one_file_follow_those_of_the_file_before() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let schema = batch([("k", ints([]))]).schema();
+    let store = ctx.runtime_env().object_store(ObjectStoreUrl::local_filesystem()).unwrap();
+    let scan = async |files: [([i32; 2], [i32; 2]); 2]| {
+        let mut group = Vec::new();
+        for (number, (values, bounds)) in files.into_iter().enumerate() {
+            let path = folder.path().join(format!("{number}.parquet"));
+            write(&path, &[batch([("k", ints(values))])], 10);
+            let [min, max] = bounds.map(|bound| Precision::Exact(ScalarValue::Int32(Some(bound))));
+            let mut known = Statistics::new_unknown(&schema);
+            known.column_statistics[0].min_value = min;
+            known.column_statistics[0].max_value = max;
+            known.column_statistics[0].null_count = Precision::Exact(0);
+            let path = object_store::path::Path::from_filesystem_path(path).unwrap();
+            let file = PartitionedFile::new_from_meta(store.head(&path).await.unwrap());
+            group.push(file.with_statistics(Arc::new(known)));
+        }
+        let table = TableSchema::builder(schema.clone()).build();
+        let source = Arc::new(MarquetrySource::new(table, Arc::default()));
+        let by_k = PhysicalSortExpr::new(Arc::new(Column::new("k", 0)), SortOptions::new(false, false));
+        FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+            .with_file_group(group.into())
+            .with_output_ordering(vec![LexOrdering::new([by_k]).unwrap()])
+            .build()
+    };
+    let read = async |scan| {
+        let plan = MarquetryFormat::default().create_physical_plan(&ctx.state(), scan).await?;
+        Ok::<_, DataFusionError>(rows_of(&collect(plan, ctx.task_ctx()).await?))
+    };
+    let known = [([1, 2], [1, 2]), ([3, 4], [3, 4])];
+    assert_eq!(read(scan(known).await).await.unwrap(), ["1", "2", "3", "4"]);
+    let wrong = [([5, 6], [1, 2]), ([3, 4], [3, 4])];
+    let message = read(scan(wrong).await).await.unwrap_err().to_string();
+    assert!(message.contains("(3) follows (6) of ") && message.contains("0.parquet"), "{message}");
+    assert!(message.contains("1.parquet"), "{message}");
+    // By their bounds they are in no order, and none is made use of.
+    let overlap = [([5, 6], [5, 6]), ([3, 4], [3, 4])];
+    assert_eq!(read(scan(overlap).await).await.unwrap(), ["5", "6", "3", "4"]);
 }
 
 #[tokio::test]

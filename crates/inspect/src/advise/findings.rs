@@ -18,7 +18,7 @@ use super::wide_types::wide_types;
 use crate::reencode::ColumnSource;
 use marquetry_base::{Error, Result};
 use marquetry_core::write::ColumnPath;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Adds what is found to `advice`, of which the columns are known. What fails, and what there is no time for, is told there, too.
 pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft, advice: &mut Advice) {
@@ -49,6 +49,8 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     found.tell_left(input, &lots);
     let mut findings = found.findings;
     findings.retain(|finding| options.goal != Goal::Size || !is_larger_type(finding));
+    let shared = shared_names(input);
+    findings.retain(|finding| !is_of_any(finding, &shared));
     let size = input.source.len().max(1) as f64;
     findings.sort_by(|a, b| worth(b, options.goal, size).total_cmp(&worth(a, options.goal, size)));
     advice.findings = findings;
@@ -218,6 +220,19 @@ fn largest(input: &ColumnSource) -> usize {
 fn is_larger_type(finding: &Finding) -> bool {
     let is_type = matches!(finding.kind, AdviceKind::Type | AdviceKind::ListOfOne | AdviceKind::Variant);
     is_type && finding.saved_bytes() < 0
+}
+
+/// Names that several columns of the table have: nobody can say which of them is meant.
+fn shared_names(input: &ColumnSource) -> HashSet<&str> {
+    let mut names = HashSet::new();
+    let roots = input.metadata.schema().fields().iter().map(|field| field.name());
+    roots.filter(|name| !names.insert(*name)).collect()
+}
+
+/// Whether rows would be sorted by a column of such a name, or one would get another type.
+fn is_of_any(finding: &Finding, names: &HashSet<&str>) -> bool {
+    let needs_name = matches!(finding.change, Change::Sort | Change::Type(_));
+    needs_name && finding.columns.iter().any(|column| names.contains(&**column))
 }
 
 /// What an advice is worth for a goal: shares of bytes, time and rows, of which one counts most.

@@ -4,17 +4,23 @@ use super::diff_file::DiffFile;
 use super::options::DiffOptions;
 use super::row_hash::are_comparable;
 use crate::columns::{Column, columns};
+use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
+use marquetry_core::schema::no_such_column;
 use std::collections::{HashMap, HashSet};
 
-/// The leaves that both files have, in the left one's order, and those that cannot be compared.
+/// The leaves that both files have, in the left one's order, and those that cannot be compared. The columns of the key are always among
+/// the first.
 pub(super) fn comparable(
     left: &DiffFile,
     right: &DiffFile,
     options: &DiffOptions,
 ) -> Result<(Vec<String>, Vec<String>)> {
-    let chosen = options.columns.as_deref();
-    let (lefts, rights) = (columns(&left.metadata, chosen)?, columns(&right.metadata, chosen)?);
+    check_key(left, right, &options.key)?;
+    // Rows that belong together have the same key: to compare it, too, finds nothing more.
+    let chosen = options.columns.as_ref().map(|chosen| [&chosen[..], &options.key].concat());
+    let of = |file: &DiffFile| columns(&file.metadata, chosen.as_deref()).map_err(|error| file.named(error));
+    let (lefts, rights) = (of(left)?, of(right)?);
     let types: HashMap<&str, _> =
         rights.iter().map(|column| (column.path.as_str(), column.field.data_type())).collect();
     let is_comparable = |column: &Column| {
@@ -41,4 +47,36 @@ pub(super) fn comparable(
         return Err(Error::argument("the files have no column that can be compared"));
     }
     Ok((names, others))
+}
+
+/// Fails if a column of the key is none that both files have at the top level, with values that can be compared.
+fn check_key(left: &DiffFile, right: &DiffFile, key: &[String]) -> Result<()> {
+    for name in key {
+        let (left, right) = (key_type(left, name)?, key_type(right, name)?);
+        if !are_comparable(&left, &right) {
+            return Err(Error::argument(format!(
+                "the key's column {name} cannot be compared: it is {left} in one file, and {right} in the other"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn key_type(file: &DiffFile, name: &str) -> Result<DataType> {
+    let fields = file.metadata.schema().fields();
+    if let Some((_, field)) = fields.find(name) {
+        return Ok(field.data_type().clone());
+    }
+    let leaves = file.metadata.parquet_schema().columns();
+    let is_within = |path: &str| path == name;
+    let error = match leaves.iter().find(|leaf| leaf.dotted_ancestors().any(is_within)) {
+        Some(leaf) => Error::argument(format!(
+            "the key's column {name} is a part of another one: a key has whole columns, such as {}",
+            leaf.path().first().map_or("", |root| &**root)
+        )),
+        None => {
+            no_such_column(name, fields.iter().map(|field| field.name().as_str())).with_context("the key")
+        }
+    };
+    Err(file.named(error))
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DiffOptions {
-    /// Only these columns, and all below them: dotted paths. Default: all.
+    /// Only these columns, and all below them, beside those of the key: dotted paths. Default: all.
     pub columns: Option<Vec<String>>,
     /// Columns whose values tell which rows belong together. Default: none; a row is then in both files if all its values are.
     pub key: Vec<String>,

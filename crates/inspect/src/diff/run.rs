@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// Rows are compared by hashes of 64 bits: that a difference is not seen has a probability of 2^-64 for each. Memory: some 100 MB,
 /// whatever the files have; more goes to [`DiffOptions::spill_store`].
 ///
-/// Fails where reading fails, if a column of INT96 timestamps has some that need nanoseconds, and some that nanoseconds do not reach, if no column can be compared, if a column of the key is none that both files have at the top level, and if a
+/// Fails where reading fails, if a column of INT96 timestamps has some that need nanoseconds, and some that nanoseconds do not reach, if no column can be compared, if a column of the key is none that both files have at the top level, or none whose values can be compared, and if a
 /// key is not unique.
 ///
 /// ```
@@ -196,14 +196,6 @@ fn scan<L: RowSink + Send + 'static>(
     for file in [left, right] {
         let reader = file.reader(names, each, &options.executor)?;
         parts.push((file.clone(), reader, new_log()));
-    }
-    let types: Vec<_> = parts.iter().map(|(_, reader, _)| reader.schema()).collect();
-    for key in &options.key {
-        if types.iter().any(|schema| schema.field_with_name(key).is_err()) {
-            return Err(Error::argument(format!(
-                "the key's column {key} is none that both files have at the top level"
-            )));
-        }
     }
     let key = options.key.clone();
     let executor = options.executor.or_threads("marquetry-diff");

@@ -236,7 +236,7 @@ fn counts_of_pages_that_are_wrong_are_left_out() {
 
 /// Numbers of nulls and rows in the header of a V2 page are in no checksum, and a reader that believes them gives other rows.
 #[test]
-fn counts_in_headers_of_v2_pages_that_are_wrong_are_told() {
+fn counts_in_headers_of_v2_pages_that_are_wrong_are_told_and_made_again() {
     let good = crate::beside_pages::file(true, PageVersion::V2);
     let metadata = read_metadata(&good, &Limits::default()).unwrap().metadata;
     let price = metadata.row_group(1).column(1).unwrap().byte_range().unwrap();
@@ -263,6 +263,12 @@ fn counts_in_headers_of_v2_pages_that_are_wrong_are_told() {
         );
         assert_eq!(report.row_groups[1].confidence, Confidence::Low, "byte {at}: {report}");
         assert_eq!(report.row_groups[0].confidence, Confidence::Exact, "byte {at}: {report}");
+        // In the new file they are those of the levels, for readers that believe them.
+        let new: Bytes = recovery.write(Vec::new(), None).unwrap().into();
+        let metadata = read_metadata(&new, &Limits::default()).unwrap().metadata;
+        let price = metadata.row_group(1).column(1).unwrap().byte_range().unwrap();
+        assert_eq!(header(&new[price.start as usize..]), said, "byte {at}: {report}");
+        assert_eq!(contents(&new).unwrap(), contents(&good).unwrap(), "byte {at}: {report}");
     }
     assert!(changed >= 2, "{changed}");
 }
@@ -304,5 +310,54 @@ fn an_offset_index_that_counts_other_bytes_is_made_again() {
         assert_eq!(report.row_groups[0].confidence, least, "{report}");
         let new: Bytes = recovery.write(Vec::new(), None).unwrap().into();
         assert_ne!(places(&new).0.unencoded_byte_array_data_bytes, Some(vec![4]));
+    }
+}
+
+/// parquet-cpp counts the bytes that it stores of strings in DELTA_BYTE_ARRAY, and is known for that by its name, which the new file does
+/// not have: it has no such counts, and all the rest.
+#[test]
+fn counts_of_suffixes_are_left_out() {
+    let schema = Schema::parse("message m { optional byte_array s; }").unwrap();
+    for (created_by, why) in [
+        ("parquet-cpp-arrow version 26.0.0", "the counts of the bytes of strings"),
+        ("other", "the size statistics"),
+    ] {
+        let settings = ColumnSettings::default()
+            .with_codec(Codec::Uncompressed)
+            .with_level(None)
+            .with_encoding(EncodingPolicy::Only(Encoding::DELTA_BYTE_ARRAY.0));
+        let mut strings = StringViews::new();
+        [&b"prefix 1"[..], b"prefix 2", b"prefix 3"].iter().for_each(|string| strings.push(string));
+        let values = ColumnValues::Values(Values::Bytes(strings));
+        let column = ShreddedColumn::flat(4, DefinitionLevels::Levels(vec![1, 0, 1, 1]), values);
+        let mut writer = ColumnWriter::new(schema.column(0), &settings).unwrap();
+        writer.write(&column, &mut Workspace::default()).unwrap();
+        let mut chunk = writer.close(&mut Workspace::default()).unwrap().0;
+        let sizes = chunk.metadata.size_statistics.as_mut().unwrap();
+        assert_eq!(sizes.unencoded_byte_array_data_bytes.replace(10), Some(24));
+        let histogram = Some(vec![1, 3]);
+        sizes.definition_level_histogram = histogram.clone();
+        chunk.offset_index.as_mut().unwrap().unencoded_byte_array_data_bytes = Some(vec![10]);
+        let file_settings = FileSettings::default().with_created_by(Some(created_by.into()));
+        let mut file = FileWriter::new(Vec::new(), schema.to_thrift(), file_settings).unwrap();
+        file.write_row_group(4, vec![chunk], None).unwrap();
+        let good: Bytes = file.finish().unwrap().0.into();
+
+        let recovery = saved(&good, &RecoverOptions::default()).unwrap();
+        let report = recovery.report();
+        assert!(tells(report, &format!("{why} of s in the row group at byte 4 are left out")), "{report}");
+        let new: Bytes = recovery.write(Vec::new(), None).unwrap().into();
+        assert_eq!(contents(&new).unwrap(), contents(&good).unwrap());
+        let metadata = read_metadata(&new, &Limits::default()).unwrap().metadata;
+        let chunk = metadata.row_group(0).column(0).unwrap();
+        let sizes = chunk.meta_data().unwrap().size_statistics;
+        assert_eq!(sizes.as_ref().and_then(|sizes| sizes.unencoded_byte_array_data_bytes), None);
+        let is_quirk = created_by != "other";
+        assert_eq!(sizes.and_then(|sizes| sizes.definition_level_histogram), histogram.filter(|_| is_quirk));
+        let range = chunk.offset_index_range().unwrap();
+        let index =
+            OffsetIndex::read(&mut Reader::new(&new[range.start as usize..range.end as usize])).unwrap();
+        assert_eq!(index.unencoded_byte_array_data_bytes, None);
+        assert_eq!(tells(report, "the offset index of s"), !is_quirk, "{report}");
     }
 }

@@ -4,8 +4,10 @@ use crate::sample::{
     PLAIN, SCHEMA, Style, contents, ends, file, file_of, footer_start, given, rewritten, saved,
 };
 use bytes::Bytes;
-use marquetry_base::ErrorKind;
+use marquetry_base::{ErrorKind, Limits};
 use marquetry_codec::Codec;
+use marquetry_core::io::read_metadata;
+use marquetry_format::{PageHeader, Reader};
 use marquetry_recover::{Confidence, RecoverOptions, SchemaOrigin};
 
 fn changed(bytes: &Bytes, change: impl FnOnce(&mut Vec<u8>)) -> Bytes {
@@ -293,4 +295,53 @@ fn a_chunk_of_very_many_pages() {
     let recovery = saved(&broken, &given(schema)).unwrap();
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     assert_eq!(recovery.report().rows(), 99_999);
+}
+
+/// A bit flips in a header, which no checksum covers, and the encodings of levels are no more said: we take them for granted, other
+/// readers refuse the page.
+#[test]
+fn headers_that_lost_a_field_are_written_anew() {
+    let good = file(PLAIN, &[40, 30]);
+    let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+    let level_encodings: [u8; 5] = [
+        0x15,
+        3 << 1, // field 3 of DataPageHeader: RLE
+        0x15,
+        3 << 1, // field 4: RLE
+        0x00,   // its end
+    ];
+    let places = good.windows(5).enumerate().filter(|(_, bytes)| *bytes == level_encodings);
+    let places: Vec<usize> = places.map(|(at, _)| at).collect();
+    assert!(places.len() >= 30, "{places:?}");
+    for at in places {
+        // Fields 5 and 6 now, which are no numbers.
+        let broken = changed(&good, |bytes| bytes[at] ^= 0x20);
+        for (broken, options) in
+            [(broken.clone(), RecoverOptions::default()), (broken.slice(..footer), given(SCHEMA))]
+        {
+            let recovery = saved(&broken, &options).unwrap();
+            assert!(recovery.report().losses.is_empty(), "byte {at}: {}", recovery.report());
+            let new: Bytes = recovery.write(Vec::new(), None).unwrap().into();
+            assert_eq!(contents(&new).unwrap(), all, "byte {at}");
+            assert_eq!(page_headers(&new), page_headers(&good), "byte {at}");
+        }
+    }
+}
+
+/// The bytes of the headers of all pages.
+fn page_headers(file: &Bytes) -> Vec<Bytes> {
+    let metadata = read_metadata(file, &Limits::default()).unwrap().metadata;
+    let mut headers = Vec::new();
+    for chunk in metadata.row_groups().flat_map(|group| group.columns()) {
+        let range = chunk.unwrap().byte_range().unwrap();
+        let (mut at, end) = (range.start as usize, range.end as usize);
+        while at < end {
+            let mut reader = Reader::new(&file[at..end]);
+            let header = PageHeader::read(&mut reader).unwrap();
+            let body = at + reader.position();
+            headers.push(file.slice(at..body));
+            at = body + header.compressed_page_size as usize;
+        }
+    }
+    headers
 }

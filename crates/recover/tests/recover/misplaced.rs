@@ -1,10 +1,13 @@
 //! Bytes that are missing before a footer that is whole: its schema is as good as before, its places are not.
 
+use crate::chunk::file::footer;
 use crate::sample::{PLAIN, SCHEMA, Style, contents, ends, file, footer_start, given, rewritten, saved};
 use bytes::Bytes;
+use marquetry_base::{ErrorKind, Limits};
 use marquetry_codec::Codec;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::PageVersion;
+use marquetry_format::{FooterTail, parse_metadata};
 use marquetry_recover::{Confidence, RecoverOptions, SchemaOrigin};
 
 fn without(bytes: &Bytes, at: usize, len: usize) -> Bytes {
@@ -112,4 +115,29 @@ fn bounds_without_their_order_are_left_out() {
         assert_eq!(contents(&new).unwrap(), contents(&good).unwrap(), "{}", recovery.report());
         assert_eq!(has_bounds(&new), is_kept, "{missing} bytes are missing: {}", recovery.report());
     }
+}
+
+/// Pages that a footer says are in another file are not searched for in this one. If all are, the file is a summary.
+#[test]
+fn pages_in_other_files_are_told() {
+    let good = file(PLAIN, &[40, 30]);
+    let start = footer_start(&good);
+    let elsewhere = |groups: std::ops::Range<usize>, pages: &[u8]| -> Bytes {
+        let mut metadata = parse_metadata(&good[start..good.len() - 8], &Limits::default()).unwrap();
+        for group in &mut metadata.row_groups[groups] {
+            // A path in all chunks may be the file's own.
+            group.columns[0].file_path = Some(format!("part-{}.parquet", group.num_rows).into());
+        }
+        let footer = footer(&metadata);
+        let tail = FooterTail::Plain { metadata_len: footer.len() as u32 };
+        [pages, &footer, &tail.to_bytes()].concat().into()
+    };
+    let recovery = saved(&elsewhere(1..2, &good[..start]), &RecoverOptions::default()).unwrap();
+    let report = recovery.report();
+    assert_eq!(rewritten(&recovery), contents(&good).unwrap()[..1], "{report}");
+    let [loss] = &report.losses[..] else { panic!("{report}") };
+    assert!(loss.rows == Some(30) && loss.why.contains("in another file, part-30.parquet"), "{report}");
+    let error = saved(&elsewhere(0..2, b"PAR1"), &RecoverOptions::default()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("in part-40.parquet and 1 other file"), "{error}");
 }

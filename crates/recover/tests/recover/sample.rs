@@ -14,6 +14,7 @@ use marquetry_core::write::{ChunkBytes, EncodedChunk, FileSettings, FileWriter};
 use marquetry_encoding::PhysicalType;
 use marquetry_format as format;
 use marquetry_recover::{GivenSchema, RecoverOptions, Recovery, SchemaOrigin, recover};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) const SCHEMA: &str = "message m {
@@ -38,6 +39,10 @@ pub(crate) struct Style {
     pub(crate) page_rows: usize,
     /// V2 pages are not compressed, and say so; dictionaries are.
     pub(crate) stored: bool,
+    /// The values of the first column go on from row group to row group.
+    pub(crate) rising: bool,
+    /// Each chunk has its metadata behind it.
+    pub(crate) with_metadata: bool,
 }
 
 pub(crate) const PLAIN: Style = Style {
@@ -48,6 +53,8 @@ pub(crate) const PLAIN: Style = Style {
     nulls_from: usize::MAX,
     page_rows: 0,
     stored: false,
+    rising: false,
+    with_metadata: false,
 };
 
 /// Row groups of these numbers of rows.
@@ -58,21 +65,30 @@ pub(crate) fn file(style: Style, rows: &[usize]) -> Bytes {
 pub(crate) fn file_of(schema: &str, style: Style, rows: &[usize]) -> Bytes {
     let schema = Schema::parse(schema).unwrap();
     let mut writer = FileWriter::new(Vec::new(), schema.to_thrift(), FileSettings::default()).unwrap();
-    let random = &mut Random(7);
+    let (random, mut first) = (&mut Random(7), 0);
     for &rows in rows {
-        let chunks = (0..schema.num_columns()).map(|i| chunk_of(&schema, i, rows, style, random)).collect();
+        let of = |i: usize| chunk_of(&schema, i, first..first + rows, style, random);
+        let chunks = (0..schema.num_columns()).map(of).collect();
         writer.write_row_group(rows as u64, chunks, None).unwrap();
+        first += if style.rising { rows } else { 0 };
     }
     writer.finish().unwrap().0.into()
 }
 
-fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &mut Random) -> EncodedChunk {
+fn chunk_of(
+    schema: &Schema,
+    column: usize,
+    rows: Range<usize>,
+    style: Style,
+    random: &mut Random,
+) -> EncodedChunk {
+    let (first, rows) = (rows.start, rows.len());
     let leaf = schema.column(column);
     let is_optional = leaf.max_def() > 0;
     let words: Vec<Option<u64>> = (0..rows)
         .map(|i| match column {
             _ if is_optional && i >= style.nulls_from => None,
-            0 => Some(1_000_000 + i as u64),
+            0 => Some((1_000_000 + first + i) as u64),
             4 => Some((1.5 + random.below(100) as f64).to_bits()),
             _ => Some(random.below(40) as u64).filter(|_| !is_optional || !random.one_in(5)),
         })
@@ -122,6 +138,11 @@ fn chunk_of(schema: &Schema, column: usize, rows: usize, style: Style, random: &
         dictionary_page_offset: (data > 0).then_some(0),
         ..format::ColumnMetaData::default()
     };
+    if style.with_metadata {
+        let mut writer = format::Writer::new();
+        metadata.write(&mut writer);
+        bytes.extend(writer.finish());
+    }
     let mut parts = ChunkBytes::new();
     parts.push(bytes);
     EncodedChunk::new(parts, metadata)

@@ -26,14 +26,103 @@ fn types_are_guessed() {
     }
 }
 
-/// Two columns in four row groups, or four columns whose kinds repeat in two: the second is less likely, and told.
+/// Four columns whose kinds repeat, in two row groups, or two columns in four: nothing in the pages tells, so neither is kept.
 #[test]
-fn a_wider_table_that_is_possible_is_told() {
+fn kinds_of_few_columns_that_repeat_tell_nothing() {
     let text = "message m { required boolean a; required int64 b; required boolean c; required int64 d; }";
     let good = file_of(text, Style { nulls_from: 0, page_rows: 50, ..PLAIN }, &[150, 150]);
-    let recovery = saved(&good.slice(..footer_start(&good) + 8), &RecoverOptions::default()).unwrap();
+    let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+    for (len, likeliest) in [(footer, 2), (footer + 8, 4)] {
+        let recovery = saved(&good.slice(..len), &RecoverOptions::default()).unwrap();
+        let report = recovery.report();
+        assert!(report.row_groups.is_empty() && report.schema.is_none(), "{report}");
+        let why = &report.losses[0].why;
+        for reading in ["2 columns in 4 row groups", "4 columns in 2 row groups", "give the schema"] {
+            assert!(why.contains(reading), "{report}");
+        }
+        let [first, other] = &report.decisions[..] else { panic!("{report}") };
+        let first = first.why.split_once("the likeliest is: ").unwrap().1;
+        let other = other.why.split_once("that is possible, too: ").unwrap().1;
+        let (two, four) = if likeliest == 2 { (first, other) } else { (other, first) };
+        assert_eq!(two.matches("required").count(), 2, "{report}");
+        // Who knows which one is right gives it.
+        let recovery = saved(&good.slice(..len), &given(four)).unwrap();
+        assert_eq!(rewritten(&recovery), all, "{}", recovery.report());
+    }
+    // The root of the schema is there, which says how many fields it has.
+    let recovery = saved(&good.slice(..footer + 10), &RecoverOptions::default()).unwrap();
+    assert_eq!(rewritten(&recovery), all, "{}", recovery.report());
+    let decided = &recovery.report().decisions[0];
+    assert!(decided.what == "4 columns" && decided.why.contains("schema"), "{}", recovery.report());
+}
+
+/// Values that rise from row group to row group are of one column.
+#[test]
+fn rising_values_tell_a_column() {
+    let text = "message m { required int64 id; required byte_array name; }";
+    for (rows, rising, comes_back) in [
+        (&[40, 40, 40, 40][..], true, true),
+        (&[40, 40, 40, 40, 40, 40], true, true),
+        (&[40, 40, 40, 40], false, false),
+        (&[40, 40], true, false),
+    ] {
+        let good = file_of(text, Style { rising, ..PLAIN }, rows);
+        let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
+        let recovery = saved(&good.slice(..footer), &RecoverOptions::default()).unwrap();
+        let report = recovery.report();
+        assert_eq!(!report.row_groups.is_empty(), comes_back, "{rows:?} {rising}: {report}");
+        if comes_back {
+            assert_eq!(rewritten(&recovery), all, "{report}");
+        }
+        // So does the number of elements of the schema.
+        let recovery = saved(&good.slice(..footer + 4), &RecoverOptions::default()).unwrap();
+        assert_eq!(rewritten(&recovery), all, "{rows:?} {rising}: {}", recovery.report());
+    }
+}
+
+/// Some writers put the metadata of each chunk behind it: the column that it names tells all.
+#[test]
+fn metadata_behind_chunks_tells_columns() {
+    for text in [
+        "message m { required boolean a; required int64 b; required boolean c; required int64 d; }",
+        "message m { required int64 a; required int64 b; required int64 c; }",
+        "message m { required int64 a; }",
+    ] {
+        for (with_metadata, rows) in [(true, &[150, 150][..]), (true, &[90, 90, 90]), (false, &[150, 150])] {
+            let style = Style { nulls_from: 0, page_rows: 50, with_metadata, ..PLAIN };
+            let good = file_of(text, style, rows);
+            let recovery = saved(&good.slice(..footer_start(&good)), &RecoverOptions::default()).unwrap();
+            let report = recovery.report();
+            assert_eq!(!report.row_groups.is_empty(), with_metadata, "{text} {rows:?}: {report}");
+            if with_metadata {
+                assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{text} {rows:?}: {report}");
+            }
+        }
+    }
+}
+
+/// Chunks that differ from those next to them, and not from those two on, are of twice as many columns.
+#[test]
+fn columns_that_alternate_are_not_taken_for_one() {
+    let text = "message m { required int64 a; required byte_array b; required int32 c; required boolean d;
+        required int64 e; required byte_array f; required int32 g; required boolean h; }";
+    let good = file_of(text, Style { nulls_from: 0, ..PLAIN }, &[300, 300]);
+    let recovery = saved(&good.slice(..footer_start(&good)), &RecoverOptions::default()).unwrap();
     let report = recovery.report();
-    let told = report.decisions.iter().find(|decision| decision.what == "not 4 columns in 2 row groups");
+    assert!(report.row_groups.is_empty(), "{report}");
+    let why = &report.losses[0].why;
+    assert!(why.contains("4 columns in 4 row groups, or 8 columns in 2 row groups"), "{report}");
+}
+
+/// Four columns in four row groups, or eight columns whose kinds repeat in two: the second is far less likely, and told.
+#[test]
+fn a_wider_table_that_is_possible_is_told() {
+    let text = "message m { required int64 a; required byte_array b; required int32 c; required boolean d; }";
+    let good = file_of(text, Style { nulls_from: 0, ..PLAIN }, &[300, 300, 300, 300]);
+    let recovery = saved(&good.slice(..footer_start(&good)), &RecoverOptions::default()).unwrap();
+    let report = recovery.report();
+    assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{report}");
+    let told = report.decisions.iter().find(|decision| decision.what == "not 8 columns in 2 row groups");
     assert_eq!(told.map(|told| told.confidence), Some(Confidence::Low), "{report}");
 }
 

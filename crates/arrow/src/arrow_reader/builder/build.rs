@@ -102,15 +102,21 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             filters.iter().for_each(|filter| self.projection.union(filter.projection()));
         }
         let widened = self.projection.clone();
-        let (row_groups, options, resolved) = self.resolve()?;
+        let (mut row_groups, options, resolved) = self.resolve()?;
         let narrow = NarrowTypes::of(resolved.projected(&self.projection));
         self.batch_size = self.batch_size.min(narrow.most_rows.unwrap_or(usize::MAX));
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
+        let (counted, selection) = self.counted_rows(&row_groups);
         let ends_with_row_groups = is_whole
             && options.on_corrupt == OnCorrupt::Fail
-            && narrow.may_be_too_narrow(&self.source, &self.metadata.metadata, &row_groups, &options);
+            && narrow.may_be_too_narrow(&self.source, &self.metadata.metadata, &counted, &options);
+        if ends_with_row_groups && (self.offset > 0 || self.limit.is_some()) {
+            // Nobody has to count then, so that threads can read row groups side by side.
+            (row_groups, self.selection) = (counted, Some(selection));
+            (self.offset, self.limit) = (0, None);
+        }
         let is_whole = is_whole && !ends_with_row_groups;
         if is_whole && options.virtual_columns.is_empty() {
             let bound = self.bound()?;
@@ -146,6 +152,30 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             )),
         };
         Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered, counters))
+    }
+
+    /// The row groups that have rows from the offset on, up to the limit, and these rows of theirs; of a read that nothing else chooses
+    /// rows of.
+    fn counted_rows(&self, row_groups: &[usize]) -> (Vec<usize>, RowSelection) {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let wanted = self.offset as u64..(self.offset as u64).saturating_add(limit as u64);
+        let (mut first, mut before, mut total) = (0u64, 0, 0u64);
+        let mut counted = Vec::new();
+        for row_group in row_groups {
+            let rows = self.metadata.metadata.row_group(*row_group).num_rows();
+            let next = first.saturating_add(rows);
+            if first < wanted.end && next > wanted.start && rows > 0 {
+                if counted.is_empty() {
+                    before = wanted.start.saturating_sub(first);
+                }
+                counted.push(*row_group);
+                total = total.saturating_add(rows);
+            }
+            first = next;
+        }
+        let rows = first.min(wanted.end).saturating_sub(wanted.start);
+        let chosen = Some(before as usize..before.saturating_add(rows) as usize).filter(|_| rows > 0);
+        (counted, RowSelection::from_consecutive_ranges(chosen.into_iter(), total as usize))
     }
 
     /// How many threads can read row groups side by side and give what one would.

@@ -186,7 +186,12 @@ fn converted_choices(input: &Input, advice: &Advice, taken: &[&Finding]) -> Vec<
                     if is_codec && !roots.contains(root) && !is_retyped(&root.to_string()) =>
                 {
                     roots.push(root.clone());
-                    options.push(option.replacen(&column.column, &format!("{root}.**"), 1));
+                    // A name may have signs of patterns in it, which would fit others, too.
+                    if let (false, Some((_, codec))) =
+                        (root.contains(['*', '?', '[', '"']), option.rsplit_once('='))
+                    {
+                        options.push(format!("--compression={root}.**={codec}"));
+                    }
                 }
                 _ => {}
             }

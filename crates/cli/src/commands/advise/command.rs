@@ -3,7 +3,7 @@
 use crate::file_name;
 use crate::rewrite::{Input, codec_of};
 use marquetry::errors::Error;
-use marquetry_base::quote_name;
+use marquetry_base::{quote_name, steers_terminal};
 use marquetry_inspect::{Advice, Change, ColumnAdvice, Finding, NewType, main_codec};
 use std::path::Path;
 
@@ -20,13 +20,20 @@ pub(super) fn column_options(column: &ColumnAdvice) -> Vec<String> {
         Some(level) => format!("{codec}:{level}"),
         None => codec.to_string(),
     };
+    let column = setting_name(column);
     vec![format!("--encoding={column}={}", choice.encoding), format!("--compression={column}={codec}")]
+}
+
+/// The name of a column before the `=` of an option: in quotes where it could be taken for a pattern, for something else, or for nothing.
+pub(super) fn setting_name(column: &str) -> String {
+    let is_plain = !column.is_empty() && !column.contains(['*', '?', '[', '"', ':']);
+    if is_plain { column.to_owned() } else { quote_name(column) }
 }
 
 /// The options of `rewrite` that do what a finding says; none if `rewrite` cannot do it.
 pub(crate) fn rewrite_options(advice: &Advice, finding: &Finding) -> Vec<String> {
     let of_columns = |option: &str, value: &str| {
-        let option = |column: &String| format!("--{option}={column}{value}");
+        let option = |column: &String| format!("--{option}={}{value}", setting_name(column));
         finding.columns.iter().map(option).collect::<Vec<_>>()
     };
     match &finding.change {
@@ -38,7 +45,8 @@ pub(crate) fn rewrite_options(advice: &Advice, finding: &Finding) -> Vec<String>
         // Commas part names there.
         Change::BloomFilters if finding.columns.iter().any(|column| column.contains(',')) => Vec::new(),
         Change::BloomFilters => of_columns("bloom", ""),
-        Change::Shred => of_columns("shred", "=auto"),
+        // Names stand there as they are.
+        Change::Shred => finding.columns.iter().map(|column| format!("--shred={column}=auto")).collect(),
         _ => Vec::new(),
     }
 }
@@ -60,7 +68,7 @@ pub(crate) fn like(input: &Input) -> Result<Vec<String>, Error> {
 
 /// The options of `convert` that sort and change types.
 pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
-    let quoted = |name: &String| match name.contains([',', ':', '"', ' ']) {
+    let quoted = |name: &String| match name.is_empty() || name.contains([',', ':', '"', ' ']) {
         true => quote_name(name),
         false => name.clone(),
     };
@@ -71,8 +79,14 @@ pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
         }
         Change::Type(new) => {
             let of_column = |column: &String| {
-                let shred = (*new == NewType::Variant).then(|| format!("--shred={column}=auto"));
-                [Some(format!("--change-type={column}={new}")), shred].into_iter().flatten()
+                // That takes names as they are.
+                let is_shredded = *new == NewType::Variant && !column.is_empty();
+                let shred = is_shredded.then(|| format!("--shred={column}=auto"));
+                let name = match column.is_empty() || column.starts_with('"') {
+                    true => quote_name(column),
+                    false => column.clone(),
+                };
+                [Some(format!("--change-type={name}={new}")), shred].into_iter().flatten()
             };
             finding.columns.iter().flat_map(of_column).collect()
         }
@@ -126,13 +140,22 @@ pub(super) fn line<'a>(
     words.join(" ")
 }
 
-/// A word as a shell takes it.
+/// A word as a shell takes it. What would steer a terminal stands there by its number, as bash, zsh and others read it.
 fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_=./:+,@%".contains(char);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
     }
+    if !word.chars().any(steers_terminal) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    let char = |char: char| match char {
+        '\'' | '\\' => format!("\\{char}"),
+        char if !steers_terminal(char) => char.to_string(),
+        char if char.is_ascii() => format!("\\x{:02x}", u32::from(char)),
+        char => format!("\\u{:04x}", u32::from(char)),
+    };
+    format!("$'{}'", word.chars().map(char).collect::<String>())
 }
 
 /// What a column should be written with.
@@ -141,5 +164,43 @@ pub(super) fn choice(column: &ColumnAdvice) -> String {
         Some(choice) => format!("{} {}", choice.encoding, choice.compression),
         None if column.measured == 0.0 => "not measured".to_owned(),
         None => "leave it".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_what_a_shell_makes_of_them() {
+        for (word, expected) in [
+            ("--encoding=a.b=PLAIN", "--encoding=a.b=PLAIN"),
+            ("", "''"),
+            ("it's $(id)", "'it'\\''s $(id)'"),
+            ("\u{1b}[31m'\\\n\u{202e}é", "$'\\x1b[31m\\'\\\\\\x0a\\u202eé'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+            let Ok(shell) = std::process::Command::new("bash")
+                .args(["-c", &format!("printf %s {expected}")])
+                .env("LC_ALL", "C.UTF-8")
+                .output()
+            else {
+                continue;
+            };
+            assert_eq!(String::from_utf8_lossy(&shell.stdout), word);
+        }
+    }
+
+    #[test]
+    fn names_that_options_take_for_something_else_are_in_quotes() {
+        for (name, expected) in [
+            ("a.b", "a.b"),
+            ("", "\"\""),
+            ("a*", "\"a*\""),
+            ("a:0.5", "\"a:0.5\""),
+            ("\"x\"", "\"\"\"x\"\"\""),
+        ] {
+            assert_eq!(setting_name(name), expected);
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::command::{choice, command, line, merging};
 use crate::failure::Failure;
 use crate::file_name;
 use crate::output::Output;
+use crate::printable::printable;
 use crate::text_table::{TextTable, shortened, terminal_width};
 use marquetry::errors::Error;
 use marquetry_inspect::{BeforeAfter, Change, ColumnAdvice, Confidence, Finding};
@@ -40,7 +41,7 @@ impl Advised<'_> {
             output.line("")?;
             let figures = figures(finding);
             output.line(format!("{number}. {}{figures}", finding.kind))?;
-            wrapped(&finding.what, width - INDENT)
+            wrapped(&printable(&finding.what), width - INDENT)
                 .into_iter()
                 .try_for_each(|line| output.line(format!("   {line}")))?;
             output.line(format!("   {}", command.as_deref().unwrap_or(BY_THE_WRITER)))?;
@@ -52,7 +53,7 @@ impl Advised<'_> {
             output.line(self.all_at_once())?;
         }
         for what in &advice.not_measured {
-            wrapped(&format!("not measured: {what}"), width)
+            wrapped(&printable(&format!("not measured: {what}")), width)
                 .into_iter()
                 .try_for_each(|line| output.line(line))?;
         }

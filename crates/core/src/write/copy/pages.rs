@@ -7,7 +7,7 @@ use crate::source::Source;
 use crate::write::chunk_bytes::ChunkBytes;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_codec::Codec;
-use marquetry_format::{OffsetIndex, PageHeader, PageLocation, Reader, Writer};
+use marquetry_format::{Encoding, OffsetIndex, PageHeader, PageLocation, Reader, Writer};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,6 +27,10 @@ pub(super) struct PageCopyPlan {
     pub(super) decrypt: bool,
     /// Whether statistics in headers are left out.
     pub(super) drop_statistics: bool,
+    /// Whether headers are written anew that are not what we would write.
+    pub(super) normalize_headers: bool,
+    /// Whether headers of V2 pages get the numbers of rows and nulls that their levels give.
+    pub(super) recount: bool,
     /// Of the row group.
     pub(super) rows: u64,
     /// Whether rows are to be counted by their levels where no header says how many there are.
@@ -39,6 +43,7 @@ impl PageCopyPlan {
     /// Whether more of the pages is needed than their headers.
     pub(super) fn opens_pages(&self) -> bool {
         let looks = self.checksums || self.verify || self.reseal;
+        let looks = looks || self.normalize_headers || self.recount;
         self.recompress.is_some() || looks || self.mark_compressed || self.decrypt || self.drop_statistics
     }
 }
@@ -112,6 +117,7 @@ pub(super) fn copy_pages(
         run: 0..0,
         end: 0,
         rows_are_claimed: false,
+        recounted: None,
         out: CopiedPages {
             rows: Some(0),
             begin_rows: true,
@@ -142,7 +148,17 @@ struct Walk<'a> {
     end: u64,
     /// Whether rows were taken from headers, which only tell how many there should be.
     rows_are_claimed: bool,
+    /// What was counted in the page, if its header is to say so.
+    recounted: Option<PageCounts>,
     out: CopiedPages,
+}
+
+/// What the levels of a page count.
+struct PageCounts {
+    rows: usize,
+    nulls: usize,
+    /// Whether a row begins with the first entry.
+    begins_row: bool,
 }
 
 impl Walk<'_> {
@@ -180,7 +196,11 @@ impl Walk<'_> {
             return Ok(true);
         }
         let first_row = self.out.rows.unwrap_or(0);
+        self.recounted = None;
         if start.is_data() {
+            if self.task.recount && start.header.data_page_header_v2.is_some() {
+                self.recounted = Some(self.count_levels(start)?);
+            }
             self.count(start)?;
         }
         let at = self.position();
@@ -208,16 +228,20 @@ impl Walk<'_> {
         let values = start.num_values()?;
         self.out.values += values as u64;
         let Some(rows) = self.out.rows else { return Ok(()) };
-        let here = match (self.max_rep, start.num_rows()) {
-            (0, _) => Some(values),
-            (_, Some(rows)) => {
+        let here = match (self.max_rep, &self.recounted, start.num_rows()) {
+            (0, ..) => Some(values),
+            (_, Some(counted), _) => {
+                self.out.begin_rows &= counted.begins_row;
+                Some(counted.rows)
+            }
+            (_, None, Some(rows)) => {
                 self.rows_are_claimed = true;
                 Some(rows)
             }
-            (_, None) if self.index.is_none() && (self.task.count_rows || self.task.opens_pages()) => {
-                let (rows, begins_row) = self.rows_by_levels(start)?;
-                self.out.begin_rows &= begins_row;
-                Some(rows)
+            (_, None, None) if self.index.is_none() && (self.task.count_rows || self.task.opens_pages()) => {
+                let counted = self.count_levels(start)?;
+                self.out.begin_rows &= counted.begins_row;
+                Some(counted.rows)
             }
             _ => None,
         };
@@ -225,22 +249,26 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// How many rows begin in the page, and whether one does with the first entry.
-    fn rows_by_levels(&mut self, start: &LocatedHeader) -> Result<(usize, bool)> {
+    fn count_levels(&mut self, start: &LocatedHeader) -> Result<PageCounts> {
         let mut page = self.pages.data(start, self.max_rep, self.max_def)?;
-        let (mut levels, mut rows, mut left, mut begins_row) = (Vec::new(), 0, page.num_values, true);
+        let (mut levels, mut left) = (Vec::new(), page.num_values);
+        let mut counted = PageCounts { rows: 0, nulls: 0, begins_row: true };
         while left > 0 {
             let n = left.min(LEVELS_AT_ONCE);
             levels.clear();
             page.rep.decode(n, &mut levels)?;
             if left == page.num_values {
-                begins_row = levels.first() == Some(&0);
+                counted.begins_row = levels.first() == Some(&0);
             }
-            rows += levels.iter().filter(|level| **level == 0).count();
+            counted.rows += levels.iter().filter(|level| **level == 0).count();
+            if self.task.recount {
+                levels.clear();
+                counted.nulls += n - page.def.skip(n, &mut levels)?;
+            }
             left -= n;
         }
         self.pages.recycle(page.values);
-        Ok((rows, begins_row))
+        Ok(counted)
     }
 
     /// The page's new header, and its new body if that changes as well; `None` if the page stays as it is.
@@ -264,12 +292,23 @@ impl Walk<'_> {
         let v2 = start.header.data_page_header_v2.as_ref();
         let is_unmarked = self.task.mark_compressed && v2.is_some_and(|v2| !v2.is_compressed);
         let is_same = self.recompressor.is_none() && !wants_seal && !is_unmarked;
-        if is_same && !self.task.decrypt && !self.task.drop_statistics {
+        let stays = is_same && !self.task.decrypt && !self.task.drop_statistics && self.recounted.is_none();
+        if stays && !self.task.normalize_headers {
             return Ok(None);
         }
         let mut header = self.header(start)?;
+        if self.task.normalize_headers {
+            self.normalize(&mut header);
+            if stays && self.is_normal(start, &header)? {
+                return Ok(None);
+            }
+        }
         if let (true, Some(v2)) = (is_unmarked, &mut header.data_page_header_v2) {
             v2.is_compressed = true;
+        }
+        if let (Some(counted), Some(v2)) = (&self.recounted, &mut header.data_page_header_v2) {
+            let count = |n| i32::try_from(n).map_err(|_| Error::corrupt("a page of over 2^31 entries"));
+            (v2.num_rows, v2.num_nulls) = (count(counted.rows)?, count(counted.nulls)?);
         }
         let body = match &mut self.recompressor {
             Some(recompressor) => Some(recompressor.page(&mut header, stored.as_slice())?),
@@ -295,6 +334,28 @@ impl Walk<'_> {
             true => PageHeader::read_without_statistics(&mut reader),
             false => PageHeader::read(&mut reader),
         }
+    }
+
+    /// Takes out of a header what we pass over and others may not: encodings of levels that the column does not have.
+    fn normalize(&self, header: &mut PageHeader) {
+        let Some(v1) = &mut header.data_page_header else { return };
+        let levels = [
+            (self.max_def, &mut v1.definition_level_encoding),
+            (self.max_rep, &mut v1.repetition_level_encoding),
+        ];
+        for (max, encoding) in levels {
+            if max == 0 && !matches!(*encoding, Encoding::RLE | Encoding::BIT_PACKED) {
+                *encoding = Encoding::RLE;
+            }
+        }
+    }
+
+    /// Whether a header is stored just as it would be written. A strict reader may not take one that is not: of a bit that flipped
+    /// we pass over an unknown field, and take for granted that levels are RLE, which the format requires to be said.
+    fn is_normal(&mut self, start: &LocatedHeader, header: &PageHeader) -> Result<bool> {
+        let mut writer = Writer::new();
+        header.write(&mut writer);
+        Ok(*writer.finish() == *self.pages.header_bytes(start)?)
     }
 
     fn keep(&mut self, start: &LocatedHeader, end: u64) {

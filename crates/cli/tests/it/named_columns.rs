@@ -1,0 +1,183 @@
+//! Columns by their names in options: parts of structs whatever the rows are read from, and names that are odd, or that several have.
+
+use crate::command::{Folder, everything, success};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{Field, Schema};
+use marquetry::arrow::ArrowWriter;
+use std::sync::Arc;
+
+/// Writes columns, whose names may be any, as Parquet and as Arrow.
+fn written(folder: &Folder, columns: &[(&str, ArrayRef)]) -> [String; 2] {
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
+    let paths = [folder.path("in.parquet"), folder.path("in.arrow")];
+    let file = std::fs::File::create(&paths[0]).unwrap();
+    let mut parquet = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    parquet.write(&batch).unwrap();
+    parquet.close().unwrap();
+    let file = std::fs::File::create(&paths[1]).unwrap();
+    let mut arrow = FileWriter::try_new(file, batch.schema_ref()).unwrap();
+    arrow.write(&batch).unwrap();
+    arrow.finish().unwrap();
+    paths
+}
+
+fn longs(values: impl IntoIterator<Item = i64>) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(values))
+}
+
+/// The same columns are chosen of JSON, Arrow and Parquet.
+#[test]
+fn parts_of_structs_are_chosen_of_any_input() {
+    let folder = Folder::new("named_columns_parts");
+    let lines = "{\"n\":1,\"st\":{\"x\":1,\"y\":\"a\",\"in\":{\"z\":true}},\"l\":[{\"i\":1,\"t\":\"b\"},{\"i\":2,\"t\":null}]}\n\
+                 {\"n\":2,\"st\":null,\"l\":null}\n\
+                 {\"n\":3,\"st\":{\"x\":null,\"y\":\"c\",\"in\":null},\"l\":[]}\n";
+    let json = folder.write("in.jsonl", lines);
+    let (arrow, parquet) = (folder.path("in.arrow"), folder.path("in.parquet"));
+    success(&["convert", &json, &arrow]);
+    success(&["convert", &json, &parquet]);
+    for (columns, first) in [
+        ("st.x", "{\"st\":{\"x\":1}}"),
+        ("st.y,n,st.in.z", "{\"st\":{\"y\":\"a\",\"in\":{\"z\":true}},\"n\":1}"),
+        ("l.list.element.i,st.x", "{\"l\":[{\"i\":1},{\"i\":2}],\"st\":{\"x\":1}}"),
+        ("\"st\".\"y\"", "{\"st\":{\"y\":\"a\"}}"),
+        ("l.list", "{\"l\":[{\"i\":1,\"t\":\"b\"},{\"i\":2,\"t\":null}]}"),
+    ] {
+        let of = |input: &str| success(&["convert", input, "-", "--columns", columns]);
+        assert_eq!(of(&parquet).lines().next(), Some(first), "{columns}");
+        assert_eq!([of(&json), of(&arrow)], [of(&parquet), of(&parquet)], "{columns}");
+    }
+    for input in [&json, &arrow, &parquet] {
+        let (code, text) = everything(&["convert", input, "-", "--columns", "st.q"]);
+        assert!(code == Some(2) && text.contains("no column st.q; did you mean st"), "{text}");
+    }
+    // What is sorted by need not be chosen.
+    let sorted = |input: &str| success(&["convert", input, "-", "--columns", "st.y", "--sort-by", "n:desc"]);
+    assert_eq!(sorted(&json).lines().next(), Some("{\"st\":{\"y\":\"c\"}}"));
+    assert_eq!([sorted(&json), sorted(&arrow)], [sorted(&parquet), sorted(&parquet)]);
+    let csv = folder.write("in.csv", "\"a,b\",c\n1,2\n");
+    assert_eq!(success(&["convert", &csv, "-", "--columns", "\"a,b\""]), "{\"a,b\":1}\n");
+}
+
+/// Where one column is meant, of several with its name any may be the wrong one; where some are, all of them are.
+#[test]
+fn a_name_of_several_columns() {
+    let folder = Folder::new("named_columns_twice");
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
+    let inputs = written(
+        &folder,
+        &[
+            ("a", longs([2, 1])),
+            ("b", longs([3, 4])),
+            ("a", longs([5, 6])),
+            ("t", texts.clone()),
+            ("t", texts),
+        ],
+    );
+    let out = folder.path("out.parquet");
+    for input in &inputs {
+        assert_eq!(
+            success(&["convert", input, "-", "--columns", "a"]),
+            "{\"a\":2,\"a_1\":5}\n{\"a\":1,\"a_1\":6}\n"
+        );
+        for option in
+            [&["--change-type", "a=int32"][..], &["--sort-by", "b,a:desc"], &["--file", "t=reference"]]
+        {
+            let (code, text) = everything(&[&["convert", input, &out], option].concat());
+            let name = if option[0] == "--file" { "t" } else { "a" };
+            let why = format!("{}: several columns are called \"{name}\"", option[0]);
+            assert!(code == Some(2) && text.contains(&why), "{option:?}: {code:?} {text}");
+            assert!(!std::path::Path::new(&out).exists());
+        }
+    }
+}
+
+/// Names that are empty, or that patterns and lists have signs in common with.
+#[test]
+fn odd_names_in_options() {
+    let folder = Folder::new("named_columns_odd");
+    let rows = || (0..1_000).map(|i| i * 7919 % 1_000);
+    let names = ["", "a*", "ab", "c,d", "e:0.5", "f\"g"];
+    let columns: Vec<(&str, ArrayRef)> = names.map(|name| (name, longs(rows()))).into();
+    let [parquet, arrow] = written(&folder, &columns);
+    let codecs = |path: &str| {
+        let meta: serde_json::Value =
+            serde_json::from_str(&success(&["meta", path, "--format", "json"])).unwrap();
+        let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
+        columns
+            .iter()
+            .map(|column| column["codec"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let before = codecs(&parquet);
+    let out = folder.path("out.parquet");
+    let options = ["--compression", "\"\"=gzip", "--compression", "\"a*\"=gzip", "--overwrite"];
+    for input in [&[&*parquet, &*out][..], &[&arrow, &out]] {
+        let command = if input[0] == parquet { "rewrite" } else { "convert" };
+        success(&[&[command], input, &options[..]].concat());
+        let after = codecs(&out);
+        assert_eq!(after[..2], ["GZIP", "GZIP"], "{command}");
+        assert!(after[2..].iter().all(|codec| codec != "GZIP"), "{command}: {before:?} {after:?}");
+    }
+    success(&[
+        "convert",
+        &arrow,
+        &out,
+        "--overwrite",
+        "--change-type",
+        "\"\"=int32",
+        "--change-type",
+        "f\"g=int32",
+    ]);
+    let schema = success(&["schema", "--arrow", &out, "--format", "json"]);
+    assert_eq!(schema.matches("Int32").count(), 2, "{schema}");
+    success(&["rewrite", &parquet, &out, "--overwrite", "--rename", "\"\"=named"]);
+    assert_eq!(
+        success(&["head", &out, "-n", "1", "--columns", "named", "--format", "json"]),
+        "{\"named\":0}\n"
+    );
+}
+
+/// What is advised can be done, whatever columns are called.
+#[test]
+fn optimize_takes_columns_of_any_name() {
+    let folder = Folder::new("named_columns_optimize");
+    // UUIDs by chance, as text.
+    let texts = |salt: u64| {
+        let word = move |i: u64| (i + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let uuid = move |i: u64| {
+            let (a, b) = (word(i), word(i + 7_919).rotate_left(17));
+            format!(
+                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+                a >> 32,
+                a >> 16 & 0xffff,
+                a & 0xffff,
+                b >> 48,
+                b & 0xffff_ffff_ffff
+            )
+        };
+        Arc::new(StringArray::from_iter_values((0..5_000).map(uuid))) as ArrayRef
+    };
+    let names = ["", "a", "a", "x*", "xy", "c,d", "e:f", "g\"h", "\"i\"", "j=k"];
+    let columns: Vec<(&str, ArrayRef)> =
+        names.iter().enumerate().map(|(i, name)| (*name, texts(i as u64 * 1_000_003))).collect();
+    let [parquet, _] = written(&folder, &columns);
+    let out = folder.path("out.parquet");
+    let rows = |path: &str| success(&["head", path, "-n", "5000", "--format", "json"]);
+    for options in [&[][..], &["--types"], &["--types", "--sort", "--compat", "latest", "--for", "scan"]] {
+        success(&[&["optimize", &parquet, &out, "--overwrite", "--budget", "8s"], options].concat());
+        if options == ["--types"] {
+            let schema = success(&["schema", "--arrow", &out, "--format", "json"]);
+            // All but the two that nobody can tell apart.
+            let count = |name: &str| schema.matches(name).count();
+            assert_eq!((count("FixedSizeBinary"), count("Utf8View")), (8, 2), "{schema}");
+        }
+        if !options.contains(&"--sort") {
+            assert!(rows(&out) == rows(&parquet), "{options:?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Rows as DataFusion's writers of CSV, JSON and Arrow take them, for `COPY .. TO`.
+//!
+//! QUIRK: DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly. It writes
+//! Arrow files of one dictionary for each column, and batches come with dictionaries of their own.
+
+use crate::format::without_dictionary;
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Column, exec_err, plan_err};
+use datafusion::error::Result;
+use datafusion::logical_expr::dml::CopyTo;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, LogicalPlan, LogicalPlanBuilder, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, Volatility, cast, lit, when,
+};
+use marquetry_arrow::dataset::NULL_PARTITION;
+use std::sync::Arc;
+
+/// The plan, with `COPY .. TO` naming the folders of null keys as those of Parquet files are named, and with values in Arrow files where
+/// dictionaries were, as `--output` writes them. Null keys that files keep are an error, as they are in Parquet files; but not in a
+/// cluster, which knows no function of ours that says so.
+pub(crate) fn with_writable_rows(
+    plan: LogicalPlan,
+    session: &ConfigOptions,
+    is_local: bool,
+) -> Result<LogicalPlan> {
+    let keeps_keys = session.execution.keep_partition_by_columns;
+    let writable = |plan: LogicalPlan| match plan {
+        LogicalPlan::Copy(copy) => match copy.file_type.get_ext().as_str() {
+            "parquet" | "marquetry" => Ok(Transformed::no(LogicalPlan::Copy(copy))),
+            _ => with_writable_input(copy, keeps_keys, is_local)
+                .map(|copy| Transformed::yes(LogicalPlan::Copy(copy))),
+        },
+        other => Ok(Transformed::no(other)),
+    };
+    plan.transform_down(writable).data()
+}
+
+fn with_writable_input(mut copy: CopyTo, keeps_keys: bool, is_local: bool) -> Result<CopyTo> {
+    let is_arrow = copy.file_type.get_ext() == "arrow";
+    let keeps_keys = copy.options.get(KEEPS_KEYS).map_or(keeps_keys, |keeps| keeps.trim() == "true");
+    let schema = copy.input.schema().clone();
+    let mut is_same = true;
+    let columns = schema.iter().map(|(table, field)| {
+        let column = Expr::Column(Column::new(table.cloned(), field.name()));
+        let values = is_arrow.then(|| as_values(column.clone(), field.data_type())).flatten();
+        let is_null_key = copy.partition_by.contains(field.name()) && field.is_nullable();
+        let written = match (is_null_key, keeps_keys) {
+            (true, false) => named_key(column.clone(), field.data_type())?,
+            (true, true) if is_local => {
+                let key = values.unwrap_or_else(|| column.clone());
+                Some(ScalarUDF::from(KeptKey::new(field.name())).call(vec![key]))
+            }
+            _ => values,
+        };
+        is_same &= written.is_none();
+        Ok(match written {
+            Some(written) => written.alias_qualified(table.cloned(), field.name()),
+            None => column,
+        })
+    });
+    let columns = columns.collect::<Result<Vec<Expr>>>()?;
+    if !is_same {
+        let input = LogicalPlanBuilder::from(copy.input.clone()).project(columns)?.build()?;
+        copy.input = Arc::new(input);
+    }
+    Ok(copy)
+}
+
+/// A key as the text that its folder is named by; `None` of types that no folders are named by.
+fn named_key(key: Expr, data_type: &DataType) -> Result<Option<Expr>> {
+    let is_null = key.clone().is_null();
+    let text = match without_dictionary(data_type) {
+        // The day alone, as DataFusion names it.
+        DataType::Date64 => cast(cast(key, DataType::Date32), DataType::Utf8),
+        values if values.is_string() || values.is_integer() || values.is_floating() => {
+            cast(key, DataType::Utf8)
+        }
+        DataType::Boolean | DataType::Date32 => cast(key, DataType::Utf8),
+        _ => return Ok(None),
+    };
+    when(is_null, lit(NULL_PARTITION)).otherwise(text).map(Some)
+}
+
+/// A column with values where dictionaries are; `None` if it has none.
+fn as_values(column: Expr, data_type: &DataType) -> Option<Expr> {
+    let values = without_dictionary(data_type);
+    (values != *data_type).then(|| cast(column, values))
+}
+
+const KEEPS_KEYS: &str = "execution.keep_partition_by_columns";
+
+/// A key that is kept in the files, and so is not null: there is no folder for it then.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct KeptKey {
+    key: String,
+    signature: Signature,
+}
+
+impl KeptKey {
+    fn new(key: &str) -> Self {
+        KeptKey { key: key.to_owned(), signature: Signature::any(1, Volatility::Volatile) }
+    }
+}
+
+impl ScalarUDFImpl for KeptKey {
+    fn name(&self) -> &str {
+        "kept_key"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        match arguments {
+            [key] => Ok(key.clone()),
+            _ => plan_err!("a key is one column"),
+        }
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let key = arguments.args.into_iter().next();
+        let has_null = match &key {
+            Some(ColumnarValue::Array(keys)) => keys.logical_null_count() > 0,
+            Some(ColumnarValue::Scalar(key)) => key.is_null() && arguments.number_rows > 0,
+            None => false,
+        };
+        match key {
+            Some(key) if !has_null => Ok(key),
+            _ => exec_err!(
+                "the key {} is null in some rows, which has no folder where files keep their keys: \
+                 leave those rows out, or set execution.keep_partition_by_columns to false",
+                self.key
+            ),
+        }
+    }
+}
