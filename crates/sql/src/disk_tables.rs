@@ -58,28 +58,36 @@ fn united(files: Dataset) -> Result<DatasetTable> {
 /// The same, of the files that there are when it is read.
 fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Result<DatasetTable> {
     let files = list()?;
-    let seen = Arc::new(Mutex::new(states(&files)));
+    let seen = Arc::new(Mutex::new(Arc::new(states(&files))));
     let list = Arc::new(list);
     let look = move || {
         let (list, seen) = (list.clone(), seen.clone());
-        let look = move || -> Result<Option<DatasetTable>> {
-            let files = list()?;
-            let now = states(&files);
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if *seen == now {
-                return Ok(None);
-            }
-            let table = united(files)?;
-            *seen = now;
+        async move {
+            let before = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let found = spawn_blocking(move || others(list()?, &before)).await.map_err(joined)??;
+            let Some((table, now)) = found else { return Ok(None) };
+            // Not earlier: a query that was given up meanwhile has no table of them.
+            *seen.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(now);
             Ok(Some(table))
-        };
-        async move { spawn_blocking(look).await.map_err(joined)? }.boxed()
+        }
+        .boxed()
     };
     Ok(united(files)?.listed_anew(look))
 }
 
-/// What tells that a file is another than before.
-fn states(files: &Dataset) -> Vec<(PathBuf, Option<(u64, SystemTime)>)> {
+/// The table of these files, and what they are now, if they are others than before.
+fn others(files: Dataset, before: &States) -> Result<Option<(DatasetTable, States)>> {
+    let now = states(&files);
+    if *before == now {
+        return Ok(None);
+    }
+    Ok(Some((united(files)?, now)))
+}
+
+/// Files, and what tells that one is another than before.
+type States = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
+
+fn states(files: &Dataset) -> States {
     let state = |path: &Path| {
         let metadata = path.metadata().ok()?;
         Some((metadata.len(), metadata.modified().ok()?))
@@ -160,4 +168,30 @@ fn begins_as_parquet(path: &Path) -> bool {
 
 fn joined(error: JoinError) -> DataFusionError {
     DataFusionError::ExecutionJoin(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+    use std::time::Duration;
+
+    /// Whoever gives up a query while files are looked for leaves them to the next one.
+    #[tokio::test]
+    async fn files_are_found_though_a_query_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+        let put = |name: &str| std::fs::copy(wines, folder.path().join(name)).unwrap();
+        put("a.parquet");
+        let path = folder.path().to_owned();
+        let table = united_anew(move || Dataset::open([&path]).map_err(of)).unwrap();
+        let ctx = SessionContext::new();
+        ctx.register_table("t", Arc::new(table)).unwrap();
+        put("b.parquet");
+        let query = async || ctx.sql("select 1 from t").await.unwrap().count().await.unwrap();
+        assert!(query().now_or_never().is_none());
+        // What looks for them goes on, and has come to its end by then.
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(query().await, 400);
+    }
 }
