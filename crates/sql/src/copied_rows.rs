@@ -4,8 +4,8 @@
 //! Arrow files of one dictionary for each column, and batches come with dictionaries of their own.
 
 use crate::format::without_dictionary;
-use datafusion::arrow::array::Array;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, StringArray};
+use datafusion::arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, exec_err, plan_err};
@@ -48,7 +48,7 @@ fn with_writable_input(mut copy: CopyTo, keeps_keys: bool, is_local: bool) -> Re
         let values = is_arrow.then(|| as_values(column.clone(), field.data_type())).flatten();
         let is_null_key = copy.partition_by.contains(field.name()) && field.is_nullable();
         let written = match (is_null_key, keeps_keys) {
-            (true, false) => named_key(column.clone(), field.data_type())?,
+            (true, false) => named_key(column.clone(), field.data_type(), is_local)?,
             (true, true) if is_local => {
                 let key = values.unwrap_or_else(|| column.clone());
                 Some(ScalarUDF::from(KeptKey::new(field.name())).call(vec![key]))
@@ -69,12 +69,17 @@ fn with_writable_input(mut copy: CopyTo, keeps_keys: bool, is_local: bool) -> Re
     Ok(copy)
 }
 
-/// A key as the text that its folder is named by; `None` of types that no folders are named by.
-fn named_key(key: Expr, data_type: &DataType) -> Result<Option<Expr>> {
+/// A key as the text that its folder is named by; `None` of types that no folders are named by. In a cluster, a float that is a whole
+/// number ends in `.0`.
+fn named_key(key: Expr, data_type: &DataType, is_local: bool) -> Result<Option<Expr>> {
     let is_null = key.clone().is_null();
     let text = match without_dictionary(data_type) {
         // The day alone, as DataFusion names it.
         DataType::Date64 => cast(cast(key, DataType::Date32), DataType::Utf8),
+        values if values.is_floating() && is_local => {
+            let key = as_values(key.clone(), data_type).unwrap_or(key);
+            ScalarUDF::from(FloatText::new()).call(vec![key])
+        }
         values if values.is_string() || values.is_integer() || values.is_floating() => {
             cast(key, DataType::Utf8)
         }
@@ -137,4 +142,46 @@ impl ScalarUDFImpl for KeptKey {
             ),
         }
     }
+}
+
+/// Floats as DataFusion names folders by them, and so Parquet files have them: 1.0 is `1`. A cast gives other text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct FloatText {
+    signature: Signature,
+}
+
+impl FloatText {
+    fn new() -> Self {
+        FloatText { signature: Signature::any(1, Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for FloatText {
+    fn name(&self) -> &str {
+        "float_text"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [keys] = &arguments.args[..] else { return plan_err!("a key is one column") };
+        let keys = keys.to_array(arguments.number_rows)?;
+        let texts = match keys.data_type() {
+            DataType::Float16 => texts::<Float16Type>(&keys),
+            DataType::Float32 => texts::<Float32Type>(&keys),
+            DataType::Float64 => texts::<Float64Type>(&keys),
+            other => return plan_err!("a key of floats is wanted, not of {other}"),
+        };
+        Ok(ColumnarValue::Array(Arc::new(texts)))
+    }
+}
+
+fn texts<T: ArrowPrimitiveType<Native: ToString>>(keys: &ArrayRef) -> StringArray {
+    keys.as_primitive::<T>().iter().map(|key| key.map(|key| key.to_string())).collect()
 }

@@ -174,6 +174,7 @@ fn joined(error: JoinError) -> DataFusionError {
 mod tests {
     use super::*;
     use datafusion::prelude::SessionContext;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     /// Whoever gives up a query while files are looked for leaves them to the next one.
@@ -183,8 +184,13 @@ mod tests {
         let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
         let put = |name: &str| std::fs::copy(wines, folder.path().join(name)).unwrap();
         put("a.parquet");
-        let path = folder.path().to_owned();
-        let table = united_anew(move || Dataset::open([&path]).map_err(of)).unwrap();
+        let (path, looks) = (folder.path().to_owned(), Arc::new(AtomicUsize::new(0)));
+        let count = looks.clone();
+        let list = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            Dataset::open([&path]).map_err(of)
+        };
+        let table = united_anew(list).unwrap();
         let ctx = SessionContext::new();
         ctx.register_table("t", Arc::new(table)).unwrap();
         put("b.parquet");
@@ -192,6 +198,7 @@ mod tests {
         assert!(query().now_or_never().is_none());
         // What looks for them goes on, and has come to its end by then.
         std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(looks.load(Ordering::SeqCst), 2);
         assert_eq!(query().await, 400);
     }
 }

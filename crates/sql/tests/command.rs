@@ -258,12 +258,17 @@ fn a_folder_of_partitions_has_their_keys() {
 fn null_keys_have_a_folder_of_their_own() {
     let folder = tempdir().unwrap();
     let path = text(folder.path());
-    let query = "select v, k, w, d from (values (1, 5, 'a', date '2024-02-29'), (2, null, 'a', null), (3, 0, null, null)) t(v, k, w, d)";
+    let query = "select v, k, w, d, f, arrow_cast(f, 'Float32') as g \
+        from (values (1, 5, 'a', date '2024-02-29', 1.0::double), (2, null, 'a', null, null), (3, 0, null, null, 1e21::double)) t(v, k, w, d, f)";
     let null = "__HIVE_DEFAULT_PARTITION__";
     for format in ["csv", "json", "arrow", "parquet"] {
-        for (key, values) in
-            [("k", ["5", null, "0"]), ("w", ["a", "a", null]), ("d", ["2024-02-29", null, null])]
-        {
+        for (key, values) in [
+            ("k", ["5", null, "0"]),
+            ("w", ["a", "a", null]),
+            ("d", ["2024-02-29", null, null]),
+            ("f", ["1", null, "1000000000000000000000"]),
+            ("g", ["1", null, "1000000000000000000000"]),
+        ] {
             let to = format!("{path}/{format}-{key}");
             stdout(&[&format!("copy ({query}) to '{to}/' stored as {format} partitioned by ({key})")]);
             for (row, value) in (1..).zip(values) {
