@@ -182,7 +182,7 @@ pub use options::FormatOptions;
 pub use register::{register, register_builder};
 pub use sink::MarquetrySink;
 pub use source::MarquetrySource;
-pub use store_dataset::dataset_in_store;
+pub use store_dataset::{FilesInStore, dataset_in_store};
 #[cfg(feature = "proto")]
 pub use wire::{
     MarquetryLogicalCodec, MarquetryPhysicalCodec, MarquetryTable, SerialisableTables, serialisable,

@@ -46,25 +46,91 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub async fn dataset_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Dataset<dyn AsyncSource>> {
-    let (root, path) = split_url(url)?;
-    let shown = url_without_secrets(url).into_owned();
-    let store = runtime.object_store(&ObjectStoreUrl::parse(root)?)?;
-    let path = Path::from_url_path(path).map_err(|error| DataFusionError::External(Box::new(error)))?;
-    let listed = listed(&*store, &path).await.map_err(|error| of(failed(error).in_file(shown.clone())))?;
-    let names = files_among(path.as_ref(), listed.keys().map(String::as_str)).map_err(of)?;
-    if names.is_empty() {
-        return Err(of(Error::new(ErrorKind::NotFound, "there is no such file").in_file(shown)));
+    FilesInStore::list(url, runtime).await?.dataset()
+}
+
+/// What a store lists for a URL, as [`dataset_in_store`] takes it: for who keeps a table and wants to know whether its files are still
+/// those that there are.
+///
+/// ```
+/// use datafusion::prelude::SessionContext;
+/// use marquetry_datafusion::FilesInStore;
+/// # use datafusion::execution::object_store::ObjectStoreUrl;
+/// # use object_store::{ObjectStoreExt, memory::InMemory, path::Path};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let ctx = SessionContext::new();
+/// # let store = std::sync::Arc::new(InMemory::new());
+/// # store.put(&Path::from("wines/0.parquet"), std::fs::read(path)?.into()).await?;
+/// # ctx.register_object_store(ObjectStoreUrl::parse("s3://bucket")?.as_ref(), store.clone());
+/// let before = FilesInStore::list("s3://bucket/wines/", &ctx.runtime_env()).await?;
+/// assert_eq!(before.dataset()?.files().len(), 1);
+/// # store.put(&Path::from("wines/1.parquet"), std::fs::read(path)?.into()).await?;
+/// // Someone writes wines/1.parquet.
+/// let now = FilesInStore::list("s3://bucket/wines/", &ctx.runtime_env()).await?;
+/// assert_ne!(now.objects(), before.objects());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FilesInStore {
+    store: Arc<dyn ObjectStore>,
+    root: String,
+    path: Path,
+    /// The URL without passwords.
+    shown: String,
+    objects: Vec<ObjectMeta>,
+}
+
+impl FilesInStore {
+    /// Lists what is below the folder of a URL, or below the last folder of a pattern that has a name.
+    ///
+    /// Fails if the session knows no such store, and if the store cannot list its files.
+    pub async fn list(url: &str, runtime: &RuntimeEnv) -> Result<Self> {
+        let (root, path) = split_url(url)?;
+        let shown = url_without_secrets(url).into_owned();
+        let store = runtime.object_store(&ObjectStoreUrl::parse(root)?)?;
+        let path = Path::from_url_path(path).map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let objects =
+            listed(&*store, &path).await.map_err(|error| of(failed(error).in_file(shown.clone())))?;
+        Ok(FilesInStore { store, root: root.to_owned(), path, shown, objects })
     }
-    let url_of = |name: &str| format!("{root}/{name}");
-    let files: Vec<String> = names.into_iter().map(url_of).collect();
-    let listed: HashMap<String, ObjectMeta> =
-        listed.into_iter().map(|(name, meta)| (url_of(&name), meta)).collect();
-    let open = move |path: &std::path::Path| {
-        let meta = path.to_str().and_then(|path| listed.get(path));
-        let meta = meta.ok_or_else(|| Error::new(ErrorKind::NotFound, "no file that was listed"))?;
-        Ok(Arc::new(StoreFile::new(store.clone(), meta.clone())) as Arc<dyn AsyncSource>)
-    };
-    Dataset::from_async_files(files, open).map_err(of)
+
+    /// All that was listed, by name, files that are no part of the dataset among it.
+    pub fn objects(&self) -> &[ObjectMeta] {
+        &self.objects
+    }
+
+    /// The same, for later.
+    pub fn into_objects(self) -> Vec<ObjectMeta> {
+        self.objects
+    }
+
+    /// The files that are meant, as a dataset.
+    ///
+    /// Fails if the pattern is none, and if there is no such file.
+    pub fn dataset(&self) -> Result<Dataset<dyn AsyncSource>> {
+        let names = self.objects.iter().map(|meta| meta.location.as_ref());
+        let names = files_among(self.path.as_ref(), names).map_err(of)?;
+        if names.is_empty() {
+            let error = Error::new(ErrorKind::NotFound, "there is no such file");
+            return Err(of(error.in_file(self.shown.clone())));
+        }
+        let root = &self.root;
+        let url_of = |name: &str| format!("{root}/{name}");
+        let files: Vec<String> = names.into_iter().map(url_of).collect();
+        let listed: HashMap<String, ObjectMeta> =
+            self.objects.iter().map(|meta| (url_of(meta.location.as_ref()), meta.clone())).collect();
+        let store = self.store.clone();
+        let open = move |path: &std::path::Path| {
+            let meta = path.to_str().and_then(|path| listed.get(path));
+            let meta = meta.ok_or_else(|| Error::new(ErrorKind::NotFound, "no file that was listed"))?;
+            Ok(Arc::new(StoreFile::new(store.clone(), meta.clone())) as Arc<dyn AsyncSource>)
+        };
+        Dataset::from_async_files(files, open).map_err(of)
+    }
 }
 
 /// `scheme://authority`, and the path without the slash between them.
@@ -76,12 +142,13 @@ fn split_url(url: &str) -> Result<(&str, &str)> {
     Ok((&url[..root], url[root..].trim_start_matches('/')))
 }
 
-/// All files that may be meant, by their names in the store.
-async fn listed(store: &dyn ObjectStore, path: &Path) -> object_store::Result<HashMap<String, ObjectMeta>> {
+/// All files that may be meant, by name.
+async fn listed(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Vec<ObjectMeta>> {
     let is_literal = |part: &object_store::path::PathPart<'_>| !part.as_ref().contains(['*', '?', '[']);
     let folder: Path = path.parts().take_while(is_literal).collect();
-    let files = store.list(Some(&folder)).map_ok(|meta| (meta.location.to_string(), meta));
-    files.try_collect().await
+    let mut objects: Vec<ObjectMeta> = store.list(Some(&folder)).try_collect().await?;
+    objects.sort_by(|a, b| a.location.cmp(&b.location));
+    Ok(objects)
 }
 
 #[cfg(test)]

@@ -9,14 +9,15 @@ use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::object_store::{self, ObjectMeta, ObjectStore, ObjectStoreExt};
-use futures::{FutureExt, TryStreamExt};
+use futures::FutureExt;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, is_named_parquet};
 use marquetry_base::{Error, ErrorKind, text_without_secrets, url_without_secrets};
-use marquetry_datafusion::{DatasetTable, dataset_in_store};
+use marquetry_datafusion::{DatasetTable, FilesInStore};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn FileFormat>) -> Result<Found> {
@@ -36,8 +37,9 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
     if is_there || is_web {
         return other();
     }
-    let files = match dataset_in_store(url, runtime).await {
-        Ok(files) => files,
+    let listed = FilesInStore::list(url, runtime).await;
+    let (files, objects) = match listed.and_then(|listed| Ok((listed.dataset()?, listed.into_objects()))) {
+        Ok(found) => found,
         Err(error) if has_no_such_file(&error) => {
             let is_file = !is_pattern && !url.ends_with('/') && check_file(url, runtime).await?;
             return if is_file { other() } else { Ok(Found::Nothing(error)) };
@@ -45,10 +47,16 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
         Err(error) => return Err(error),
     };
     let above = path.components().take_while(|part| !is_of_wildcards(*part)).count();
-    let anew =
-        |partitions| Anew { url: url.to_owned(), runtime: runtime.clone(), partitions, seen: Vec::new() };
+    let anew = |partitions, seen| Anew {
+        url: url.to_owned(),
+        runtime: runtime.clone(),
+        partitions,
+        seen,
+        made: Instant::now(),
+        was_read: false,
+    };
     if is_partitioned(above, &files) {
-        return anew(true).united(files).await;
+        return anew(true, objects).united(files).await;
     }
     if !files.files().any(is_named_parquet) && files.files().any(has_another_format) {
         return other();
@@ -56,16 +64,16 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
     // Keys on the way to what was named are no columns.
     let files = files.partitions(false);
     if is_pattern {
-        return anew(false).united(files).await;
+        return anew(false, objects).united(files).await;
     }
     let folder = ListingTableUrl::parse(url)?;
     let store = runtime.object_store(folder.object_store())?;
-    let Some(objects) = plain_folder(&folder, &*store, &files).await? else {
-        return anew(false).united(files).await;
+    let Some(plain) = plain_folder(&folder, &*store, &files).await? else {
+        return anew(false, objects).united(files).await;
     };
-    match common_schema(&format, session, &store, &objects).await {
+    match common_schema(&format, session, &store, &plain).await {
         Ok(schema) => Ok(Found::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
-        Err(error) if is_for_datasets(&error) => anew(false).united(files).await,
+        Err(error) if is_for_datasets(&error) => anew(false, objects).united(files).await,
         Err(error) => Err(error),
     }
 }
@@ -76,15 +84,17 @@ struct Anew {
     runtime: Arc<RuntimeEnv>,
     /// Whether folders called `key=value` are columns.
     partitions: bool,
-    /// What was there.
+    /// What was there, and when the table was made of it.
     seen: Vec<ObjectMeta>,
+    made: Instant,
+    was_read: bool,
 }
 
 impl Anew {
     /// A table of the files, with the columns of all of them, that reads those which there are when it is read.
     async fn united(mut self, files: Dataset<dyn AsyncSource>) -> Result<Found> {
-        self.seen = states(&self.url, &self.runtime).await?;
         let table = united(files).await?;
+        self.made = Instant::now();
         let state = Arc::new(Mutex::new(self));
         let look = move || {
             let state = state.clone();
@@ -94,30 +104,25 @@ impl Anew {
     }
 
     async fn look(&mut self) -> Result<Option<DatasetTable>> {
-        let now = states(&self.url, &self.runtime).await?;
-        if now == self.seen {
+        // PERF: a statement that names files makes a table and reads it. A bucket may have a million files: it is not listed twice.
+        if !std::mem::replace(&mut self.was_read, true) && self.made.elapsed() < JUST_MADE {
             return Ok(None);
         }
-        let files = dataset_in_store(&self.url, &self.runtime).await?.partitions(self.partitions);
-        let table = united(files).await?;
-        self.seen = now;
+        let listed = FilesInStore::list(&self.url, &self.runtime).await?;
+        if listed.objects() == self.seen {
+            return Ok(None);
+        }
+        let table = united(listed.dataset()?.partitions(self.partitions)).await?;
+        self.seen = listed.into_objects();
         Ok(Some(table))
     }
 }
 
+/// How long what a table was made of counts as what there is when it is read for the first time.
+const JUST_MADE: Duration = Duration::from_secs(1);
+
 async fn united(files: Dataset<dyn AsyncSource>) -> Result<DatasetTable> {
     DatasetTable::try_new_async(files.union_by_name(true)).await
-}
-
-/// What is below the folders of a URL that are no patterns: what tells that there are other files than before.
-async fn states(url: &str, runtime: &RuntimeEnv) -> Result<Vec<ObjectMeta>> {
-    let is_name = |part: &&str| !part.contains(['*', '?', '[']);
-    let folder: String = url.split_inclusive('/').take_while(is_name).collect();
-    let folder = ListingTableUrl::parse(folder)?;
-    let store = runtime.object_store(folder.object_store())?;
-    let mut objects: Vec<ObjectMeta> = store.list(Some(folder.prefix())).try_collect().await?;
-    objects.sort_by(|a, b| a.location.cmp(&b.location));
-    Ok(objects)
 }
 
 /// What is in a folder, if DataFusion lists there what the dataset has: it passes over folders in it, and files with `=` in their names,
