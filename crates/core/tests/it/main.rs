@@ -9,6 +9,7 @@ mod batch_bytes;
 mod checkpoint;
 mod columns;
 mod copy;
+mod copy_headers;
 mod fields;
 mod file_edit;
 mod footer;
