@@ -173,6 +173,11 @@ fn slow() -> Faults {
     Faults { delay: Duration::from_millis(20), ..Faults::default() }
 }
 
+/// So slow that nothing is over when it is asked about at once, however busy the machine is.
+fn very_slow() -> Faults {
+    Faults { delay: Duration::from_millis(400), ..Faults::default() }
+}
+
 async fn is_nothing_there(store: &dyn ObjectStore) -> bool {
     store.list(None).try_collect::<Vec<_>>().await.unwrap().is_empty()
 }
@@ -304,14 +309,15 @@ fn what_is_given_up_leaves_nothing() {
         assert!(is_nothing_there(&*store).await);
 
         // While the upload begins: the future is dropped, and nobody has heard of the upload.
-        let (store, asked) = self::store(slow());
+        let (store, asked) = self::store(very_slow());
         let mut sink = ObjectSink::new(store.clone(), path());
-        assert!(sink.write(bytes(20 * MIB)).now_or_never().is_none());
+        let whole = bytes(20 * MIB);
+        assert!(sink.write(whole).now_or_never().is_none());
         drop(sink);
         soon(|| asked.begun.load(Ordering::Relaxed) == 1 && asked.aborted.load(Ordering::Relaxed) == 1).await;
 
         // While it is completed.
-        let (store, asked) = self::store(slow());
+        let (store, asked) = self::store(very_slow());
         let mut sink = ObjectSink::new(store.clone(), path());
         sink.write(bytes(20 * MIB)).await.unwrap();
         assert!(sink.complete().now_or_never().is_none());
