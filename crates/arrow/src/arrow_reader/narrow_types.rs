@@ -49,6 +49,11 @@ impl NarrowTypes {
         }
     }
 
+    /// Whether any column has narrow keys.
+    pub(super) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     /// Whether keys may have too few numbers for the dictionaries of all row groups together, as if these had no value in common.
     pub(super) fn may_be_too_narrow(
         &self,

@@ -108,11 +108,14 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
-        let (counted, selection) = self.counted_rows(&row_groups);
-        let ends_with_row_groups = is_whole
-            && options.on_corrupt == OnCorrupt::Fail
-            && narrow.may_be_too_narrow(&self.source, &self.metadata.metadata, &counted, &options);
-        if ends_with_row_groups && (self.offset > 0 || self.limit.is_some()) {
+        let may_end = is_whole && options.on_corrupt == OnCorrupt::Fail && narrow.has_keys();
+        let counted = may_end.then(|| self.counted_rows(&row_groups)).filter(|(row_groups, _)| {
+            narrow.may_be_too_narrow(&self.source, &self.metadata.metadata, row_groups, &options)
+        });
+        let ends_with_row_groups = counted.is_some();
+        if let Some((counted, selection)) = counted
+            && (self.offset > 0 || self.limit.is_some())
+        {
             // Nobody has to count then, so that threads can read row groups side by side.
             (row_groups, self.selection) = (counted, Some(selection));
             (self.offset, self.limit) = (0, None);
