@@ -15,6 +15,14 @@ fn diff(arguments: &[&str]) -> (Option<i32>, Value) {
     (code, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
 }
 
+/// A file of these lines of CSV.
+fn of_csv(folder: &Folder, name: &str, rows: &str) -> String {
+    let (csv, parquet) =
+        (folder.write(&format!("{name}.csv"), rows), folder.path(&format!("{name}.parquet")));
+    success(&["convert", &csv, &parquet]);
+    parquet
+}
+
 #[test]
 fn the_same_rows_stored_otherwise() {
     let folder = Folder::new("diff-layout");
@@ -45,12 +53,7 @@ fn a_file_that_is_not_there_is_named() {
 #[test]
 fn rows_by_place_and_by_key() {
     let folder = Folder::new("diff-rows");
-    let file = |name: &str, rows: &str| {
-        let (csv, parquet) =
-            (folder.write(&format!("{name}.csv"), rows), folder.path(&format!("{name}.parquet")));
-        success(&["convert", &csv, &parquet]);
-        parquet
-    };
+    let file = |name: &str, rows: &str| of_csv(&folder, name, rows);
     let left = file("left", "id,name,price\n1,a,10\n2,b,20\n3,c,30\n");
     let changed = file("changed", "id,name,price\n1,a,10\n2,b,25\n3,c,30\n");
     let (code, found) = diff(&["--rows", &left, &changed]);
@@ -75,12 +78,7 @@ fn rows_by_place_and_by_key() {
 #[test]
 fn a_key_that_columns_leave_out() {
     let folder = Folder::new("diff-key-left-out");
-    let file = |name: &str, rows: &str| {
-        let (csv, parquet) =
-            (folder.write(&format!("{name}.csv"), rows), folder.path(&format!("{name}.parquet")));
-        success(&["convert", &csv, &parquet]);
-        parquet
-    };
+    let file = |name: &str, rows: &str| of_csv(&folder, name, rows);
     let left = file("left", "id,name,price\n1,a,10\n2,b,20\n3,c,30\n");
     let right = file("right", "id,name,price\n3,c,31\n2,x,20\n1,a,10\n");
     let (code, found) = diff(&["--key", "id", "--columns", "price", &left, &right]);
