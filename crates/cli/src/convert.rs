@@ -34,7 +34,7 @@ mod unify_dictionaries;
 pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
 pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
-pub(crate) use destination::Destination;
+pub(crate) use destination::{Destination, leads_to_stdout};
 pub(crate) use file_columns::{FileColumns, FileWish, file_wish};
 pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, without_metadata};
 pub(crate) use lines::{formatted, write_formatted};

@@ -8,6 +8,7 @@ use marquetry::errors::Error;
 use marquetry::variant::{
     InferShreddingOptions, InferredShredding, Shredding, Shreddings, infer_shreddings, variant_columns,
 };
+use marquetry_core::predicate::names_of;
 use marquetry_core::write::WriterProperties;
 use serde_json::{Value, json};
 
@@ -23,12 +24,14 @@ impl ShredPlan {
     /// What is said last of a column wins over what is said of all.
     pub(crate) fn new(args: &[ShredArg], schema: &Schema) -> Result<Self, Failure> {
         let columns = variant_columns(schema);
-        let names = args.iter().filter_map(|arg| arg.column.as_ref());
+        let paths: Vec<Option<String>> =
+            args.iter().map(|arg| arg.column.as_ref().map(|name| path_of(name, &columns))).collect();
+        let args = || args.iter().zip(&paths);
         let is_shape =
             |arg: &ShredArg| matches!(&arg.wanted, Shred::As(shape) if *shape != Shredding::Variant);
-        let missing = match names.into_iter().find(|name| !columns.contains(name)) {
+        let missing = match paths.iter().flatten().find(|path| !columns.contains(path)) {
             Some(name) => Some(format!("no column of VARIANT is called {name}")),
-            None if columns.is_empty() && args.iter().any(is_shape) => {
+            None if columns.is_empty() && args().any(|(arg, _)| is_shape(arg)) => {
                 Some("no column of VARIANT is there".to_owned())
             }
             None => None,
@@ -42,9 +45,9 @@ impl ShredPlan {
         }
         let mut plan = ShredPlan::default();
         for column in columns {
-            let of_it = args.iter().rev().find(|arg| arg.column.as_ref() == Some(&column));
-            match of_it.or_else(|| args.iter().rev().find(|arg| arg.column.is_none())).map(|arg| &arg.wanted)
-            {
+            let of_it = args().rev().find(|(_, path)| path.as_ref() == Some(&column));
+            let of_it = of_it.or_else(|| args().rev().find(|(_, path)| path.is_none()));
+            match of_it.map(|(arg, _)| &arg.wanted) {
                 Some(Shred::Auto) => plan.sampled.push(column),
                 Some(Shred::As(shape)) => plan.given = plan.given.with_column(column, shape.clone()),
                 None => {}
@@ -83,6 +86,14 @@ impl ShredPlan {
             shreddings = shreddings.with_column(&inferred.column, shape.unwrap_or(Shredding::Variant));
         }
         Ok((shreddings, inferred))
+    }
+}
+
+/// The path of the column that a name means, any of whose parts may stand in double quotes.
+fn path_of(name: &str, columns: &[String]) -> String {
+    match columns.iter().any(|column| column == name) {
+        true => name.to_owned(),
+        false => names_of(name).join("."),
     }
 }
 

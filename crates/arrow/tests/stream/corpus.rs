@@ -10,7 +10,7 @@ use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
 };
 use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where files of other writers are.
 fn root() -> PathBuf {
@@ -31,20 +31,41 @@ pub(super) fn file(path: &str) -> Option<Bytes> {
     bytes.map(Bytes::from)
 }
 
-/// The Parquet files of a folder of them; none if it is not there.
-fn files(folder: &str) -> Vec<PathBuf> {
+/// What is in a folder of them; nothing if it is not there.
+pub(super) fn entries(folder: &str) -> Vec<PathBuf> {
     let folder = root().join(folder);
     let Ok(entries) = std::fs::read_dir(&folder) else {
         assert!(std::env::var_os("CI").is_none(), "no files in {}", folder.display());
         eprintln!("skipped: no files in {}", folder.display());
         return Vec::new();
     };
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "parquet")).collect()
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "parquet")
+}
+
+/// The Parquet files of a folder of them; none if it is not there.
+fn files(folder: &str) -> Vec<PathBuf> {
+    entries(folder).into_iter().filter(|path| is_parquet(path)).collect()
+}
+
+/// The Parquet files of a folder and of those in it.
+pub(super) fn files_below(folder: &str) -> Vec<PathBuf> {
+    let (mut files, mut left) = (Vec::new(), entries(folder));
+    while let Some(path) = left.pop() {
+        match path.is_dir() {
+            true => left.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path())),
+            false => files.push(path),
+        }
+    }
+    files.retain(|path| is_parquet(path));
+    files
 }
 
 /// Whether a stream gives what a reader gives, and not an error.
-fn compare(path: &std::path::Path, options: &ArrowReaderOptions) -> bool {
+fn compare(path: &Path, options: &ArrowReaderOptions) -> bool {
     let name = path.display();
     let file = Bytes::from(std::fs::read(path).unwrap());
     let store = Store::with(file.clone(), Faults { latency: 1, ..Faults::default() });

@@ -6,6 +6,7 @@ mod encrypted;
 mod equals_reader;
 mod faults;
 mod filtered;
+mod random_options;
 mod requests;
 mod row_groups;
 mod salvaged;

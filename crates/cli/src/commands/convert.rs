@@ -8,8 +8,8 @@ use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, W
 use crate::column_list::ColumnList;
 use crate::convert::{
     Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, Total, TypeChanges,
-    change_type, file_wish, geometry_column, only_for_parquet, properties, renamed, with_filled_names,
-    with_unique_names, without_metadata,
+    change_type, file_wish, geometry_column, leads_to_stdout, only_for_parquet, properties, renamed,
+    with_filled_names, with_unique_names, without_metadata,
 };
 use crate::failure::{Failure, Outcome};
 use crate::geo_labels::{labelled, labelled_by_files};
@@ -147,7 +147,8 @@ fn convert_rows(
         Target::Geojson => Some(geometry_column(&written_schema, pairs)?),
         _ => None,
     };
-    let report = report_format(args, to_stdout, output)?;
+    let has_rows = to_stdout || leads_to_stdout(&args.paths.output);
+    let report = report_format(args, has_rows, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
     let mut destination = match to_stdout {
         true => Destination::stdout(output),

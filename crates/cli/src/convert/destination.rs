@@ -29,6 +29,22 @@ enum To<'a> {
     Store(Box<dyn NewObject>),
 }
 
+/// Whether what is written there goes through the pipe that standard output is, as with `/dev/stdout`.
+#[cfg(unix)]
+pub(crate) fn leads_to_stdout(path: &Path) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let own = io::stdout().as_fd().try_clone_to_owned().and_then(|own| File::from(own).metadata());
+    let (Ok(own), Ok(there)) = (own, fs::metadata(path)) else { return false };
+    let is_stream = there.file_type().is_fifo() || there.file_type().is_socket();
+    is_stream && (own.dev(), own.ino()) == (there.dev(), there.ino())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn leads_to_stdout(_: &Path) -> bool {
+    false
+}
+
 impl<'a> Destination<'a> {
     /// Standard output.
     pub(crate) fn stdout(output: &'a mut Output) -> Self {

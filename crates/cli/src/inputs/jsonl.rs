@@ -178,12 +178,24 @@ fn guess(
             Ok(Value::Object(object)) => members.add(&object, decimals),
             Ok(_) => return Err(bad(format!("{place} {line}: is no JSON object"))),
             Err(error) => {
+                let error = without_line(&error);
                 return Err(bad(format!("{place} {line}: must be one whole JSON object: {error}")));
             }
         }
         seen += 1;
     }
     Ok((members, seen))
+}
+
+/// What is wrong in a line of the file, which the error counts from itself.
+fn without_line(error: &serde_json::Error) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match error.to_string().strip_suffix(&place) {
+        // Behind the end of the line.
+        Some(what) if error.line() > 1 => format!("{what}, at its end"),
+        Some(what) => format!("{what}, at column {}", error.column()),
+        None => error.to_string(),
+    }
 }
 
 fn is_blank(line: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! `convert` reads CSV, JSON Lines, Arrow and Parquet, also from standard input, and no value becomes another one.
 
 use crate::command;
-use crate::command::{Folder, failure, success, with_input};
+use crate::command::{Folder, everything, failure, piped, success, wines, with_input};
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, RecordBatch, RunArray};
 use arrow_ipc::CompressionType;
@@ -424,4 +424,33 @@ fn dates_in_milliseconds() {
     assert!(!success(&["schema", &out]).contains("DATE"));
     let (code, lines) = failure(&["convert", &of(vec![Some(1)]), &out, "--overwrite"]);
     assert!(code == 1 && lines[0].contains("--date64 int64"), "{lines:?}");
+}
+
+/// The line is that of the file, the column that of the line.
+#[test]
+fn broken_lines_of_json_are_named_once() {
+    let folder = Folder::new("convert_inputs_broken_lines");
+    for (text, message) in [
+        ("{\"a\":1}\n{\"a\":x}\n", "line 2: must be one whole JSON object: expected value, at column 6"),
+        (
+            "{\"a\":1}\n{\"a\":\n",
+            "line 2: must be one whole JSON object: EOF while parsing a value, at its end",
+        ),
+    ] {
+        let input = folder.write("broken.jsonl", text);
+        let (code, errors) = failure(&["convert", &input, &folder.path("out.parquet")]);
+        assert!(code == 1 && errors[0].ends_with(message) && errors.len() == 1, "{errors:?}");
+    }
+}
+
+/// What goes to standard output by its name is the file and nothing else.
+#[cfg(unix)]
+#[test]
+fn no_report_goes_behind_the_rows() {
+    let wines = wines();
+    let command = ["convert", &*wines, "/dev/stdout", "--to", "parquet"];
+    let file = piped(&command, b"");
+    assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+    let (code, text) = everything(&[&command[..], &["--report", "text"]].concat());
+    assert!(code == Some(2) && text.contains("standard output has the rows"), "{text}");
 }

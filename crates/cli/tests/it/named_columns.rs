@@ -142,6 +142,18 @@ fn odd_names_in_options() {
     );
 }
 
+/// No argument has a NUL in it: no command is told that nobody can run.
+#[test]
+fn no_command_has_a_nul() {
+    let folder = Folder::new("named_columns_nul");
+    let [parquet, _] = written(&folder, &[("a\0b", longs(0..5_000)), ("c", longs(0..5_000))]);
+    let text = success(&["advise", &parquet]);
+    assert!(text.contains("--encoding=c=") && !text.contains("x00"), "{text}");
+    assert!(text.contains("a\\u{0}b") && !text.contains('\0'), "{text}");
+    let json = success(&["advise", &parquet, "--format", "json"]);
+    assert!(json.contains("--encoding=c=") && !json.contains("x00"), "{json}");
+}
+
 /// What is advised can be done, whatever columns are called.
 #[test]
 fn optimize_takes_columns_of_any_name() {

@@ -116,6 +116,32 @@ fn rewrite_shreds_and_copies_the_other_columns() {
     success(&["verify", &back, "--deep"]);
 }
 
+/// As those of other options.
+#[test]
+fn names_may_stand_in_quotes() {
+    let folder = Folder::new("shred_quotes");
+    let input = folder.write("rows.jsonl", r#"{"a.b":"{\"x\":1}","v":"{\"x\":1}"}"#);
+    let plain = folder.path("plain.arrow");
+    success(&["convert", &input, &plain]);
+    let names = ["\"a.b\"", "v"];
+    let change = |name: &str| format!("{name}=variant");
+    let changes = names.map(change);
+    let shreds = ["\"a.b\"={x: int8}", "\"v\"={x: int16}"];
+    let out = folder.path("out.parquet");
+    let mut command = vec!["convert", &plain, &out];
+    changes.iter().for_each(|change| command.extend(["--change-type", change]));
+    shreds.iter().for_each(|shred| command.extend(["--shred", shred]));
+    success(&command);
+    let shape = |column: &str, shape: &str| (column.to_owned(), shape.to_owned());
+    let expected = [shape("a.b", "{x: int8}"), shape("v", "{x: int16}")];
+    assert_eq!(shapes(&out), expected);
+    let again = folder.path("again.parquet");
+    success(&["rewrite", &out, &again, "--shred", "\"a.b\"=none"]);
+    assert_eq!(shapes(&again), [shape("v", "{x: int16}")]);
+    let (code, text) = failure(&["rewrite", &out, &folder.path("no.parquet"), "--shred", "\"w\"=none"]);
+    assert!(code == 2 && text[0].contains("no column of VARIANT is called w"), "{text:?}");
+}
+
 #[test]
 fn mistakes_are_named() {
     let folder = Folder::new("shred_mistakes");

@@ -3,7 +3,7 @@
 //! A path is that of a column in the file (`tags.list.element`), or that of Arrow, which leaves out what a list is made of
 //! (`tags`, and `points.x` for a field of its elements; `attributes.key` and `attributes.value` for those of a map).
 
-use super::name::{is_quoted, names_of};
+use super::name::{is_quoted, names_of, path_of};
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::{Leaf, Schema, unknown_column};
 use marquetry_base::{Error, Result};
@@ -85,8 +85,10 @@ pub(super) fn flat_column(schema: &Schema, path: &str) -> Result<usize> {
             None => {
                 let is_below =
                     |leaf: &&Leaf| leaf.dotted().strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-                match schema.columns().iter().find(is_below) {
-                    Some(leaf) => is_group(path, leaf),
+                let mut below = schema.columns().iter().filter(is_below);
+                match below.clone().find(|leaf| is_in_group(path, leaf)).or_else(|| below.next()) {
+                    Some(leaf) if is_in_group(path, leaf) => is_group(path, leaf),
+                    Some(leaf) => has_dots(path, leaf),
                     None => unknown_column(schema, path),
                 }
             }
@@ -254,6 +256,21 @@ fn is_group(path: &str, leaf: &Leaf) -> Error {
     let message =
         format!("{path} is a group; a predicate asks for one of its leaves, such as {}", leaf.dotted());
     Error::argument(message)
+}
+
+/// Whether a group that the column is in has this path; if none has, dots are part of names.
+#[cold]
+fn is_in_group(path: &str, leaf: &Leaf) -> bool {
+    let names = leaf.path();
+    (1..names.len()).any(|depth| names[..depth].join(".") == path)
+}
+
+#[cold]
+fn has_dots(path: &str, leaf: &Leaf) -> Error {
+    let leaf = path_of(leaf.path());
+    Error::argument(format!(
+        "no column {path}; {leaf} has a dot in its name, which is written in double quotes"
+    ))
 }
 
 #[cold]

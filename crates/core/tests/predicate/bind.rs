@@ -127,6 +127,14 @@ fn a_name_with_dots_is_no_path() {
     const NAME: &str = "message m { required int32 a.b; required group c.d { required int32 e; } }";
     assert_eq!(bound(NAME, "a.b = 1").unwrap(), [0]);
     assert_eq!(bound(NAME, "c.d.e = 1 and \"c.d\".e = 1").unwrap(), [1]);
+    for (text, told) in [
+        ("a = 1", "no column a; \"a.b\" has a dot in its name, which is written in double quotes"),
+        ("c = 1", "no column c; \"c.d\".e has a dot in its name"),
+        ("c.d = 1", "c.d is a group; a predicate asks for one of its leaves, such as c.d.e"),
+    ] {
+        let error = bound(NAME, text).unwrap_err();
+        assert!(error.message().contains(told), "{text}: {error}");
+    }
     assert!(bound(NAME, "\"c.d.e\" = 1").unwrap_err().message().contains("no column \"c.d.e\""));
     const PATH: &str = "message m { required group a { required int32 b; } required int32 \"; }";
     assert!(bound(PATH, "\"a.b\" = 1").unwrap_err().message().contains("no column \"a.b\""));

@@ -14,5 +14,7 @@ mod statistics;
 mod tables;
 mod tpch;
 mod tpch_queries;
+mod type_columns;
+mod types;
 mod variants;
 mod writing;

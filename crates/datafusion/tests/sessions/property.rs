@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tempfile::tempdir;
 
 /// Numbers that look random and are always the same for a seed (splitmix64).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -30,21 +30,21 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub(crate) fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.below(of.len())]
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 }
 
-const WORDS: [&str; 8] = ["", "a", "ab", "abc", "b", "Ärger", "x%y_z", "zzzzzzzzzzzzzzzzzzzzz"];
-const FLOATS: [f64; 8] = [f64::NAN, 0.0, -0.0, 1.5, -1.5, f64::INFINITY, f64::NEG_INFINITY, 3.25];
+pub(crate) const WORDS: [&str; 8] = ["", "a", "ab", "abc", "b", "Ärger", "x%y_z", "zzzzzzzzzzzzzzzzzzzzz"];
+pub(crate) const FLOATS: [f64; 8] = [f64::NAN, 0.0, -0.0, 1.5, -1.5, f64::INFINITY, f64::NEG_INFINITY, 3.25];
 /// Names of columns, and literals to compare each with.
 const COLUMNS: [(&str, &[&str]); 9] = [
     ("i", &["0", "3", "-7", "20", "null", "3.5"]),

@@ -45,8 +45,9 @@ pub(crate) fn rewrite_options(advice: &Advice, finding: &Finding) -> Vec<String>
         // Commas part names there.
         Change::BloomFilters if finding.columns.iter().any(|column| column.contains(',')) => Vec::new(),
         Change::BloomFilters => of_columns("bloom", ""),
-        // Names stand there as they are.
-        Change::Shred => finding.columns.iter().map(|column| format!("--shred={column}=auto")).collect(),
+        Change::Shred => {
+            finding.columns.iter().map(|column| format!("--shred={}=auto", named(column))).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -66,6 +67,11 @@ pub(crate) fn like(input: &Input) -> Result<Vec<String>, Error> {
     Ok(options)
 }
 
+/// The name of a column where each name is that of one: in quotes where it could be taken for one in quotes, or for nothing.
+fn named(column: &str) -> String {
+    if column.is_empty() || column.starts_with('"') { quote_name(column) } else { column.to_owned() }
+}
+
 /// The options of `convert` that sort and change types.
 pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
     let quoted = |name: &String| match name.is_empty() || name.contains([',', ':', '"', ' ']) {
@@ -79,13 +85,8 @@ pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
         }
         Change::Type(new) => {
             let of_column = |column: &String| {
-                // That takes names as they are.
-                let is_shredded = *new == NewType::Variant && !column.is_empty();
-                let shred = is_shredded.then(|| format!("--shred={column}=auto"));
-                let name = match column.is_empty() || column.starts_with('"') {
-                    true => quote_name(column),
-                    false => column.clone(),
-                };
+                let name = named(column);
+                let shred = (*new == NewType::Variant).then(|| format!("--shred={name}=auto"));
                 [Some(format!("--change-type={name}={new}")), shred].into_iter().flatten()
             };
             finding.columns.iter().flat_map(of_column).collect()
@@ -97,17 +98,24 @@ pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
 /// The command that does what a finding says; `None` if only the writer of the rows can do it.
 pub(super) fn command(input: &Input, advice: &Advice, finding: &Finding) -> Result<Option<String>, Error> {
     let path = file_name::shown(&input.path);
-    let rewrite = rewrite_options(advice, finding);
+    let mut rewrite = rewrite_options(advice, finding);
+    rewrite.retain(|option| can_be_given(option));
     if !rewrite.is_empty() {
         return Ok(Some(line("rewrite", [path.as_str()], "optimized.parquet", &rewrite)));
     }
     let mut convert = convert_options(finding);
-    if convert.is_empty() {
+    // What sorts by fewer columns, or changes fewer types, is something else.
+    if convert.is_empty() || !convert.iter().all(|option| can_be_given(option)) {
         return Ok(None);
     }
     convert.extend(like(input)?);
     let out = if finding.change == Change::Sort { "sorted.parquet" } else { "changed.parquet" };
     Ok(Some(line("convert", [path.as_str()], out, &convert)))
+}
+
+/// Whether an option can be given to a program: no argument has a NUL in it.
+pub(super) fn can_be_given(option: &str) -> bool {
+    !option.contains('\0')
 }
 
 /// The command that merges files of a directory.

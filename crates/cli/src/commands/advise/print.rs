@@ -1,7 +1,7 @@
 //! Advice as text and as JSON.
 
 use super::Advised;
-use super::command::{choice, command, line, merging};
+use super::command::{can_be_given, choice, command, line, merging};
 use crate::failure::Failure;
 use crate::file_name;
 use crate::output::Output;
@@ -97,8 +97,11 @@ impl Advised<'_> {
             })
         };
         let path = file_name::shown(&self.input.path);
-        let options = self.applied.attempts.first();
-        let command = options.map(|options| line("rewrite", [path.as_str()], "optimized.parquet", options));
+        let options = self.applied.attempts.first().map(|options| {
+            options.iter().filter(|option| can_be_given(option)).cloned().collect::<Vec<String>>()
+        });
+        let options = options.filter(|options| !options.is_empty());
+        let command = options.map(|options| line("rewrite", [path.as_str()], "optimized.parquet", &options));
         let mut object = json!({
             "file": path, "size": advice.file_bytes, "predicted": self.applied.predicted,
             "columns": advice.columns.iter().map(column).collect::<Vec<_>>(), "command": command,
