@@ -281,14 +281,8 @@ fn push_tails<const W: usize, T: Copy + Default>(
     out: &mut Vec<u8>,
     big_endian: impl Fn(T) -> [u8; 16],
 ) {
-    out.reserve(picks.len() * W);
-    picks.chunks(from, |values| {
-        let start = out.len();
-        out.resize(start + values.len() * W, 0);
-        let (to, _) = out[start..].as_chunks_mut::<W>();
-        for (to, &value) in to.iter_mut().zip(values) {
-            to.copy_from_slice(&big_endian(value)[16 - W..]);
-        }
+    picks.map_bytes(from, out, |value| -> [u8; W] {
+        *big_endian(value).last_chunk().expect("no more bytes than there are")
     });
 }
 

@@ -47,9 +47,5 @@ pub(super) fn from_array(
 /// Appends the picked values of an array of FLOAT16.
 pub(super) fn from_half_floats(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut FixedLenBytes) {
     let data = array.to_data();
-    out.push_with(picks.len(), |out| {
-        picks.chunks(data.buffer::<u16>(0), |bits| {
-            out.extend(bits.iter().flat_map(|bits| bits.to_le_bytes()))
-        });
-    });
+    out.push_with(picks.len(), |out| picks.map_bytes(data.buffer::<u16>(0), out, u16::to_le_bytes));
 }

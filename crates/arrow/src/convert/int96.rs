@@ -75,16 +75,16 @@ pub(super) fn from_array(
     let (day, nanos) = (DAY_SECONDS * per_second, 1_000_000_000 / per_second);
     let (mut at, mut beyond) = (0, None);
     out.push_with(picks.len(), |out| {
-        picks.chunks(data.buffer::<i64>(0), |ticks| {
-            for ticks in ticks {
-                let julian = (ticks.div_euclid(day) + EPOCH) as u64;
-                if julian > i32::MAX as u64 {
-                    beyond.get_or_insert(at);
-                }
-                out.extend((ticks.rem_euclid(day) * nanos).to_le_bytes());
-                out.extend((julian as u32).to_le_bytes());
-                at += 1;
+        picks.map_bytes(data.buffer::<i64>(0), out, |ticks| -> [u8; 12] {
+            let julian = (ticks.div_euclid(day) + EPOCH) as u64;
+            if julian > i32::MAX as u64 {
+                beyond.get_or_insert(at);
             }
+            at += 1;
+            let mut bytes = [0; 12];
+            bytes[..8].copy_from_slice(&(ticks.rem_euclid(day) * nanos).to_le_bytes());
+            bytes[8..].copy_from_slice(&(julian as u32).to_le_bytes());
+            bytes
         });
     });
     match beyond {

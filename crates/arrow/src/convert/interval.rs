@@ -123,15 +123,12 @@ fn push<T: Copy + Default>(
     parts: impl Fn(T) -> Parts,
 ) {
     out.push_with(picks.len(), |out| {
-        out.reserve(picks.len() * 12);
-        picks.chunks(from, |values| {
-            let start = out.len();
-            out.resize(start + values.len() * 12, 0);
-            for (bytes, &value) in out[start..].as_chunks_mut::<12>().0.iter_mut().zip(values) {
-                // PERF: three stores; an iterator over bytes of parts would be asked for each.
-                let (slots, _) = bytes.as_chunks_mut();
-                slots.copy_from_slice(&parts(value).map(u32::to_le_bytes));
-            }
+        picks.map_bytes(from, out, |value| -> [u8; 12] {
+            let mut bytes = [0; 12];
+            // PERF: three stores; an iterator over bytes of parts would be asked for each.
+            let (slots, _) = bytes.as_chunks_mut();
+            slots.copy_from_slice(&parts(value).map(u32::to_le_bytes));
+            bytes
         });
     });
 }

@@ -68,6 +68,23 @@ impl<'a> NonNullSlots<'a> {
         self.chunks(from, |chunk| out.extend(chunk.iter().map(|&value| map(value))));
     }
 
+    /// Appends the `N` bytes that `bytes` makes of each of the picked of `from` to `out`.
+    pub(super) fn map_bytes<const N: usize, T: Copy + Default>(
+        &self,
+        from: &[T],
+        out: &mut Vec<u8>,
+        mut bytes: impl FnMut(T) -> [u8; N],
+    ) {
+        let start = out.len();
+        out.resize(start + self.len * N, 0);
+        let (mut rest, _) = out[start..].as_chunks_mut::<N>();
+        self.chunks(from, |chunk| {
+            let (to, behind) = std::mem::take(&mut rest).split_at_mut(chunk.len());
+            fill(to, chunk, &mut bytes);
+            rest = behind;
+        });
+    }
+
     /// The number, among the picked of `from`, of the first that `is` so.
     pub(super) fn find<T: Copy + Default>(&self, from: &[T], is: impl Fn(T) -> bool) -> Option<usize> {
         let (mut found, mut before) = (None, 0);
@@ -83,6 +100,12 @@ impl<'a> NonNullSlots<'a> {
 
     /// The picked of `from`, in pieces.
     pub(super) fn chunks<T: Copy + Default>(&self, from: &[T], mut piece: impl FnMut(&[T])) {
+        self.each_chunk(from, &mut piece);
+    }
+
+    /// As [`chunks`](Self::chunks): compiled once for each type of values, not for each of the many closures. A call for each piece
+    /// costs little.
+    fn each_chunk<T: Copy + Default>(&self, from: &[T], piece: &mut dyn FnMut(&[T])) {
         self.each_range(|range, bits| {
             let Some((bits, first)) = bits else {
                 return piece(&from[range]);
@@ -132,6 +155,13 @@ impl<'a> NonNullSlots<'a> {
             each(range.clone(), self.valid.map(|bits| (bits, first)));
             first += range.len();
         }
+    }
+}
+
+/// PERF: a function of its own is told that its arguments do not overlap, which what a closure refers to may.
+fn fill<const N: usize, T: Copy>(to: &mut [[u8; N]], from: &[T], bytes: &mut impl FnMut(T) -> [u8; N]) {
+    for (to, &value) in to.iter_mut().zip(from) {
+        *to = bytes(value);
     }
 }
 

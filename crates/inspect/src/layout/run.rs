@@ -73,14 +73,15 @@ pub fn file_layout(
         part.range = part.range.start.min(size)..part.range.end.min(size);
     }
     parts.retain(|part| !part.range.is_empty());
-    parts.sort_by_key(|part| (part.range.start, part.range.end));
+    let by_place = |part: &FilePart| (part.range.start, part.range.end);
+    parts.sort_by_key(by_place);
     let free = gaps(0..size, parts.iter().map(|part| part.range.clone()));
     let free = free.map(|range| FilePart { range, kind: PartKind::Unreferenced, chunk: None, page: None });
     let free: Vec<FilePart> = free.collect();
     let claimed: u64 = parts.iter().map(|part| part.range.end - part.range.start).sum();
     let unclaimed: u64 = free.iter().map(|part| part.range.end - part.range.start).sum();
     parts.extend(free);
-    parts.sort_by_key(|part| (part.range.start, part.range.end));
+    parts.sort_by_key(by_place);
     Ok(FileLayout { size, parts, overlapping: (claimed + unclaimed).saturating_sub(size), problems })
 }
 

@@ -2,7 +2,7 @@
 
 use super::moments::{Moments, scale_of};
 use super::quantile_sketch::{QuantileSketch, RANK_ERROR};
-use super::value::{Number, Sum};
+use super::value::{Number, Sum, sort_by_number};
 use super::value_counts::{Frequent, ValueCounts};
 use std::cmp::Ordering;
 
@@ -98,7 +98,7 @@ impl<T: Number> Numbers<T> {
             let mut sketch = QuantileSketch::new();
             // In their order, so that the same numbers make the same sketch.
             let mut entries: Vec<_> = self.counts.entries().map(|(number, count)| (*number, count)).collect();
-            entries.sort_unstable_by(|(a, _), (b, _)| a.order(*b));
+            sort_by_number(&mut entries);
             entries.into_iter().for_each(|(number, count)| sketch.add_times(number, count));
             self.sketch = Some(sketch);
             self.counts.be_approximate();
@@ -162,7 +162,7 @@ impl<T: Number> Numbers<T> {
             None => {
                 let mut entries: Vec<_> =
                     self.counts.entries().map(|(number, count)| (*number, count)).collect();
-                entries.sort_unstable_by(|(a, _), (b, _)| a.order(*b));
+                sort_by_number(&mut entries);
                 (entries, 0.0)
             }
         }

@@ -6,7 +6,7 @@
 //!
 //! Source: Karnin, Lang, Liberty: Optimal Quantile Approximation in Streams (2016).
 
-use super::value::Number;
+use super::value::{Number, sort_by_number};
 
 /// Samples of values with the weights that they have.
 pub(crate) struct QuantileSketch<T> {
@@ -78,7 +78,7 @@ impl<T: Number> QuantileSketch<T> {
             samples.iter().map(|sample| (*sample, 1 << level)).collect()
         };
         let mut all: Vec<_> = self.levels.iter().enumerate().flat_map(weigh).collect();
-        all.sort_by(|(a, _), (b, _)| a.order(*b));
+        sort_by_number(&mut all);
         all
     }
 

@@ -29,6 +29,11 @@ pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
     fn to_le_bytes(self) -> [u8; 32];
 }
 
+/// Sorts numbers with their counts by the numbers. One function for who needs it: each sort takes as long to compile as this file.
+pub(super) fn sort_by_number<T: Number>(entries: &mut [(T, u64)]) {
+    entries.sort_unstable_by(|(a, _), (b, _)| a.order(*b));
+}
+
 /// A sum of numbers.
 pub(crate) trait Sum: Default + Copy + Send {
     fn merge(&mut self, other: Self);
