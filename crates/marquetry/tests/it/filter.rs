@@ -234,7 +234,7 @@ fn mask(builder: &ParquetRecordBatchReaderBuilder<Bytes>, roots: &[usize]) -> Pr
 }
 
 fn cases(quick: u32) -> ProptestConfig {
-    let times = if std::env::var_os("MARQUETRY_SLOW").is_some() { 100 } else { 1 };
+    let times = if std::env::var_os("MARQUETRY_SLOW").is_some() { 10 } else { 1 };
     ProptestConfig::with_cases(quick * times)
 }
 
@@ -264,7 +264,7 @@ fn a_page_begun_as_keys_goes_on_as_values() {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn chosen_rows_are_those_of_a_full_read(seed: u64) {

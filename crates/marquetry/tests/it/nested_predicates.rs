@@ -379,7 +379,7 @@ fn ids(file: &Bytes, predicate: &Predicate, random: &mut Random) -> Vec<i64> {
 }
 
 fn cases() -> u32 {
-    std::env::var("MARQUETRY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
+    std::env::var("MARQUETRY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
 }
 
 proptest! {

@@ -96,14 +96,14 @@ fn write(batches: &[RecordBatch], schema: &Arc<Schema>, properties: WriterProper
     Bytes::from(file)
 }
 
-/// Cases of a quick run; a slow one has a hundred times as many.
+/// Cases of a quick run; a slow one has ten times as many.
 fn cases(quick: u32) -> ProptestConfig {
-    let times = if std::env::var_os("MARQUETRY_SLOW").is_some() { 100 } else { 1 };
+    let times = if std::env::var_os("MARQUETRY_SLOW").is_some() { 10 } else { 1 };
     ProptestConfig::with_cases(quick * times)
 }
 
 proptest! {
-    #![proptest_config(cases(600))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn any_batch_comes_back(seed: u64) {
@@ -134,7 +134,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(60))]
+    #![proptest_config(cases(30))]
 
     #[test]
     fn the_bytes_do_not_depend_on_threads(seed: u64) {
