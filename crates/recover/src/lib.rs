@@ -3,7 +3,9 @@
 //! ```text
 //! window, slice            bytes, and files that stand behind each other
 //! search                   the last footer or checkpoint, then pages where no footer leads to
-//!   cut_footer               a footer of which only the beginning is there
+//!   damaged_footer           a footer at the end that is not whole, or wrong about places
+//!     cut_footer               of which only the beginning is there
+//!   check_row_group          all chunks of a row group; kept_groups: what is kept, and said of it
 //!   validate_chunk           decodes a chunk to its last value
 //!   hold_against             holds what a file says of a chunk against its values, by page_walk, said_statistics
 //!   beside_pages             what that is, and how it is left behind
@@ -11,6 +13,7 @@
 //!   find_pages               pages by their headers; filler: what else stands between pages
 //!   infer_schema             a schema from pages alone
 //!     layout_finder            all ways to cut pages into columns and row groups
+//!     boundaries, chunk_kinds  what stands between pages; what may be in a chunk that begins with one
 //!     layout_cost              which of them is the likeliest, by minimum description length
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
@@ -32,8 +35,12 @@
 
 mod ambiguity;
 mod beside_pages;
+mod boundaries;
 mod byte_histogram;
+mod check_row_group;
+mod chunk_kinds;
 mod cut_footer;
+mod damaged_footer;
 mod encrypted;
 mod encryption;
 mod filler;
@@ -43,6 +50,7 @@ mod group_layout;
 mod hold_against;
 mod infer_schema;
 mod infer_type;
+mod kept_groups;
 mod layout_cost;
 mod layout_finder;
 mod null_chunk;

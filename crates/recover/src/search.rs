@@ -1,7 +1,8 @@
 //! Searches a file, or one of several behind each other, for row groups.
 
-use crate::beside_pages::{CheckedChunk, Contradiction};
-use crate::cut_footer::{CutFooter, cut_footer};
+use crate::beside_pages::CheckedChunk;
+use crate::check_row_group::check_row_group;
+use crate::damaged_footer::{DamagedFooter, Places, damaged_footer, extent};
 use crate::encryption::looks_encrypted;
 use crate::filler;
 use crate::find_pages::find_pages;
@@ -9,23 +10,21 @@ use crate::found_page::FoundPage;
 use crate::group_layout::{OrphanPages, RebuiltGroup};
 use crate::hold_against::{check_chunk, check_found_chunk};
 use crate::infer_schema::infer_schema;
-use crate::null_chunk::nulls;
+use crate::kept_groups::{KeptGroups, RowGroupOrigin};
 use crate::options::RecoverOptions;
 use crate::page_set::PageSet;
 use crate::parallel::Workers;
-use crate::recovery::{KeptGroup, RecoveredBefore, Recovery, RowGroupNote, note_on};
+use crate::recovery::{KeptGroup, RecoveredBefore, Recovery};
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
-use crate::summary::{other_file, refuse_summary};
+use crate::summary::other_file;
 use crate::window::{FIRST_PAGE, Window};
-use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_footer};
-use marquetry_core::io::{FooterRead, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::{LeafShape, disagreeing, leaf_shapes};
 use marquetry_core::page::ChecksumTrust;
-use marquetry_core::schema::{Leaf, Schema};
+use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use marquetry_format as format;
 use std::borrow::Cow;
@@ -35,36 +34,6 @@ use std::sync::Arc;
 
 /// A schema, the row groups that were rebuilt by it, and the pages in none.
 type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
-
-/// Whether row groups are where a footer says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Places {
-    Right,
-    /// It is cut off: it tells the places of some row groups, or of none.
-    CutOff,
-    /// Bytes are missing before it.
-    Wrong,
-}
-
-/// A footer that is not whole, or whose places are wrong.
-struct DamagedFooter {
-    metadata: ParquetMetaData,
-    start: u64,
-    places: Places,
-    /// What is wrong with itself.
-    damage: Option<&'static str>,
-}
-
-/// How a row group was found, and what an earlier recovery had to say of it.
-struct RowGroupOrigin {
-    why: String,
-    confidence: Confidence,
-    before: Option<RowGroupNote>,
-}
-
-/// Decodes or holds against its values a chunk of a row group.
-type CheckOneChunk =
-    fn(&Arc<dyn Source>, &ParquetMetaData, &LeafShape, (usize, usize), &Arc<Limits>) -> Result<CheckedChunk>;
 
 /// The search in one file, which may be one of several behind each other.
 pub(crate) struct Search<'a> {
@@ -80,7 +49,7 @@ pub(crate) struct Search<'a> {
     key_values: Vec<format::KeyValue>,
     /// What the footer says of an earlier recovery.
     before: Option<RecoveredBefore>,
-    groups: Vec<KeptGroup>,
+    kept: KeptGroups,
     pub(crate) report: Report,
     /// Ranges in which pages are searched for.
     unknown: Vec<Range<u64>>,
@@ -90,7 +59,7 @@ impl<'a> Search<'a> {
     pub(crate) fn new(source: Arc<dyn Source>, base: u64, options: &'a RecoverOptions) -> Self {
         let len = source.len();
         Search {
-            window: Window::new(source, options.limits.clone()),
+            window: Window::new(source.clone(), options.limits.clone()),
             base,
             options,
             workers: Workers::new(options),
@@ -100,7 +69,7 @@ impl<'a> Search<'a> {
             column_orders: None,
             key_values: Vec::new(),
             before: None,
-            groups: Vec::new(),
+            kept: KeptGroups::new(source, base, options.partial),
             report: Report::default(),
             unknown: std::iter::once(FIRST_PAGE.min(len)..len).collect(),
         }
@@ -151,7 +120,7 @@ impl<'a> Search<'a> {
             Some(CheckpointFound { metadata, footer, end, evidence, .. }) => {
                 ((metadata, footer.start, end, evidence), Places::Right, None)
             }
-            None => match self.damaged_footer()? {
+            None => match damaged_footer(&mut self.window)? {
                 Some(DamagedFooter { metadata, start, places, damage }) => {
                     ((metadata, start, self.window.source.len(), Evidence::End), places, damage)
                 }
@@ -196,37 +165,6 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// A footer at the end of the file that is not whole, by which pages would reach into it, or that names other files. Its schema is
-    /// whole nevertheless.
-    fn damaged_footer(&mut self) -> Result<Option<DamagedFooter>> {
-        let len = self.window.source.len();
-        match read_metadata(&*self.window.source, &self.options.limits) {
-            Ok(FooterRead { metadata, footer_len, .. }) => {
-                refuse_summary(&metadata)?;
-                let start = len.checked_sub(FOOTER_TAIL + footer_len as u64);
-                let (places, damage) = match are_here(&metadata) {
-                    true => (Places::Wrong, None),
-                    false => (Places::Right, Some(IN_PART)),
-                };
-                let start = start.filter(|start| *start >= FIRST_PAGE);
-                return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage }));
-            }
-            Err(error) if error.stops_reading() => return Err(error),
-            Err(_) => {}
-        }
-        let Some(CutFooter { metadata, start, is_whole }) = cut_footer(&mut self.window)? else {
-            return Ok(None);
-        };
-        let ends_before = |index| extent(&metadata, index).is_none_or(|bytes| bytes.end <= start);
-        let places = match (0..metadata.num_row_groups()).all(ends_before) {
-            false => Places::Wrong,
-            true if is_whole => Places::Right,
-            true => Places::CutOff,
-        };
-        let damage = Some(if is_whole { NO_TAIL } else { CUT_OFF });
-        Ok(Some(DamagedFooter { metadata, start, places, damage }))
-    }
-
     /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says, or of which it says
     /// nothing.
     fn check_groups(
@@ -245,7 +183,8 @@ impl<'a> Search<'a> {
             }
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
-            let chunks = self.checked(metadata, group.index(), stored, check_chunk)?;
+            let chunks =
+                check_row_group(&self.workers, &self.window, metadata, group.index(), stored, check_chunk)?;
             let is_anywhere = match places {
                 // One that begins before the hole has pages behind it that are elsewhere.
                 Places::Wrong => chunks.iter().all(|chunk| chunk.is_ok()),
@@ -267,119 +206,12 @@ impl<'a> Search<'a> {
             }
             let before = self.before.as_ref().and_then(|before| before.of(group.index(), group.num_rows()));
             let origin = RowGroupOrigin { why, confidence, before };
-            self.keep(metadata, group.index(), bytes, chunks, origin);
+            self.kept.keep((metadata, group.index()), bytes, chunks, origin, &mut self.report);
         }
         if (is_lost_before || places == Places::CutOff) && at < footer {
             unknown.push(at..footer);
         }
         Ok(unknown)
-    }
-
-    /// What `check` says of each chunk of a row group. A damaged chunk does not stop the validation of the others.
-    fn checked(
-        &self,
-        metadata: &Arc<ParquetMetaData>,
-        index: usize,
-        stored: u64,
-        check: CheckOneChunk,
-    ) -> Result<Vec<Result<CheckedChunk>>> {
-        let (source, limits) = (self.window.source.clone(), self.options.limits.clone());
-        let (footer, shapes) = (metadata.clone(), leaf_shapes(metadata.schema()));
-        let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
-            let checked = check(&source, &footer, &shapes[column], (index, column), &limits)
-                .map_err(|error| error.in_column(footer.schema().column(column).dotted().clone()));
-            match checked {
-                Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
-                checked => Ok(checked),
-            }
-        });
-        let mut checked: Vec<Result<CheckedChunk>> = checked.into_iter().collect::<Result<_>>()?;
-        let signatures = checked.iter_mut().enumerate().filter_map(|(column, chunk)| {
-            let chunk = chunk.as_mut().ok()?;
-            Some((column, std::mem::take(&mut chunk.signatures)))
-        });
-        let wrong = disagreeing(signatures.collect::<Vec<_>>());
-        for (column, other) in wrong {
-            let [column_name, other_name] =
-                [column, other].map(|i| metadata.schema().column(i).dotted().clone());
-            // Which of them is damaged, nobody knows; without its group, neither is kept.
-            let error = Error::corrupt(format!("not nested as column {other_name} in the same group"));
-            checked[column] = Err(error.in_column(column_name));
-        }
-        Ok(checked)
-    }
-
-    /// Keeps a row group. If columns have errors, it is kept without them if the options and the schema allow that.
-    fn keep(
-        &mut self,
-        metadata: &Arc<ParquetMetaData>,
-        index: usize,
-        bytes: Range<u64>,
-        chunks: Vec<Result<CheckedChunk>>,
-        RowGroupOrigin { why, confidence, before }: RowGroupOrigin,
-    ) {
-        let bytes = bytes.start + self.base..bytes.end + self.base;
-        let rows = metadata.row_group(index).num_rows();
-        let mut kept = KeptRowGroup { bytes, rows, nulls: Vec::new(), why, confidence };
-        let is_lost = match chunks.iter().find_map(|chunk| chunk.as_ref().err()) {
-            None => vec![false; chunks.len()],
-            Some(error) => {
-                let error = error.to_string();
-                let lost: Vec<bool> = chunks.iter().map(Result::is_err).collect();
-                match self.options.partial.then(|| nulls(metadata.schema(), &lost)) {
-                    Some(Ok(is_lost)) => {
-                        kept.why = format!("{}; {error}", kept.why);
-                        is_lost
-                    }
-                    Some(Err(why)) => {
-                        return self.report.lose(kept.bytes, Some(rows), format!("{why}: {error}"));
-                    }
-                    None => return self.report.lose(kept.bytes, Some(rows), error),
-                }
-            }
-        };
-        let mut left_out = Vec::with_capacity(chunks.len());
-        for ((leaf, is_lost), chunk) in metadata.schema().columns().iter().zip(&is_lost).zip(chunks) {
-            if *is_lost {
-                kept.nulls.push(leaf.dotted().to_string());
-            }
-            let chunk = chunk.ok().filter(|_| !is_lost).unwrap_or_default();
-            chunk.contradictions.iter().for_each(|found| {
-                self.leave_out(&mut kept, leaf, chunk.is_proven, found);
-            });
-            if let Some(value) = chunk.forbidden.filter(|_| !chunk.is_proven) {
-                self.doubt_values(&mut kept, leaf, &value);
-            }
-            left_out.push(chunk.contradictions.into_iter().map(|found| found.what).collect());
-        }
-        let (source, metadata) = (self.window.source.clone(), metadata.clone());
-        let note = note_on(&mut kept, before);
-        self.groups.push(KeptGroup { source, metadata, index, is_lost, left_out, note });
-        self.report.row_groups.push(kept);
-    }
-
-    /// Reports what is left out of a row group that is kept. If values may be what is wrong, they are less certain.
-    fn leave_out(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, is_proven: bool, found: &Contradiction) {
-        let ((name, becomes), start) = (found.what.names(), group.bytes.start);
-        let what = format!("{name} of {} in the row group at byte {start} {becomes}", leaf.dotted());
-        // A schema that is not the file's may order values in another way.
-        let is_own = matches!(self.report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling));
-        let (rest, is_certain) = found.verdict(is_proven, is_own);
-        let confidence = if is_certain { Confidence::Exact } else { Confidence::Medium };
-        self.report.decide(what, format!("{}{rest}", found.why), confidence);
-        if !is_certain {
-            lower(group, is_own, NOT_AS_SAID);
-        }
-    }
-
-    /// Reports a value that the schema does not allow, in a column that no checksum proves.
-    fn doubt_values(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, value: &str) {
-        let what = format!("the values of {} in the row group at byte {}", leaf.dotted(), group.bytes.start);
-        let is_own = matches!(self.report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling));
-        let or_schema = if is_own { "" } else { ", or the schema" };
-        let why = format!("{value}: the values may be wrong, which have no checksums{or_schema}");
-        self.report.decide(format!("{what} stay as they are"), why, Confidence::Medium);
-        lower(group, is_own, NOT_ALLOWED);
     }
 
     /// Searches a range that no footer covers for row groups.
@@ -521,11 +353,13 @@ impl<'a> Search<'a> {
         };
         let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &self.options.limits)?);
         for (index, (bytes, lost, why, confidence)) in known.into_iter().enumerate() {
-            let checked = self.checked(&metadata, index, bytes.end - bytes.start, check_found_chunk)?;
+            let stored = bytes.end - bytes.start;
+            let checked =
+                check_row_group(&self.workers, &self.window, &metadata, index, stored, check_found_chunk)?;
             let chunks = lost.into_iter().zip(checked).map(|(lost, chunk)| lost.map_or(chunk, Err));
             let before = self.before.as_ref().and_then(RecoveredBefore::of_any);
             let origin = RowGroupOrigin { why, confidence, before };
-            self.keep(&metadata, index, bytes, chunks.collect(), origin);
+            self.kept.keep((&metadata, index), bytes, chunks.collect(), origin, &mut self.report);
         }
         Ok(())
     }
@@ -545,14 +379,14 @@ impl<'a> Search<'a> {
             }
             return;
         }
-        self.groups.extend(part.groups);
+        self.kept.groups.extend(part.kept.groups);
         self.report.row_groups.extend(row_groups);
     }
 
     pub(crate) fn finish(self, options: &RecoverOptions, len: u64) -> Result<Recovery> {
         // What was given up would be called lost.
         options.limits.cancel.check()?;
-        let Search { mut window, schema, column_orders, key_values, groups, mut report, .. } = self;
+        let Search { mut window, schema, column_orders, key_values, kept, mut report, .. } = self;
         if schema.is_none() && report.pages_found == 0 {
             return Err(match looks_encrypted(&mut window) {
                 true => Error::encrypted(
@@ -562,11 +396,10 @@ impl<'a> Search<'a> {
             });
         }
         // Row groups of the footer come before those that were searched for.
-        let mut order: Vec<usize> = (0..groups.len()).collect();
+        let mut order: Vec<usize> = (0..kept.groups.len()).collect();
         order.sort_by_key(|i| report.row_groups[*i].bytes.start);
-        let mut groups: Vec<Option<KeptGroup>> = groups.into_iter().map(Some).collect();
-        let kept = order.iter().map(|i| report.row_groups[*i].clone()).collect();
-        report.row_groups = kept;
+        let mut groups: Vec<Option<KeptGroup>> = kept.groups.into_iter().map(Some).collect();
+        report.row_groups = order.iter().map(|i| report.row_groups[*i].clone()).collect();
         report.losses.sort_by_key(|loss| loss.bytes.start);
         report.bytes = len;
         Ok(Recovery {
@@ -577,14 +410,6 @@ impl<'a> Search<'a> {
             report,
             limits: options.limits.clone(),
         })
-    }
-}
-
-/// Makes a row group less certain, and says why. If the schema `is_own`, it is not what may be wrong.
-fn lower(group: &mut KeptRowGroup, is_own: bool, why: &str) {
-    group.confidence = group.confidence.max(if is_own { Confidence::Low } else { Confidence::Medium });
-    if !group.why.contains(why) {
-        group.why.push_str(why);
     }
 }
 
@@ -599,36 +424,14 @@ fn checksums(is_proven: bool) -> &'static str {
     if is_proven { "with right checksums" } else { "not all with checksums" }
 }
 
-/// Whether no chunk is in another file.
-fn are_here(metadata: &ParquetMetaData) -> bool {
-    let mut chunks = metadata.row_groups().flat_map(|group| group.columns());
-    chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.file_path().is_none_or(|path| path.is_empty())))
-}
-
-/// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.
-fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
-    let ranges = metadata
-        .row_group(index)
-        .columns()
-        .filter_map(|chunk| chunk.and_then(|chunk| chunk.byte_range()).ok());
-    ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
-}
-
 /// The number of columns of a schema.
 fn num_leaves(elements: &[format::SchemaElement]) -> usize {
     elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
 }
 
-const NOT_AS_SAID: &str = ", but not as the file says of them";
-const NOT_ALLOWED: &str = ", with values that the schema does not allow";
 const NO_SCHEMA: &str = "give the schema, or another file that has it";
-const NO_TAIL: &str = "all of it is there, but its length or PAR1 behind it, which are missing or damaged";
-const IN_PART: &str = "it is at the end; it names other files, which pages may be in";
-const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
 const MISPLACED: &str = "row groups are searched for, by the schema of the footer";
 const WHY_MISPLACED: &str =
     "not all pages are before it by the places in it, which are wrong: bytes may be missing before it";
 const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";
-/// Bytes of a footer's length and PAR1.
-const FOOTER_TAIL: u64 = 8;
