@@ -2,6 +2,7 @@
 
 use crate::beside_pages::CheckedChunk;
 use crate::parallel::Workers;
+use crate::report::Confidence;
 use crate::window::Window;
 use marquetry_base::{Error, ErrorKind, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
@@ -45,4 +46,16 @@ pub(crate) fn check_row_group(
         checked[column] = Err(error.in_column(column_name));
     }
     Ok(checked)
+}
+
+/// How a row group of a footer is known, and how certain it is, as far as its pages tell.
+pub(crate) fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
+    let is_proven = chunks.iter().flatten().all(|chunk| chunk.is_proven);
+    let why = format!("a row group of the footer, {}, all values decoded", checksums(is_proven));
+    (why, if is_proven { Confidence::Exact } else { Confidence::High })
+}
+
+/// What the report says of checksums.
+pub(crate) fn checksums(is_proven: bool) -> &'static str {
+    if is_proven { "with right checksums" } else { "not all with checksums" }
 }

@@ -16,6 +16,8 @@ pub(crate) enum Places {
     CutOff,
     /// Bytes are missing before it.
     Wrong,
+    /// What it says of some chunks is damaged.
+    SomeWrong,
 }
 
 /// A footer that is not whole, or whose places are wrong.
@@ -34,9 +36,10 @@ pub(crate) fn damaged_footer(window: &mut Window) -> Result<Option<DamagedFooter
         Ok(FooterRead { metadata, footer_len, .. }) => {
             refuse_summary(&metadata)?;
             let start = len.checked_sub(FOOTER_TAIL + footer_len as u64);
-            let (places, damage) = match are_here(&metadata) {
-                true => (Places::Wrong, None),
-                false => (Places::Right, Some(IN_PART)),
+            let (places, damage) = match () {
+                _ if names_files(&metadata) => (Places::Right, Some(IN_PART)),
+                _ if has_damaged_chunks(&metadata) => (Places::SomeWrong, Some(IN_CHUNKS)),
+                _ => (Places::Wrong, None),
             };
             let start = start.filter(|start| *start >= FIRST_PAGE);
             return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage }));
@@ -57,10 +60,16 @@ pub(crate) fn damaged_footer(window: &mut Window) -> Result<Option<DamagedFooter
     Ok(Some(DamagedFooter { metadata, start, places, damage }))
 }
 
-/// Whether no chunk is in another file.
-fn are_here(metadata: &ParquetMetaData) -> bool {
+/// Whether a chunk is in another file.
+fn names_files(metadata: &ParquetMetaData) -> bool {
+    let mut chunks = metadata.row_groups().flat_map(|group| group.columns()).flatten();
+    chunks.any(|chunk| chunk.file_path().is_some_and(|path| !path.is_empty()))
+}
+
+/// Whether a chunk cannot be read, is of another type than its column, or nowhere.
+fn has_damaged_chunks(metadata: &ParquetMetaData) -> bool {
     let mut chunks = metadata.row_groups().flat_map(|group| group.columns());
-    chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.file_path().is_none_or(|path| path.is_empty())))
+    chunks.any(|chunk| chunk.and_then(|chunk| chunk.byte_range()).is_err())
 }
 
 /// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.
@@ -74,6 +83,7 @@ pub(crate) fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u
 
 const NO_TAIL: &str = "all of it is there, but its length or PAR1 behind it, which are missing or damaged";
 const IN_PART: &str = "it is at the end; it names other files, which pages may be in";
+const IN_CHUNKS: &str = "it is at the end; what it says of some chunks is damaged, so that row groups are searched for, by its schema";
 const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
 /// Bytes of a footer's length and PAR1.
 const FOOTER_TAIL: u64 = 8;

@@ -5,6 +5,7 @@
 //! search                   the last footer or checkpoint, then pages where no footer leads to
 //!   damaged_footer           a footer at the end that is not whole, or wrong about places
 //!     cut_footer               of which only the beginning is there
+//!   sound_schema             what of a footer's schema is legal, and what contradicts it; chunk_overlap: places
 //!   check_row_group          all chunks of a row group; kept_groups: what is kept, and said of it
 //!   validate_chunk           decodes a chunk to its last value
 //!   hold_against             holds what a file says of a chunk against its values, by page_walk, said_statistics
@@ -18,6 +19,7 @@
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
+//! key_values               what of them is sound; arrow_schema, flatbuffer: whether the stored Arrow schema is
 //! recovery                 copies the pages into a new file, with new indexes, and notes what is not certain
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
@@ -34,23 +36,27 @@
 #![forbid(unsafe_code)]
 
 mod ambiguity;
+mod arrow_schema;
 mod beside_pages;
 mod boundaries;
 mod byte_histogram;
 mod check_row_group;
 mod chunk_kinds;
+mod chunk_overlap;
 mod cut_footer;
 mod damaged_footer;
 mod encrypted;
 mod encryption;
 mod filler;
 mod find_pages;
+mod flatbuffer;
 mod found_page;
 mod group_layout;
 mod hold_against;
 mod infer_schema;
 mod infer_type;
 mod kept_groups;
+mod key_values;
 mod layout_cost;
 mod layout_finder;
 mod null_chunk;
@@ -66,6 +72,7 @@ mod said_statistics;
 mod search;
 mod search_budget;
 mod slice;
+mod sound_schema;
 mod summary;
 mod table_layout;
 mod truncated;

@@ -1,7 +1,7 @@
 //! Searches a file, or one of several behind each other, for row groups.
 
-use crate::beside_pages::CheckedChunk;
-use crate::check_row_group::check_row_group;
+use crate::check_row_group::{check_row_group, checksums, trusted_so_far};
+use crate::chunk_overlap::overlaps;
 use crate::damaged_footer::{DamagedFooter, Places, damaged_footer, extent};
 use crate::encryption::looks_encrypted;
 use crate::filler;
@@ -11,6 +11,7 @@ use crate::group_layout::{OrphanPages, RebuiltGroup};
 use crate::hold_against::{check_chunk, check_found_chunk};
 use crate::infer_schema::infer_schema;
 use crate::kept_groups::{KeptGroups, RowGroupOrigin};
+use crate::key_values;
 use crate::options::RecoverOptions;
 use crate::page_set::PageSet;
 use crate::parallel::Workers;
@@ -18,6 +19,7 @@ use crate::recovery::{KeptGroup, RecoveredBefore, Recovery};
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
+use crate::sound_schema::{Doubt, other_than_given, sound_schema};
 use crate::summary::other_file;
 use crate::window::{FIRST_PAGE, Window};
 use marquetry_base::{Error, ErrorKind, Result};
@@ -47,6 +49,8 @@ pub(crate) struct Search<'a> {
     created_by: Option<String>,
     column_orders: Option<Vec<format::ColumnOrder>>,
     key_values: Vec<format::KeyValue>,
+    /// No row group is more certain: the schema of the footer may be damaged.
+    most: Confidence,
     /// What the footer says of an earlier recovery.
     before: Option<RecoveredBefore>,
     kept: KeptGroups,
@@ -68,6 +72,7 @@ impl<'a> Search<'a> {
             created_by: None,
             column_orders: None,
             key_values: Vec::new(),
+            most: Confidence::Exact,
             before: None,
             kept: KeptGroups::new(source, base, options.partial),
             report: Report::default(),
@@ -128,6 +133,7 @@ impl<'a> Search<'a> {
             },
         };
         let (metadata, start, end, evidence) = found;
+        let (metadata, doubts) = sound_schema(metadata, start, &mut self.window)?;
         let head = metadata.head();
         let (why, confidence) = match (damage, evidence) {
             (Some(damage), _) => (damage, Confidence::High),
@@ -143,15 +149,35 @@ impl<'a> Search<'a> {
         if places == Places::Wrong {
             self.report.decide(MISPLACED, WHY_MISPLACED, Confidence::High);
         }
+        let other =
+            self.options.schema.as_ref().and_then(|given| other_than_given(&head.schema, &given.elements));
+        for Doubt { what, why, most } in doubts.into_iter().chain(other) {
+            self.report.decide(what, why, Confidence::Medium);
+            self.most = self.most.max(most);
+        }
         self.report.schema = Some(SchemaOrigin::Footer);
         self.schema = Some(head.schema.clone());
         self.created_by = head.created_by.as_deref().map(str::to_owned);
         self.column_orders = head.column_orders.clone();
+        let columns = metadata.schema().num_columns();
+        if self.column_orders.as_ref().is_some_and(|orders| orders.len() != columns) {
+            self.column_orders = None;
+            self.report.decide(
+                "the orders of columns are left out, and bounds",
+                NOT_ALL_ORDERS,
+                Confidence::Medium,
+            );
+        }
         self.key_values = metadata.key_value_metadata().to_vec();
         self.before = RecoveredBefore::of_file(&self.key_values, metadata.num_row_groups());
         if self.before.is_some() {
             let why = "its footer has what was not certain then, and may be so now";
             self.report.decide("the file was recovered before", why, Confidence::Exact);
+        }
+        if columns == 0 {
+            // Whatever pages there are, they are of no column.
+            self.unknown.clear();
+            return Ok(true);
         }
         self.unknown = self.check_groups(&Arc::new(metadata), start, places)?;
         let behind = self.window.source.len() - end;
@@ -175,6 +201,7 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Range<u64>>> {
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
         let mut is_lost_before = false;
+        let mut overlaps = overlaps(metadata);
         for group in metadata.row_groups() {
             if let Some(path) = other_file(metadata, group.index()) {
                 let why = format!("a row group of the footer whose pages are in another file, {path}");
@@ -187,7 +214,7 @@ impl<'a> Search<'a> {
                 check_row_group(&self.workers, &self.window, metadata, group.index(), stored, check_chunk)?;
             let is_anywhere = match places {
                 // One that begins before the hole has pages behind it that are elsewhere.
-                Places::Wrong => chunks.iter().all(|chunk| chunk.is_ok()),
+                Places::Wrong | Places::SomeWrong => chunks.iter().all(|chunk| chunk.is_ok()),
                 _ => chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok()),
             };
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
@@ -199,7 +226,12 @@ impl<'a> Search<'a> {
                 unknown.push(at..bytes.start);
             }
             at = at.max(bytes.end);
-            let (why, mut confidence) = trusted_so_far(&chunks);
+            let (mut why, mut confidence) = trusted_so_far(&chunks);
+            self.doubt(&mut why, &mut confidence);
+            if let Some(overlap) = overlaps[group.index()].take() {
+                why.push_str(&format!("; {overlap}: one of both places is wrong"));
+                confidence = Confidence::Low;
+            }
             if places == Places::CutOff {
                 // What an earlier recovery had to say of it may be cut off.
                 confidence = confidence.max(Confidence::High);
@@ -214,8 +246,17 @@ impl<'a> Search<'a> {
         Ok(unknown)
     }
 
+    /// Makes a row group that is read by the schema of a footer no more certain than that is.
+    fn doubt(&self, why: &mut String, confidence: &mut Confidence) {
+        if self.most > *confidence {
+            *confidence = self.most;
+            why.push_str(DOUBTED);
+        }
+    }
+
     /// Searches a range that no footer covers for row groups.
     fn search(&mut self, mut range: Range<u64>) -> Result<()> {
+        let begin = range.start;
         while let Some(len) =
             filler::known(&mut self.window, range.start).filter(|len| *len < range.end - range.start)
         {
@@ -230,7 +271,7 @@ impl<'a> Search<'a> {
             self.lose_rest(range, std::iter::empty());
             return Ok(());
         };
-        let is_anchored = first.offset == range.start;
+        let is_anchored = first.offset == range.start && !self.is_behind_chunk(begin..first.offset)?;
         let (elements, found, left) = match self.row_groups(&pages, is_anchored, created_by)? {
             Ok(found) => found,
             Err(why) => {
@@ -249,6 +290,25 @@ impl<'a> Search<'a> {
         }
         self.lose_rest(range, explained);
         self.keep_found(elements, found)
+    }
+
+    /// Whether metadata of a chunk before the first page of a range tell that other columns of a row group come next.
+    fn is_behind_chunk(&mut self, gap: Range<u64>) -> Result<bool> {
+        let begin = gap.start;
+        let Some(path) = filler::chunk_path(&mut self.window, gap) else { return Ok(false) };
+        let given = self.options.schema.as_ref().map(|given| &given.elements);
+        let schema = self
+            .schema
+            .as_ref()
+            .or(given)
+            .map(|elements| Schema::from_thrift(elements, &self.options.limits));
+        let schema = schema.transpose()?;
+        let mut columns = schema.iter().flat_map(|schema| schema.columns()).rev();
+        Ok(match columns.position(|leaf| leaf.path_in_schema() == path) {
+            Some(columns_behind) => columns_behind > 0,
+            // Columns may be called otherwise in a schema that was given. A file does not begin with the end of a row group.
+            None => begin == FIRST_PAGE,
+        })
     }
 
     /// Reports the bytes of a range as lost that are neither `explained` nor fillers.
@@ -338,8 +398,11 @@ impl<'a> Search<'a> {
             };
             let checksums = checksums(is_proven);
             let chosen = if is_chosen { ", ends of chunks chosen among several" } else { "" };
-            let why =
-                format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}");
+            let (mut why, mut confidence) = (
+                format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}"),
+                confidence,
+            );
+            self.doubt(&mut why, &mut confidence);
             known.push((bytes, lost, why, confidence));
         }
         let created_by = self.created_by().map(format::ThriftString::from);
@@ -402,8 +465,10 @@ impl<'a> Search<'a> {
         report.row_groups = order.iter().map(|i| report.row_groups[*i].clone()).collect();
         report.losses.sort_by_key(|loss| loss.bytes.start);
         report.bytes = len;
+        let schema = schema.unwrap_or_default();
+        let key_values = key_values::sound(key_values, &schema, &mut report);
         Ok(Recovery {
-            schema: schema.unwrap_or_default(),
+            schema,
             column_orders,
             key_values,
             groups: order.into_iter().filter_map(|i| groups[i].take()).collect(),
@@ -413,22 +478,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// How a row group of a footer is known, and how certain it is, as far as its pages tell.
-fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
-    let is_proven = chunks.iter().flatten().all(|chunk| chunk.is_proven);
-    let why = format!("a row group of the footer, {}, all values decoded", checksums(is_proven));
-    (why, if is_proven { Confidence::Exact } else { Confidence::High })
-}
-
-fn checksums(is_proven: bool) -> &'static str {
-    if is_proven { "with right checksums" } else { "not all with checksums" }
-}
-
 /// The number of columns of a schema.
 fn num_leaves(elements: &[format::SchemaElement]) -> usize {
     elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
 }
 
+const DOUBTED: &str = ", by a schema that may be damaged";
+const NOT_ALL_ORDERS: &str = "there is not one for each column: the footer may be damaged";
 const NO_SCHEMA: &str = "give the schema, or another file that has it";
 const MISPLACED: &str = "row groups are searched for, by the schema of the footer";
 const WHY_MISPLACED: &str =

@@ -141,6 +141,12 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     if report.row_groups.is_empty() {
         let why = match report.schema {
             None => return Err(Failure::Check(no_schema(report))),
+            Some(origin) if recovery.schema().iter().skip(1).all(|element| element.type_.is_none()) => {
+                match origin {
+                    SchemaOrigin::Footer => "the file has no columns: there is nothing to recover",
+                    _ => "the schema has no columns: nothing is written",
+                }
+            }
             Some(SchemaOrigin::Footer) if report.losses.is_empty() => {
                 "its footer tells of no row group: there are no rows to keep, and nothing is written"
             }
