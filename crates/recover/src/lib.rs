@@ -19,7 +19,7 @@
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
-//! key_values               what of them is sound; arrow_schema, flatbuffer: whether the stored Arrow schema is
+//! key_values               key-value metadata that are sound; arrow_schema, flatbuffer: whether the stored Arrow schema is
 //! recovery                 copies the pages into a new file, with new indexes, and notes what is not certain
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
@@ -33,6 +33,9 @@
 //! Statistics, also those in headers of pages, indexes and bloom filters that values contradict are left behind: readers would pass
 //! over rows that are there. The report tells, and if no checksum says that the values are right, it is less certain of them. So it is of
 //! values that the schema does not allow.
+//!
+//! A footer has no checksum, and a bit of it may be wrong though it can be read. What it says twice is compared; where it contradicts itself the
+//! report tells, and is less certain of all that is read by it. What readers would refuse the new file for is left out.
 #![forbid(unsafe_code)]
 
 mod ambiguity;
