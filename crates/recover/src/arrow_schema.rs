@@ -10,8 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 /// The key that it stands under.
 pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 
-/// The names of the fields of the schema that a text holds. `None` if it is none, or if any of it is damaged.
-pub(crate) fn field_names(text: &str) -> Option<Vec<String>> {
+/// The fields of the schema that a text holds: of each time and timestamp its unit, the coarsest first. `None` if it is none, or if any
+/// of it is damaged.
+pub(crate) fn field_units(text: &str) -> Option<Vec<Option<i16>>> {
     let bytes = STANDARD.decode(text.trim()).ok()?;
     let message = FlatBuffer::new(message(&bytes)?);
     let root = message.root()?;
@@ -36,8 +37,8 @@ fn message(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(start..start.checked_add(len)?)
 }
 
-/// Checks a field, and all below it. Returns its name.
-fn field(table: Table<'_>, depth: usize) -> Option<String> {
+/// Checks a field, and all below it. Returns its unit.
+fn field(table: Table<'_>, depth: usize) -> Option<Option<i16>> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -56,7 +57,10 @@ fn field(table: Table<'_>, depth: usize) -> Option<String> {
     }
     check_metadata(table, 6)?;
     children.into_iter().try_for_each(|child| field(child, depth + 1).map(|_| ()))?;
-    String::from_utf8(table.string(0)?.unwrap_or_default().to_vec()).ok()
+    std::str::from_utf8(table.string(0)?.unwrap_or_default()).ok()?;
+    let default = if table.u8(2)? == TIME { 1 } else { 0 };
+    let unit = matches!(table.u8(2)?, TIME | TIMESTAMP).then(|| table.table(3)??.i16(0, default));
+    unit.map_or(Some(None), |unit| unit.map(Some))
 }
 
 fn check_type(field: Table<'_>, children: &[Table<'_>]) -> Option<()> {
@@ -115,6 +119,9 @@ fn check_metadata(table: Table<'_>, field: usize) -> Option<()> {
     table.tables(field)?.into_iter().try_for_each(|pair| pair.string(0)?.and(pair.string(1)?).map(|_| ()))
 }
 
+/// The unit of seconds, which files have not; and that of milliseconds.
+pub(crate) const SECOND: i16 = 0;
+pub(crate) const MILLISECOND: i16 = 1;
 const MARKER: usize = u32::MAX as usize;
 /// The header type of a schema.
 const SCHEMA: u8 = 1;

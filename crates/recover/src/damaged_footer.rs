@@ -1,6 +1,7 @@
 //! A footer at the end of the file that is not whole, or that is wrong about where pages are. Its schema is whole nevertheless.
 
-use crate::cut_footer::{CutFooter, cut_footer};
+use crate::cut_footer::{CutFooter, State, cut_footer};
+use crate::report::Confidence;
 use crate::summary::refuse_summary;
 use crate::window::{FIRST_PAGE, Window};
 use marquetry_base::Result;
@@ -27,10 +28,13 @@ pub(crate) struct DamagedFooter {
     pub(crate) places: Places,
     /// What is wrong with itself.
     pub(crate) damage: Option<&'static str>,
+    /// No row group that is read by its schema is more certain.
+    pub(crate) most: Confidence,
 }
 
-/// The footer at the end of the file that is not whole, by which pages would reach into it, or that names other files.
-pub(crate) fn damaged_footer(window: &mut Window) -> Result<Option<DamagedFooter>> {
+/// The footer at the end of the file that is not whole, by which pages would reach into it, or that names other files. Where the caller
+/// `knows_schema`, that is believed more than one that stands before damage.
+pub(crate) fn damaged_footer(window: &mut Window, knows_schema: bool) -> Result<Option<DamagedFooter>> {
     let len = window.source.len();
     match read_metadata(&*window.source, &window.limits) {
         Ok(FooterRead { metadata, footer_len, .. }) => {
@@ -42,22 +46,27 @@ pub(crate) fn damaged_footer(window: &mut Window) -> Result<Option<DamagedFooter
                 _ => (Places::Wrong, None),
             };
             let start = start.filter(|start| *start >= FIRST_PAGE);
-            return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage }));
+            let most = Confidence::Exact;
+            return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage, most }));
         }
         Err(error) if error.stops_reading() => return Err(error),
         Err(_) => {}
     }
-    let Some(CutFooter { metadata, start, is_whole }) = cut_footer(window)? else {
+    let Some(CutFooter { metadata, start, state }) = cut_footer(window, !knows_schema)? else {
         return Ok(None);
     };
     let ends_before = |index| extent(&metadata, index).is_none_or(|bytes| bytes.end <= start);
     let places = match (0..metadata.num_row_groups()).all(ends_before) {
         false => Places::Wrong,
-        true if is_whole => Places::Right,
+        true if state == State::Whole => Places::Right,
         true => Places::CutOff,
     };
-    let damage = Some(if is_whole { NO_TAIL } else { CUT_OFF });
-    Ok(Some(DamagedFooter { metadata, start, places, damage }))
+    let (damage, most) = match state {
+        State::Whole => (NO_TAIL, Confidence::Exact),
+        State::CutOff => (CUT_OFF, Confidence::Exact),
+        State::Damaged => (DAMAGED, Confidence::Medium),
+    };
+    Ok(Some(DamagedFooter { metadata, start, places, damage: Some(damage), most }))
 }
 
 /// Whether a chunk is in another file.
@@ -84,6 +93,7 @@ pub(crate) fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u
 const NO_TAIL: &str = "all of it is there, but its length or PAR1 behind it, which are missing or damaged";
 const IN_PART: &str = "it is at the end; it names other files, which pages may be in";
 const IN_CHUNKS: &str = "it is at the end; what it says of some chunks is damaged, so that row groups are searched for, by its schema";
+const DAMAGED: &str = "it is at the end, and damaged behind its schema, which can be read";
 const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
 /// Bytes of a footer's length and PAR1.
 const FOOTER_TAIL: u64 = 8;

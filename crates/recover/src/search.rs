@@ -125,8 +125,9 @@ impl<'a> Search<'a> {
             Some(CheckpointFound { metadata, footer, end, evidence, .. }) => {
                 ((metadata, footer.start, end, evidence), Places::Right, None)
             }
-            None => match damaged_footer(&mut self.window)? {
-                Some(DamagedFooter { metadata, start, places, damage }) => {
+            None => match damaged_footer(&mut self.window, self.options.schema.is_some())? {
+                Some(DamagedFooter { metadata, start, places, damage, most }) => {
+                    self.most = most;
                     ((metadata, start, self.window.source.len(), Evidence::End), places, damage)
                 }
                 None => return Ok(false),
@@ -149,9 +150,10 @@ impl<'a> Search<'a> {
         if places == Places::Wrong {
             self.report.decide(MISPLACED, WHY_MISPLACED, Confidence::High);
         }
+        let units = key_values::doubt(metadata.key_value_metadata(), &head.schema);
         let other =
             self.options.schema.as_ref().and_then(|given| other_than_given(&head.schema, &given.elements));
-        for Doubt { what, why, most } in doubts.into_iter().chain(other) {
+        for Doubt { what, why, most } in doubts.into_iter().chain(other).chain(units) {
             self.report.decide(what, why, Confidence::Medium);
             self.most = self.most.max(most);
         }

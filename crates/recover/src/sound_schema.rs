@@ -21,7 +21,7 @@ pub(crate) struct Doubt {
 }
 
 impl Doubt {
-    fn new(what: String, why: impl Into<String>) -> Self {
+    pub(crate) fn new(what: String, why: impl Into<String>) -> Self {
         Doubt { what, why: why.into(), most: Confidence::Medium }
     }
 }
@@ -116,7 +116,7 @@ fn written(metadata: &ParquetMetaData) -> Vec<u8> {
 fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>, doubts: &mut Vec<Doubt>) {
     let only = |logical: Option<ThriftType>, converted| {
         let alone = SchemaElement { logical_type: logical, converted_type: converted, ..element.clone() };
-        LogicalType::from_thrift(&alone, physical)
+        LogicalType::from_thrift(&alone, physical).filter(|logical| !has_wrong_scale(logical))
     };
     let newer = only(element.logical_type.clone(), None);
     let older = only(None, element.converted_type);
@@ -133,12 +133,26 @@ fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>
     if is_wrong.contains(&true) {
         doubts.push(Doubt::new(format!("an annotation of {name} is left out"), NOT_LEGAL));
     }
+    // Other types have neither; a bit in the number of a field makes one of an annotation.
+    let is_decimal =
+        [&newer, &older].iter().any(|meaning| matches!(meaning, Some(LogicalType::Decimal { .. })));
+    let has_digits =
+        [element.scale, element.precision].iter().any(|number| number.is_some_and(|number| number != 0));
+    if has_digits && !is_decimal && !is_wrong.contains(&true) {
+        doubts.push(Doubt::new(format!("{name} is no decimal"), HAS_DIGITS));
+    }
     if let (Some(newer), Some(older)) = (newer, older)
         && !agree(&newer, &older)
     {
         let why = format!("its older annotation means {older:?}: {ONE_DAMAGED}");
         doubts.push(Doubt::new(format!("{name} means {newer:?}"), why));
     }
+}
+
+/// Whether a decimal has more digits behind the point than it has digits, or less than none.
+fn has_wrong_scale(logical: &LogicalType) -> bool {
+    let LogicalType::Decimal { precision, scale } = logical else { return false };
+    u32::try_from(*scale).map_or(true, |scale| scale > *precision)
 }
 
 /// Whether both annotations of an element mean the same. The older one cannot express everything.
@@ -219,6 +233,7 @@ const ONE_DAMAGED: &str = "one of both may be damaged";
 const NOT_KNOWN: &str = "it may be of a later version of the format, or damaged";
 /// Field 2 of a struct behind field 1: a list of structs, without any.
 const EMPTY_LIST: [u8; 2] = [0x19, 0x0c];
+const HAS_DIGITS: &str = "it has a scale or precision, as only decimals have: the footer may be damaged";
 const NOT_LEGAL: &str = "it does not fit the type: the footer may be damaged";
 const OTHER_NAME: &str = "chunks of it are called so in the footer: one of both may be damaged";
 const NAMED_BY_CHUNKS: &str =

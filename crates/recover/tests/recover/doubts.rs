@@ -8,7 +8,7 @@ use marquetry_core::io::read_metadata;
 use marquetry_format::{
     ColumnOrder, ConvertedType, FileMetaData, LogicalType, SchemaElement, ThriftString, TimeUnit, Type,
 };
-use marquetry_recover::{Confidence, RecoverOptions, Report};
+use marquetry_recover::{Confidence, RecoverOptions, Report, SchemaOrigin};
 
 const TEXT: &str = "message m {
   required int64 id;
@@ -76,6 +76,12 @@ fn annotations_that_do_not_fit_are_left_out() {
     let (report, schema) = damaged(|footer| footer.schema[3].converted_type = Some(ConvertedType::UTF8));
     assert_doubted(&report, "an annotation of day is left out", "does not fit");
     assert_eq!((schema[3].converted_type, &schema[3].logical_type), (None, &Some(LogicalType::Date)));
+    let (report, schema) = damaged(|footer| {
+        footer.schema[3].logical_type = Some(LogicalType::Decimal { scale: 9, precision: 4 });
+        footer.schema[3].converted_type = None;
+    });
+    assert_doubted(&report, "an annotation of day is left out", "does not fit");
+    assert_eq!(schema[3].logical_type, None);
     let unit = TimeUnit::Unknown(9);
     let wrong = LogicalType::Timestamp { is_adjusted_to_utc: true, unit };
     let (report, schema) = damaged(|footer| footer.schema[4].logical_type = Some(wrong));
@@ -153,6 +159,35 @@ fn chunks_at_the_same_place() {
         why.contains("bytes of a are also those of b") || why.contains("bytes of b are also those of a"),
         "{why}"
     );
+}
+
+/// What comes behind the schema cannot be read to its end: the schema is used, but for one that is given.
+#[test]
+fn a_footer_that_is_damaged_behind_its_schema() {
+    let good = file_of(TEXT, PLAIN, &[40, 30]);
+    let start = footer_start(&good);
+    let at = start + good[start..].windows(3).position(|bytes| bytes == b"\x16\x8c\x01").unwrap();
+    let mut broken = good.to_vec();
+    // The number of rows, as a field of no type.
+    broken[at] = 0x1e;
+    let broken = Bytes::from(broken);
+    let recovery = saved(&broken, &RecoverOptions::default()).unwrap();
+    let report = recovery.report();
+    assert_eq!(report.schema, Some(SchemaOrigin::Footer), "{report}");
+    assert!(report.decisions[0].why.contains("damaged behind its schema"), "{report}");
+    assert!(report.row_groups.iter().all(|group| group.confidence == Confidence::Medium), "{report}");
+    assert_eq!(rewritten(&recovery), contents(&good).unwrap(), "{report}");
+    assert_eq!(recovery.schema(), saved(&good, &RecoverOptions::default()).unwrap().schema());
+    let recovery = saved(&broken, &given(TEXT)).unwrap();
+    assert_eq!(recovery.report().schema, Some(SchemaOrigin::Text), "{}", recovery.report());
+    assert_eq!(rewritten(&recovery), contents(&good).unwrap());
+}
+
+/// A bit of the number of a field made an older annotation of it.
+#[test]
+fn digits_of_what_is_no_decimal() {
+    let (report, _) = damaged(|footer| footer.schema[1].scale = Some(17));
+    assert_doubted(&report, "id is no decimal", "scale or precision");
 }
 
 /// Metadata behind a chunk name its column: what is left behind a cut are other columns of the row group than the first.

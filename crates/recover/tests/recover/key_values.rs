@@ -73,6 +73,33 @@ fn an_arrow_schema_of_other_fields_is_left_out() {
     assert!(keys.is_empty() && told[0].contains("not a field for each"), "{told:?}");
 }
 
+/// Writers make units coarser, or make milliseconds of seconds.
+#[test]
+fn an_arrow_schema_of_coarser_units_is_left_out() {
+    let told = |text: &str, unit: &str| {
+        let schema =
+            format!("message m {{ required int64 id; required int64 at (TIMESTAMP({unit}, false)); }}");
+        let good = crate::sample::file_of(&schema, PLAIN, &[40]);
+        let pairs = vec![KeyValue::new("ARROW:schema", Some(text.to_owned()))];
+        let broken = with_footer(&good, |metadata| metadata.key_value_metadata = Some(pairs));
+        let confidence =
+            saved(&broken, &RecoverOptions::default()).unwrap().report().row_groups[0].confidence;
+        let (keys, told) = kept(&broken);
+        let is_left_out = !keys.contains(&"ARROW:schema".to_owned());
+        assert_eq!((is_left_out, told.len()), (confidence > Confidence::Exact, usize::from(is_left_out)));
+        confidence
+    };
+    for (text, unit, confidence) in [
+        (MICROSECONDS, "MILLIS", Confidence::Exact),
+        (MICROSECONDS, "MICROS", Confidence::Exact),
+        (MICROSECONDS, "NANOS", Confidence::Medium),
+        (SECONDS, "MILLIS", Confidence::Exact),
+        (SECONDS, "MICROS", Confidence::Medium),
+    ] {
+        assert_eq!(told(text, unit), confidence, "{unit}");
+    }
+}
+
 /// No change of one bit stops recovering, and none leaves a text that is no base64.
 #[test]
 fn any_bit_of_an_arrow_schema() {
@@ -115,3 +142,13 @@ const ARROW_SCHEMA: &str = "\
 AAAAAAUAAABwcmljZQAGAAgABgAGAAAAAAACAGz///8AAAAGEAAAABgAAAAEAAAAAAAAAAQAAABmbGFnAAAAAJj////Q////AAABAhAAAAAYAAAABAAAAAAAAAAGAAAA\
 YW1vdW50AACI////AAAAASAAAAAQABQACAAGAAcADAAAABAAEAAAAAAAAQQQAAAAHAAAAAQAAAAAAAAABAAAAG5hbWUAAAAABAAEAAQAAAAQABQACAAAAAcADAAAABAA\
 EAAAAAAAAAIQAAAAHAAAAAQAAAAAAAAAAgAAAGlkAAAIAAwACAAHAAgAAAAAAAABQAAAAAAAAAA=";
+/// A field `id`, and `at` of timestamps of this unit.
+const MICROSECONDS: &str = "\
+/////8AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAABYAAAAFAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABChAA\
+AAAcAAAABAAAAAAAAAACAAAAYXQAAAAABgAIAAYABgAAAAAAAgAQABQACAAAAAcADAAAABAAEAAAAAAAAAIQAAAAHAAAAAQAAAAAAAAAAgAAAGlkAAAIAAwA\
+CAAHAAgAAAAAAAABQAAAAAAAAAA=";
+/// The same in seconds.
+const SECONDS: &str = "\
+/////7gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAABQAAAAFAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABChAA\
+AAAYAAAABAAAAAAAAAACAAAAYXQAAAQABAAEAAAAEAAUAAgAAAAHAAwAAAAQABAAAAAAAAACEAAAABwAAAAEAAAAAAAAAAIAAABpZAAACAAMAAgABwAIAAAA\
+AAAAAUAAAAAAAAAA";
