@@ -17,8 +17,9 @@ pub(crate) fn field_units(text: &str) -> Option<Vec<Option<i16>>> {
     let message = FlatBuffer::new(message(&bytes)?);
     let root = message.root()?;
     // Of the format's versions, and the length of a body that a schema has not.
-    let is_schema =
-        (0..=LAST_VERSION).contains(&root.i16(0, 0)?) && root.u8(1)? == SCHEMA && root.i64(3)? >= 0;
+    let is_schema = (FIRST_VERSION..=LAST_VERSION).contains(&root.i16(0, 0)?)
+        && root.u8(1)? == SCHEMA
+        && root.i64(3)? >= 0;
     let schema = root.table(2)?.filter(|_| is_schema)?;
     check_metadata(root, 4)?;
     // Endianness, and features.
@@ -125,6 +126,8 @@ pub(crate) const MILLISECOND: i16 = 1;
 const MARKER: usize = u32::MAX as usize;
 /// The header type of a schema.
 const SCHEMA: u8 = 1;
+/// Of the format's versions those that readers take, V4 and V5.
+const FIRST_VERSION: i16 = 3;
 const LAST_VERSION: i16 = 4;
 /// Fields below each other. Readers refuse more than this.
 const MAX_DEPTH: usize = 60;

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::filler::is_footer_head;
+use crate::sound_schema::is_name;
 use crate::window::Window;
 use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
@@ -62,11 +63,12 @@ pub(crate) fn cut_footer(window: &mut Window, takes_damaged: bool) -> Result<Opt
 fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, State)> {
     let mut schema: Option<Vec<SchemaElement>> = None;
     let mut out = FileMetaData::default();
+    let mut is_behind = false;
     let is_read = reader.fields(|r, field| {
         match (field.id, field.wire) {
             (1, Wire::INT) => out.version = r.i32()?,
             (2, Wire::List) => schema = r.list(Wire::Struct, SchemaElement::read)?,
-            (3, Wire::INT) => out.num_rows = r.i64()?,
+            (3, Wire::INT) => (out.num_rows, is_behind) = (r.i64()?, true),
             (4, Wire::List) => {
                 r.list(Wire::Struct, |r| RowGroup::read(r).map(|group| out.row_groups.push(group)))?;
             }
@@ -83,6 +85,8 @@ fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, State)> {
     let state = match is_read {
         Ok(()) => State::Whole,
         Err(error) if error.kind() == ErrorKind::Truncated => State::CutOff,
+        // A name that has something else in it has taken what comes behind it.
+        Err(_) if !is_behind || !out.schema.iter().all(|element| is_name(&element.name)) => return None,
         Err(_) => State::Damaged,
     };
     Some((out, state))

@@ -7,7 +7,7 @@ use marquetry_base::{Limits, Result};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{FileMetaData, LogicalType as ThriftType, SchemaElement, Type, Writer};
+use marquetry_format::{FileMetaData, LogicalType as ThriftType, SchemaElement, ThriftString, Type, Writer};
 use std::collections::BTreeSet;
 
 /// Something in a schema that may be damaged.
@@ -59,6 +59,15 @@ fn with_schema(metadata: ParquetMetaData, elements: Vec<SchemaElement>, limits: 
 
 fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>) {
     let (mut elements, mut doubts) = (metadata.head().schema.clone(), Vec::new());
+    if let Some(root) = elements.first_mut().filter(|root| !is_name(&root.name)) {
+        root.name = ROOT.into();
+        let doubt = Doubt::new(
+            format!("the root is called {ROOT}"),
+            "its name is not text: the footer may be damaged",
+        );
+        // It is in no path of a column.
+        doubts.push(Doubt { most: Confidence::Exact, ..doubt });
+    }
     let mut leaves = metadata.schema().columns().iter();
     let mut path = Vec::new();
     for i in 1..elements.len() {
@@ -133,6 +142,9 @@ fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>
     if is_wrong.contains(&true) {
         doubts.push(Doubt::new(format!("an annotation of {name} is left out"), NOT_LEGAL));
     }
+    if let (Some(ThriftType::Unknown(_)), Some(older)) = (&element.logical_type, &older) {
+        doubts.push(Doubt::new(format!("{name} means {older:?}"), NEWER_UNKNOWN));
+    }
     // Other types have neither; a bit in the number of a field makes one of an annotation.
     let is_decimal =
         [&newer, &older].iter().any(|meaning| matches!(meaning, Some(LogicalType::Decimal { .. })));
@@ -164,7 +176,8 @@ fn agree(newer: &LogicalType, older: &LogicalType) -> bool {
         (LogicalType::Map, LogicalType::MapKeyValue) => true,
         // QUIRK: parquet-mr 1.10 annotates INTERVAL as UNKNOWN.
         (LogicalType::Null, _) => true,
-        _ => newer == older,
+        // QUIRK: nanoparquet has UTF8 for the older annotation of ENUM, which is text, too.
+        _ => newer == older || newer.is_text() && *older == LogicalType::String,
     }
 }
 
@@ -191,11 +204,16 @@ fn other_type(metadata: &ParquetMetaData, column: usize, ours: Type) -> Option<T
     types.first().copied().filter(|first| *first != ours && types.iter().all(|other| other == first))
 }
 
+/// Whether a name is text. One with something else in it may have taken what comes behind it.
+pub(crate) fn is_name(name: &ThriftString) -> bool {
+    name.is_utf8() && !name.chars().any(char::is_control)
+}
+
 /// Takes names that chunks have for those that are not text. Whether that makes the path theirs.
 fn mend_names(path: &[usize], other: &[String], elements: &mut [SchemaElement]) -> bool {
     let is_text = |name: &String| !name.contains(char::REPLACEMENT_CHARACTER);
     let is_same =
-        |(i, other): (&usize, &String)| !elements[*i].name.is_utf8() || *elements[*i].name == **other;
+        |(i, other): (&usize, &String)| !is_name(&elements[*i].name) || *elements[*i].name == **other;
     if path.len() != other.len() || !other.iter().all(is_text) || !path.iter().zip(other).all(is_same) {
         return false;
     }
@@ -229,10 +247,14 @@ pub(crate) fn other_than_given(elements: &[SchemaElement], given: &[SchemaElemen
     Some(Doubt::new("the schema of the footer is taken, not the one that was given".to_owned(), why))
 }
 
+/// What most writers call the root.
+const ROOT: &str = "schema";
 const ONE_DAMAGED: &str = "one of both may be damaged";
 const NOT_KNOWN: &str = "it may be of a later version of the format, or damaged";
 /// Field 2 of a struct behind field 1: a list of structs, without any.
 const EMPTY_LIST: [u8; 2] = [0x19, 0x0c];
+const NEWER_UNKNOWN: &str =
+    "its newer annotation is not known, and such have no older one: one of both may be damaged";
 const HAS_DIGITS: &str = "it has a scale or precision, as only decimals have: the footer may be damaged";
 const NOT_LEGAL: &str = "it does not fit the type: the footer may be damaged";
 const OTHER_NAME: &str = "chunks of it are called so in the footer: one of both may be damaged";

@@ -168,8 +168,8 @@ fn a_footer_that_is_damaged_behind_its_schema() {
     let start = footer_start(&good);
     let at = start + good[start..].windows(3).position(|bytes| bytes == b"\x16\x8c\x01").unwrap();
     let mut broken = good.to_vec();
-    // The number of rows, as a field of no type.
-    broken[at] = 0x1e;
+    // The list of row groups, of what is no type.
+    broken[at + 4] = 0x1f;
     let broken = Bytes::from(broken);
     let recovery = saved(&broken, &RecoverOptions::default()).unwrap();
     let report = recovery.report();
@@ -181,6 +181,43 @@ fn a_footer_that_is_damaged_behind_its_schema() {
     let recovery = saved(&broken, &given(TEXT)).unwrap();
     assert_eq!(recovery.report().schema, Some(SchemaOrigin::Text), "{}", recovery.report());
     assert_eq!(rewritten(&recovery), contents(&good).unwrap());
+}
+
+/// A name that is said to be longer has taken what comes behind it: that schema is none. Whatever bit it is, no other values are certain.
+#[test]
+fn any_bit_of_a_schema() {
+    let good = file_of(TEXT, PLAIN, &[40, 30]);
+    let (start, all) = (footer_start(&good), contents(&good).unwrap());
+    let end = start + good[start..].windows(3).position(|bytes| bytes == b"\x16\x8c\x01").unwrap();
+    let schema = saved(&good, &RecoverOptions::default()).unwrap().schema().to_vec();
+    let mut by_footer = 0;
+    for bit in (start + 4) * 8..end * 8 {
+        let mut broken = good.to_vec();
+        broken[bit / 8] ^= 1 << (bit % 8);
+        let Ok(recovery) = saved(&broken.into(), &RecoverOptions::default()) else { continue };
+        let report = recovery.report();
+        if report.schema != Some(SchemaOrigin::Footer) || report.row_groups.is_empty() {
+            continue;
+        }
+        by_footer += 1;
+        let is_name =
+            |name: &str| !name.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER);
+        assert!(recovery.schema().iter().all(|element| is_name(&element.name)), "bit {bit}: {report}");
+        // Nothing else says whether times are those of UTC.
+        let mut named = recovery.schema()[1..].to_vec();
+        if let Some(LogicalType::Timestamp { is_adjusted_to_utc, .. }) = &mut named[3].logical_type {
+            *is_adjusted_to_utc = true;
+        }
+        let is_right = named == schema[1..] && rewritten(&recovery) == all;
+        let is_certain = report.row_groups.iter().any(|group| group.confidence < Confidence::Medium);
+        assert!(
+            is_right || !is_certain,
+            "bit {} of the footer: {report}\n{:?}",
+            bit - start * 8,
+            recovery.schema()
+        );
+    }
+    assert!(by_footer > 100, "{by_footer}");
 }
 
 /// A bit of the number of a field made an older annotation of it.
