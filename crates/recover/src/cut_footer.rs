@@ -1,15 +1,18 @@
-//! A footer at the end of the file that is cut off, or whose length and magic are missing or damaged. Its schema comes first, then row
-//! group after row group:
+//! A footer at the end of the file that is cut off, whose length and magic are missing or damaged, or that is damaged behind its schema.
+//! The schema comes first, then row group after row group:
 //!
 //! ```text
 //! version | schema | rows | row group, row group, ... | key-value metadata | created_by | column orders | length, PAR1
 //! ```
 
 use crate::filler::is_footer_head;
+use crate::sound_schema::is_name;
 use crate::window::Window;
 use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_format::{ColumnOrder, FileMetaData, KeyValue, Reader, RowGroup, SchemaElement, Wire};
+use marquetry_format::{
+    ColumnOrder, FileMetaData, FooterTail, KeyValue, Reader, RowGroup, SchemaElement, Wire,
+};
 
 /// What is left of a footer.
 pub(crate) struct CutFooter {
@@ -17,25 +20,37 @@ pub(crate) struct CutFooter {
     pub(crate) metadata: ParquetMetaData,
     /// Where it begins.
     pub(crate) start: u64,
-    /// Whether only what is behind it is missing.
-    pub(crate) is_whole: bool,
+    pub(crate) state: State,
 }
 
-/// Finds the last such footer. Fails if the file cannot be read.
-pub(crate) fn cut_footer(window: &mut Window) -> Result<Option<CutFooter>> {
+/// What is wrong with a footer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Only what is behind it is missing.
+    Whole,
+    CutOff,
+    /// It can be read up to some byte, and its length and PAR1 say that it is one. That byte need not be the only wrong one.
+    Damaged,
+}
+
+/// Finds the last such footer; one that is damaged if `takes_damaged`. Fails if the file cannot be read.
+pub(crate) fn cut_footer(window: &mut Window, takes_damaged: bool) -> Result<Option<CutFooter>> {
     let (len, limits) = (window.source.len(), window.limits.clone());
     let from = len.saturating_sub(MOST_BYTES);
     let bytes = window.at(from, (len - from) as usize)?;
+    let said = bytes.last_chunk().and_then(|tail| FooterTail::parse(tail).ok());
+    let said = said.map(|tail| u64::from(tail.metadata_len()) + TAIL_LEN as u64).filter(|_| takes_damaged);
     let mut left = bytes.len().saturating_mul(MOST_PASSES);
     for at in (0..bytes.len()).rev().filter(|at| is_footer_head(&bytes[*at..])) {
         limits.cancel.check()?;
         let mut reader = Reader::with_limits(&bytes[at..], &limits);
-        let read = read(&mut reader);
+        let is_said = said == Some((bytes.len() - at) as u64);
+        let read = read(&mut reader).filter(|(_, state)| *state != State::Damaged || is_said);
         let rest = bytes.len() - at - reader.position();
-        if let Some((footer, is_whole)) = read.filter(|(_, is_whole)| !is_whole || rest <= TAIL_LEN)
-            && let Some(metadata) = metadata(footer, is_whole, &limits)
+        if let Some((footer, state)) = read.filter(|(_, state)| *state != State::Whole || rest <= TAIL_LEN)
+            && let Some(metadata) = metadata(footer, state == State::Whole, &limits)
         {
-            return Ok(Some(CutFooter { metadata, start: from + at as u64, is_whole }));
+            return Ok(Some(CutFooter { metadata, start: from + at as u64, state }));
         }
         // Each costs something, however short it is.
         let Some(rest) = left.checked_sub(reader.position().max(LEAST_COST)) else { break };
@@ -44,15 +59,16 @@ pub(crate) fn cut_footer(window: &mut Window) -> Result<Option<CutFooter>> {
     Ok(None)
 }
 
-/// Reads a footer up to where it is cut off, and says whether it is whole. `None` if it is none, or its schema is not whole.
-fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, bool)> {
+/// Reads a footer up to where it is cut off, or damaged. `None` if its schema is not whole.
+fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, State)> {
     let mut schema: Option<Vec<SchemaElement>> = None;
     let mut out = FileMetaData::default();
+    let mut is_behind = false;
     let is_read = reader.fields(|r, field| {
         match (field.id, field.wire) {
             (1, Wire::INT) => out.version = r.i32()?,
             (2, Wire::List) => schema = r.list(Wire::Struct, SchemaElement::read)?,
-            (3, Wire::INT) => out.num_rows = r.i64()?,
+            (3, Wire::INT) => (out.num_rows, is_behind) = (r.i64()?, true),
             (4, Wire::List) => {
                 r.list(Wire::Struct, |r| RowGroup::read(r).map(|group| out.row_groups.push(group)))?;
             }
@@ -65,11 +81,15 @@ fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, bool)> {
         }
         Ok(())
     });
-    match is_read {
-        Err(error) if error.kind() != ErrorKind::Truncated => return None,
-        _ => out.schema = schema?,
-    }
-    Some((out, is_read.is_ok()))
+    out.schema = schema?;
+    let state = match is_read {
+        Ok(()) => State::Whole,
+        Err(error) if error.kind() == ErrorKind::Truncated => State::CutOff,
+        // A name that has something else in it has taken what comes behind it.
+        Err(_) if !is_behind || !out.schema.iter().all(|element| is_name(&element.name)) => return None,
+        Err(_) => State::Damaged,
+    };
+    Some((out, state))
 }
 
 /// The metadata, if it can be that of this file.

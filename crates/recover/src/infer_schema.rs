@@ -74,7 +74,7 @@ pub(crate) fn infer_schema(
     let wider = layouts.iter().map(|(_, other)| other).find(|other| is_wider(other));
     let wider = wider.map(|wider| (wider.columns, wider.groups.len()));
     let (elements, columns) = schema_of(layout, &mut finder).ok_or(NOT_ONE_KIND)?;
-    let counted = finder.footer.is_some_and(|footer| footer.fields == Some(footer.elements - 1));
+    let counted = finder.footer().is_some_and(|footer| footer.fields == Some(footer.elements - 1));
     let why = match layout.groups.len() {
         _ if counted => "the schema, of which the beginning is there, has as many",
         1 => "chunks with equal numbers of rows follow each other, and the row group ends behind them",
@@ -112,7 +112,7 @@ fn schema_of(
     let mut columns = Vec::new();
     for i in 0..layout.columns {
         let kinds: Vec<Rc<ChunkKind>> =
-            layout.groups.iter().map(|group| finder.kind(group.chunks[i].start)).collect();
+            layout.groups.iter().map(|group| finder.kinds.kind(group.chunks[i].start)).collect();
         let guess = common_guess(&kinds)?;
         push_column(&format!("c{i}"), &guess, &mut elements);
         columns.push(guess);
@@ -130,7 +130,7 @@ fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, Table
     for layout in layouts {
         let mut cost = LayoutCost::new(&layout, finder);
         // Groups may be more elements than we can know of, but hardly ever are.
-        if let Some(FooterHead { elements, .. }) = finder.footer
+        if let Some(FooterHead { elements, .. }) = finder.footer()
             && schema_of(&layout, finder).is_none_or(|(ours, _)| ours.len() != elements)
         {
             cost = cost.plus(OTHER_ELEMENTS);
@@ -167,7 +167,7 @@ fn check_likeliest(
     }
     let first = &best.groups[0].chunks;
     // Columns that are all alike prove nothing by following each other.
-    let has_variety = first.iter().any(|chunk| !finder.is_like(first[0].start, chunk.start));
+    let has_variety = first.iter().any(|chunk| !finder.kinds.are_alike(first[0].start, chunk.start));
     let (mut sorted, mut doubtful) = (None, None);
     for (i, (other, layout)) in others() {
         let times = layout.columns / best.columns;
@@ -202,7 +202,7 @@ fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
     let flat = guesses.iter().enumerate().filter(|(_, guess)| guess.max_rep == 0 && !guess.is_blank);
     for (column, _) in flat.take(MOST_COLUMNS_SORTED) {
         let leaf = schema.column(column);
-        let mut of = |group: &PageGroup| finder.extent(&group.chunks[column], leaf, group.rows);
+        let mut of = |group: &PageGroup| finder.kinds.extent(&group.chunks[column], leaf, group.rows);
         let Some(extents) = groups.iter().map(&mut of).collect::<Option<Vec<_>>>() else { continue };
         let order = SortOrder::of(leaf);
         let is_below = |a: &[u8], b: &[u8]| order.compare(a, b) == Some(Ordering::Less);

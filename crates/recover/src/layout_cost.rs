@@ -28,7 +28,8 @@ impl LayoutCost {
         let period = period(&first.chunks, finder);
         let mut columns = vec![0.0];
         for (column, chunk) in first.chunks.iter().enumerate() {
-            let is_like_last = column > 0 && finder.is_like(first.chunks[column - 1].start, chunk.start);
+            let is_like_last =
+                column > 0 && finder.kinds.are_alike(first.chunks[column - 1].start, chunk.start);
             let kind = if is_like_last { SAME_KIND } else { NEW_KIND };
             columns.push(columns[column] + kind + page_cost(&pages[chunk.clone()]));
             cost.content += repetition_cost(layout, column, finder);
@@ -90,7 +91,7 @@ pub(crate) fn alternates(layout: &TableLayout, by: usize, finder: &mut LayoutFin
 /// The least number of columns after which their kinds repeat; the number of all if they do not.
 fn period(chunks: &[Range<usize>], finder: &mut LayoutFinder<'_>) -> usize {
     let mut repeats = |period: usize| {
-        (period..chunks.len()).all(|i| finder.is_like(chunks[i - period].start, chunks[i].start))
+        (period..chunks.len()).all(|i| finder.kinds.are_alike(chunks[i - period].start, chunks[i].start))
     };
     (1..chunks.len()).find(|period| repeats(*period)).unwrap_or(chunks.len())
 }
@@ -164,7 +165,7 @@ fn difference_costs(
 ) -> [f64; 2] {
     let pages = finder.pages();
     let by_size = ChunkSize::new(&pages[a.clone()]).distance(&ChunkSize::new(&pages[b.clone()]));
-    let by_content = finder.kind(a.start).histogram.distance(&finder.kind(b.start).histogram);
+    let by_content = finder.kinds.kind(a.start).histogram.distance(&finder.kinds.kind(b.start).histogram);
     // Half the square of the distance in standard deviations, in bits.
     let cost = |distance: f64, variance: f64| 0.72 * distance.powi(2) / variance;
     [cost(by_size, DISTANCE_VARIANCE + VARIANCE_BY_CHANCE / rows as f64), cost(by_content, DISTANCE_VARIANCE)]

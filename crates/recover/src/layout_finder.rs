@@ -13,17 +13,13 @@
 //!           i i f i i f i ...   7 columns or more: the beginning of a row group
 //! ```
 
-use crate::filler::{self, Filler, FooterHead};
-use crate::found_page::{FoundPage, PageEvidence};
-use crate::infer_type::{ChunkKind, Guess, infer_chunk_kind};
-use crate::open_page::{count_rows, fitting_codecs, likeliest_codec};
+use crate::boundaries::{Boundaries, Boundary};
+use crate::chunk_kinds::ChunkKinds;
+use crate::filler::FooterHead;
+use crate::found_page::FoundPage;
 use crate::search_budget::SearchBudget;
 use crate::table_layout::{PageGroup, TableLayout};
-use crate::validate_chunk::extent_of_values;
 use crate::window::Window;
-use marquetry_codec::{Codec, Decompressor};
-use marquetry_core::schema::Leaf;
-use marquetry_format::ThriftString;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -46,32 +42,11 @@ enum ChunkEnd {
     Nowhere,
 }
 
-/// What must end before a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Boundary {
-    Unknown,
-    Chunk,
-    RowGroup,
-}
-
 /// Searches for layouts of the pages from the first one to the first damage.
 pub(crate) struct LayoutFinder<'a> {
-    window: &'a mut Window,
     pages: &'a [FoundPage],
-    budget: &'a mut SearchBudget,
-    /// The boundary before each page.
-    boundaries: Vec<Boundary>,
-    /// The likeliest codec of all chunks.
-    codec: Option<Codec>,
-    /// Whether something behind the last page shows that a row group ends with it.
-    is_closed: bool,
-    /// The columns that metadata of chunks name, by the page behind the chunk.
-    paths: HashMap<usize, Vec<ThriftString>>,
-    /// What the footer tells of the schema, if its beginning is there.
-    pub(crate) footer: Option<FooterHead>,
-    /// By data page and dictionary page.
-    kinds: HashMap<(usize, Option<usize>), Rc<ChunkKind>>,
-    rows: HashMap<(usize, u8, u8), Option<u64>>,
+    boundaries: Boundaries,
+    pub(crate) kinds: ChunkKinds<'a>,
     ends: HashMap<usize, Rc<ChunkEnds>>,
     /// Whether an undamaged page fits no type, so that columns are unknown.
     is_any_unknown: bool,
@@ -81,48 +56,15 @@ pub(crate) struct LayoutFinder<'a> {
 impl<'a> LayoutFinder<'a> {
     /// A finder for the pages up to the first damage. The first page begins a row group.
     pub(crate) fn new(window: &'a mut Window, pages: &'a [FoundPage], budget: &'a mut SearchBudget) -> Self {
-        let (mut boundaries, mut paths) = (vec![Boundary::RowGroup], HashMap::new());
-        for (before, page) in pages.iter().zip(pages.iter().skip(1)) {
-            let gap = before.end..page.offset;
-            let (filler, end) = filler::fillers(window, gap.clone());
-            if end != gap.end {
-                break;
-            }
-            // Most pages follow each other.
-            if let Some(path) = filler.and_then(|_| filler::chunk_path(window, gap)) {
-                paths.insert(boundaries.len(), path);
-            }
-            boundaries.push(match filler {
-                Some(filler) if filler.ends_row_group() => Boundary::RowGroup,
-                Some(_) => Boundary::Chunk,
-                None => Boundary::Unknown,
-            });
-        }
-        let pages = &pages[..boundaries.len().min(pages.len())];
-        let behind = pages.last().map_or(0, |page| page.end);
-        let (filler, end) = filler::fillers(window, behind..window.source.len());
-        if let Some(path) = filler::chunk_path(window, behind..end) {
-            paths.insert(pages.len(), path);
-        }
-        let is_closed = filler.is_some_and(Filler::ends_row_group) || filler::begins_footer(window, end);
-        let footer = filler::footer_head(window, end);
-        let codec = likeliest_codec(window, pages);
-        let (kinds, rows, ends) = (HashMap::new(), HashMap::new(), HashMap::new());
-        LayoutFinder {
-            window,
-            pages,
-            budget,
-            boundaries,
-            codec,
-            is_closed,
-            paths,
-            footer,
-            kinds,
-            rows,
-            ends,
-            is_any_unknown: false,
-            steps: MAX_STEPS,
-        }
+        let (boundaries, pages) = Boundaries::find(window, pages);
+        let kinds = ChunkKinds::new(window, pages, budget);
+        let ends = HashMap::new();
+        LayoutFinder { pages, boundaries, kinds, ends, is_any_unknown: false, steps: MAX_STEPS }
+    }
+
+    /// What the footer tells of the schema, if its beginning is there.
+    pub(crate) fn footer(&self) -> Option<FooterHead> {
+        self.boundaries.footer
     }
 
     /// The pages that follow each other.
@@ -141,12 +83,12 @@ impl<'a> LayoutFinder<'a> {
                     let first = PageGroup { rows, chunks: chunks.clone() };
                     out.extend(self.layouts_after(first));
                 }
-                if start < self.pages.len() && self.boundaries[start] == Boundary::RowGroup {
+                if start < self.pages.len() && self.boundaries.before(start) == Boundary::RowGroup {
                     break;
                 }
                 match self.chunk_end(start, rows) {
                     ChunkEnd::Before(end) => chunks.push(start..end),
-                    ChunkEnd::CutOff if !self.is_closed => {
+                    ChunkEnd::CutOff if !self.boundaries.is_closed => {
                         let (columns, chunks) = (chunks.len(), std::mem::take(&mut chunks));
                         let groups = vec![PageGroup { rows, chunks }];
                         out.push(TableLayout { columns, groups, cut_off: None, is_open: true });
@@ -156,49 +98,14 @@ impl<'a> LayoutFinder<'a> {
                 }
             }
         }
-        if !self.is_closed && self.ends_of(0).runs_out {
+        if !self.boundaries.is_closed && self.ends_of(0).runs_out {
             out.push(TableLayout { columns: 1, groups: Vec::new(), cut_off: None, is_open: true });
         }
-        if self.steps == 0 || out.len() >= MAX_LAYOUTS || self.budget.is_exhausted() {
+        if self.steps == 0 || out.len() >= MAX_LAYOUTS || self.kinds.budget.is_exhausted() {
             return Err(TOO_MANY);
         }
-        out.retain(|layout| self.is_as_said(layout));
+        out.retain(|layout| self.boundaries.allow(layout, self.pages.len()));
         if self.is_any_unknown { Err(UNKNOWN_TYPE) } else { Ok(out) }
-    }
-
-    /// Whether a layout has the columns that the file names: those of the schema whose beginning is there, and those of chunks whose
-    /// metadata stands behind them.
-    fn is_as_said(&self, layout: &TableLayout) -> bool {
-        if let Some(FooterHead { elements, fields }) = self.footer
-            && !layout.is_open
-        {
-            // Each column is an element, and in a field of the root. If all elements are fields, none is in a group.
-            let fewest = fields.unwrap_or(1);
-            let most = if fields == Some(elements - 1) { fewest } else { elements - 1 };
-            if !(fewest..=most).contains(&layout.columns) {
-                return false;
-            }
-        }
-        if self.paths.is_empty() {
-            return true;
-        }
-        let (mut columns, mut names) = (HashMap::new(), HashMap::new());
-        let groups = layout.groups.iter().chain(&layout.cut_off);
-        groups.flat_map(|group| group.chunks.iter().enumerate()).all(|(column, chunk)| {
-            // A writer that puts metadata behind chunks does so behind each of them.
-            let Some(path) = self.paths.get(&chunk.end) else { return chunk.end == self.pages.len() };
-            *columns.entry(path).or_insert(column) == column && *names.entry(column).or_insert(path) == path
-        })
-    }
-
-    /// The least and the greatest value of a chunk of `rows` rows; `None` if they cannot be known.
-    pub(crate) fn extent(&mut self, chunk: &Range<usize>, leaf: &Leaf, rows: u64) -> Option<[Vec<u8>; 2]> {
-        let pages = &self.pages[chunk.clone()];
-        let cost: u64 = pages.iter().map(|page| page.uncompressed() / 4).sum();
-        if !self.budget.spend(cost) {
-            return None;
-        }
-        extent_of_values(self.window, pages, leaf, rows, self.codec).ok()?
     }
 
     /// All pages as those of one column; where its row groups end does not matter.
@@ -294,7 +201,7 @@ impl<'a> LayoutFinder<'a> {
         if last.end() == self.pages.len() {
             return Some(None);
         }
-        if self.is_closed || !self.fits_column(last.end(), starts[0]) {
+        if self.boundaries.is_closed || !self.fits_column(last.end(), starts[0]) {
             return None;
         }
         let ends = self.ends_of(last.end());
@@ -311,7 +218,8 @@ impl<'a> LayoutFinder<'a> {
             if at == self.pages.len() {
                 break;
             }
-            if column > 0 && self.boundaries[at] == Boundary::RowGroup || !self.fits_column(at, *first) {
+            if column > 0 && self.boundaries.before(at) == Boundary::RowGroup || !self.fits_column(at, *first)
+            {
                 return None;
             }
             match self.chunk_end(at, rows) {
@@ -328,7 +236,8 @@ impl<'a> LayoutFinder<'a> {
     fn group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
         let mut chunks = Vec::new();
         for (column, first) in starts.iter().enumerate() {
-            let goes_on = at < self.pages.len() && (column == 0 || self.boundaries[at] != Boundary::RowGroup);
+            let goes_on =
+                at < self.pages.len() && (column == 0 || self.boundaries.before(at) != Boundary::RowGroup);
             if !goes_on || !self.fits_column(at, *first) {
                 return None;
             }
@@ -342,17 +251,12 @@ impl<'a> LayoutFinder<'a> {
     /// Whether the chunk that begins with a page may be of the same column as the one that begins with `first`.
     fn fits_column(&mut self, start: usize, first: usize) -> bool {
         self.step();
-        are_alike(&self.kind(start).guesses, &self.kind(first).guesses)
-    }
-
-    /// Whether chunks that begin with these pages have values and levels of one kind.
-    pub(crate) fn is_like(&mut self, a: usize, b: usize) -> bool {
-        are_alike(&self.kind(a).guesses, &self.kind(b).guesses)
+        self.kinds.are_alike(start, first)
     }
 
     /// Counts what is looked at. There are no steps left once the search is cancelled.
     fn step(&mut self) {
-        self.steps = if self.budget.is_cancelled() { 0 } else { self.steps.saturating_sub(1) };
+        self.steps = if self.kinds.budget.is_cancelled() { 0 } else { self.steps.saturating_sub(1) };
     }
 
     fn chunk_end(&mut self, start: usize, rows: u64) -> ChunkEnd {
@@ -388,7 +292,8 @@ impl<'a> LayoutFinder<'a> {
         }
         // A dictionary may be all that is there of a chunk.
         let is_cut_off = dictionary.is_some() && start + 1 == self.pages.len();
-        let is_known = is_cut_off || self.begins_damaged(start) || !self.kind(start).guesses.is_empty();
+        let is_known =
+            is_cut_off || self.kinds.begins_damaged(start) || !self.kinds.kind(start).guesses.is_empty();
         if !is_known {
             self.is_any_unknown = true;
             return found;
@@ -399,10 +304,10 @@ impl<'a> LayoutFinder<'a> {
             self.step();
             let goes_on = at == start
                 || page.is_some_and(|page| {
-                    self.boundaries[at] == Boundary::Unknown
+                    self.boundaries.before(at) == Boundary::Unknown
                         && !page.is_dictionary()
                         && (!page.is_keys() || dictionary.is_some())
-                        && self.fits_chunk(at, start)
+                        && self.kinds.fits_chunk(at, start)
                 });
             let has_rows = at > start + usize::from(dictionary.is_some()) && rows > 0;
             let can_begin =
@@ -417,105 +322,13 @@ impl<'a> LayoutFinder<'a> {
             if !goes_on || self.steps == 0 {
                 return found;
             }
-            let Some(sum) = self.rows_of(at, start).and_then(|more| rows.checked_add(more)) else {
+            let Some(sum) = self.kinds.rows_of(at, start).and_then(|more| rows.checked_add(more)) else {
                 return found;
             };
             rows = sum;
             at += 1;
         }
     }
-
-    /// Whether what would tell the kind of a chunk is damaged: its dictionary, or its first data page.
-    fn begins_damaged(&self, start: usize) -> bool {
-        let is_damaged =
-            |at: usize| self.pages.get(at).is_some_and(|page| page.evidence == PageEvidence::Damaged);
-        is_damaged(start) || self.pages[start].is_dictionary() && is_damaged(start + 1)
-    }
-
-    /// Whether a page may be of the chunk that begins with `start`.
-    fn fits_chunk(&mut self, at: usize, start: usize) -> bool {
-        let page = &self.pages[at];
-        if page.is_keys() || page.evidence == PageEvidence::Damaged {
-            return true;
-        }
-        are_alike(&self.kind_by(at, None).guesses, &self.kind(start).guesses)
-    }
-
-    /// How many rows begin in a page of the chunk that begins with `start`.
-    fn rows_of(&mut self, at: usize, start: usize) -> Option<u64> {
-        let page = &self.pages[at];
-        if page.is_dictionary() {
-            return Some(0);
-        }
-        if let Some(v2) = &page.header.data_page_header_v2 {
-            return u64::try_from(v2.num_rows).ok();
-        }
-        let kind = self.kind(start);
-        if kind.guesses.first().is_none_or(|guess| guess.max_rep == 0) {
-            return Some(page.values());
-        }
-        kind.guesses
-            .iter()
-            .filter(|guess| guess.max_rep > 0)
-            .find_map(|guess| self.count_rows(at, guess.levels()))
-    }
-
-    fn count_rows(&mut self, at: usize, levels: (u8, u8)) -> Option<u64> {
-        if let Some(known) = self.rows.get(&(at, levels.0, levels.1)) {
-            return *known;
-        }
-        let page = &self.pages[at];
-        let mut count = || {
-            if page.evidence == PageEvidence::Damaged
-                || !self.budget.spend(page.uncompressed() + page.values() / 64)
-            {
-                return None;
-            }
-            let mut decompressor = Decompressor::new();
-            let codecs = fitting_codecs(self.window, page, self.codec, &mut decompressor).ok()?;
-            codecs
-                .into_iter()
-                .find_map(|codec| count_rows(self.window, page, codec, levels, &mut decompressor).ok())
-        };
-        let counted = count();
-        self.rows.insert((at, levels.0, levels.1), counted);
-        counted
-    }
-
-    /// What the chunk that begins with a page may have. A chunk with a damaged page at its beginning may have anything.
-    pub(crate) fn kind(&mut self, start: usize) -> Rc<ChunkKind> {
-        match self.pages.get(start) {
-            Some(page) if page.is_dictionary() => self.kind_by(start + 1, Some(start)),
-            _ => self.kind_by(start, None),
-        }
-    }
-
-    /// What a data page may have.
-    fn kind_by(&mut self, at: usize, dictionary: Option<usize>) -> Rc<ChunkKind> {
-        if let Some(known) = self.kinds.get(&(at, dictionary)) {
-            return known.clone();
-        }
-        let data =
-            self.pages.get(at).filter(|page| !page.is_dictionary() && page.evidence != PageEvidence::Damaged);
-        let dictionary_page = dictionary.map(|at| &self.pages[at]);
-        let data = data.filter(|_| dictionary_page.is_none_or(|page| page.evidence != PageEvidence::Damaged));
-        let found = Rc::new(match data {
-            Some(data) => infer_chunk_kind(self.window, dictionary_page, data, self.codec, self.budget),
-            None => ChunkKind::default(),
-        });
-        self.kinds.insert((at, dictionary), found.clone());
-        found
-    }
-}
-
-/// Whether pages may be of one column by what each of them may have; where nothing is known of one, they may.
-fn are_alike(a: &[Guess], b: &[Guess]) -> bool {
-    let fit = |a: &Guess, b: &Guess| {
-        (a.max_rep > 0) == (b.max_rep > 0)
-            && (a.max_def > 0) == (b.max_def > 0)
-            && (a.is_blank || b.is_blank || a.physical.shape() == b.physical.shape())
-    };
-    a.is_empty() || b.is_empty() || a.iter().any(|a| b.iter().any(|b| fit(a, b)))
 }
 
 /// Chunks and pages that are looked at.

@@ -3,7 +3,10 @@
 //! ```text
 //! window, slice            bytes, and files that stand behind each other
 //! search                   the last footer or checkpoint, then pages where no footer leads to
-//!   cut_footer               a footer of which only the beginning is there
+//!   damaged_footer           a footer at the end that is not whole, or wrong about places
+//!     cut_footer               of which only the beginning is there
+//!   sound_schema             what of a footer's schema is legal, and what contradicts it; chunk_overlap: places
+//!   check_row_group          all chunks of a row group; kept_groups: what is kept, and said of it
 //!   validate_chunk           decodes a chunk to its last value
 //!   hold_against             holds what a file says of a chunk against its values, by page_walk, said_statistics
 //!   beside_pages             what that is, and how it is left behind
@@ -11,10 +14,12 @@
 //!   find_pages               pages by their headers; filler: what else stands between pages
 //!   infer_schema             a schema from pages alone
 //!     layout_finder            all ways to cut pages into columns and row groups
+//!     boundaries, chunk_kinds  what stands between pages; what may be in a chunk that begins with one
 //!     layout_cost              which of them is the likeliest, by minimum description length
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
+//! key_values               key-value metadata that are sound; arrow_schema, flatbuffer: whether the stored Arrow schema is
 //! recovery                 copies the pages into a new file, with new indexes, and notes what is not certain
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
@@ -28,21 +33,33 @@
 //! Statistics, also those in headers of pages, indexes and bloom filters that values contradict are left behind: readers would pass
 //! over rows that are there. The report tells, and if no checksum says that the values are right, it is less certain of them. So it is of
 //! values that the schema does not allow.
+//!
+//! A footer has no checksum, and a bit of it may be wrong though it can be read. What it says twice is compared; where it contradicts itself the
+//! report tells, and is less certain of all that is read by it. What readers would refuse the new file for is left out.
 #![forbid(unsafe_code)]
 
 mod ambiguity;
+mod arrow_schema;
 mod beside_pages;
+mod boundaries;
 mod byte_histogram;
+mod check_row_group;
+mod chunk_kinds;
+mod chunk_overlap;
 mod cut_footer;
+mod damaged_footer;
 mod encrypted;
 mod encryption;
 mod filler;
 mod find_pages;
+mod flatbuffer;
 mod found_page;
 mod group_layout;
 mod hold_against;
 mod infer_schema;
 mod infer_type;
+mod kept_groups;
+mod key_values;
 mod layout_cost;
 mod layout_finder;
 mod null_chunk;
@@ -58,6 +75,7 @@ mod said_statistics;
 mod search;
 mod search_budget;
 mod slice;
+mod sound_schema;
 mod summary;
 mod table_layout;
 mod truncated;

@@ -11,7 +11,7 @@ use crate::window::Window;
 use marquetry_base::Result;
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::schema::{Leaf, Schema};
-use marquetry_format::{ColumnMetaData, Encoding};
+use marquetry_format::{ColumnMetaData, Encoding, ThriftString};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(crate) struct PageSet<'a> {
     codec: Option<Codec>,
     /// For each page, the first one behind it that has another number of values.
     even_until: Vec<usize>,
+    /// The columns that metadata behind chunks name, by the page behind the chunk.
+    paths: HashMap<usize, Vec<ThriftString>>,
     /// Rows of pages, by page and largest levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
     /// Whether the values of all pages fit one type only.
@@ -47,6 +49,7 @@ impl<'a> PageSet<'a> {
     ) -> Self {
         let (decompressor, rows) = (Decompressor::new(), HashMap::new());
         let codec = likeliest_codec(window, pages);
+        let paths = chunk_paths(window, pages);
         let (all_exact, even_until) = (pages.iter().all(is_exact), even_until(pages));
         PageSet {
             window,
@@ -58,6 +61,7 @@ impl<'a> PageSet<'a> {
             decompressor,
             codec,
             even_until,
+            paths,
             rows,
             all_exact,
         }
@@ -184,7 +188,16 @@ impl<'a> PageSet<'a> {
         {
             end += 1;
         }
-        (rows == wanted).then_some(start..end)
+        (rows == wanted && !self.is_of_other(end, column)).then_some(start..end)
+    }
+
+    /// Whether metadata before the page `end` tell that the chunk before it is another column's.
+    pub(crate) fn is_of_other(&self, end: usize, column: usize) -> bool {
+        let Some(path) = self.paths.get(&end) else { return false };
+        let columns = self.schema.columns();
+        // A schema that was given may call columns otherwise.
+        let named = columns.iter().position(|leaf| leaf.path_in_schema() == *path);
+        named.is_some_and(|named| named != column)
     }
 
     /// Adds the page `end` to the chunk that begins with `start`, and its rows to `rows`. Returns the next page; `None` if the
@@ -285,6 +298,15 @@ impl<'a> PageSet<'a> {
             |codec| has_values(self.window, page, codec, levels, &mut self.decompressor).ok();
         codecs.into_iter().find_map(&mut has_values) == Some(false)
     }
+}
+
+/// The columns that metadata behind chunks name, by the page behind the chunk.
+fn chunk_paths(window: &mut Window, pages: &[FoundPage]) -> HashMap<usize, Vec<ThriftString>> {
+    let ends = pages.iter().skip(1).map(|page| page.offset).chain([window.source.len()]);
+    let gaps: Vec<_> = pages.iter().map(|page| page.end).zip(ends).enumerate().collect();
+    // Most pages follow each other.
+    let gaps = gaps.into_iter().filter(|(_, (start, end))| start < end);
+    gaps.filter_map(|(i, (start, end))| Some((i + 1, filler::chunk_path(window, start..end)?))).collect()
 }
 
 /// For each page, the first one behind it that has another number of values.

@@ -195,7 +195,7 @@ impl<'a> RowGroupBuilder<'a> {
             end = next;
             let pages = self.pages.pages;
             let is_boundary = pages.get(end).is_none_or(|page| page.values() > 0 || page.is_dictionary());
-            if pages[end - 1].is_dictionary() || rows == 0 || !is_boundary {
+            if pages[end - 1].is_dictionary() || rows == 0 || !is_boundary || self.pages.is_of_other(end, 0) {
                 continue;
             }
             out.extend(self.layout(at..end, rows));

@@ -1,7 +1,8 @@
 //! Searches a file, or one of several behind each other, for row groups.
 
-use crate::beside_pages::{CheckedChunk, Contradiction};
-use crate::cut_footer::{CutFooter, cut_footer};
+use crate::check_row_group::{check_row_group, checksums, trusted_so_far};
+use crate::chunk_overlap::overlaps;
+use crate::damaged_footer::{DamagedFooter, Places, damaged_footer, extent};
 use crate::encryption::looks_encrypted;
 use crate::filler;
 use crate::find_pages::find_pages;
@@ -9,23 +10,23 @@ use crate::found_page::FoundPage;
 use crate::group_layout::{OrphanPages, RebuiltGroup};
 use crate::hold_against::{check_chunk, check_found_chunk};
 use crate::infer_schema::infer_schema;
-use crate::null_chunk::nulls;
+use crate::kept_groups::{KeptGroups, RowGroupOrigin};
+use crate::key_values;
 use crate::options::RecoverOptions;
 use crate::page_set::PageSet;
 use crate::parallel::Workers;
-use crate::recovery::{KeptGroup, RecoveredBefore, Recovery, RowGroupNote, note_on};
+use crate::recovery::{KeptGroup, RecoveredBefore, Recovery};
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use crate::row_groups::RowGroupBuilder;
 use crate::search_budget::SearchBudget;
-use crate::summary::{other_file, refuse_summary};
+use crate::sound_schema::{Doubt, other_than_given, sound_schema};
+use crate::summary::other_file;
 use crate::window::{FIRST_PAGE, Window};
-use marquetry_base::{Error, ErrorKind, Limits, Result};
+use marquetry_base::{Error, ErrorKind, Result};
 use marquetry_core::checkpoint::{CheckpointFound, Evidence, find_last_footer};
-use marquetry_core::io::{FooterRead, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
-use marquetry_core::nesting::{LeafShape, disagreeing, leaf_shapes};
 use marquetry_core::page::ChecksumTrust;
-use marquetry_core::schema::{Leaf, Schema};
+use marquetry_core::schema::Schema;
 use marquetry_core::source::Source;
 use marquetry_format as format;
 use std::borrow::Cow;
@@ -35,36 +36,6 @@ use std::sync::Arc;
 
 /// A schema, the row groups that were rebuilt by it, and the pages in none.
 type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
-
-/// Whether row groups are where a footer says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Places {
-    Right,
-    /// It is cut off: it tells the places of some row groups, or of none.
-    CutOff,
-    /// Bytes are missing before it.
-    Wrong,
-}
-
-/// A footer that is not whole, or whose places are wrong.
-struct DamagedFooter {
-    metadata: ParquetMetaData,
-    start: u64,
-    places: Places,
-    /// What is wrong with itself.
-    damage: Option<&'static str>,
-}
-
-/// How a row group was found, and what an earlier recovery had to say of it.
-struct RowGroupOrigin {
-    why: String,
-    confidence: Confidence,
-    before: Option<RowGroupNote>,
-}
-
-/// Decodes or holds against its values a chunk of a row group.
-type CheckOneChunk =
-    fn(&Arc<dyn Source>, &ParquetMetaData, &LeafShape, (usize, usize), &Arc<Limits>) -> Result<CheckedChunk>;
 
 /// The search in one file, which may be one of several behind each other.
 pub(crate) struct Search<'a> {
@@ -78,9 +49,11 @@ pub(crate) struct Search<'a> {
     created_by: Option<String>,
     column_orders: Option<Vec<format::ColumnOrder>>,
     key_values: Vec<format::KeyValue>,
+    /// No row group is more certain: the schema of the footer may be damaged.
+    most: Confidence,
     /// What the footer says of an earlier recovery.
     before: Option<RecoveredBefore>,
-    groups: Vec<KeptGroup>,
+    kept: KeptGroups,
     pub(crate) report: Report,
     /// Ranges in which pages are searched for.
     unknown: Vec<Range<u64>>,
@@ -90,7 +63,7 @@ impl<'a> Search<'a> {
     pub(crate) fn new(source: Arc<dyn Source>, base: u64, options: &'a RecoverOptions) -> Self {
         let len = source.len();
         Search {
-            window: Window::new(source, options.limits.clone()),
+            window: Window::new(source.clone(), options.limits.clone()),
             base,
             options,
             workers: Workers::new(options),
@@ -99,8 +72,9 @@ impl<'a> Search<'a> {
             created_by: None,
             column_orders: None,
             key_values: Vec::new(),
+            most: Confidence::Exact,
             before: None,
-            groups: Vec::new(),
+            kept: KeptGroups::new(source, base, options.partial),
             report: Report::default(),
             unknown: std::iter::once(FIRST_PAGE.min(len)..len).collect(),
         }
@@ -151,14 +125,16 @@ impl<'a> Search<'a> {
             Some(CheckpointFound { metadata, footer, end, evidence, .. }) => {
                 ((metadata, footer.start, end, evidence), Places::Right, None)
             }
-            None => match self.damaged_footer()? {
-                Some(DamagedFooter { metadata, start, places, damage }) => {
+            None => match damaged_footer(&mut self.window, self.options.schema.is_some())? {
+                Some(DamagedFooter { metadata, start, places, damage, most }) => {
+                    self.most = most;
                     ((metadata, start, self.window.source.len(), Evidence::End), places, damage)
                 }
                 None => return Ok(false),
             },
         };
         let (metadata, start, end, evidence) = found;
+        let (metadata, doubts) = sound_schema(metadata, start, &mut self.window)?;
         let head = metadata.head();
         let (why, confidence) = match (damage, evidence) {
             (Some(damage), _) => (damage, Confidence::High),
@@ -174,15 +150,36 @@ impl<'a> Search<'a> {
         if places == Places::Wrong {
             self.report.decide(MISPLACED, WHY_MISPLACED, Confidence::High);
         }
+        let units = key_values::doubt(metadata.key_value_metadata(), &head.schema);
+        let other =
+            self.options.schema.as_ref().and_then(|given| other_than_given(&head.schema, &given.elements));
+        for Doubt { what, why, most } in doubts.into_iter().chain(other).chain(units) {
+            self.report.decide(what, why, Confidence::Medium);
+            self.most = self.most.max(most);
+        }
         self.report.schema = Some(SchemaOrigin::Footer);
         self.schema = Some(head.schema.clone());
         self.created_by = head.created_by.as_deref().map(str::to_owned);
         self.column_orders = head.column_orders.clone();
+        let columns = metadata.schema().num_columns();
+        if self.column_orders.as_ref().is_some_and(|orders| orders.len() != columns) {
+            self.column_orders = None;
+            self.report.decide(
+                "the orders of columns are left out, and bounds",
+                NOT_ALL_ORDERS,
+                Confidence::Medium,
+            );
+        }
         self.key_values = metadata.key_value_metadata().to_vec();
         self.before = RecoveredBefore::of_file(&self.key_values, metadata.num_row_groups());
         if self.before.is_some() {
             let why = "its footer has what was not certain then, and may be so now";
             self.report.decide("the file was recovered before", why, Confidence::Exact);
+        }
+        if columns == 0 {
+            // Whatever pages there are, they are of no column.
+            self.unknown.clear();
+            return Ok(true);
         }
         self.unknown = self.check_groups(&Arc::new(metadata), start, places)?;
         let behind = self.window.source.len() - end;
@@ -196,37 +193,6 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// A footer at the end of the file that is not whole, by which pages would reach into it, or that names other files. Its schema is
-    /// whole nevertheless.
-    fn damaged_footer(&mut self) -> Result<Option<DamagedFooter>> {
-        let len = self.window.source.len();
-        match read_metadata(&*self.window.source, &self.options.limits) {
-            Ok(FooterRead { metadata, footer_len, .. }) => {
-                refuse_summary(&metadata)?;
-                let start = len.checked_sub(FOOTER_TAIL + footer_len as u64);
-                let (places, damage) = match are_here(&metadata) {
-                    true => (Places::Wrong, None),
-                    false => (Places::Right, Some(IN_PART)),
-                };
-                let start = start.filter(|start| *start >= FIRST_PAGE);
-                return Ok(start.map(|start| DamagedFooter { metadata, start, places, damage }));
-            }
-            Err(error) if error.stops_reading() => return Err(error),
-            Err(_) => {}
-        }
-        let Some(CutFooter { metadata, start, is_whole }) = cut_footer(&mut self.window)? else {
-            return Ok(None);
-        };
-        let ends_before = |index| extent(&metadata, index).is_none_or(|bytes| bytes.end <= start);
-        let places = match (0..metadata.num_row_groups()).all(ends_before) {
-            false => Places::Wrong,
-            true if is_whole => Places::Right,
-            true => Places::CutOff,
-        };
-        let damage = Some(if is_whole { NO_TAIL } else { CUT_OFF });
-        Ok(Some(DamagedFooter { metadata, start, places, damage }))
-    }
-
     /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says, or of which it says
     /// nothing.
     fn check_groups(
@@ -237,6 +203,7 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Range<u64>>> {
         let (mut unknown, mut at) = (Vec::new(), FIRST_PAGE);
         let mut is_lost_before = false;
+        let mut overlaps = overlaps(metadata);
         for group in metadata.row_groups() {
             if let Some(path) = other_file(metadata, group.index()) {
                 let why = format!("a row group of the footer whose pages are in another file, {path}");
@@ -245,10 +212,11 @@ impl<'a> Search<'a> {
             }
             let bytes = extent(metadata, group.index());
             let stored = bytes.as_ref().map_or(0, |bytes| bytes.end - bytes.start);
-            let chunks = self.checked(metadata, group.index(), stored, check_chunk)?;
+            let chunks =
+                check_row_group(&self.workers, &self.window, metadata, group.index(), stored, check_chunk)?;
             let is_anywhere = match places {
                 // One that begins before the hole has pages behind it that are elsewhere.
-                Places::Wrong => chunks.iter().all(|chunk| chunk.is_ok()),
+                Places::Wrong | Places::SomeWrong => chunks.iter().all(|chunk| chunk.is_ok()),
                 _ => chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok()),
             };
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
@@ -260,14 +228,19 @@ impl<'a> Search<'a> {
                 unknown.push(at..bytes.start);
             }
             at = at.max(bytes.end);
-            let (why, mut confidence) = trusted_so_far(&chunks);
+            let (mut why, mut confidence) = trusted_so_far(&chunks);
+            self.doubt(&mut why, &mut confidence);
+            if let Some(overlap) = overlaps[group.index()].take() {
+                why.push_str(&format!("; {overlap}: one of both places is wrong"));
+                confidence = Confidence::Low;
+            }
             if places == Places::CutOff {
                 // What an earlier recovery had to say of it may be cut off.
                 confidence = confidence.max(Confidence::High);
             }
             let before = self.before.as_ref().and_then(|before| before.of(group.index(), group.num_rows()));
             let origin = RowGroupOrigin { why, confidence, before };
-            self.keep(metadata, group.index(), bytes, chunks, origin);
+            self.kept.keep((metadata, group.index()), bytes, chunks, origin, &mut self.report);
         }
         if (is_lost_before || places == Places::CutOff) && at < footer {
             unknown.push(at..footer);
@@ -275,115 +248,17 @@ impl<'a> Search<'a> {
         Ok(unknown)
     }
 
-    /// What `check` says of each chunk of a row group. A damaged chunk does not stop the validation of the others.
-    fn checked(
-        &self,
-        metadata: &Arc<ParquetMetaData>,
-        index: usize,
-        stored: u64,
-        check: CheckOneChunk,
-    ) -> Result<Vec<Result<CheckedChunk>>> {
-        let (source, limits) = (self.window.source.clone(), self.options.limits.clone());
-        let (footer, shapes) = (metadata.clone(), leaf_shapes(metadata.schema()));
-        let checked = self.workers.ordered_map(stored, metadata.schema().num_columns(), move |column| {
-            let checked = check(&source, &footer, &shapes[column], (index, column), &limits)
-                .map_err(|error| error.in_column(footer.schema().column(column).dotted().clone()));
-            match checked {
-                Err(error) if error.stops_reading() || error.kind() == ErrorKind::Key => Err(error),
-                checked => Ok(checked),
-            }
-        });
-        let mut checked: Vec<Result<CheckedChunk>> = checked.into_iter().collect::<Result<_>>()?;
-        let signatures = checked.iter_mut().enumerate().filter_map(|(column, chunk)| {
-            let chunk = chunk.as_mut().ok()?;
-            Some((column, std::mem::take(&mut chunk.signatures)))
-        });
-        let wrong = disagreeing(signatures.collect::<Vec<_>>());
-        for (column, other) in wrong {
-            let [column_name, other_name] =
-                [column, other].map(|i| metadata.schema().column(i).dotted().clone());
-            // Which of them is damaged, nobody knows; without its group, neither is kept.
-            let error = Error::corrupt(format!("not nested as column {other_name} in the same group"));
-            checked[column] = Err(error.in_column(column_name));
+    /// Makes a row group that is read by the schema of a footer no more certain than that is.
+    fn doubt(&self, why: &mut String, confidence: &mut Confidence) {
+        if self.most > *confidence {
+            *confidence = self.most;
+            why.push_str(DOUBTED);
         }
-        Ok(checked)
-    }
-
-    /// Keeps a row group. If columns have errors, it is kept without them if the options and the schema allow that.
-    fn keep(
-        &mut self,
-        metadata: &Arc<ParquetMetaData>,
-        index: usize,
-        bytes: Range<u64>,
-        chunks: Vec<Result<CheckedChunk>>,
-        RowGroupOrigin { why, confidence, before }: RowGroupOrigin,
-    ) {
-        let bytes = bytes.start + self.base..bytes.end + self.base;
-        let rows = metadata.row_group(index).num_rows();
-        let mut kept = KeptRowGroup { bytes, rows, nulls: Vec::new(), why, confidence };
-        let is_lost = match chunks.iter().find_map(|chunk| chunk.as_ref().err()) {
-            None => vec![false; chunks.len()],
-            Some(error) => {
-                let error = error.to_string();
-                let lost: Vec<bool> = chunks.iter().map(Result::is_err).collect();
-                match self.options.partial.then(|| nulls(metadata.schema(), &lost)) {
-                    Some(Ok(is_lost)) => {
-                        kept.why = format!("{}; {error}", kept.why);
-                        is_lost
-                    }
-                    Some(Err(why)) => {
-                        return self.report.lose(kept.bytes, Some(rows), format!("{why}: {error}"));
-                    }
-                    None => return self.report.lose(kept.bytes, Some(rows), error),
-                }
-            }
-        };
-        let mut left_out = Vec::with_capacity(chunks.len());
-        for ((leaf, is_lost), chunk) in metadata.schema().columns().iter().zip(&is_lost).zip(chunks) {
-            if *is_lost {
-                kept.nulls.push(leaf.dotted().to_string());
-            }
-            let chunk = chunk.ok().filter(|_| !is_lost).unwrap_or_default();
-            chunk.contradictions.iter().for_each(|found| {
-                self.leave_out(&mut kept, leaf, chunk.is_proven, found);
-            });
-            if let Some(value) = chunk.forbidden.filter(|_| !chunk.is_proven) {
-                self.doubt_values(&mut kept, leaf, &value);
-            }
-            left_out.push(chunk.contradictions.into_iter().map(|found| found.what).collect());
-        }
-        let (source, metadata) = (self.window.source.clone(), metadata.clone());
-        let note = note_on(&mut kept, before);
-        self.groups.push(KeptGroup { source, metadata, index, is_lost, left_out, note });
-        self.report.row_groups.push(kept);
-    }
-
-    /// Reports what is left out of a row group that is kept. If values may be what is wrong, they are less certain.
-    fn leave_out(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, is_proven: bool, found: &Contradiction) {
-        let ((name, becomes), start) = (found.what.names(), group.bytes.start);
-        let what = format!("{name} of {} in the row group at byte {start} {becomes}", leaf.dotted());
-        // A schema that is not the file's may order values in another way.
-        let is_own = matches!(self.report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling));
-        let (rest, is_certain) = found.verdict(is_proven, is_own);
-        let confidence = if is_certain { Confidence::Exact } else { Confidence::Medium };
-        self.report.decide(what, format!("{}{rest}", found.why), confidence);
-        if !is_certain {
-            lower(group, is_own, NOT_AS_SAID);
-        }
-    }
-
-    /// Reports a value that the schema does not allow, in a column that no checksum proves.
-    fn doubt_values(&mut self, group: &mut KeptRowGroup, leaf: &Leaf, value: &str) {
-        let what = format!("the values of {} in the row group at byte {}", leaf.dotted(), group.bytes.start);
-        let is_own = matches!(self.report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling));
-        let or_schema = if is_own { "" } else { ", or the schema" };
-        let why = format!("{value}: the values may be wrong, which have no checksums{or_schema}");
-        self.report.decide(format!("{what} stay as they are"), why, Confidence::Medium);
-        lower(group, is_own, NOT_ALLOWED);
     }
 
     /// Searches a range that no footer covers for row groups.
     fn search(&mut self, mut range: Range<u64>) -> Result<()> {
+        let begin = range.start;
         while let Some(len) =
             filler::known(&mut self.window, range.start).filter(|len| *len < range.end - range.start)
         {
@@ -398,7 +273,7 @@ impl<'a> Search<'a> {
             self.lose_rest(range, std::iter::empty());
             return Ok(());
         };
-        let is_anchored = first.offset == range.start;
+        let is_anchored = first.offset == range.start && !self.is_behind_chunk(begin..first.offset)?;
         let (elements, found, left) = match self.row_groups(&pages, is_anchored, created_by)? {
             Ok(found) => found,
             Err(why) => {
@@ -417,6 +292,25 @@ impl<'a> Search<'a> {
         }
         self.lose_rest(range, explained);
         self.keep_found(elements, found)
+    }
+
+    /// Whether metadata of a chunk before the first page of a range tell that other columns of a row group come next.
+    fn is_behind_chunk(&mut self, gap: Range<u64>) -> Result<bool> {
+        let begin = gap.start;
+        let Some(path) = filler::chunk_path(&mut self.window, gap) else { return Ok(false) };
+        let given = self.options.schema.as_ref().map(|given| &given.elements);
+        let schema = self
+            .schema
+            .as_ref()
+            .or(given)
+            .map(|elements| Schema::from_thrift(elements, &self.options.limits));
+        let schema = schema.transpose()?;
+        let mut columns = schema.iter().flat_map(|schema| schema.columns()).rev();
+        Ok(match columns.position(|leaf| leaf.path_in_schema() == path) {
+            Some(columns_behind) => columns_behind > 0,
+            // Columns may be called otherwise in a schema that was given. A file does not begin with the end of a row group.
+            None => begin == FIRST_PAGE,
+        })
     }
 
     /// Reports the bytes of a range as lost that are neither `explained` nor fillers.
@@ -506,8 +400,11 @@ impl<'a> Search<'a> {
             };
             let checksums = checksums(is_proven);
             let chosen = if is_chosen { ", ends of chunks chosen among several" } else { "" };
-            let why =
-                format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}");
+            let (mut why, mut confidence) = (
+                format!("{pages} pages that follow each other, {checksums}, all values decoded{chosen}"),
+                confidence,
+            );
+            self.doubt(&mut why, &mut confidence);
             known.push((bytes, lost, why, confidence));
         }
         let created_by = self.created_by().map(format::ThriftString::from);
@@ -521,11 +418,13 @@ impl<'a> Search<'a> {
         };
         let metadata = Arc::new(ParquetMetaData::from_thrift(thrift, &self.options.limits)?);
         for (index, (bytes, lost, why, confidence)) in known.into_iter().enumerate() {
-            let checked = self.checked(&metadata, index, bytes.end - bytes.start, check_found_chunk)?;
+            let stored = bytes.end - bytes.start;
+            let checked =
+                check_row_group(&self.workers, &self.window, &metadata, index, stored, check_found_chunk)?;
             let chunks = lost.into_iter().zip(checked).map(|(lost, chunk)| lost.map_or(chunk, Err));
             let before = self.before.as_ref().and_then(RecoveredBefore::of_any);
             let origin = RowGroupOrigin { why, confidence, before };
-            self.keep(&metadata, index, bytes, chunks.collect(), origin);
+            self.kept.keep((&metadata, index), bytes, chunks.collect(), origin, &mut self.report);
         }
         Ok(())
     }
@@ -545,14 +444,14 @@ impl<'a> Search<'a> {
             }
             return;
         }
-        self.groups.extend(part.groups);
+        self.kept.groups.extend(part.kept.groups);
         self.report.row_groups.extend(row_groups);
     }
 
     pub(crate) fn finish(self, options: &RecoverOptions, len: u64) -> Result<Recovery> {
         // What was given up would be called lost.
         options.limits.cancel.check()?;
-        let Search { mut window, schema, column_orders, key_values, groups, mut report, .. } = self;
+        let Search { mut window, schema, column_orders, key_values, kept, mut report, .. } = self;
         if schema.is_none() && report.pages_found == 0 {
             return Err(match looks_encrypted(&mut window) {
                 true => Error::encrypted(
@@ -562,15 +461,16 @@ impl<'a> Search<'a> {
             });
         }
         // Row groups of the footer come before those that were searched for.
-        let mut order: Vec<usize> = (0..groups.len()).collect();
+        let mut order: Vec<usize> = (0..kept.groups.len()).collect();
         order.sort_by_key(|i| report.row_groups[*i].bytes.start);
-        let mut groups: Vec<Option<KeptGroup>> = groups.into_iter().map(Some).collect();
-        let kept = order.iter().map(|i| report.row_groups[*i].clone()).collect();
-        report.row_groups = kept;
+        let mut groups: Vec<Option<KeptGroup>> = kept.groups.into_iter().map(Some).collect();
+        report.row_groups = order.iter().map(|i| report.row_groups[*i].clone()).collect();
         report.losses.sort_by_key(|loss| loss.bytes.start);
         report.bytes = len;
+        let schema = schema.unwrap_or_default();
+        let key_values = key_values::sound(key_values, &schema, &mut report);
         Ok(Recovery {
-            schema: schema.unwrap_or_default(),
+            schema,
             column_orders,
             key_values,
             groups: order.into_iter().filter_map(|i| groups[i].take()).collect(),
@@ -580,55 +480,16 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Makes a row group less certain, and says why. If the schema `is_own`, it is not what may be wrong.
-fn lower(group: &mut KeptRowGroup, is_own: bool, why: &str) {
-    group.confidence = group.confidence.max(if is_own { Confidence::Low } else { Confidence::Medium });
-    if !group.why.contains(why) {
-        group.why.push_str(why);
-    }
-}
-
-/// How a row group of a footer is known, and how certain it is, as far as its pages tell.
-fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
-    let is_proven = chunks.iter().flatten().all(|chunk| chunk.is_proven);
-    let why = format!("a row group of the footer, {}, all values decoded", checksums(is_proven));
-    (why, if is_proven { Confidence::Exact } else { Confidence::High })
-}
-
-fn checksums(is_proven: bool) -> &'static str {
-    if is_proven { "with right checksums" } else { "not all with checksums" }
-}
-
-/// Whether no chunk is in another file.
-fn are_here(metadata: &ParquetMetaData) -> bool {
-    let mut chunks = metadata.row_groups().flat_map(|group| group.columns());
-    chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.file_path().is_none_or(|path| path.is_empty())))
-}
-
-/// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.
-fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
-    let ranges = metadata
-        .row_group(index)
-        .columns()
-        .filter_map(|chunk| chunk.and_then(|chunk| chunk.byte_range()).ok());
-    ranges.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
-}
-
 /// The number of columns of a schema.
 fn num_leaves(elements: &[format::SchemaElement]) -> usize {
     elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
 }
 
-const NOT_AS_SAID: &str = ", but not as the file says of them";
-const NOT_ALLOWED: &str = ", with values that the schema does not allow";
+const DOUBTED: &str = ", by a schema that may be damaged";
+const NOT_ALL_ORDERS: &str = "there is not one for each column: the footer may be damaged";
 const NO_SCHEMA: &str = "give the schema, or another file that has it";
-const NO_TAIL: &str = "all of it is there, but its length or PAR1 behind it, which are missing or damaged";
-const IN_PART: &str = "it is at the end; it names other files, which pages may be in";
-const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
 const MISPLACED: &str = "row groups are searched for, by the schema of the footer";
 const WHY_MISPLACED: &str =
     "not all pages are before it by the places in it, which are wrong: bytes may be missing before it";
 const NO_PAGES: &str = "bytes in which no page is found";
 const NOT_THERE: &str = "a row group of the footer that is not where the footer says";
-/// Bytes of a footer's length and PAR1.
-const FOOTER_TAIL: u64 = 8;

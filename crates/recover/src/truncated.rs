@@ -65,7 +65,7 @@ fn beginnings(pages: &mut PageSet<'_>, at: usize) -> Vec<GroupLayout> {
     let (mut rows, mut end) = (0u64, at);
     while let Some(next) = pages.add(0, at, end, &mut rows) {
         end = next;
-        if pages.pages[end - 1].is_dictionary() || rows == 0 {
+        if pages.pages[end - 1].is_dictionary() || rows == 0 || pages.is_of_other(end, 0) {
             continue;
         }
         let first = at..end;

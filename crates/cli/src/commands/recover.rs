@@ -75,6 +75,8 @@ With --partial a column that is lost becomes null in its row group, if it may be
 that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
 Statistics, indexes and bloom filters that the values contradict are left out, and the report tells; so it does of values
 that the schema does not allow, such as a TIME behind midnight, if no checksum proves them.
+A footer has no checksum: where it contradicts itself, as by chunks with the name of another column, the report tells, and is less
+certain of the rows. Key-value metadata that are damaged, such as an ARROW:schema that cannot be decoded, are left out.
 An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
 grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
 
@@ -141,6 +143,12 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     if report.row_groups.is_empty() {
         let why = match report.schema {
             None => return Err(Failure::Check(no_schema(report))),
+            Some(origin) if recovery.schema().iter().skip(1).all(|element| element.type_.is_none()) => {
+                match origin {
+                    SchemaOrigin::Footer => "the file has no columns: there is nothing to recover",
+                    _ => "the schema has no columns: nothing is written",
+                }
+            }
             Some(SchemaOrigin::Footer) if report.losses.is_empty() => {
                 "its footer tells of no row group: there are no rows to keep, and nothing is written"
             }

@@ -250,3 +250,22 @@ fn unfinished_files_are_read_up_to_their_last_checkpoint() {
     let (code, error) = failure(&["cat", "--unfinished", &cut, &whole]);
     assert!(code != 0 && error.contains("--unfinished is for one file"), "{code}: {error}");
 }
+
+#[test]
+fn a_file_without_columns_has_nothing_to_recover() {
+    let dir = directory("no_columns");
+    // Version 1; a root `m` with 0 children; 3 rows, in one row group without chunks.
+    let footer = b"\x15\x02\x19\x1c\x48\x01m\x15\x00\x00\x16\x06\x19\x1c\x19\x0c\x16\x00\x16\x06\x00\x00";
+    let file = at(&dir, "none.parquet");
+    let tail = (footer.len() as u32).to_le_bytes();
+    fs::write(&file, [b"PAR1", &footer[..], &tail, b"PAR1"].concat()).unwrap();
+    let (code, error) = failure(&["recover", &file, &at(&dir, "out.parquet")]);
+    assert!(
+        code == 1 && error.contains("the file has no columns: there is nothing to recover"),
+        "{code}: {error}"
+    );
+    assert!(!dir.join("out.parquet").exists());
+    let broken = broken(&dir);
+    let (code, error) = failure(&["recover", &broken, &at(&dir, "out.parquet"), "--schema", "message m { }"]);
+    assert!(code != 0 && !dir.join("out.parquet").exists(), "{code}: {error}");
+}

@@ -10,7 +10,9 @@ mod corpus;
 mod cuts;
 
 mod damage;
+mod doubts;
 mod hidden_levels;
+mod key_values;
 mod misplaced;
 mod page_statistics;
 mod sample;
