@@ -5,6 +5,7 @@
 
 use crate::ending::{Call, reopen};
 use crate::errors::{arrow_to_python, shown};
+use crate::exported_schema::exported_schema;
 use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::pyarrow_reader::PyarrowReader;
@@ -39,7 +40,7 @@ pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
 pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     check_names(py, schema)?;
-    let exported = FFI_ArrowSchema::try_from(schema).map_err(|error| arrow_to_python(py, error))?;
+    let exported = exported_schema(schema).map_err(|error| arrow_to_python(py, error))?;
     PyCapsule::new_with_value(py, exported, SCHEMA)
 }
 
@@ -164,6 +165,9 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
     let py = object.py();
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return stream.get().take(py);
+    }
+    if let Ok(table) = object.cast::<crate::table::Table>() {
+        return Ok(table.get().reader());
     }
     if let Some(reader) = PyarrowReader::of(object)? {
         return Ok(Box::new(reader));
