@@ -63,8 +63,8 @@ def write_to_dataset(
     if behaviour not in _BEHAVIOURS:
         raise ValueError(f"Unrecognized existing_data_behavior: {behaviour}; one of {', '.join(_BEHAVIOURS)}")
     template = basename_template or f"{uuid.uuid4().hex}-{{i}}.parquet"
-    if "{i}" not in template:
-        raise pa.ArrowInvalid("basename_template did not contain '{i}'")
+    if template.count("{i}") != 1:
+        raise pa.ArrowInvalid(f"basename_template must contain '{{i}}' once, and is {template}")
     rows, most = _row_limits(kwargs)
     # Files are written one after the other, and rows in their order.
     for name in ("max_open_files", "preserve_order"):

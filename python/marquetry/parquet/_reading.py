@@ -317,8 +317,7 @@ class ParquetFile:
     def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
         """Reads columns and gives how many rows there were."""
         if columns is not None:
-            known = {column.path.split(".")[0] for column in self.schema} | {column.path for column in self.schema}
-            missing = [name for name in columns if name not in known]
+            missing = [name for name in columns if not self._file.footer.paths_below([name])]
             if missing:
                 raise KeyError(missing[0])
         return sum(batch.num_rows for batch in self.iter_batches(batch_size, columns=columns))

@@ -172,10 +172,11 @@ class ParquetWriter:
             self.is_open = self._writer.is_open
             raise
 
-    def add_key_value_metadata(self, key_value_metadata: dict[Any, Any]) -> None:
-        """Adds pairs to the metadata of the file; a key that is there gets the new value."""
+    def add_key_value_metadata(self, key_value_metadata: Any) -> None:
+        """Adds pairs, of a dictionary or a list, to the metadata of the file; a key that is there gets the new value."""
         assert self.is_open
-        self._pairs.update((_bytes(key), _bytes(value)) for key, value in key_value_metadata.items())
+        pairs = dict(key_value_metadata or {})
+        self._pairs.update((_bytes(key), _bytes(value)) for key, value in pairs.items())
 
     def close(self) -> None:
         """Finishes the file."""
