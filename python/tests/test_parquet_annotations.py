@@ -76,3 +76,11 @@ def test_types_and_extents_of_geometries(name: str) -> None:
         said.append((str(logical), logical.to_json(), chunk.geo_statistics.to_dict()))
     assert said[0] == said[1]
     assert said[0][2]["geospatial_types"] == [1, 4]
+
+
+def test_columns_to_sort_by_are_numbers() -> None:
+    for module in (ours, theirs):
+        assert module.SortingColumn(1, 1, 0).to_dict() == {"column_index": 1, "descending": True, "nulls_first": False}
+        for column in ("x", None):
+            with pytest.raises(TypeError):
+                module.SortingColumn(column)
