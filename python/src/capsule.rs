@@ -9,6 +9,7 @@ use crate::exported_schema::exported_schema;
 use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::pyarrow_reader::PyarrowReader;
+use crate::required_integers::{has_required_integers, without_nulls};
 use crate::text_check::check_text;
 use crate::work::guarded;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type, to_ffi};
@@ -49,6 +50,10 @@ pub(crate) fn export_batch<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let batch = match has_required_integers(&batch.schema()) {
+        true => &without_nulls(batch).map_err(|error| arrow_to_python(py, error))?,
+        false => batch,
+    };
     let array = StructArray::from(batch.clone()).to_data();
     let (array, _) = to_ffi(&array).map_err(|error| arrow_to_python(py, error))?;
     // With the schema's metadata, which a struct array does not have.
@@ -57,7 +62,8 @@ pub(crate) fn export_batch<'py>(
 
 pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResult<Bound<'py, PyCapsule>> {
     check_names(py, &reader.schema())?;
-    let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader) }));
+    let changes = has_required_integers(&reader.schema());
+    let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader), changes }));
     PyCapsule::new_with_value(py, exported, STREAM)
 }
 
@@ -65,6 +71,8 @@ pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResu
 /// lock, which threads of ours may wait for.
 struct Guarded {
     reader: Option<BatchReader>,
+    /// Whether there are integers whose nulls stay here.
+    changes: bool,
 }
 
 impl Guarded {
@@ -115,7 +123,12 @@ impl Iterator for Guarded {
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
-        let next = Self::detached(|| guarded(|| reader.next().transpose().map_err(Error::from)));
+        let changes = self.changes;
+        let mut next = || {
+            let batch = reader.next().transpose()?;
+            batch.map(|batch| if changes { without_nulls(&batch) } else { Ok(batch) }).transpose()
+        };
+        let next = Self::detached(|| guarded(|| next().map_err(Error::from)));
         next.map_err(|error| ArrowError::ExternalError(shown(&error).replace('\0', "\\0").into())).transpose()
     }
 }

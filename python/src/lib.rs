@@ -8,6 +8,7 @@
 //! work        work without the interpreter's lock, which Ctrl-C ends
 //! capsule     Arrow's C data interface: the only file with `unsafe`
 //! exported_schema  schemas as C has them
+//! required_integers  integers that are never null, in structs that may be
 //! offsets     arrays of other libraries that begin somewhere
 //! text_check  text of other libraries that is not UTF-8
 //! reentrance  a file object that reads the file it is, and turns of threads
@@ -63,6 +64,7 @@ mod pyarrow_reader;
 mod pyarrow_types;
 mod reentrance;
 mod report;
+mod required_integers;
 mod sink;
 mod source;
 mod table;
