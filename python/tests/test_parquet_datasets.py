@@ -155,3 +155,15 @@ def test_partitions_stay_in_their_folder(tmp_path: pathlib.Path) -> None:
         ours.write_to_dataset(table, tmp_path / "hive", partition_cols=["k"], existing_data_behavior="delete_matching")
         assert sorted(ours.read_table(tmp_path / "hive")["k"].cast(pa.string()).to_pylist()) == sorted(["a", value])
         shutil.rmtree(tmp_path / "hive")
+
+
+@pytest.mark.parametrize("fields", [["x", "day", "m"], ["x"], ["x", "m"], ["day"]])
+def test_a_schema_says_the_type_of_partitions_without_values(tmp_path: pathlib.Path, fields: list[str]) -> None:
+    theirs.write_to_dataset(pa.table({"x": [1, 2, 3], "day": pa.nulls(3, pa.string()), "m": [5, 5, 6]}), tmp_path, partition_cols=["day", "m"])
+    schema = pa.schema([pa.field(name, {"x": pa.int32(), "day": pa.string(), "m": pa.int8()}[name]) for name in fields])
+    for filters in [None, *([[("x", ">", 1)]] if "x" in fields else []), *([[("m", "=", 6)]] if "m" in fields else [])]:
+        found, expected = (module.read_table(tmp_path, schema=schema, filters=filters) for module in (ours, theirs))
+        assert found.equals(expected)
+    for module in (ours, theirs):
+        with pytest.raises(pa.ArrowInvalid, match="No non-null segments"):
+            module.read_table(tmp_path)
