@@ -113,9 +113,12 @@ def _of_ipc(contents: bytes) -> Table:
 
 
 def own_stream(data: Any) -> Any:
-    """The extension's stream of what is ours, and what is another library's as it is: Arrow's C streams hand over the text of an error only."""
+    """The extension's stream or table of what is ours, and what is another library's as it is: Arrow's C streams hand over the text of an
+    error only, and not all of a schema."""
     if isinstance(data, Stream):
         return data._stream
+    if isinstance(data, Table):
+        return data._table
     return data._whole()._stream if isinstance(data, (File, Dataset)) else data
 
 

@@ -5,9 +5,11 @@
 
 use crate::ending::{Call, reopen};
 use crate::errors::{arrow_to_python, shown};
+use crate::exported_schema::exported_schema;
 use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::pyarrow_reader::PyarrowReader;
+use crate::required_integers::{has_required_integers, without_nulls};
 use crate::text_check::check_text;
 use crate::work::guarded;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type, to_ffi};
@@ -39,7 +41,7 @@ pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
 pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     check_names(py, schema)?;
-    let exported = FFI_ArrowSchema::try_from(schema).map_err(|error| arrow_to_python(py, error))?;
+    let exported = exported_schema(schema).map_err(|error| arrow_to_python(py, error))?;
     PyCapsule::new_with_value(py, exported, SCHEMA)
 }
 
@@ -48,6 +50,10 @@ pub(crate) fn export_batch<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let batch = match has_required_integers(&batch.schema()) {
+        true => &without_nulls(batch).map_err(|error| arrow_to_python(py, error))?,
+        false => batch,
+    };
     let array = StructArray::from(batch.clone()).to_data();
     let (array, _) = to_ffi(&array).map_err(|error| arrow_to_python(py, error))?;
     // With the schema's metadata, which a struct array does not have.
@@ -56,7 +62,8 @@ pub(crate) fn export_batch<'py>(
 
 pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResult<Bound<'py, PyCapsule>> {
     check_names(py, &reader.schema())?;
-    let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader) }));
+    let changes = has_required_integers(&reader.schema());
+    let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader), changes }));
     PyCapsule::new_with_value(py, exported, STREAM)
 }
 
@@ -64,6 +71,8 @@ pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResu
 /// lock, which threads of ours may wait for.
 struct Guarded {
     reader: Option<BatchReader>,
+    /// Whether there are integers whose nulls stay here.
+    changes: bool,
 }
 
 impl Guarded {
@@ -114,7 +123,12 @@ impl Iterator for Guarded {
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
-        let next = Self::detached(|| guarded(|| reader.next().transpose().map_err(Error::from)));
+        let changes = self.changes;
+        let mut next = || {
+            let batch = reader.next().transpose()?;
+            batch.map(|batch| if changes { without_nulls(&batch) } else { Ok(batch) }).transpose()
+        };
+        let next = Self::detached(|| guarded(|| next().map_err(Error::from)));
         next.map_err(|error| ArrowError::ExternalError(shown(&error).replace('\0', "\\0").into())).transpose()
     }
 }
@@ -164,6 +178,9 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
     let py = object.py();
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return stream.get().take(py);
+    }
+    if let Ok(table) = object.cast::<crate::table::Table>() {
+        return Ok(table.get().reader());
     }
     if let Some(reader) = PyarrowReader::of(object)? {
         return Ok(Box::new(reader));

@@ -7,6 +7,8 @@
 //! errors      errors become exceptions
 //! work        work without the interpreter's lock, which Ctrl-C ends
 //! capsule     Arrow's C data interface: the only file with `unsafe`
+//! exported_schema  schemas as C has them
+//! required_integers  integers that are never null, in structs that may be
 //! offsets     arrays of other libraries that begin somewhere
 //! text_check  text of other libraries that is not UTF-8
 //! reentrance  a file object that reads the file it is, and turns of threads
@@ -46,6 +48,7 @@ mod dataset;
 mod encryption;
 mod ending;
 mod errors;
+mod exported_schema;
 mod file;
 mod file_refs;
 mod footer;
@@ -61,6 +64,7 @@ mod pyarrow_reader;
 mod pyarrow_types;
 mod reentrance;
 mod report;
+mod required_integers;
 mod sink;
 mod source;
 mod table;

@@ -4,6 +4,7 @@ use crate::capsule::{
     BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
 };
 use crate::errors::to_python;
+use crate::exported_schema::has_sorted_maps;
 use crate::reentrance::{ObjectCalls, Reading, Turns, begin_reading, release};
 use crate::source::named;
 use crate::work::run;
@@ -28,6 +29,12 @@ impl Schema {
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         export_schema(py, &self.0)
+    }
+
+    /// Whether some map says that its keys are sorted. A stream of batches does not say so, a batch does.
+    #[getter]
+    fn has_sorted_maps(&self) -> bool {
+        has_sorted_maps(&self.0)
     }
 
     /// Name, type as text, and whether it may be null, of each field.
@@ -101,8 +108,15 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol lets us give our own schema instead.
         let _ = requested_schema;
+        export_stream(py, self.reader())
+    }
+}
+
+impl Table {
+    /// Its batches.
+    pub(crate) fn reader(&self) -> BatchReader {
         let batches = self.batches.clone().into_iter().map(Ok);
-        export_stream(py, Box::new(RecordBatchIterator::new(batches, self.schema.clone())))
+        Box::new(RecordBatchIterator::new(batches, self.schema.clone()))
     }
 }
 

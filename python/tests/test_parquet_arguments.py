@@ -199,3 +199,40 @@ def test_arguments_of_other_types_are_told(tmp_path: pathlib.Path) -> None:
                 module.read_table(path, columns=columns)
             with pytest.raises(TypeError):
                 module.read_table([path, path], columns=columns)
+
+
+def test_rows_of_groups_of_columns_are_counted(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "t.parquet"
+    theirs.write_table(TABLE, path, row_group_size=100)
+    for columns in [["st"], ["l.list"], ["l.list.element"], ["i", "st.u"]]:
+        found, expected = (module.ParquetFile(path).scan_contents(columns) for module in (ours, theirs))
+        assert found == expected == TABLE.num_rows
+    with pytest.raises(KeyError, match="nope"):
+        ours.ParquetFile(path).scan_contents(["i", "nope"])
+
+
+def test_a_file_that_is_opened_as_text_is_refused(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "t.parquet"
+    theirs.write_table(TABLE, path)
+    for module in (ours, theirs):
+        for read in (module.read_table, module.ParquetFile, module.read_schema, module.read_metadata):
+            with open(path) as file, pytest.raises(TypeError, match="text"):
+                read(file)
+
+
+def test_pairs_folders_and_names_of_writers(tmp_path: pathlib.Path) -> None:
+    pairs = [{"k": "v"}, [("k", "v"), (b"l", b"w")], {}, None]
+    for module in (ours, theirs):
+        for given in pairs:
+            file = io.BytesIO()
+            with module.ParquetWriter(file, TABLE.schema, store_schema=False) as writer:
+                writer.add_key_value_metadata(given)
+            expected = {"k" if key == "k" else "l": value for key, value in dict(given or {}).items()}
+            assert len(theirs.read_metadata(file).metadata or {}) == len(expected)
+        with pytest.raises(TypeError), module.ParquetWriter(io.BytesIO(), TABLE.schema) as writer:
+            writer.add_key_value_metadata(5)
+        with pytest.raises(IsADirectoryError):
+            module.write_table(TABLE, tmp_path)
+        for template in ("x", "{i}-{i}"):
+            with pytest.raises(pa.ArrowInvalid, match="basename_template"):
+                module.write_to_dataset(TABLE, tmp_path / "d", basename_template=template)

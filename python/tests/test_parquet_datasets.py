@@ -1,6 +1,7 @@
 """Folders of files, with the names of pyarrow.parquet: partitions, and what is written and read of many files."""
 
 import pathlib
+import shutil
 import time
 
 import pyarrow as pa
@@ -129,3 +130,40 @@ def test_each_file_asks_for_the_place_of_its_value_only() -> None:
     assert time.monotonic() - begun < 5
     # One that nobody has said is a dictionary of its own.
     assert _repeated("new", 2, data_type, known["k"]).to_pylist() == ["new", "new"]
+
+
+@pytest.mark.parametrize("values", [pa.array([5, None, 5, 7]), pa.array(["a", "b", None, "a"])], ids=["numbers", "text"])
+def test_partitions_of_dictionaries(tmp_path: pathlib.Path, values: pa.Array) -> None:
+    table = pa.table({"k": values.dictionary_encode(), "x": range(4)})
+    for flavor in (None, "filename"):
+        schema = table.select(["k"]).schema
+        folders = [tmp_path / f"{module.__name__}-{flavor}" for module in (ours, theirs)]
+        for module, folder in zip((ours, theirs), folders):
+            chosen = pyarrow.dataset.partitioning(schema, flavor=flavor)
+            module.write_to_dataset(table, folder, partitioning=chosen, basename_template="p-{i}.parquet")
+        found, expected = ({str(path.relative_to(folder)): theirs.read_table(path, partitioning=None)["x"].to_pylist() for path in folder.rglob("*.parquet")} for folder in folders)
+        assert found == expected
+
+
+def test_partitions_stay_in_their_folder(tmp_path: pathlib.Path) -> None:
+    for value in (".", "..", "a/../.."):
+        table = pa.table({"k": ["a", value], "x": [1, 2]})
+        with pytest.raises(pa.ArrowInvalid, match="name a folder that is another one"):
+            ours.write_to_dataset(table, tmp_path / "d", partitioning=["k"])
+        assert not list(tmp_path.rglob("*.parquet"))
+        # In the name of a folder they are no more than that.
+        ours.write_to_dataset(table, tmp_path / "hive", partition_cols=["k"], existing_data_behavior="delete_matching")
+        assert sorted(ours.read_table(tmp_path / "hive")["k"].cast(pa.string()).to_pylist()) == sorted(["a", value])
+        shutil.rmtree(tmp_path / "hive")
+
+
+@pytest.mark.parametrize("fields", [["x", "day", "m"], ["x"], ["x", "m"], ["day"]])
+def test_a_schema_says_the_type_of_partitions_without_values(tmp_path: pathlib.Path, fields: list[str]) -> None:
+    theirs.write_to_dataset(pa.table({"x": [1, 2, 3], "day": pa.nulls(3, pa.string()), "m": [5, 5, 6]}), tmp_path, partition_cols=["day", "m"])
+    schema = pa.schema([pa.field(name, {"x": pa.int32(), "day": pa.string(), "m": pa.int8()}[name]) for name in fields])
+    for filters in [None, *([[("x", ">", 1)]] if "x" in fields else []), *([[("m", "=", 6)]] if "m" in fields else [])]:
+        found, expected = (module.read_table(tmp_path, schema=schema, filters=filters) for module in (ours, theirs))
+        assert found.equals(expected)
+    for module in (ours, theirs):
+        with pytest.raises(pa.ArrowInvalid, match="No non-null segments"):
+            module.read_table(tmp_path)

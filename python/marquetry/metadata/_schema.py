@@ -43,14 +43,20 @@ class ParquetLogicalType:
             if self._name == "Timestamp":
                 members |= {"is_from_converted_type": self._from_converted, "force_set_converted_type": False}
             return members
+        if self._name == "Geography":
+            return {"crs": facts["crs"] or "", "algorithm": facts["algorithm"] or "spherical"}
         return {name: value if value is not None else "" for name, value in facts.items()}
 
     def to_json(self) -> str:
         """The type as JSON."""
-        return json.dumps({"Type": self._name, **self._members()}, separators=(",", ":"))
+        members = {name: value for name, value in self._members().items() if (name, value) not in _DEFAULTS}
+        return json.dumps({"Type": self._name, **members}, separators=(",", ":"))
 
     def __str__(self) -> str:
         members = self._members()
+        if self._name == "Variant":
+            # The version of its specification.
+            return "Variant(1)"
         if not members:
             return self._name
         shown = ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in members.items())
@@ -64,6 +70,10 @@ class ParquetLogicalType:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+
+# What JSON leaves out.
+_DEFAULTS = (("crs", ""), ("algorithm", "spherical"))
 
 
 def _meaning(element: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -80,9 +90,34 @@ def _meaning(element: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return ("Timestamp" if converted.startswith("TIMESTAMP") else "Time"), {"utc": True, "unit": unit}
     names = {
         "UTF8": "String", "MAP": "Map", "MAP_KEY_VALUE": "Map", "LIST": "List", "ENUM": "Enum", "DATE": "Date",
-        "JSON": "JSON", "BSON": "BSON", "INTERVAL": "Interval",
+        "JSON": "JSON", "BSON": "BSON", "INTERVAL": "Interval", _NULLS: "Null",
     }  # fmt: skip
     return names.get(converted, "None"), {}
+
+
+# QUIRK: parquet-cpp wrote this of columns of nulls, before there was a logical type for them.
+_NULLS = "UNKNOWN(24)"
+
+
+def _converted(element: dict[str, Any]) -> str:
+    """The older annotation of a node: that of its logical type where it has one, whether the writer has left it for older readers or not."""
+    if element["logical"] is None:
+        converted: str = element["converted"] or "NONE"
+        return "UNKNOWN" if converted == _NULLS else converted
+    name, facts = element["logical"]
+    if name == "Int":
+        return f"{'' if facts['signed'] else 'U'}INT_{facts['bits']}"
+    if name in ("Time", "Timestamp"):
+        unit = {"milliseconds": "MILLIS", "microseconds": "MICROS"}.get(facts["unit"])
+        # There is none of local times, and of nanoseconds.
+        return f"{name.upper()}_{unit}" if facts["utc"] and unit else "NONE"
+    of_name = {"String": "UTF8", "Map": "MAP", "List": "LIST", "Enum": "ENUM", "Decimal": "DECIMAL", "Date": "DATE", "JSON": "JSON", "BSON": "BSON"}
+    return of_name.get(name, "NONE")
+
+
+def _repetition(element: dict[str, Any]) -> str:
+    """Whether a node may be absent, or repeats. Where a writer does not say, it is there once."""
+    return element["repetition"] or "REQUIRED"
 
 
 class ColumnSchema:
@@ -105,11 +140,8 @@ class ColumnSchema:
 
     @property
     def converted_type(self) -> str:
-        """The older annotation. There is none of local times, whatever writers leave for older readers."""
-        logical = self._leaf["logical"]
-        if logical is not None and logical[0] in ("Time", "Timestamp") and not logical[1]["utc"]:
-            return "NONE"
-        return self._leaf["converted"] or "NONE"
+        """The older annotation of the same meaning."""
+        return _converted(self._leaf)
 
     @property
     def length(self) -> int:
@@ -154,7 +186,7 @@ class ColumnSchema:
 
 def _signature(leaf: dict[str, Any]) -> tuple[Any, ...]:
     return (
-        tuple(leaf["path"]), leaf["type"], leaf["type_length"], leaf["converted"], str(ParquetLogicalType._of(leaf)),
+        tuple(leaf["path"]), leaf["type"], leaf["type_length"], _converted(leaf), str(ParquetLogicalType._of(leaf)),
         leaf["max_def"], leaf["max_rep"],
     )  # fmt: skip
 
@@ -200,7 +232,7 @@ class ParquetSchema:
 
     def _signature(self) -> tuple[Any, ...]:
         return tuple(
-            (*(element[key] for key in _KEYS), str(ParquetLogicalType._of(element)))
+            (*(element[key] for key in _KEYS), _repetition(element), _converted(element), str(ParquetLogicalType._of(element)))
             # Not the root, whose repetition some writers say.
             for element in self._elements[1:]
         )
@@ -220,7 +252,7 @@ class ParquetSchema:
         return f"{object.__repr__(self)}\n" + "\n".join(lines) + "\n"
 
 
-_KEYS = ("name", "type", "type_length", "repetition", "num_children", "converted", "precision", "scale")
+_KEYS = ("name", "type", "type_length", "num_children", "precision", "scale")
 
 
 def _leaves(elements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -230,8 +262,8 @@ def _leaves(elements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         path, max_def, max_rep = ([], 0, 0) if not open_nodes else (open_nodes[-1][0] + [element["name"]], *open_nodes[-1][1:3])
         if open_nodes:
             open_nodes[-1][3] -= 1
-            max_def += element["repetition"] != "REQUIRED"
-            max_rep += element["repetition"] == "REPEATED"
+            max_def += _repetition(element) != "REQUIRED"
+            max_rep += _repetition(element) == "REPEATED"
         if element["num_children"]:
             open_nodes.append([path, max_def, max_rep, element["num_children"]])
         elif element["type"] is not None:
@@ -243,7 +275,7 @@ def _leaves(elements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _print(elements: list[dict[str, Any]], at: int, depth: int, lines: list[str]) -> int:
     element = elements[at]
     indent = "  " * depth
-    repetition = (element["repetition"] or "REQUIRED").lower()
+    repetition = _repetition(element).lower()
     field_id = element["field_id"] if element["field_id"] is not None else -1
     logical = ParquetLogicalType._of(element)
     annotation = f" ({logical})" if logical._name != "None" else ""

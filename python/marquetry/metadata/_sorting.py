@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Sequence
 
 
@@ -13,7 +14,8 @@ class SortingColumn:
     """
 
     def __init__(self, column_index: int, descending: bool = False, nulls_first: bool = False) -> None:
-        self.column_index, self.descending, self.nulls_first = column_index, descending, nulls_first
+        self.column_index = operator.index(column_index)
+        self.descending, self.nulls_first = bool(descending), bool(nulls_first)
 
     @classmethod
     def from_ordering(

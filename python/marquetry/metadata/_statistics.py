@@ -155,8 +155,8 @@ def logical_value(value: Any, column: ColumnSchema) -> Any:
     """A stored value as what it means."""
     logical = column.logical_type
     name, facts = logical._name, logical._facts
-    if name in ("String", "JSON", "Enum") and isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace") if name != "Enum" else value
+    if name == "String" and isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
     if name == "Decimal":
         digits = int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
         with decimal.localcontext() as context:
@@ -208,9 +208,9 @@ class GeoStatistics:
 
     @property
     def geospatial_types(self) -> list[int] | None:
-        """Kinds of geometries, as well-known binary numbers them."""
+        """Kinds of geometries, as well-known binary numbers them; ``None`` if they are not known, which an empty list says, too."""
         kinds = self._raw["types"]
-        return None if kinds is None else list(kinds)
+        return sorted(kinds) if kinds else None
 
     xmin = property(lambda self: self._raw.get("xmin"))
     xmax = property(lambda self: self._raw.get("xmax"))

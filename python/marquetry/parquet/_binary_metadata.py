@@ -12,7 +12,7 @@ from typing import Any, Mapping
 import pyarrow as pa
 
 from .. import _marquetry
-from ._types import with_fields
+from ._types import map_fields, with_fields
 
 _PREFIX = _marquetry.BINARY_METADATA_PREFIX.encode()
 
@@ -24,12 +24,20 @@ def stored_pairs(schema: pa.Schema, with_schema: bool) -> dict[bytes, bytes]:
     """The pairs of a file of this schema, in their order. A file without the schema has nothing of its metadata, as with pyarrow."""
     if not with_schema:
         return {}
-    return {**(schema.metadata or {}), b"ARROW:schema": base64.b64encode(schema.serialize())}
+    stored = map_fields(schema, _of_extension)
+    stored = schema if stored.equals(schema) else stored
+    return {**(schema.metadata or {}), b"ARROW:schema": base64.b64encode(stored.serialize())}
+
+
+def _of_extension(data_type: pa.DataType) -> pa.DataType:
+    """For a dictionary of an extension type, that type: pyarrow restores no such dictionary, and cannot open a file that tells of one."""
+    is_one = pa.types.is_dictionary(data_type) and isinstance(data_type.value_type, pa.BaseExtensionType)
+    return data_type.value_type if is_one else data_type
 
 
 def text_only(schema: pa.Schema) -> pa.Schema:
     """The schema for our writer: without metadata of its own, and with none in fields that is not text. An extension type
-    whose parameters are not text becomes what its values are stored as."""
+    whose parameters are not text, or whose values are of another extension type, becomes what its values are stored as."""
     schema = schema.remove_metadata()
     return schema if _is_taken(schema) else pa.schema([_text_only(field) for field in schema])
 
@@ -37,7 +45,8 @@ def text_only(schema: pa.Schema) -> pa.Schema:
 def _is_taken(schema: pa.Schema) -> bool:
     try:
         _marquetry.Schema(schema)
-    except ValueError:
+    except (ValueError, NotImplementedError):
+        # pyarrow hands over no extension type whose values are of another one.
         return False
     return True
 
@@ -80,7 +89,8 @@ def read_schema(ours: Any) -> pa.Schema:
 def read_table(ours: _marquetry.Table) -> pa.Table:
     """A table of our reader as pyarrow has it."""
     schema = pa.schema(ours.schema)
-    if not _has_digits(schema):
+    # As a stream it would not say of its maps that their keys are sorted.
+    if not _has_digits(schema) and not ours.schema.has_sorted_maps:
         return pa.table(ours)
     restored = _restored(schema)
     batches = [_batch(ours.batch(i), restored) for i in range(ours.num_batches)]

@@ -21,7 +21,8 @@ def converted(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
     if isinstance(data_type, pa.BaseExtensionType):
         return converted(array.storage, wanted, cast)
     if types.is_dictionary(data_type) and not types.is_dictionary(wanted):
-        return converted(array.dictionary_decode(), wanted, cast)
+        # As values are taken: pyarrow decodes no dictionary of nested ones.
+        return converted(array.dictionary.take(array.indices), wanted, cast)
     if data_type.num_fields == 0 or types.is_dictionary(data_type):
         return cast(array, wanted)
     nulls = array.is_null() if array.null_count > 0 else None

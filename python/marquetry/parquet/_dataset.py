@@ -119,14 +119,15 @@ class ParquetDataset:
         self._pyarrow: Any = None
 
     def _take_many(self, ds: Any, chosen: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
-        format = ds.ParquetFileFormat()
-        options = ds.FileSystemFactoryOptions(
-            partition_base_dir=self._base_dir or "", partitioning=_partitioning(ds, partitioning),
-            exclude_invalid_files=False, selector_ignore_prefixes=prefixes,
-        )  # fmt: skip
-        factory = ds.FileSystemDatasetFactory(self.filesystem, chosen, format, options)
-        # Without a look into files: that is ours.
-        partitions = factory.inspect(fragments=0)
+        factory = self._factory(ds, chosen, partitioning, prefixes)
+        try:
+            # Without a look into files: that is ours.
+            partitions = factory.inspect(fragments=0)
+        except pa.ArrowInvalid:
+            if schema is None:
+                raise
+            # A partition that is null in all files has no type but that of the schema, which is enough for one that has not been inspected.
+            factory, partitions = self._factory(ds, chosen, partitioning, prefixes), schema
         found = factory.finish(partitions)
         self.partitioning = getattr(found, "partitioning", None)
         paths = found.files
@@ -140,9 +141,17 @@ class ParquetDataset:
         self._partition_fields = [field for field in partitions if field.name in schema.names]
         # A schema that is given may leave partitions out: pyarrow wants them all.
         left_out = [field for field in partitions if field.name not in schema.names]
-        self._pyarrow = factory.finish(pa.schema([*schema, *left_out], metadata=schema.metadata))
+        all_fields = pa.schema([*schema, *left_out], metadata=schema.metadata)
+        self._pyarrow = found if partitions is schema else factory.finish(all_fields)
         self.partitioning = getattr(self._pyarrow, "partitioning", self.partitioning)
         self._dictionaries = _dictionaries(self.partitioning)
+
+    def _factory(self, ds: Any, chosen: Any, partitioning: Any, prefixes: Any) -> Any:
+        options = ds.FileSystemFactoryOptions(
+            partition_base_dir=self._base_dir or "", partitioning=_partitioning(ds, partitioning),
+            exclude_invalid_files=False, selector_ignore_prefixes=prefixes,
+        )  # fmt: skip
+        return ds.FileSystemDatasetFactory(self.filesystem, chosen, ds.ParquetFileFormat(), options)
 
     def _open(self, source: Any) -> ParquetFile:
         try:

@@ -63,8 +63,8 @@ def write_to_dataset(
     if behaviour not in _BEHAVIOURS:
         raise ValueError(f"Unrecognized existing_data_behavior: {behaviour}; one of {', '.join(_BEHAVIOURS)}")
     template = basename_template or f"{uuid.uuid4().hex}-{{i}}.parquet"
-    if "{i}" not in template:
-        raise pa.ArrowInvalid("basename_template did not contain '{i}'")
+    if template.count("{i}") != 1:
+        raise pa.ArrowInvalid(f"basename_template must contain '{{i}}' once, and is {template}")
     rows, most = _row_limits(kwargs)
     # Files are written one after the other, and rows in their order.
     for name in ("max_open_files", "preserve_order"):
@@ -173,10 +173,11 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
         expression = None
         for name in names:
             value = groups.column(name)[i]
-            condition = pc.field(name) == value if value.is_valid else pc.field(name).is_null()
+            key = _key(value, partitioning.schema.field(name).type)
+            condition = pc.field(name) == key if value.is_valid else pc.field(name).is_null()
             expression = condition if expression is None else expression & condition
         folder, prefix = partitioning.format(expression)
-        places.setdefault((folder.strip("/"), prefix), []).append(groups.column(f"{row}_list")[i].values)
+        places.setdefault((_folder(folder), prefix), []).append(groups.column(f"{row}_list")[i].values)
     for (folder, prefix), found in places.items():
         rows = pa.concat_arrays(found)
         if rest.num_columns == 0:
@@ -184,6 +185,22 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
             yield folder, prefix, rest.slice(0, len(rows))
         else:
             yield folder, prefix, rest.take(rows if len(found) == 1 else rows.take(pc.sort_indices(rows)))
+
+
+def _key(value: pa.Scalar, data_type: pa.DataType) -> pa.Scalar:
+    """A value as the partitioning has it, which may be a dictionary."""
+    if not pa.types.is_dictionary(data_type):
+        return value
+    values = pa.array([value.as_py()], data_type.value_type)
+    return pa.DictionaryArray.from_arrays(pa.array([0], data_type.index_type), values)[0]
+
+
+def _folder(path: str) -> str:
+    """The path of a folder in the dataset, by which it is known: one way to write it."""
+    names = [name for name in path.split("/") if name]
+    if "." in names or ".." in names:
+        raise pa.ArrowInvalid(f"values of partitions name a folder that is another one: {path}")
+    return "/".join(names)
 
 
 def _write_files(

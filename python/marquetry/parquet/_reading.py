@@ -15,6 +15,7 @@ from ._binary_metadata import read_batch, read_schema, read_table
 from ._errors import as_pyarrow
 from ._int96 import in_schema
 from ._keys import as_decryption
+from ._limits import check_thrift, depth, limit
 from ._source import input_of, is_path
 from ._types import chosen, layout_of, map_fields, without_extensions
 
@@ -60,7 +61,7 @@ class ParquetFile:
             "types_of_pyarrow": True,
             "int96": coerce_int96_timestamp_unit or "ns",
             "verify_checksums": page_checksum_verification,
-            "schema_depth": _depth(_limit("schema_depth_limit", schema_depth_limit)),
+            "schema_depth": depth(limit("schema_depth_limit", schema_depth_limit)),
             "decryption": as_decryption(decryption_properties),
         }
         with as_pyarrow(opening=True):
@@ -70,7 +71,7 @@ class ParquetFile:
         self._footer = self._file.footer
         self._metadata = as_metadata(metadata) if metadata is not None else FileMetaData._of(self._footer)
         self.common_metadata = common_metadata
-        self._check_thrift(thrift_string_size_limit, thrift_container_size_limit)
+        check_thrift(self._footer, thrift_string_size_limit, thrift_container_size_limit)
         self._read_as(read_dictionary, binary_type, list_type, arrow_extensions_enabled)
 
     def _open(self, input: Any, options: dict[str, Any], name: str | None) -> _marquetry.File:
@@ -92,19 +93,6 @@ class ParquetFile:
     @_file.setter
     def _file(self, file: _marquetry.File) -> None:
         self._opened = file
-
-    def _check_thrift(self, strings: int | None, containers: int | None) -> None:
-        """Limits of another implementation: what they bound is here bounded by the bytes that are there."""
-        strings, containers = _limit("thrift_string_size_limit", strings), _limit("thrift_container_size_limit", containers)
-        if strings is None and containers is None:
-            return
-        footer = self._file.footer
-        pairs = [part for pair in footer.key_values for part in pair if part is not None]
-        longest = max([len(part) for part in pairs] + [len(element["name"]) for element in footer.elements()], default=0)
-        if strings is not None and longest > strings:
-            raise OSError(f"Couldn't deserialize thrift: Exceeded size limit: a string of {longest} bytes, {strings} allowed")
-        if containers is not None and max(len(footer.elements()), footer.num_columns, footer.num_row_groups) > containers:
-            raise OSError(f"Couldn't deserialize thrift: Exceeded size limit: a list is longer than {containers}")
 
     def _read_as(self, read_dictionary: Any, binary_type: Any, list_type: Any, extensions: bool) -> None:
         """Opens the file again if pyarrow gives columns other types."""
@@ -329,8 +317,7 @@ class ParquetFile:
     def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
         """Reads columns and gives how many rows there were."""
         if columns is not None:
-            known = {column.path.split(".")[0] for column in self.schema} | {column.path for column in self.schema}
-            missing = [name for name in columns if name not in known]
+            missing = [name for name in columns if not self._file.footer.paths_below([name])]
             if missing:
                 raise KeyError(missing[0])
         return sum(batch.num_rows for batch in self.iter_batches(batch_size, columns=columns))
@@ -478,19 +465,6 @@ def index_columns(metadata: dict[bytes, bytes] | None, columns: Sequence[str]) -
 def _check_unit(unit: str | None) -> None:
     if unit not in (None, "s", "ms", "us", "ns"):
         raise ValueError(f"Invalid value for coerce_int96_timestamp_unit: {unit}; must be one of s, ms, us, ns")
-
-
-def _limit(name: str, value: int | None) -> int | None:
-    if value is None:
-        return None
-    if value <= 0:
-        raise ValueError(f"{name} must be greater than zero")
-    return value
-
-
-def _depth(limit: int | None) -> int | None:
-    """The root counts to pyarrow, and not to us."""
-    return None if limit is None else limit - 1
 
 
 def _of_tiny_file(error: BaseException, input: Any) -> None:

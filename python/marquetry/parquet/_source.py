@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
@@ -36,6 +37,8 @@ def input_of(source: Any, filesystem: Any = None, memory_map: bool = False) -> t
         return source, None, None
     if isinstance(source, (bytes, bytearray, memoryview, int)):
         raise TypeError(f"a path or a file is wanted, not {type(source).__name__}")
+    if isinstance(source, io.TextIOBase):
+        raise TypeError("a file of bytes is wanted, and this one is text: open it with mode 'rb'")
     if not is_path(source):
         resolve(source, filesystem)
         if isinstance(source, pa.NativeFile) or hasattr(source, "read"):
@@ -61,6 +64,8 @@ def output_of(where: Any, filesystem: Any = None) -> tuple[Any, str | None, Any]
             return where, None, None
         raise TypeError(f"cannot write to objects of type {type(where).__name__}")
     if is_local(resolved):
+        if os.path.isdir(path):
+            raise IsADirectoryError(f"Cannot open for writing: path '{path}' is a directory")
         return _Path(os.fspath(path)), os.fspath(path), None
     file = resolved.open_output_stream(path, compression=None)
     return file, path, file

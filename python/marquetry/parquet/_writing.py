@@ -19,7 +19,7 @@ from ._errors import as_pyarrow
 from ._keys import as_encryption
 from ._list_views import list_type
 from ._source import is_local, is_path, output_of, resolve
-from ._types import compliant, map_fields, named_entries
+from ._types import compliant, map_fields, map_type, named_entries
 
 _ROWS = 1024 * 1024
 _MOST_ROWS = 64 * 1024 * 1024
@@ -172,10 +172,11 @@ class ParquetWriter:
             self.is_open = self._writer.is_open
             raise
 
-    def add_key_value_metadata(self, key_value_metadata: dict[Any, Any]) -> None:
-        """Adds pairs to the metadata of the file; a key that is there gets the new value."""
+    def add_key_value_metadata(self, key_value_metadata: Any) -> None:
+        """Adds pairs, of a dictionary or a list, to the metadata of the file; a key that is there gets the new value."""
         assert self.is_open
-        self._pairs.update((_bytes(key), _bytes(value)) for key, value in key_value_metadata.items())
+        pairs = dict(key_value_metadata or {})
+        self._pairs.update((_bytes(key), _bytes(value)) for key, value in pairs.items())
 
     def close(self) -> None:
         """Finishes the file."""
@@ -284,12 +285,16 @@ class _Rules:
     def _stored_type(self, data_type: pa.DataType) -> pa.DataType:
         types = pa.types
         if types.is_dictionary(data_type):
-            values = self._stored_type(data_type.value_type)
-            return data_type if values.equals(data_type.value_type) else values
+            values = map_type(data_type.value_type, self._stored_type, inside_extensions=True)
+            return data_type if values.equals(data_type.value_type) and _is_of_dictionaries(values) else values
         if types.is_union(data_type) or types.is_run_end_encoded(data_type) or types.is_interval(data_type):
             raise pa.ArrowNotImplementedError(f"Unhandled type for Arrow to Parquet schema conversion: {data_type}")
         if types.is_struct(data_type) and data_type.num_fields == 0:
             raise pa.ArrowNotImplementedError("Cannot write struct type with no child field to Parquet")
+        if types.is_decimal(data_type) and not 0 <= data_type.scale <= data_type.precision:
+            raise OSError(f"a decimal of Parquet has a scale from 0 to its precision: {data_type}")
+        if types.is_fixed_size_binary(data_type) and data_type.byte_width == 0:
+            raise OSError("Invalid FIXED_LEN_BYTE_ARRAY length: 0")
         data_type = _whole_days(data_type)
         if types.is_time32(data_type) and data_type.unit == "s":
             return pa.time32("ms")
@@ -314,7 +319,7 @@ class _Rules:
     def _cast_column(self, column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
         if column.type.equals(data_type):
             return column
-        if column.type.num_fields == 0 and not isinstance(column.type, pa.BaseExtensionType):
+        if column.type.num_fields == 0 and not isinstance(column.type, (pa.BaseExtensionType, pa.DictionaryType)):
             return self._cast_values(column, data_type)
         return pa.chunked_array([converted(chunk, data_type, self._cast_values) for chunk in column.chunks], data_type)
 
@@ -324,6 +329,12 @@ class _Rules:
         if not days.equals(values.type):
             values = values.cast(days, safe=False)
         return values.cast(data_type, safe=not self.allow_truncated)
+
+
+def _is_of_dictionaries(values: pa.DataType) -> bool:
+    """Whether a dictionary of such values is written as it is. Others are taken out of theirs: what extends them does not go along with a
+    dictionary, and what is nested has columns of its own."""
+    return values.num_fields == 0 and not isinstance(values, (pa.BaseExtensionType, pa.DictionaryType))
 
 
 def _whole_days(data_type: pa.DataType) -> pa.DataType:

@@ -1,0 +1,98 @@
+//! Integers that are never null, in structs that may be.
+//!
+//! Where the struct is null, so are they in our arrays, as Arrow allows. pandas makes floats of integers with nulls, and other numbers
+//! of large ones: what goes to other libraries has no nulls in them.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, GenericListArray, GenericListViewArray,
+    MapArray, OffsetSizeTrait, PrimitiveArray, RecordBatch, RecordBatchOptions, StructArray,
+    downcast_integer_array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use std::sync::Arc;
+
+/// Whether there are such integers in the columns of a schema.
+pub(crate) fn has_required_integers(schema: &Schema) -> bool {
+    schema.fields().iter().any(|field| has_some(field.data_type()))
+}
+
+fn has_some(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().any(|field| is_one(field) || has_some(field.data_type())),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => has_some(field.data_type()),
+        _ => false,
+    }
+}
+
+fn is_one(field: &Field) -> bool {
+    !field.is_nullable() && field.data_type().is_integer()
+}
+
+/// The batch, with 0 for their nulls.
+pub(crate) fn without_nulls(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().map(changed).collect::<Result<_, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), columns, &options)
+}
+
+fn changed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if !has_some(array.data_type()) {
+        return Ok(array.clone());
+    }
+    match array.data_type() {
+        DataType::Struct(fields) => {
+            let array = array.as_struct();
+            let columns = fields.iter().zip(array.columns()).map(|(field, column)| match is_one(field) {
+                true => Ok(numbers(column)),
+                false => changed(column),
+            });
+            let columns = columns.collect::<Result<_, _>>()?;
+            let nulls = array.nulls().cloned();
+            Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), columns, nulls, array.len())?))
+        }
+        DataType::List(_) => list::<i32>(array),
+        DataType::LargeList(_) => list::<i64>(array),
+        DataType::ListView(_) => list_view::<i32>(array),
+        DataType::LargeListView(_) => list_view::<i64>(array),
+        DataType::FixedSizeList(..) => {
+            let len = array.len();
+            let (field, size, values, nulls) = array.as_fixed_size_list().clone().into_parts();
+            let values = changed(&values)?;
+            Ok(Arc::new(FixedSizeListArray::try_new_with_length(field, size, values, nulls, len)?))
+        }
+        DataType::Map(..) => {
+            let (field, offsets, entries, nulls, sorted) = array.as_map().clone().into_parts();
+            let entries = changed(&(Arc::new(entries) as ArrayRef))?.as_struct().clone();
+            Ok(Arc::new(MapArray::try_new(field, offsets, entries, nulls, sorted)?))
+        }
+        _ => Ok(array.clone()),
+    }
+}
+
+fn list<O: OffsetSizeTrait>(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let (field, offsets, values, nulls) = array.as_list::<O>().clone().into_parts();
+    Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets, changed(&values)?, nulls)?))
+}
+
+fn list_view<O: OffsetSizeTrait>(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let (field, offsets, sizes, values, nulls) = array.as_list_view::<O>().clone().into_parts();
+    Ok(Arc::new(GenericListViewArray::<O>::try_new(field, offsets, sizes, changed(&values)?, nulls)?))
+}
+
+fn numbers(array: &ArrayRef) -> ArrayRef {
+    let array: &dyn Array = array;
+    downcast_integer_array!(
+        array => without(array),
+        _ => arrow_array::make_array(array.to_data()),
+    )
+}
+
+fn without<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(array.values().clone(), None))
+}
