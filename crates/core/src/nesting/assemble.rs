@@ -142,8 +142,14 @@ impl LeafLevels<'_> {
 
     /// The offsets and nulls of `field`, which must be a list or a map of `element`.
     ///
-    /// Fails if there are more than 2^31 - 1 elements.
+    /// Fails if there are more than 2^31 - 1 elements, or if the levels contradict each other.
     pub fn list(&self, field: &NestedField, element: &NestedField) -> Result<ListOffsets> {
+        if let Some(entry) = self.contradiction(element) {
+            let message = format!(
+                "the repetition level of entry {entry} continues a list, its definition level says that there is none"
+            );
+            return Err(Error::corrupt(message));
+        }
         let lists = self.starts(field).unwrap_or_else(|| {
             let mut all = Bitmap::new();
             all.push_run(true, self.len);
@@ -161,6 +167,20 @@ impl LeafLevels<'_> {
             return Err(Error::corrupt("a list element before the first list"));
         }
         Ok(ListOffsets { offsets, validity: self.validity_of(field, Some(&lists)) })
+    }
+
+    /// The first entry that continues a list though it is none of its elements: an empty list and one that is null have no more than
+    /// one entry.
+    fn contradiction(&self, element: &NestedField) -> Option<usize> {
+        if self.def.is_empty() || self.rep.is_empty() {
+            return None;
+        }
+        let continues = self.rep.at_least(element.rep);
+        let is_element = at_least(self.def, element.repeated_ancestor_def_level);
+        // PERF: 64 entries at a time.
+        let wrong = |first| continues.word(first) & !is_element.word(first);
+        let first = (0..self.len).step_by(64).find(|first| wrong(*first) != 0)?;
+        Some(first + wrong(first).trailing_zeros() as usize)
     }
 
     /// Which entries start a slot of `field`: everything above it is present, and they do not continue a list inside of it.
@@ -219,6 +239,27 @@ mod tests {
         assert_eq!(found.validity, Some([true, false, true, true].into_iter().collect()));
         assert_eq!(slots.count(&element), 3);
         assert_eq!(slots.validity(&element), None);
+    }
+
+    #[test]
+    fn an_entry_that_continues_a_list_is_an_element() {
+        let (list, element) = (field(true, 1, 0, 0), field(true, 3, 2, 1));
+        for def in [0, 1] {
+            for at in [1, 63, 64, 199] {
+                let (mut rep, mut levels) = (vec![0; 200], vec![3; 200]);
+                (rep[at], levels[at]) = (1, def);
+                let levels = LeafLevels { rep: Bytes(&rep), def: &levels, len: 200, max_rep: u8::MAX };
+                let error = levels.list(&list, &element).unwrap_err();
+                assert!(error.message().contains(&format!("entry {at} ")), "{error}");
+            }
+        }
+        // Inside of an element, an inner list is empty: the outer one goes on.
+        let (outer, inner, value) = (field(false, 0, 0, 0), field(true, 2, 1, 1), field(false, 3, 3, 2));
+        let levels = |def| LeafLevels { rep: Bytes(&[0, 2, 1]), def, len: 3, max_rep: u8::MAX };
+        assert!(levels(&[3, 3, 2]).list(&outer, &inner).is_ok());
+        assert!(levels(&[3, 2, 3]).list(&outer, &inner).is_ok());
+        assert!(levels(&[3, 2, 3]).list(&inner, &value).is_err());
+        assert!(levels(&[3, 3, 0]).list(&outer, &inner).is_err());
     }
 
     #[test]

@@ -345,11 +345,19 @@ impl ColumnChunkReader {
     }
 
     /// Fails if the pages so far claim more entries than a row group of `rows` rows can have, all of which were read: the
-    /// entries that one page claims too many were missing from another.
+    /// entries that one page claims too many were missing from another. Of a nested column, whose rows only the levels tell, no more
+    /// may begin in the last page either: one wrong bit of its levels makes many rows of few.
     ///
     /// QUIRK: some footers do not count nulls, others count more rows than the row group has; and the only page of a
     /// chunk may claim any number.
     pub(super) fn check_entries(&self, rows: u64) -> Result<()> {
+        if self.target.max_rep > 0
+            && self.readable.is_none()
+            && let Some(page) = self.page.as_ref().filter(|page| !page.is_over())
+        {
+            let message = format!("more rows begin than the {rows} of the row group");
+            return Err(page.header.place(Error::corrupt(message)));
+        }
         let rows = if self.target.max_rep == 0 { rows } else { 0 };
         let (seen, most) = (self.pages.values_seen(), rows.max(self.pages.num_values()));
         let last = self.page.as_ref().map_or(Ok(0), |page| page.header.num_values())?;

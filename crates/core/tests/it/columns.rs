@@ -260,6 +260,35 @@ fn keys_become_values_where_pages_fall_back_to_plain() {
     }
 }
 
+/// As one wrong bit in the header of a run of levels makes of one row many: the first of them are not what was written.
+#[test]
+fn more_rows_of_a_list_than_the_row_group_has() {
+    let rep = vec![0, 1, 1, 0, 1, 0];
+    let column = Column {
+        physical: PhysicalType::Int32,
+        max_def: 1,
+        max_rep: 1,
+        def: vec![1; rep.len()],
+        values: Values::W32((0..6).collect()),
+        rep,
+    };
+    for (rows, v2) in [(2, false), (2, true), (1, false), (3, false), (3, true)] {
+        let mut file = File::new(vec![root(1), leaf("c", Repetition::REPEATED, PhysicalType::Int32)]);
+        file.push(&column, rows, &Layout { v2, ..Layout::default() });
+        let mut reader = file.reader(&Reading::default());
+        let read: Result<Vec<_>, _> = (0..rows).map(|_| reader.read(1)).collect();
+        for read in [file.read_all(&Reading::default()).map(|_| ()), read.map(|_| ())] {
+            match read {
+                Ok(()) => assert_eq!(rows, 3),
+                Err(error) => {
+                    assert!(rows < 3 && error.kind() == ErrorKind::Corrupt, "{error}");
+                    assert!(error.to_string().contains("more rows begin than the"), "{error}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn keys_of_two_dictionaries_in_one_batch_become_values() {
     let (first, second) = (Column::ints([7, 8, 7]), Column::ints([8, 5, 5, 8]));
