@@ -144,18 +144,16 @@ impl LeafLevels<'_> {
     ///
     /// Fails if there are more than 2^31 - 1 elements, or if the levels contradict each other.
     pub fn list(&self, field: &NestedField, element: &NestedField) -> Result<ListOffsets> {
-        if let Some(entry) = self.contradiction(element) {
-            let message = format!(
-                "the repetition level of entry {entry} continues a list, its definition level says that there is none"
-            );
-            return Err(Error::corrupt(message));
+        let (continues, is_element) = (self.continues(element.rep), self.is_inside(element));
+        if let (Some(continues), Some(is_element)) = (&continues, &is_element) {
+            check_elements(continues, is_element)?;
         }
-        let lists = self.starts(field).unwrap_or_else(|| {
+        let lists = starts(self.is_inside(field), continues).unwrap_or_else(|| {
             let mut all = Bitmap::new();
             all.push_run(true, self.len);
             all
         });
-        let elements = self.starts(element);
+        let elements = starts(is_element, self.continues(element.rep.saturating_add(1)));
         let total = elements.as_ref().map_or(self.len, |elements| elements.count_ones(0..self.len));
         let end = i32::try_from(total)
             .map_err(|_| Error::limit(format!("{total} list elements in one batch; read smaller batches")))?;
@@ -169,37 +167,50 @@ impl LeafLevels<'_> {
         Ok(ListOffsets { offsets, validity: self.validity_of(field, Some(&lists)) })
     }
 
-    /// The first entry that continues a list though it is none of its elements: an empty list and one that is null have no more than
-    /// one entry.
-    fn contradiction(&self, element: &NestedField) -> Option<usize> {
-        if self.def.is_empty() || self.rep.is_empty() {
-            return None;
-        }
-        let continues = self.rep.at_least(element.rep);
-        let is_element = at_least(self.def, element.repeated_ancestor_def_level);
-        // PERF: 64 entries at a time.
-        let wrong = |first| continues.word(first) & !is_element.word(first);
-        let first = (0..self.len).step_by(64).find(|first| wrong(*first) != 0)?;
-        Some(first + wrong(first).trailing_zeros() as usize)
-    }
-
     /// Which entries start a slot of `field`: everything above it is present, and they do not continue a list inside of it.
     /// `None` if all do.
     fn starts(&self, field: &NestedField) -> Option<Bitmap> {
-        // Where no definition levels are kept, every entry is a value.
-        let mut starts = (field.repeated_ancestor_def_level > 0 && !self.def.is_empty())
-            .then(|| at_least(self.def, field.repeated_ancestor_def_level));
-        // PERF: lists inside of it are what the levels above its own continue, and in the innermost ones there are none.
-        if !self.rep.is_empty() && field.rep < self.max_rep {
-            let mut begins = self.rep.at_least(field.rep.saturating_add(1));
-            begins.invert();
-            match &mut starts {
-                None => starts = Some(begins),
-                Some(starts) => starts.and(&begins),
-            }
-        }
-        starts
+        starts(self.is_inside(field), self.continues(field.rep.saturating_add(1)))
     }
+
+    /// In which entries everything above `field` is present. `None` if that is so in all.
+    fn is_inside(&self, field: &NestedField) -> Option<Bitmap> {
+        // Where no definition levels are kept, every entry is a value.
+        (field.repeated_ancestor_def_level > 0 && !self.def.is_empty())
+            .then(|| at_least(self.def, field.repeated_ancestor_def_level))
+    }
+
+    /// Which entries continue a list that is inside of `rep` - 1 others, or one inside of it. `None` if none do.
+    fn continues(&self, rep: u8) -> Option<Bitmap> {
+        // PERF: lists inside of a field are what the levels above its own continue, and in the innermost ones there are none.
+        (!self.rep.is_empty() && rep <= self.max_rep).then(|| self.rep.at_least(rep))
+    }
+}
+
+/// Which entries are inside of a field, and do not continue a list inside of it. `None` if all are.
+fn starts(is_inside: Option<Bitmap>, continues: Option<Bitmap>) -> Option<Bitmap> {
+    let Some(mut begins) = continues else { return is_inside };
+    begins.invert();
+    if let Some(is_inside) = is_inside {
+        begins.and(&is_inside);
+    }
+    Some(begins)
+}
+
+/// Fails if an entry continues a list though it is none of its elements: a list that is empty or null has one entry.
+fn check_elements(continues: &Bitmap, is_element: &Bitmap) -> Result<()> {
+    let (continues, is_element) = (continues.as_bytes(), is_element.as_bytes());
+    let wrong = |(continues, is_element): (&u8, &u8)| continues & !is_element;
+    // PERF: all are looked at, not those up to the first: that takes many at a time.
+    if continues.iter().zip(is_element).map(wrong).fold(0, |all, wrong| all | wrong) == 0 {
+        return Ok(());
+    }
+    let mut bytes = continues.iter().zip(is_element).map(wrong).enumerate();
+    let (byte, wrong) = bytes.find(|(_, wrong)| *wrong != 0).unwrap_or_default();
+    let entry = 8 * byte + wrong.trailing_zeros() as usize;
+    Err(Error::corrupt(format!(
+        "the repetition level of entry {entry} continues a list, and its definition level says that there is none"
+    )))
 }
 
 /// One bit for each level: whether it is at least `threshold`.
