@@ -74,7 +74,7 @@ impl OpenChunk {
             self.reader.check_entries(self.rows)?;
         }
         if done < wanted {
-            // QUIRK: pages with more rows than the row group exist, too; the row group's number counts.
+            // QUIRK: pages of flat columns with more rows than the row group exist, too; the row group's number counts.
             let message = format!("the pages end {} rows before the row group does", self.left);
             return Err(Error::corrupt(message));
         }
