@@ -5,6 +5,7 @@
 
 mod byte_size;
 mod cancel_token;
+mod counted;
 mod cursor;
 pub mod datetime_text;
 mod error;
@@ -37,6 +38,7 @@ mod url_secrets;
 
 pub use byte_size::parse_byte_size;
 pub use cancel_token::CancelToken;
+pub use counted::counted;
 pub use cursor::ByteCursor;
 pub use error::{Error, ErrorLocation, Result};
 pub use error_kind::ErrorKind;

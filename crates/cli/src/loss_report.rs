@@ -5,6 +5,7 @@ use crate::failure::{Failure, line};
 use crate::file_name;
 use crate::report_file::ReportFile;
 use marquetry::arrow::arrow_reader::{Loss, LossReport};
+use marquetry_base::counted;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -56,7 +57,11 @@ impl Losses {
         }
         match reports.iter().all(|(_, report)| report.is_empty()) {
             true => Ok(()),
-            false => Err(Failure::Check(format!("{rows} rows left out, {nulls} values made null"))),
+            false => Err(Failure::Check(format!(
+                "{} left out, {} made null",
+                counted(rows, "row"),
+                counted(nulls, "value")
+            ))),
         }
     }
 

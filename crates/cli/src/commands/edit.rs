@@ -10,6 +10,7 @@ use clap::Args as ClapArgs;
 use marquetry::errors::{Error, Limits};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::{Edited, FileEdit, LocalFile};
+use marquetry_base::counted;
 use marquetry_core::io::unreferenced_bytes;
 use serde_json::json;
 use std::path::Path;
@@ -83,8 +84,8 @@ fn print(path: &Path, now: &Now<'_>, log: &ColumnLog, output: &mut Output) -> Re
         }))?);
     }
     let name = file_name::shown_on_line(path);
-    output
-        .line(format!("{name}: {rows} rows in {row_groups} row groups, {size} bytes, {grown} of them new"))?;
+    let (rows, row_groups) = (counted(rows, "row"), counted(row_groups, "row group"));
+    output.line(format!("{name}: {rows} in {row_groups}, {size} bytes, {grown} of them new"))?;
     if unreferenced > 0 {
         output.line(unreferenced::line(unreferenced, size))?;
     }

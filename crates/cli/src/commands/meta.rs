@@ -20,6 +20,7 @@ use marquetry::internals::format::{
 };
 use marquetry::schema::Leaf;
 use marquetry::variant::{Shreddings, shreddings_of};
+use marquetry_base::counted;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -331,9 +332,9 @@ fn print_row_group(
 ) -> Result<(), Failure> {
     let sizes = Sizes::of(row_group)?;
     let mut line = format!(
-        "\nrow group {}: {} rows, {} bytes, {} uncompressed",
+        "\nrow group {}: {}, {} bytes, {} uncompressed",
         row_group.index(),
-        row_group.num_rows(),
+        counted(row_group.num_rows(), "row"),
         sizes.compressed,
         sizes.uncompressed,
     );

@@ -13,6 +13,7 @@ use clap::Args as ClapArgs;
 use marquetry::errors::{Error, ErrorKind, Limits};
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::KeyValue;
+use marquetry_base::counted;
 use marquetry_core::io::read_metadata;
 use marquetry_core::schema::Schema;
 use marquetry_recover::{
@@ -204,13 +205,13 @@ fn lost(report: &Report) -> Option<String> {
     let in_part = report.row_groups.iter().filter(|group| !group.nulls.is_empty()).count();
     let mut parts = Vec::new();
     if rows > 0 {
-        parts.push(format!("{rows} rows of row groups that are known"));
+        parts.push(format!("{} of row groups that are known", counted(rows, "row")));
     }
     if !report.losses.is_empty() {
-        parts.push(format!("{bytes} bytes in {} places", report.losses.len()));
+        parts.push(format!("{} in {}", counted(bytes, "byte"), counted(report.losses.len(), "place")));
     }
     if in_part > 0 {
-        parts.push(format!("columns of {in_part} row groups, which are null now"));
+        parts.push(format!("columns of {}, which are null now", counted(in_part, "row group")));
     }
     (!parts.is_empty()).then(|| format!("lost: {}", parts.join(", ")))
 }

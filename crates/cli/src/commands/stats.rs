@@ -19,6 +19,7 @@ use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::Source;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::schema::Leaf;
+use marquetry_base::counted;
 use marquetry_inspect::{
     ColumnStats, Histogram, Lengths, StatsOptions, column_stats, footer_stats, table_stats,
 };
@@ -120,8 +121,8 @@ impl StatsArgs {
             title(path, output)?;
         }
         output.line(match table.files.len() {
-            1 => format!("{} rows", table.rows),
-            files => format!("{} rows in {files} files", table.rows),
+            1 => counted(table.rows, "row"),
+            files => format!("{} in {files} files", counted(table.rows, "row")),
         })?;
         let mut text = TextTable::new(match self.quick {
             true => &["column", "type", ">nulls", ">distinct", "min", "max"][..],

@@ -9,6 +9,7 @@ use clap::Args as ClapArgs;
 use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry::internals::format::{FileMetaData, FooterTail, PAR1, RowGroup, Writer};
+use marquetry_base::counted;
 use marquetry_core::io::DirectoryChain;
 use serde_json::json;
 use std::ffi::OsStr;
@@ -75,7 +76,8 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
             "notes": log.json(),
         }))?);
     }
-    output.line(format!("{} files, {row_groups} row groups, {rows} rows", inputs.len()))?;
+    let (files, row_groups) = (counted(inputs.len(), "file"), counted(row_groups, "row group"));
+    output.line(format!("{files}, {row_groups}, {}", counted(rows, "row")))?;
     log.print(output)
 }
 

@@ -11,6 +11,7 @@ use marquetry::internals::format::PageType;
 use marquetry::metrics::WriteMetrics;
 use marquetry::schema::{Leaf, Schema};
 use marquetry::variant::InferredShredding;
+use marquetry_base::counted;
 use marquetry_core::write::CheckpointCost;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -177,7 +178,8 @@ impl SizeReport {
         let before = if self.is_before_parquet { ">before" } else { ">in memory" };
         let headings = ["column", ">values", before, ">after", ">ratio", "codec", "encoding", "why"];
         let path = file_name::shown_on_line(path);
-        output.line(format!("{path}: {} rows, {} row groups, {size} bytes", self.rows, self.row_groups))?;
+        let (rows, row_groups) = (counted(self.rows, "row"), counted(self.row_groups, "row group"));
+        output.line(format!("{path}: {rows}, {row_groups}, {}", counted(size, "byte")))?;
         let mut table = TextTable::new(&headings);
         for column in &self.columns {
             let encodings: Vec<String> = column.encodings.iter().map(EncodingSize::text).collect();

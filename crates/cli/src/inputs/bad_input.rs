@@ -1,6 +1,7 @@
 //! Errors of input that is not what it should be.
 
 use crate::failure::Failure;
+use marquetry_base::counted;
 use std::fmt::Display;
 
 /// The input is bad.
@@ -13,7 +14,8 @@ pub(super) fn bad_value(place: &str, column: &str, message: &str, sample: Sample
     let hint = match sample {
         Sample::First(rows) => {
             format!(
-                "; types are guessed from the first {rows} rows: say --infer-rows all, or give the column's type by --schema"
+                "; types are guessed from the first {}: say --infer-rows all, or give the column's type by --schema",
+                counted(rows, "row")
             )
         }
         Sample::All | Sample::None => String::new(),

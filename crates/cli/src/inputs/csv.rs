@@ -11,6 +11,7 @@ use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use marquetry::errors::Error;
+use marquetry_base::counted;
 use marquetry_text::column_names::unique_filled_names;
 use marquetry_text::parse::csv_column::CsvColumn;
 use marquetry_text::parse::csv_delimiter::{OTHERS, find_delimiter};
@@ -321,8 +322,11 @@ impl Place<'_> {
         let (record, what) = match wrong {
             BadRecord::Unclosed { record } => (record, "a quote opens here that is never closed".to_owned()),
             BadRecord::WrongCount { record, cells } => {
-                let got = cells.map_or(format!("more than {}", self.columns), |cells| cells.to_string());
-                (record, format!("has {got} cells where the header has {}", self.columns))
+                let got = cells.map_or_else(
+                    || format!("more than {}", counted(self.columns, "cell")),
+                    |cells| counted(cells, "cell"),
+                );
+                (record, format!("has {got} where the header has {}", self.columns))
             }
         };
         let start = self.dialect.record_start(self.bytes, self.columns, record);

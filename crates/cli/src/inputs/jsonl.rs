@@ -21,6 +21,7 @@ pub(super) use feature_crs::FeatureCrs;
 use features::Features;
 pub(super) use features::GEOMETRY;
 use line_reader::LineReader;
+use marquetry_base::counted;
 use marquetry_text::parse::error_text::message;
 use marquetry_text::parse::infer_json::{Members, Mixed};
 use marquetry_text::parse::infer_number::Decimals;
@@ -60,15 +61,15 @@ pub(super) fn open(
     let (mut from, place) = text(&mut origin, wanted.args, &form)?;
     let (members, sample) = match wanted.args.infer_rows {
         InferRows::All => {
-            let (members, _) = guess(&mut from, u64::MAX, u64::MAX, decimals, place)?;
+            let guessed = guess(&mut from, u64::MAX, u64::MAX, decimals, place)?;
             from = text(&mut origin, wanted.args, &form)?.0;
-            (members, Sample::All)
+            guessed
         }
         InferRows::First(rows) => {
             let mut kept = Kept { from, text: Vec::new() };
-            let (members, seen) = guess(&mut kept, rows, SAMPLE_BYTES, decimals, place)?;
+            let guessed = guess(&mut kept, rows, SAMPLE_BYTES, decimals, place)?;
             from = Box::new(Cursor::new(kept.text).chain(kept.from));
-            (members, Sample::First(seen))
+            guessed
         }
     };
     let columns = columns(&members, given.as_ref(), sample, wanted.args.mixed.into());
@@ -153,21 +154,21 @@ fn columns(members: &Members, given: Option<&Schema>, sample: Sample, mixed: Mix
     of_seen.chain(of_unseen).collect()
 }
 
-/// What the first rows are, up to so many rows and bytes, and how many there were.
+/// What the first rows are, up to so many rows and bytes, and which they were.
 fn guess(
     from: &mut impl NextLine,
     most: u64,
     most_bytes: u64,
     decimals: Decimals,
     place: &str,
-) -> Result<(Members, u64), Failure> {
+) -> Result<(Members, Sample), Failure> {
     let mut members = Members::default();
     let mut text = Vec::new();
     let (mut line, mut seen, mut bytes) = (0, 0, 0);
     while seen < most && bytes < most_bytes {
         text.clear();
         if from.next_line(&mut text).map_err(bad)? == 0 {
-            break;
+            return Ok((members, Sample::All));
         }
         line += 1;
         bytes += text.len() as u64;
@@ -184,7 +185,7 @@ fn guess(
         }
         seen += 1;
     }
-    Ok((members, seen))
+    Ok((members, Sample::First(seen)))
 }
 
 /// What is wrong in a line of the file, which the error counts from itself.
@@ -378,7 +379,8 @@ impl Objects {
         let Some(column) = column else {
             let hint = match self.sample {
                 Sample::First(rows) => format!(
-                    "; columns are those of the first {rows} rows and of --schema: see --infer-rows all and --unknown-keys"
+                    "; columns are those of the first {} and of --schema: see --infer-rows all and --unknown-keys",
+                    counted(rows, "row")
                 ),
                 Sample::All | Sample::None => String::new(),
             };

@@ -44,7 +44,7 @@ fn csv_with_guessed_types() {
     let folder = Folder::new("csv_with_guessed_types");
     let (input, output) = (folder.write("in.csv", CSV), folder.path("out.parquet"));
     let report = success(&["convert", &input, &output]);
-    assert!(report.contains("3 rows, 1 row groups") && report.contains("zip"), "{report}");
+    assert!(report.contains("3 rows, 1 row group,") && report.contains("zip"), "{report}");
     assert_eq!(rows(&output), ROWS);
     let expected = [
         "id Int64",
@@ -119,6 +119,10 @@ fn later_values_that_do_not_fit_are_errors() {
     let csv = folder.write("in.csv", "a,b\n1,2\n3\n");
     let (code, lines) = failure(&["convert", &csv, &output, "--overwrite"]);
     assert!(code == 1 && lines[0].contains("line 3"), "{lines:?}");
+    // Who looked at all rows is not asked to look at them.
+    let jsonl = folder.write("in.jsonl", "{\"a\": [1, {\"b\": 2}]}\n");
+    let (_, lines) = failure(&["convert", &jsonl, &output, "--overwrite"]);
+    assert!(lines[0].contains("line 1, column a") && !lines[0].contains("--infer-rows"), "{lines:?}");
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn links_that_lead_back() {
     symlink(".", folder.path("q/d/dot")).expect("a link");
     symlink(&table, folder.path("q/d/again")).expect("a link");
     assert_eq!(success(&["count", &table]), "200\n");
-    assert_eq!(success(&["summary", &table]), "1 files, 2 row groups, 200 rows\n");
+    assert_eq!(success(&["summary", &table]), "1 file, 2 row groups, 200 rows\n");
     assert_eq!(success(&["count", &folder.path("q/d/_metadata")]), "200\n");
 }
 

@@ -72,7 +72,7 @@ fn comments_skipped_lines_and_quotes() {
 fn rows_with_other_numbers_of_cells() {
     let folder = Folder::new("text-ragged");
     let (short, long) = ("a,b\n1,2\n\n3\n", "a,b\n1,2\n3,4,5\n6\n");
-    assert_eq!(error(&folder, "in.csv", short, &[]), "line 4: has 1 cells where the header has 2: \"3\"");
+    assert_eq!(error(&folder, "in.csv", short, &[]), "line 4: has 1 cell where the header has 2: \"3\"");
     assert_eq!(
         error(&folder, "in.csv", long, &[]),
         "line 3: has more than 2 cells where the header has 2: \"3,4,5\""

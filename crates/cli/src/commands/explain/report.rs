@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::printable::printable;
 use crate::text_table::TextTable;
 use marquetry::prune::StageReport;
+use marquetry_base::counted;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -161,8 +162,10 @@ impl ExplainReport {
         output.line(printable(&format!("where {}", self.predicate)))?;
         if let Some((files, left)) = self.files {
             output.line(match left == files {
-                true => format!("{files} files"),
-                false => format!("{files} files, {left} of them after a look at their partitions"),
+                true => counted(files, "file"),
+                false => {
+                    format!("{}, {left} of them after a look at their partitions", counted(files, "file"))
+                }
             })?;
         }
         self.table().print(output)?;
@@ -173,12 +176,14 @@ impl ExplainReport {
         }
         let matched = self.stages.last().map_or(0, |stage| stage.left.matched);
         if matched > 0 {
-            output.line(format!(
-                "all rows of {matched} row groups match: the predicate need not be evaluated there"
-            ))?;
+            let row_groups = counted(matched, "row group");
+            output
+                .line(format!("all rows of {row_groups} match: the predicate need not be evaluated there"))?;
         }
         if let Some((rows, row_groups)) = self.matching {
-            output.line(format!("{rows} rows match, in {row_groups} row groups"))?;
+            let verb = if rows == 1 { "matches" } else { "match" };
+            let (rows, row_groups) = (counted(rows, "row"), counted(row_groups, "row group"));
+            output.line(format!("{rows} {verb}, in {row_groups}"))?;
         }
         for note in &self.notes {
             let file = note.file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::hyperlinks;
 use crate::output::Output;
 use crate::printable::printable;
 use marquetry::errors::Error;
+use marquetry_base::counted;
 use marquetry_verify::{Finding, Judgement, Report, Severity, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -149,7 +150,7 @@ fn headline(report: &Report, judgement: &Judgement) -> String {
         true => "ok".to_owned(),
         false => summary(report, judgement),
     };
-    format!("{ok}, {} pages, {} bytes checked", report.pages, report.bytes)
+    format!("{ok}, {}, {} bytes checked", counted(report.pages, "page"), report.bytes)
 }
 
 /// How many findings there are of each severity, the worst first.

@@ -1,0 +1,15 @@
+//! Numbers of things, as people say them: `1 row`, `2 rows`.
+
+use std::fmt::Display;
+
+/// So many things that `one` is the name of. The name's plural ends in `s`.
+///
+/// ```
+/// use marquetry_base::counted;
+/// assert_eq!(counted(1, "row group"), "1 row group");
+/// assert_eq!(counted(0, "row group"), "0 row groups");
+/// ```
+pub fn counted(count: impl Display + PartialEq + From<u8>, one: &str) -> String {
+    let plural = if count == 1.into() { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
