@@ -95,7 +95,8 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
         }
         false => {
             print_facts(&facts, output)?;
-            if let Some((diff, samples)) = &rows {
+            // Of files that do not differ nothing is said.
+            if let Some((diff, samples)) = rows.as_ref().filter(|_| !is_same) {
                 print_rows(diff, samples, output)?;
             }
         }
@@ -237,10 +238,10 @@ fn print_facts(facts: &[Difference], output: &mut Output) -> Result<(), Failure>
 }
 
 fn print_rows(diff: &RowsDiff, samples: &Samples, output: &mut Output) -> Result<(), Failure> {
-    if diff.is_same() {
-        return Ok(());
-    }
-    output.line(format!("rows: {} and {}", diff.rows.0, diff.rows.1))?;
+    output.line(match diff.is_same() {
+        true => format!("rows: the same {}", diff.rows.0),
+        false => format!("rows: {} and {}", diff.rows.0, diff.rows.1),
+    })?;
     for (count, what) in [(diff.removed, "removed"), (diff.added, "added"), (diff.changed, "changed")] {
         if count > 0 {
             output.line(format!("  {count} {what}"))?;

@@ -174,6 +174,8 @@ fn a_variant_that_is_shredded_otherwise_is_not_compared() {
         let (code, found) = diff(&[&["--rows"], &files[..]].concat());
         assert_eq!(found["rows"]["not_compared"], json!(["v"]), "{code:?} {found}");
         assert_eq!(found["rows"]["changed"], 0);
+        let (_, text) = everything(&[&["diff", "--rows"], &files[..]].concat());
+        assert!(text.ends_with("rows: the same 2\n  not compared: v\n"), "{text}");
     }
     let (_, found) = diff(&["--rows", &shredded, &shredded]);
     assert_eq!(found["rows"]["not_compared"], json!([]));
