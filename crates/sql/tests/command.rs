@@ -367,3 +367,16 @@ fn files_that_come_while_a_session_lasts_are_seen() {
         assert_eq!(shown, ["t,v", "2,2", "t,v", "3,3"], "{name}");
     }
 }
+
+#[test]
+fn prepared_statements_have_rows() {
+    let prepare = format!("prepare after as select count(*) as n from '{}' where year > $1", wines());
+    let statements = format!("{prepare}; execute after(0); execute after(3000); deallocate after");
+    assert_eq!(stdout(&[&statements, "--format", "csv"]), "n\n200\nn\n0\n");
+    let plan = stdout(&[&format!("{prepare}; execute after(2010)"), "--explain", "--format", "csv"]);
+    assert!(plan.contains("> 2010"), "{plan}");
+    let folder = tempdir().unwrap();
+    let file = text(&folder.path().join("n.csv"));
+    stdout(&[&format!("{prepare}; execute after(0)"), "-o", &file]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "n\n200\n");
+}
