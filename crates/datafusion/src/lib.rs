@@ -138,6 +138,7 @@ mod file_sequence;
 mod filter;
 mod footer_cache;
 mod format;
+mod kept_order;
 mod literal;
 mod metrics;
 mod nested_layout;
