@@ -141,6 +141,7 @@ mod format;
 mod kept_order;
 mod literal;
 mod metrics;
+mod missing_fields;
 mod nested_layout;
 mod null_keys;
 mod opener;
