@@ -6,6 +6,7 @@ use crate::distinct_from::with_tight_operands;
 use crate::file_url::with_exact_targets;
 use crate::folder_tables::of_missing_file;
 use crate::format;
+use crate::key_names::with_bare_keys;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{LogicalPlan, Statement};
@@ -18,7 +19,7 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
     let statements: VecDeque<_> = DFParser::parse_sql(text)?;
     let mut is_written = false;
     for statement in statements {
-        let statement = with_tight_operands(statement);
+        let statement = with_bare_keys(with_tight_operands(statement));
         let state = ctx.state();
         let tables = state.resolve_table_references(&statement).unwrap_or_default();
         let plan =
