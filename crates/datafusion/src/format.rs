@@ -3,6 +3,7 @@
 use crate::error::{of, refused};
 use crate::extension_types::{with_shared_types, with_types_alone};
 use crate::file_sequence::bounded_orders;
+use crate::missing_fields::null_where_missing;
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
 use crate::output_options::OutputOptions;
@@ -120,7 +121,8 @@ impl FileFormat for MarquetryFormat {
             true => with_shared_types(schemas).iter().map(|schema| with_types_alone(schema)).collect(),
             false => schemas.iter().map(|schema| Schema::clone(schema)).collect(),
         };
-        Ok(Arc::new(table_schema(&Schema::try_merge(schemas)?, global)))
+        let common = null_where_missing(Schema::try_merge(schemas.clone())?, &schemas);
+        Ok(Arc::new(table_schema(&common, global)))
     }
 
     async fn infer_stats(

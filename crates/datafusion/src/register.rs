@@ -1,6 +1,7 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::factory::MarquetryFormatFactory;
+use crate::kept_order::KeptOrder;
 use crate::time_units::{time_planner, time_units};
 use crate::union_types::{self, UnionTypes};
 use crate::unused_order::{self, UnusedOrder};
@@ -24,7 +25,8 @@ use std::sync::Arc;
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
-/// Scans declare no order that a plan cannot make use of, so that what `sorting_columns` promise is not looked at there.
+/// Scans declare no order that a plan cannot make use of, so that what `sorting_columns` promise is not looked at there. The partitions of
+/// those that declare one, of any format, do not take files from each other.
 ///
 /// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
 /// false for a session in which they only rule out row groups.
@@ -52,7 +54,7 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
         state.add_analyzer_rule(Arc::new(UnionTypes));
     }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
-        *state = with_unused_order(state.clone())?;
+        *state = with_rules_of_order(state.clone())?;
     }
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
@@ -81,7 +83,9 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     [casts(), time_units()].into_iter().for_each(|rewrite| analyzer.add_function_rewrite(rewrite));
     // Behind those that bring parts of a union to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
-    builder.physical_optimizers().get_or_insert_default().rules.insert(0, Arc::new(UnusedOrder));
+    let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
+    rules.insert(0, Arc::new(UnusedOrder));
+    rules.push(Arc::new(KeptOrder));
     builder = builder.with_file_formats(formats).with_config(config);
     for name in NAMES {
         builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
@@ -89,10 +93,11 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder
 }
 
-/// The state with the rule, which can only be given to a state that is made anew.
-fn with_unused_order(state: SessionState) -> Result<SessionState> {
+/// The state with the rules of orders, which can only be given to a state that is made anew.
+fn with_rules_of_order(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
     rules.insert(0, Arc::new(UnusedOrder));
+    rules.push(Arc::new(KeptOrder));
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
     let mut made = builder.build();

@@ -3,7 +3,7 @@
 //! All files of a statement are written side by side, each by a task of its own, and none is completed before the last row of
 //! all is in its file: where a statement fails before that, no file has its final name.
 
-use crate::error::of_file;
+use crate::error::{of_file, refused};
 use crate::null_keys::with_named_nulls;
 use crate::options::FormatOptions;
 use crate::store_sink::StoreSink;
@@ -50,7 +50,7 @@ pub struct MarquetrySink {
 impl MarquetrySink {
     /// A sink of files in this order, which is recorded as far as it is one of columns.
     ///
-    /// Fails if an option of writing cannot be followed.
+    /// Fails if an option of writing cannot be followed, or folders cannot be called by a key.
     pub fn new(
         config: FileSinkConfig,
         options: Arc<FormatOptions>,
@@ -58,6 +58,7 @@ impl MarquetrySink {
     ) -> Result<Self> {
         // Before a row is computed.
         writer_properties(&options, None, 1)?;
+        check_keys(&config)?;
         let sorting = order.and_then(|order| sorting_columns(order, &config));
         Ok(MarquetrySink { config, options, sorting, metrics: ExecutionPlanMetricsSet::new() })
     }
@@ -281,6 +282,16 @@ impl DisplayAs for MarquetrySink {
                 write!(f, "MarquetrySink(to=[{}])", paths.collect::<Vec<_>>().join(", "))
             }
         }
+    }
+}
+
+/// A folder is called `key=value`, which ends the key at the first `=`.
+fn check_keys(config: &FileSinkConfig) -> Result<()> {
+    match config.table_partition_cols.iter().find(|(key, _)| key.is_empty() || key.contains('=')) {
+        Some((key, _)) => Err(refused(format!(
+            "no folders are called by the key \"{key}\": the name of a key has a character, and no ="
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! QUIRK: the listings of DataFusion leave out files with `=` in their names, which they take for partitions.
 
 use crate::file_url::{url_of_file, url_of_folder};
-use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
@@ -11,7 +11,7 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use datafusion::object_store::{ObjectMeta, ObjectStoreExt};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -66,7 +66,7 @@ impl FilesTable {
         let at_once = session.config_options().execution.meta_fetch_concurrency.get();
         let objects = urls.iter().map(|url| store.head(url.prefix()).boxed()).collect::<Vec<_>>();
         let objects: Vec<ObjectMeta> = stream::iter(objects).buffered(at_once).try_collect().await?;
-        let schema = common_schema(&format, session, &store, &objects).await?;
+        let schema = format.infer_schema(session, &store, &objects).await?;
         let folder = match url_of_folder(&path).filter(|_| path.is_dir()) {
             Some(url) => Some(listing(vec![url], &format.get_ext(), &format, schema.clone())?),
             None => None,
@@ -111,56 +111,6 @@ pub(crate) fn listing(
     let options = ListingOptions::new(format.clone()).with_file_extension(end);
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     ListingTable::try_new(config.with_schema(schema))
-}
-
-/// The columns of all files. One that is missing in some may be null, whatever the others say.
-pub(crate) async fn common_schema(
-    format: &Arc<dyn FileFormat>,
-    session: &dyn Session,
-    store: &Arc<dyn ObjectStore>,
-    objects: &[ObjectMeta],
-) -> Result<SchemaRef> {
-    let common = format.infer_schema(session, store, objects).await?;
-    if objects.len() < 2 || !common.fields().iter().any(|field| has_required(field)) {
-        return Ok(common);
-    }
-    let mut own: Vec<SchemaRef> = Vec::new();
-    for object in objects {
-        let schema = format.infer_schema(session, store, std::slice::from_ref(object)).await?;
-        // Most files are alike.
-        if own.last().is_none_or(|last| last.fields() != schema.fields()) {
-            own.push(schema);
-        }
-    }
-    let own: Vec<&Fields> = own.iter().map(|schema| schema.fields()).collect();
-    let fields = null_where_missing(common.fields(), &own);
-    Ok(Arc::new(Schema::new_with_metadata(fields, common.metadata().clone())))
-}
-
-fn has_required(field: &Field) -> bool {
-    let is_below = |fields: &Fields| fields.iter().any(|field| has_required(field));
-    !field.is_nullable() || matches!(field.data_type(), DataType::Struct(fields) if is_below(fields))
-}
-
-fn null_where_missing(common: &Fields, own: &[&Fields]) -> Fields {
-    let relaxed = |field: &Arc<Field>| {
-        if !has_required(field) {
-            return field.clone();
-        }
-        let found: Vec<_> = own.iter().map(|fields| fields.find(field.name())).collect();
-        let is_missing = found.iter().any(Option::is_none);
-        let mut relaxed = Field::clone(field).with_nullable(field.is_nullable() || is_missing);
-        if let DataType::Struct(fields) = field.data_type() {
-            let below = found.iter().flatten().filter_map(|(_, field)| match field.data_type() {
-                DataType::Struct(fields) => Some(fields),
-                _ => None,
-            });
-            let fields = null_where_missing(fields, &below.collect::<Vec<_>>());
-            relaxed = relaxed.with_data_type(DataType::Struct(fields));
-        }
-        Arc::new(relaxed)
-    };
-    common.iter().map(relaxed).collect()
 }
 
 // Futures of the listing table are handed on: an `async fn` would hold the filters, see `DatasetTable`.

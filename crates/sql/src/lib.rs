@@ -29,6 +29,7 @@ mod files_table;
 mod folder_tables;
 mod format;
 mod found;
+mod key_names;
 mod script;
 mod session;
 mod shell;

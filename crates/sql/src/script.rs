@@ -6,9 +6,10 @@ use crate::distinct_from::with_tight_operands;
 use crate::file_url::with_exact_targets;
 use crate::folder_tables::of_missing_file;
 use crate::format;
+use crate::key_names::with_bare_keys;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, Statement};
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::DFParser;
 use std::collections::VecDeque;
@@ -18,15 +19,15 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
     let statements: VecDeque<_> = DFParser::parse_sql(text)?;
     let mut is_written = false;
     for statement in statements {
-        let statement = with_tight_operands(statement);
+        let statement = with_bare_keys(with_tight_operands(statement));
         let state = ctx.state();
         let tables = state.resolve_table_references(&statement).unwrap_or_default();
         let plan =
             state.statement_to_plan(statement).await.map_err(|error| of_missing_file(&tables, error))?;
         let plan = with_exact_targets(plan)?;
         let plan = with_writable_rows(plan, state.config_options(), args.cluster().is_none())?;
+        let gives_rows = gives_rows(&plan);
         // A plan of what there is only once the statement before has run.
-        let gives_rows = !matches!(plan, LogicalPlan::Ddl(_) | LogicalPlan::Statement(_));
         let frame = ctx.execute_logical_plan(plan).await?;
         if !gives_rows {
             frame.collect().await?;
@@ -42,6 +43,15 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
         }
     }
     Ok(())
+}
+
+/// Whether a statement has rows, those of a statement that was prepared among them.
+fn gives_rows(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Statement(statement) => matches!(statement, Statement::Execute(_)),
+        LogicalPlan::Ddl(_) => false,
+        _ => true,
+    }
 }
 
 fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {

@@ -1,7 +1,7 @@
 //! Folders and patterns in stores as tables, by the rules of datasets.
 
 use crate::file_url::{has_wildcards, is_of_wildcards};
-use crate::files_table::{common_schema, listing};
+use crate::files_table::listing;
 use crate::found::{Found, has_another_format, is_for_datasets, is_partitioned, of};
 use datafusion::catalog::Session;
 use datafusion::datasource::file_format::FileFormat;
@@ -71,7 +71,7 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
     let Some(plain) = plain_folder(&folder, &*store, &files).await? else {
         return anew(false, objects).united(files).await;
     };
-    match common_schema(&format, session, &store, &plain).await {
+    match format.infer_schema(session, &store, &plain).await {
         Ok(schema) => Ok(Found::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
         Err(error) if is_for_datasets(&error) => anew(false, objects).united(files).await,
         Err(error) => Err(error),

@@ -367,3 +367,38 @@ fn files_that_come_while_a_session_lasts_are_seen() {
         assert_eq!(shown, ["t,v", "2,2", "t,v", "3,3"], "{name}");
     }
 }
+
+#[test]
+fn prepared_statements_have_rows() {
+    let prepare = format!("prepare after as select count(*) as n from '{}' where year > $1", wines());
+    let statements = format!("{prepare}; execute after(0); execute after(3000); deallocate after");
+    assert_eq!(stdout(&[&statements, "--format", "csv"]), "n\n200\nn\n0\n");
+    let plan = stdout(&[&format!("{prepare}; execute after(2010)"), "--explain", "--format", "csv"]);
+    assert!(plan.contains("> 2010"), "{plan}");
+    let folder = tempdir().unwrap();
+    let file = text(&folder.path().join("n.csv"));
+    stdout(&[&format!("{prepare}; execute after(0)"), "-o", &file]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "n\n200\n");
+}
+
+#[test]
+fn keys_may_be_in_quotes() {
+    let folder = tempdir().unwrap();
+    let path = text(folder.path());
+    let rows = "select 1 as v, 2 as \"The Year\", 'x/y' as \"K\"";
+    let keys = "stored as parquet partitioned by (\"The Year\", \"K\")";
+    stdout(&[&format!("copy ({rows}) to '{path}/' {keys}")]);
+    let expected = "v,The Year,K\n1,2,x/y\n";
+    assert_eq!(stdout(&[&format!("select * from '{path}'"), "--format", "csv"]), expected);
+    let table = format!(
+        "create external table t (v bigint, \"The Year\" bigint, \"K\" varchar) {keys} location '{path}/'"
+    );
+    assert_eq!(
+        stdout(&[&format!("{table}; select * from t where \"K\" = 'x/y'"), "--format", "csv"]),
+        expected
+    );
+    // A name that would be read as another one.
+    let keys = "stored as parquet partitioned by (\"a=b\")";
+    let (code, message) = failure(&[&format!("copy (select 1 as v, 2 as \"a=b\") to '{path}/b/' {keys}")]);
+    assert!(code == 2 && message.contains("no folders are called by the key \"a=b\""), "{message}");
+}

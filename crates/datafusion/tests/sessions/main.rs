@@ -1,15 +1,19 @@
 //! DataFusion's sessions with tables of Parquet files: one binary, since each is linked with all of DataFusion.
 
+mod copies;
 mod dataset_int96;
 mod datasets;
 mod extension_types;
 mod filters;
+mod nested;
 mod options;
 #[cfg(feature = "proto")]
 mod plans;
+mod prepared;
 mod property;
 mod reading;
 mod requests;
+mod sorted;
 mod statistics;
 mod tables;
 mod tpch;

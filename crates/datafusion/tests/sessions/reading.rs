@@ -112,6 +112,23 @@ async fn files_of_one_table_have_other_columns_and_types() {
     assert!(rows(&ctx, "select a from t where d = 1 or d <> 1").await.is_empty());
 }
 
+/// What one file says of a column is not true of those that lack it.
+#[tokio::test]
+async fn columns_that_files_lack_may_be_null() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let path = folder.path().display();
+    run(&ctx, &format!("copy (select 1 as i, 5 as u, {{x: 1, y: 2}} as s) to '{path}/1.parquet'")).await;
+    run(&ctx, &format!("copy (select 2 as i, {{x: 3}} as s) to '{path}/2.parquet'")).await;
+    run(&ctx, &format!("create external table t stored as parquet location '{path}/'")).await;
+    assert_eq!(rows(&ctx, "select i from t where u is null").await, ["2"]);
+    assert_eq!(rows(&ctx, "select i from t where s['y'] is null").await, ["2"]);
+    assert_eq!(rows(&ctx, "select count(u), count(*), max(u) from t").await, ["1 | 2 | 5"]);
+    assert_eq!(rows(&ctx, "select i, u, s['y'] from t order by i").await, ["1 | 5 | 2", "2 | null | null"]);
+    // All have this one.
+    assert!(!plan(&ctx, "select i from t where i is null").await.contains("DataSourceExec"));
+}
+
 #[tokio::test]
 async fn a_column_that_is_narrower_in_the_table_is_cast() {
     let folder = tempdir().unwrap();

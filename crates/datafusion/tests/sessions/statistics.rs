@@ -5,10 +5,12 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int32Array, RecordBatch};
 use arrow_schema::SortOptions;
 use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{ScalarValue, Statistics};
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::FileScanConfigBuilder;
+use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::DataFusionError;
 use datafusion::execution::object_store::ObjectStoreUrl;
@@ -435,4 +437,39 @@ async fn dictionaries_of_which_one_bound_is_known() {
     run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
     assert_eq!(rows(&ctx, "select i from t where i > 0 and d = '' order by i").await, ["1", "2"]);
     assert_eq!(rows(&ctx, "select d from t where i > 0").await.len(), 2);
+}
+
+/// Partitions of which the rows are merged by their order keep their files: one that took a file from another would give its rows behind
+/// others that belong there.
+#[tokio::test]
+async fn partitions_in_order_keep_their_files_under_a_limit() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    for number in 0..3 {
+        let values = ints((0..30).map(|n| n * 3 + number));
+        let file = folder.path().join(format!("{number}.parquet"));
+        write_with(&file, &[batch([("a", values.clone()), ("b", values)])], sorted_by(&[(0, false)], 10));
+    }
+    let path = folder.path().display();
+    run(&ctx, &format!("create external table t stored as parquet location '{path}/'")).await;
+    for sql in [
+        "select a from t order by a nulls last limit 3",
+        "select a, b from t where b > 7 order by a nulls last limit 3 offset 2",
+        "select a from (select * from t union all select * from t where b > 1) order by a nulls last limit 3",
+        "select a from (select a from t order by a nulls last limit 9) order by a nulls last limit 3",
+        "select a, row_number() over (order by a nulls last) from t limit 3",
+    ] {
+        let plan = ctx.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+        let mut scans = 0;
+        plan.apply(|node| {
+            let scan = node.downcast_ref::<DataSourceExec>();
+            if let Some(scan) = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>()) {
+                scans += usize::from(!scan.output_ordering.is_empty());
+                assert!(scan.output_ordering.is_empty() || scan.preserve_order, "{sql}");
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .unwrap();
+        assert!(scans > 0, "{sql}");
+    }
 }

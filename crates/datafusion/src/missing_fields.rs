@@ -1,0 +1,51 @@
+//! Fields of a table that some of its files lack: they may be null, whatever the others say.
+
+use crate::variant_storage::with_type;
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
+use std::sync::Arc;
+
+/// The schema of files with these ones, which have all of its fields together.
+pub(crate) fn null_where_missing(common: Schema, files: &[Schema]) -> Schema {
+    if !common.fields().iter().any(|field| has_required(field)) {
+        return common;
+    }
+    // Most files are alike.
+    let mut differing: Vec<&Fields> = Vec::new();
+    for fields in files.iter().map(Schema::fields) {
+        if differing.last().is_none_or(|last| *last != fields) {
+            differing.push(fields);
+        }
+    }
+    Schema::new_with_metadata(relaxed(common.fields(), &differing), common.metadata)
+}
+
+fn has_required(field: &Field) -> bool {
+    let is_below = |fields: &Fields| fields.iter().any(|field| has_required(field));
+    !field.is_nullable() || matches!(field.data_type(), DataType::Struct(fields) if is_below(fields))
+}
+
+fn relaxed(common: &Fields, files: &[&Fields]) -> Fields {
+    let relaxed_field = |field: &FieldRef| {
+        if !has_required(field) {
+            return field.clone();
+        }
+        let found: Vec<_> = files.iter().map(|fields| fields.find(field.name())).collect();
+        let is_missing = found.iter().any(Option::is_none);
+        let data_type = match field.data_type() {
+            DataType::Struct(fields) => {
+                let below = found.iter().flatten().filter_map(|(_, field)| match field.data_type() {
+                    DataType::Struct(fields) => Some(fields),
+                    _ => None,
+                });
+                DataType::Struct(relaxed(fields, &below.collect::<Vec<_>>()))
+            }
+            other => other.clone(),
+        };
+        let field = with_type(field, data_type);
+        match is_missing && !field.is_nullable() {
+            true => Arc::new(Field::clone(&field).with_nullable(true)),
+            false => field,
+        }
+    };
+    common.iter().map(relaxed_field).collect()
+}
