@@ -442,8 +442,9 @@ def _kind(schema: Any, path: list[str]) -> str | None:
 
 
 def _python_of(scalar: Any) -> Any:
-    """The value in a type of Python, or as it is if there is none for it: an instant of the year 38000, nanoseconds."""
-    if scalar.is_valid and getattr(scalar.type, "unit", None) == "ns":
+    """The value in a type of Python, or as it is if there is none for it: an instant of the year 38000, nanoseconds, a time of no day."""
+    is_time = type(scalar).__name__ in ("Time32Scalar", "Time64Scalar")
+    if scalar.is_valid and (is_time or getattr(scalar.type, "unit", None) == "ns"):
         return scalar
     try:
         return scalar.as_py()

@@ -107,6 +107,7 @@ def literal(value: Any, unit: str | None = None) -> str:
             raise TypeError("a span of time is compared with a column of durations, and with no other")
         return "0" if unit == NO_VALUES else _span(value, unit)
     if hasattr(value, "as_py"):
+        _check_time(value)
         nanoseconds = _nanoseconds(value)
         if nanoseconds is not None:
             return nanoseconds
@@ -152,6 +153,13 @@ def _outside(data_type: Any) -> ValueError:
         f"a value of type {data_type} that is outside of the years 1 to 9999 has no form in a predicate: "
         "filter the rows after they are read"
     )
+
+
+def _check_time(scalar: Any) -> None:
+    """Fails if a time of pyarrow is none of a day: Python would have that of another day for it."""
+    unit = getattr(scalar.type, "unit", None)
+    if type(scalar).__name__ in ("Time32Scalar", "Time64Scalar") and not 0 <= scalar.value * _UNITS[unit] < _UNITS["D"]:
+        raise ValueError(f"a time that is none of a day has no form in a predicate: {scalar.value} as {scalar.type}")
 
 
 def _nanoseconds(scalar: Any) -> str | None:

@@ -79,6 +79,18 @@ def test_times_in_nanoseconds(tmp_path: Path) -> None:
     assert rows([("x", "in", [one, other])]) == 1
 
 
+@pytest.mark.parametrize("data_type", [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")])
+def test_times_of_no_day(data_type: pa.DataType, tmp_path: Path) -> None:
+    path = str(tmp_path / "t.parquet")
+    theirs.write_table(of(data_type, 1, 2), path)
+    for value in (-1, 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[data_type.unit]):
+        late = pa.scalar(value, pa.int32() if data_type.bit_width == 32 else pa.int64()).cast(data_type)
+        # Python's own have the time of the day before, or after.
+        for filters in (X > late, [("x", ">", late)], X.isin(pa.array([late])), [("x", "in", [late])]):
+            with pytest.raises(ValueError, match="none of a day"):
+                marquetry.open(path).read(filter=filters)
+
+
 def test_instants_that_python_has_not(tmp_path: Path) -> None:
     path = str(tmp_path / "t.parquet")
     theirs.write_table(of(pa.timestamp("us"), 1, 2**61), path)
