@@ -9,7 +9,7 @@ from . import _marquetry
 from ._filters import predicate
 from ._marquetry import Batch, FileContent, FileDecryptionProperties, Schema
 from ._show import html_of_file, html_of_schema, text_of_schema
-from ._stream import Stream
+from ._stream import Stream, exported
 
 if TYPE_CHECKING:
     from .encryption import FileEncryption
@@ -77,7 +77,7 @@ class Table:
         return self._table.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._table.__arrow_c_stream__(requested_schema)
+        return exported(self._table, requested_schema)
 
     def __reduce__(self) -> tuple[Any, ...]:
         try:
@@ -423,7 +423,7 @@ def dataset(
     """Opens files that are read as one table: files, folders, patterns, ``_metadata``.
 
     Folders called ``key=value`` are columns unless ``partitions`` is false. The schema is the first file's, and with
-    ``union_by_name`` has the columns of all. ``decryption`` has the keys of encrypted files: :mod:`marquetry.encryption`.
+    ``union_by_name`` has the columns of all; so has a column its type, where the first file has no values of it. ``decryption`` has the keys of encrypted files: :mod:`marquetry.encryption`.
 
     >>> import marquetry
     >>> marquetry.dataset([WINES, WINES]).num_rows

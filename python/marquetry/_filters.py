@@ -8,6 +8,10 @@ A filter is one of
 - lists of tuples, one of which has to be true: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
 - an expression of ``pyarrow.compute``.
 
+Tuples and expressions want the rows that they want in pyarrow: a column of floats of 32 bits has no 0.1, which text takes for the float
+nearest to it, as lists of values do; and a list of instants has the days of a column of dates. But numbers are compared exactly where pyarrow
+fails or rounds, integers with doubles for example; and both zeros are one, in lists of values, too.
+
 What has no meaning as a predicate is an error: nothing is left out.
 """
 
@@ -17,7 +21,8 @@ import re
 import struct
 from typing import Any, Callable, Iterable
 
-from ._literals import NO_VALUES, is_nan, is_null, is_span, literal, unit_of
+from . import _narrow_floats
+from ._literals import NO_VALUES, day_of, is_nan, is_null, is_span, literal, number_of, unit_of
 
 _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
@@ -58,15 +63,23 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
         if not isinstance(value, Iterable):
             raise TypeError(f"{operator} takes a collection, not {type(value).__name__}")
         values = list(value)
+        type_text = "" if schema is None else _type_text(name, schema) or ""
+        if type_text.startswith("Date"):
+            values = [day_of(item) for item in values]
+        if type_text.startswith(("Int", "UInt", "Decimal")):
+            values = _without_nan(values)
         inside = is_in(column, values, _unit(name, values, schema))
         # As pyarrow has it: a value that is null is in no list that has no null.
         has_null = any(is_null(item) for item in values)
         return inside if operator == "in" else f"(not {inside})" if has_null else f"({column} is null or not {inside})"
     if operator not in _OPERATORS:
         raise ValueError(f'"{operator}" is not a valid operator in predicates.')
+    sign = _OPERATORS[operator]
     if is_nan(value):
-        return _of_nan(column, _OPERATORS[operator])
-    return f"{column} {_OPERATORS[operator]} {literal(value, _unit(name, [value], schema))}"
+        return _of_nan(column, sign)
+    bits = None if schema is None else _narrow_floats.float_bits(_type_text(name, schema))
+    by_neighbours = None if bits is None else _narrow_floats.comparison(column, sign, number_of(value), bits)
+    return by_neighbours or f"{column} {sign} {literal(value, _unit(name, [value], schema))}"
 
 
 def _unit(name: str, values: list[Any], schema: Callable[[], Any] | None) -> str | None:
@@ -75,12 +88,21 @@ def _unit(name: str, values: list[Any], schema: Callable[[], Any] | None) -> str
         return None
     if schema is None:
         raise _no_schema()
-    text = next((text for field, text, _ in schema().fields() if field == name), None)
+    text = _type_text(name, schema)
     return None if text is None and _is_path(name) else unit_of(text)
+
+
+def _type_text(name: str, schema: Callable[[], Any]) -> str | None:
+    return next((text for field, text, _ in schema().fields() if field == name), None)
 
 
 def _no_schema() -> TypeError:
     return TypeError("a span of time has no form where the types of columns are not known: give the number of what its column counts")
+
+
+def _without_nan(values: list[Any]) -> list[Any]:
+    """Those of a list that numbers of other types may be."""
+    return [value for value in values if not is_nan(value)]
 
 
 def is_in(column: str, values: list[Any], unit: str | None = None) -> str:
@@ -209,6 +231,8 @@ class _Part:
         return self.text
 
 
+_MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
 _COMPARISONS = {
     "equal": "=", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
 }  # fmt: skip
@@ -295,6 +319,23 @@ class _Parser:
         """Whether a column has a ``float``, another ``number``, or something ``else``; ``None`` if that is not known."""
         return None if self.schema is None else _kind(self.schema(), path)
 
+    def as_in_column(self, values: Any, column: _Part) -> Any:
+        """A list of values as the column has such, as pyarrow casts them; as it is where it cannot."""
+        data_type = None if self.schema is None or column.path is None else _type_of(self.schema(), column.path)
+        if data_type is None or not _are_of_a_kind(values.type, data_type):
+            return values
+        import pyarrow as pa
+
+        try:
+            return values.cast(data_type)
+        except pa.ArrowException:
+            return values
+
+    def float_bits(self, path: list[str]) -> int | None:
+        """How many bits the floats of a column have; ``None`` if it has none, or none are known."""
+        data_type = None if self.schema is None else _type_of(self.schema(), path)
+        return None if data_type is None else _narrow_floats.float_bits(str(data_type))
+
     def unit(self, path: list[str]) -> str | None:
         """What a column of durations counts."""
         if self.schema is None:
@@ -317,12 +358,20 @@ class _Parser:
                 return _of_nan(other.text, sign)
         if left.kind == right.kind == "literal":
             raise ValueError("a comparison of two literals")
+        for column, other, signs in ((left, right, None), (right, left, _MIRRORED)):
+            bits = self.float_bits(column.path) if column.path is not None and other.kind == "literal" else None
+            if bits is not None:
+                sign_of_column = signs[sign] if signs else sign
+                by_neighbours = _narrow_floats.comparison(column.text, sign_of_column, number_of(other.value), bits)
+                if by_neighbours:
+                    return by_neighbours
         return f"{left.text} {sign} {right.text}"
 
     def is_in(self, column: _Part, options: dict[str, Any]) -> str:
-        values = options.get("value_set")
-        if not isinstance(values, list):
+        given = options.get("value_set")
+        if given is None:
             raise ValueError("is_in without a list of values")
+        values = [_python_of(item) for item in self.as_in_column(given, column)]
         # MATCH is 0: null is in a list that has it. SKIP, 1: never.
         behaviour = options.get("null_matching_behavior", 0)
         if behaviour == 1:
@@ -332,6 +381,8 @@ class _Parser:
         self.listed.append(values)
         if column.path is not None:
             self.compared.append((column.path, values))
+            if self.kind(column.path) == "number":
+                values = _without_nan(values)
         unit = self.unit(column.path) if column.path is not None and any(is_span(value) for value in values) else None
         text = is_in(column.text, values, unit)
         # What is in no list is false, and not unknown, where it is null.
@@ -363,6 +414,21 @@ def _type_of(schema: Any, path: list[str]) -> Any:
     return data_type.value_type if isinstance(data_type, pa.DictionaryType) else data_type
 
 
+def _are_of_a_kind(a: Any, b: Any) -> bool:
+    """Whether both types are of numbers, or of days and instants."""
+    import pyarrow as pa
+
+    types = pa.types
+
+    def is_number(data_type: Any) -> bool:
+        return any(is_one(data_type) for is_one in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean))
+
+    def is_instant(data_type: Any) -> bool:
+        return types.is_date(data_type) or types.is_timestamp(data_type)
+
+    return is_number(a) and is_number(b) or is_instant(a) and is_instant(b)
+
+
 def _kind(schema: Any, path: list[str]) -> str | None:
     import pyarrow as pa
 
@@ -376,8 +442,9 @@ def _kind(schema: Any, path: list[str]) -> str | None:
 
 
 def _python_of(scalar: Any) -> Any:
-    """The value in a type of Python, or as it is if there is none for it: an instant of the year 38000, nanoseconds."""
-    if scalar.is_valid and getattr(scalar.type, "unit", None) == "ns":
+    """The value in a type of Python, or as it is if there is none for it: an instant of the year 38000, nanoseconds, a time of no day."""
+    is_time = type(scalar).__name__ in ("Time32Scalar", "Time64Scalar")
+    if scalar.is_valid and (is_time or getattr(scalar.type, "unit", None) == "ns"):
         return scalar
     try:
         return scalar.as_py()
@@ -386,12 +453,12 @@ def _python_of(scalar: Any) -> Any:
 
 
 def _options_of(scalar: Any) -> dict[str, Any]:
-    """The options of a function by name, a list of values as its items."""
+    """The options of a function by name, a list of values as an array."""
     out = {}
     for field in scalar.type:
         name, value = field.name, scalar[field.name]
         is_list = name == "value_set" and value.is_valid and hasattr(value, "values")
-        out[name] = [_python_of(item) for item in value.values] if is_list else value.as_py()
+        out[name] = value.values if is_list else None if name == "value_set" else value.as_py()
     return out
 
 

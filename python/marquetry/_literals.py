@@ -34,14 +34,16 @@ def is_null(value: Any) -> bool:
 
 def is_nan(value: Any) -> bool:
     """Whether a value is a number that is not a number."""
-    value = _number_of(value)
+    value = number_of(value)
     return isinstance(value, float) and math.isnan(value)
 
 
-def _number_of(value: Any) -> Any:
-    if type(value).__module__ == "numpy" and type(value).__name__.startswith("float"):
+def number_of(value: Any) -> Any:
+    """A number of numpy or pyarrow as Python's own; another value as it is."""
+    name = type(value).__name__
+    if type(value).__module__ == "numpy" and name.startswith(("float", "int", "uint")):
         return value.item()
-    if hasattr(value, "as_py") and type(value).__name__ in ("HalfFloatScalar", "FloatScalar", "DoubleScalar"):
+    if hasattr(value, "as_py") and re.fullmatch(r"(?:HalfFloat|Float|Double|U?Int\d+|Decimal\d+)Scalar", name):
         return value.as_py()
     return value
 
@@ -60,16 +62,34 @@ NO_VALUES = "no values"
 _NESTED = re.compile(r"(?:FixedSize|Large)?List(?:View)?\(|Struct\(|Map\(|struct<|map<|(?:large_|fixed_size_)?list(?:_view)?<")
 
 
+def is_nested(type_text: str) -> bool:
+    """Whether a type has others in it, by its text."""
+    return _NESTED.match(type_text) is not None
+
+
 def unit_of(type_text: str | None) -> str | None:
     """What a column of durations counts, by the text of its type; ``None`` stands for no column.
 
     >>> unit_of("Duration(µs)"), unit_of("Int64"), unit_of("List(Int64)"), unit_of(None)
     ('us', None, 'no values', 'no values')
     """
-    if type_text is None or _NESTED.match(type_text):
+    if type_text is None or is_nested(type_text):
         return NO_VALUES
     found = re.search(r"(?:Duration\(|duration\[)(s|ms|us|µs|ns)[\])]", type_text)
     return found[1].replace("µ", "u") if found else None
+
+
+def day_of(value: Any) -> Any:
+    """The day of an instant, which a list of days has for it in pyarrow; another value as it is.
+
+    >>> day_of(datetime.datetime(2020, 1, 2, 3)), day_of(7)
+    (datetime.date(2020, 1, 2), 7)
+    """
+    if isinstance(value, datetime.datetime) and not is_null(value):
+        return value.date()
+    if type(value).__name__ == "datetime64":
+        return value.astype("datetime64[D]")
+    return value
 
 
 def literal(value: Any, unit: str | None = None) -> str:
@@ -87,6 +107,7 @@ def literal(value: Any, unit: str | None = None) -> str:
             raise TypeError("a span of time is compared with a column of durations, and with no other")
         return "0" if unit == NO_VALUES else _span(value, unit)
     if hasattr(value, "as_py"):
+        _check_time(value)
         nanoseconds = _nanoseconds(value)
         if nanoseconds is not None:
             return nanoseconds
@@ -132,6 +153,13 @@ def _outside(data_type: Any) -> ValueError:
         f"a value of type {data_type} that is outside of the years 1 to 9999 has no form in a predicate: "
         "filter the rows after they are read"
     )
+
+
+def _check_time(scalar: Any) -> None:
+    """Fails if a time of pyarrow is none of a day: Python would have that of another day for it."""
+    unit = getattr(scalar.type, "unit", None)
+    if type(scalar).__name__ in ("Time32Scalar", "Time64Scalar") and not 0 <= scalar.value * _UNITS[unit] < _UNITS["D"]:
+        raise ValueError(f"a time that is none of a day has no form in a predicate: {scalar.value} as {scalar.type}")
 
 
 def _nanoseconds(scalar: Any) -> str | None:

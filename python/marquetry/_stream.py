@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from . import _marquetry
@@ -9,7 +10,6 @@ from ._marquetry import Batch, Schema
 
 if TYPE_CHECKING:
     import asyncio
-    import sys
 
     if sys.version_info >= (3, 11):
         from typing import Self
@@ -109,4 +109,16 @@ class Stream:
         return self._stream.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._stream.__arrow_c_stream__(requested_schema)
+        return exported(self._stream, requested_schema)
+
+
+def exported(batches: _marquetry.Stream | _marquetry.Table, requested_schema: object | None) -> object:
+    """Arrow's C stream of batches. Ours does not say of maps that their keys are sorted, as batches do: pyarrow's does, and nobody else asks,
+    so that where pyarrow is not imported ours will do."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None or not batches.schema.has_sorted_maps:
+        return batches.__arrow_c_stream__(requested_schema)
+    # It is taken from now on.
+    stream = _marquetry.Stream(batches)
+    reader = pyarrow.RecordBatchReader.from_batches(pyarrow.schema(stream.schema), map(pyarrow.record_batch, stream))
+    return reader.__arrow_c_stream__()

@@ -3,6 +3,7 @@
 //! Nothing is copied in either direction. The PyCapsule protocol says what may be relied on: a capsule of the right name holds a
 //! valid struct of the C data interface, which whoever takes it moves out, and marks as released.
 
+use crate::dictionary_extensions::{with_values, without_dictionaries};
 use crate::ending::{Call, reopen};
 use crate::errors::{arrow_to_python, shown};
 use crate::exported_schema::exported_schema;
@@ -154,8 +155,14 @@ pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
         return Ok(stream.get().batch_schema());
     }
     let capsule = object.call_method0("__arrow_c_schema__")?;
-    let schema = take_schema(&capsule)?;
-    read_schema(&schema).map_err(|error| arrow_to_python(object.py(), error))
+    let exported = take_schema(&capsule)?;
+    let schema = read_schema(&exported).and_then(|schema| {
+        Ok(match without_dictionaries(&schema, &exported)? {
+            Some(plain) => plain.as_ref().clone(),
+            None => schema,
+        })
+    });
+    schema.map_err(|error| arrow_to_python(object.py(), error))
 }
 
 fn read_schema(exported: &FFI_ArrowSchema) -> Result<Schema, ArrowError> {
@@ -211,18 +218,21 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
 struct Stream {
     stream: FFI_ArrowArrayStream,
     schema: SchemaRef,
+    /// What its batches become, if that is something else.
+    plain: Option<SchemaRef>,
 }
 
 impl Stream {
     fn new(mut stream: FFI_ArrowArrayStream) -> Result<Self, ArrowError> {
         let Some(get_schema) = stream.get_schema else { return Err(no_callback("get_schema")) };
-        let mut schema = FFI_ArrowSchema::empty();
+        let mut exported = FFI_ArrowSchema::empty();
         // SAFETY: the stream has not been released; its callback fills in what it is given, or fails.
-        if unsafe { get_schema(&mut stream, &mut schema) } != 0 {
+        if unsafe { get_schema(&mut stream, &mut exported) } != 0 {
             return Err(last_error(&mut stream));
         }
-        let schema = Arc::new(read_schema(&schema)?);
-        Ok(Stream { stream, schema })
+        let schema = Arc::new(read_schema(&exported)?);
+        let plain = without_dictionaries(&schema, &exported)?;
+        Ok(Stream { stream, schema, plain })
     }
 
     /// The next batch; `None` at the end.
@@ -239,7 +249,11 @@ impl Stream {
             return Ok(None);
         }
         // SAFETY: arrays of a stream are valid, and of its schema, by the protocol.
-        unsafe { batch_of(array, &self.schema) }.map(Some)
+        let batch = unsafe { batch_of(array, &self.schema) }?;
+        Ok(Some(match &self.plain {
+            Some(plain) => with_values(&batch, plain)?,
+            None => batch,
+        }))
     }
 }
 
@@ -264,7 +278,7 @@ impl Iterator for Stream {
 
 impl RecordBatchReader for Stream {
     fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        self.plain.as_ref().unwrap_or(&self.schema).clone()
     }
 }
 
@@ -403,8 +417,11 @@ unsafe extern "C" fn release_with_buffers(array: *mut FFI_ArrowArray) {
 pub(crate) fn import_batch(object: &Bound<'_, PyAny>, schema: &SchemaRef) -> PyResult<RecordBatch> {
     let py = object.py();
     let capsules = object.call_method0("__arrow_c_array__")?;
-    let (given, array) = take_array(capsules.cast::<PyTuple>()?)?;
-    let given = read_schema(&given).map_err(|error| arrow_to_python(py, error))?;
+    let (exported, array) = take_array(capsules.cast::<PyTuple>()?)?;
+    let in_arrow = |error| arrow_to_python(py, error);
+    let stored = Arc::new(read_schema(&exported).map_err(in_arrow)?);
+    let plain = without_dictionaries(&stored, &exported).map_err(in_arrow)?;
+    let given = plain.as_ref().unwrap_or(&stored);
     let is_same = given.fields().len() == schema.fields().len()
         && given.fields().iter().zip(schema.fields()).all(|(given, field)| {
             given.name() == field.name() && given.data_type().equals_datatype(field.data_type())
@@ -413,8 +430,13 @@ pub(crate) fn import_batch(object: &Bound<'_, PyAny>, schema: &SchemaRef) -> PyR
         let message = "a batch of other columns, or other types, than its reader says";
         return Err(crate::errors::to_python(py, &Error::argument(message)));
     }
+    let of_array = if plain.is_some() { &stored } else { schema };
     // SAFETY: whoever made the array says that it is valid, and of a schema whose types are those of this one.
-    unsafe { batch_of(array, schema) }.map_err(|error| arrow_to_python(py, error))
+    let batch = unsafe { batch_of(array, of_array) }.map_err(in_arrow)?;
+    match plain {
+        Some(_) => with_values(&batch, schema).map_err(in_arrow),
+        None => Ok(batch),
+    }
 }
 
 fn no_callback(name: &str) -> ArrowError {
@@ -466,7 +488,10 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
         let batch = RecordBatch::from(StructArray::from(without_offsets(data)?));
         let batch = batch.with_schema(Arc::new(read_schema(&schema)?))?;
         check_text(&batch)?;
-        Ok(batch)
+        match without_dictionaries(&batch.schema(), &schema)? {
+            Some(plain) => with_values(&batch, &plain),
+            None => Ok(batch),
+        }
     });
     batch.map_err(|error| arrow_to_python(py, error))
 }

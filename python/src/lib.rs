@@ -8,6 +8,7 @@
 //! work        work without the interpreter's lock, which Ctrl-C ends
 //! capsule     Arrow's C data interface: the only file with `unsafe`
 //! exported_schema  schemas as C has them
+//! dictionary_extensions  values in place of dictionaries of an extension type
 //! required_integers  integers that are never null, in structs that may be
 //! offsets     arrays of other libraries that begin somewhere
 //! text_check  text of other libraries that is not UTF-8
@@ -45,6 +46,7 @@ mod checks;
 mod command_line;
 mod conform;
 mod dataset;
+mod dictionary_extensions;
 mod encryption;
 mod ending;
 mod errors;
@@ -101,7 +103,6 @@ fn _marquetry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(append::append, module)?)?;
     module.add_function(wrap_pyfunction!(checks::verify, module)?)?;
     module.add_function(wrap_pyfunction!(checks::recover, module)?)?;
-    module.add_function(wrap_pyfunction!(reentrance::set_patience, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::decryption_with_keys, module)?)?;
     module.add_function(wrap_pyfunction!(encryption::encryption_with_keys, module)?)?;

@@ -2,36 +2,37 @@
 //!
 //! Such a call would wait for itself, forever: a file object is read by one thread at a time, and a stream is. So it is refused. Whose
 //! methods a thread is in, and who reads, is noted here. If a method waits for another thread, which reads the file, then that is found
-//! out by Python's frames where it waits for a thread or a future, and else by the time that nothing has come back.
+//! out by Python's frames where it waits for a thread or a future. Else nobody can tell a wait that never ends from a long one - a file
+//! that is fetched from a tape - and none ends by itself; Ctrl-C ends it.
 
 use crate::ending::attached;
 use crate::errors::from_python;
-use marquetry::errors::{Error, Result};
+use marquetry::errors::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a thread waits before it looks whether its turn can come at all.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a method may take before those who wait for it give up, in milliseconds: an hour. A large piece over a slow line takes minutes,
-/// as does a file that is fetched from a tape, and is no mistake.
-static PATIENCE: AtomicU64 = AtomicU64::new(3_600_000);
+/// Calls of the main thread that a signal has ended, and what Python calls that thread.
+static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
+static MAIN: AtomicU64 = AtomicU64::new(0);
 
-/// How long a method may take, for tests.
-#[pyfunction]
-pub(crate) fn set_patience(seconds: f64) -> PyResult<()> {
-    let patience = Duration::try_from_secs_f64(seconds);
-    let patience = patience.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
-    PATIENCE.store(u64::try_from(patience.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
-    Ok(())
+/// A signal ends what this thread does, which is the main one. Who waits for a method that it waits for, and would never come to its end, is
+/// told.
+pub(crate) fn interrupt() {
+    // Without a name it has read no file object.
+    if let Some(ident) = IDENT.get() {
+        MAIN.store(ident, Ordering::Relaxed);
+        INTERRUPTS.fetch_add(1, Ordering::Release);
+    }
 }
 
 /// A file object that is read: the calls of its methods, and the threads that read it.
@@ -44,7 +45,7 @@ struct Calls {
     next: u64,
     methods: Vec<MethodCall>,
     /// Threads of Python that read the object.
-    readers: Vec<(u64, u64)>,
+    readers: Vec<Reader>,
 }
 
 struct MethodCall {
@@ -52,7 +53,19 @@ struct MethodCall {
     thread: ThreadId,
     /// What Python calls the thread.
     ident: u64,
-    begun: Instant,
+}
+
+struct Reader {
+    id: u64,
+    ident: u64,
+    /// How many calls signals had ended when it began.
+    interrupts: u64,
+}
+
+impl Reader {
+    fn is_interrupted(&self) -> bool {
+        INTERRUPTS.load(Ordering::Acquire) > self.interrupts && MAIN.load(Ordering::Relaxed) == self.ident
+    }
 }
 
 impl Calls {
@@ -78,7 +91,7 @@ impl ObjectCalls {
         let (thread, ident) = (thread::current().id(), ident(py)?);
         let mut calls = self.calls();
         let id = calls.new_id();
-        calls.methods.push(MethodCall { id, thread, ident, begun: Instant::now() });
+        calls.methods.push(MethodCall { id, thread, ident });
         Ok(InMethod { of: self, id })
     }
 
@@ -95,32 +108,32 @@ impl ObjectCalls {
         };
         let mut calls = self.calls();
         let id = calls.new_id();
-        calls.readers.push((id, ident));
+        calls.readers.push(Reader { id, ident, interrupts: INTERRUPTS.load(Ordering::Acquire) });
         Ok(Reading { of: self.clone(), id })
     }
 
     /// Fails if a method that is called now does not come to an end, as far as can be told: who waits for it would wait forever.
     fn check_progress(&self) -> Result<()> {
         let calls = self.calls();
-        let begun = calls.methods.iter().map(|call| call.begun).min();
         let inside: Vec<u64> = calls.methods.iter().map(|call| call.ident).collect();
-        let readers: HashSet<u64> = calls.readers.iter().map(|(_, ident)| *ident).collect();
+        let readers: HashSet<u64> = calls.readers.iter().map(|reader| reader.ident).collect();
+        let is_interrupted = calls.readers.iter().any(Reader::is_interrupted);
         drop(calls);
-        let Some(begun) = begun else { return Ok(()) };
+        if inside.is_empty() {
+            return Ok(());
+        }
         if waits_for(inside, readers).map_err(from_python)? {
             return Err(Error::argument(
                 "a method of the file object waits for a thread that reads the file, and each would wait for the other",
             ));
         }
-        let patience = Duration::from_millis(PATIENCE.load(Ordering::Relaxed));
-        if begun.elapsed() < patience {
-            return Ok(());
+        match is_interrupted {
+            true => Err(Error::new(
+                ErrorKind::Cancelled,
+                "a signal has ended a call that reads the file, whose file object may be waiting for this one",
+            )),
+            false => Ok(()),
         }
-        let seconds = patience.as_secs();
-        let late = format!(
-            "a method of the file object has taken {seconds} s, and others wait for it: it may be waiting for a thread that reads the file"
-        );
-        Err(Error::io(late, io::ErrorKind::TimedOut.into()))
     }
 
     /// Drops what reads the object, whose threads may be in a method that waits for this one.
@@ -178,7 +191,7 @@ pub(crate) struct Reading {
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        self.of.calls().readers.retain(|(id, _)| *id != self.id);
+        self.of.calls().readers.retain(|reader| reader.id != self.id);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::ending::{Call, reopen};
 use crate::errors::to_python;
+use crate::reentrance::interrupt;
 use marquetry::errors::{CancelToken, Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,6 +43,7 @@ pub(crate) fn run<T: Send>(
                     Err(RecvTimeoutError::Timeout) if raised.is_none() => {
                         raised = Python::attach(|py| py.check_signals()).err();
                         if raised.is_some() {
+                            interrupt();
                             token.cancel();
                         }
                     }

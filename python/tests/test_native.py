@@ -7,6 +7,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as theirs
 import pytest
 
 import marquetry
@@ -105,6 +106,20 @@ def test_datasets(tmp_path: pathlib.Path) -> None:
     assert table.num_rows == 4
     assert pa.table(table.read(["x", "year"], filter="year = 2024")).to_pydict() == {"x": [2024, 2025], "year": [2024, 2024]}
     assert len(table.files) == 2
+
+
+def test_a_column_without_values_says_no_type(tmp_path: pathlib.Path) -> None:
+    """The first file decides: pyarrow fails, too, and we say what helps."""
+    marquetry.write(pa.table({"x": pa.nulls(2), "n": [1, 2]}), tmp_path / "0.parquet")
+    marquetry.write(pa.table({"x": [3, 4], "n": [3, 4]}), tmp_path / "1.parquet")
+    with pytest.raises(marquetry.ArgumentError, match="union") as caught:
+        marquetry.dataset(tmp_path).read()
+    assert caught.value.column == "x" and str(caught.value.file).endswith("1.parquet")
+    with pytest.raises(NotImplementedError, match="cast from int64 to null"):
+        theirs.read_table(tmp_path)
+    assert pa.table(marquetry.dataset(tmp_path).read(["n"]))["n"].to_pylist() == [1, 2, 3, 4]
+    table = pa.table(marquetry.dataset(tmp_path, union_by_name=True))
+    assert table["x"].to_pylist() == [None, None, 3, 4] and table["x"].type == pa.int64()
 
 
 def test_a_page_shows_files(tmp_path: pathlib.Path, path: str) -> None:

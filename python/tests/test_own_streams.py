@@ -102,3 +102,39 @@ def test_streams_are_read_once(damaged: str) -> None:
     assert marquetry.Table(begun).num_rows == 6
     file = marquetry.open(marquetry_file(TABLE))
     assert marquetry.Table(file).to_pyarrow() == marquetry.Table(file).to_pyarrow() == file.read().to_pyarrow()
+
+
+def sorted_maps() -> pa.Table:
+    data_type = pa.map_(pa.string(), pa.int64(), keys_sorted=True)
+    maps = pa.array([[("a", 1), ("b", 2)], None, []], data_type)
+    return pa.table({"m": maps, "s": pa.StructArray.from_arrays([maps], ["m"]), "n": [1, 2, 3]})
+
+
+def test_streams_say_that_keys_of_maps_are_sorted() -> None:
+    table = sorted_maps()
+    contents = marquetry_file(table)
+    file = marquetry.open(contents)
+    for stream in (file, file.read(), file.stream(), file.stream(batch_size=2), marquetry.Table(table), marquetry.Table(file.stream())):
+        found = pa.table(stream)
+        assert found["m"].type.keys_sorted and found["s"].type.field("m").type.keys_sorted
+        assert found.to_pydict() == table.to_pydict()
+    stream = file.stream()
+    with pa.RecordBatchReader.from_stream(stream) as reader:
+        assert reader.schema.field("m").type.keys_sorted and reader.read_all().num_rows == 3
+    with pytest.raises(ValueError, match="read already"):
+        pa.table(stream)
+    written = marquetry.open(marquetry_file(pa.table(file)))
+    assert pa.schema(written.schema).field("m").type.keys_sorted
+
+
+def test_errors_of_streams_with_sorted_maps_are_told(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "damaged.parquet"
+    marquetry.write(pa.concat_tables([sorted_maps()] * 1000), path, compression="none", row_group_rows=500)
+    contents = bytearray(path.read_bytes())
+    contents[400:500] = b"\xaa" * 100
+    path.write_bytes(contents)
+    kind, _, told, *_ = facts(lambda: list(marquetry.open(path).stream()))
+    assert kind is marquetry.DamageError
+    with pytest.raises((pa.ArrowException, OSError), match="checksum|corrupt") as caught:
+        pa.table(marquetry.open(path))
+    assert told in str(caught.value)

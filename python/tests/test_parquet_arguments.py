@@ -236,3 +236,18 @@ def test_pairs_folders_and_names_of_writers(tmp_path: pathlib.Path) -> None:
         for template in ("x", "{i}-{i}"):
             with pytest.raises(pa.ArrowInvalid, match="basename_template"):
                 module.write_to_dataset(TABLE, tmp_path / "d", basename_template=template)
+
+
+def test_a_file_that_is_open_needs_no_filesystem(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x.parquet"
+    theirs.write_table(pa.table({"x": [1, 2]}), path)
+    local = pa.fs.LocalFileSystem()
+    for module in (ours, theirs):
+        for source in (lambda: open(path, "rb"), lambda: io.BytesIO(path.read_bytes()), lambda: pa.py_buffer(path.read_bytes())):
+            assert module.read_table(source(), filesystem=local).num_rows == 2
+            assert module.ParquetDataset(source(), filesystem=local).read().num_rows == 2
+        with pytest.raises(TypeError):
+            module.read_table(io.BytesIO(path.read_bytes()), filesystem=5)
+        # One file alone takes the two for a mistake.
+        with pytest.raises(ValueError, match="file-like"):
+            module.ParquetFile(io.BytesIO(path.read_bytes()), filesystem=local)

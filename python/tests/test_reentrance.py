@@ -1,7 +1,10 @@
 """File objects whose `read` reads the file that they are, or waits for a thread that does: an error, where a call would never end."""
 
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -182,10 +185,38 @@ def test_what_a_thread_reads_for_which_a_file_object_waits() -> None:
     ends(f"CASES = {cases}\n{THREADS}")
 
 
-def test_a_file_object_that_waits_for_nobody_knows_whom() -> None:
-    wait = "over = threading.Event(); POOL.submit(lambda over=over: (inner(), over.set())); over.wait()"
-    cases = [("main", wait, "file.read()", "file.read()", "io", "others wait for it")]
-    ends(f"CASES = {cases}\nimport marquetry._marquetry\nmarquetry._marquetry.set_patience(1)\n{THREADS}")
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_ctrl_c_ends_a_wait_for_nobody_knows_whom() -> None:
+    """No wait ends by itself, as nobody can tell it from a long one."""
+    wait = "over = threading.Event(); POOL.submit(lambda over=over: (inner(), over.set())); print('waits', flush=True); over.wait()"
+    program = f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the shell has left us
+CASES = []
+{THREADS}
+HOW, WHAT, raised, source = {wait!r}, "file.read()", [], Object()
+file = marquetry.open(source)
+source.is_open = True
+try:
+    file.read()
+except KeyboardInterrupt:
+    print("ended", flush=True)
+POOL.shutdown()
+assert [getattr(error, "kind", None) for error in raised] == ["cancelled"], raised
+# Afterwards all is as before.
+assert len(file.read()) == 100_000
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        watch = threading.Timer(60, process.kill)
+        watch.start()
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "waits\n"
+        time.sleep(1.5)
+        assert process.poll() is None, "it has not waited"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "ended\n"
+        assert process.wait(30) == 0, process.stderr.read()
+        watch.cancel()
 
 
 def test_threads_for_which_a_slow_file_object_waits_may_read_others() -> None:

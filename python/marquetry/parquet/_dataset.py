@@ -81,7 +81,11 @@ class ParquetDataset:
 
     def _find(self, ds: Any, source: Any, filesystem: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
         if not is_path(source) and not isinstance(source, (list, tuple)):
-            resolve(source, filesystem)
+            if filesystem is not None:
+                # It is one, or an error; a file that is open needs none.
+                from pyarrow.fs import _ensure_filesystem
+
+                _ensure_filesystem(filesystem)
             self._take_one(source, None)
             return
         if is_path(source):

@@ -3,6 +3,7 @@
 mod applied;
 mod command;
 mod print;
+mod setting_names;
 mod wanted;
 
 pub(crate) use applied::{Allowed, Applied, TRIED_BYTES, TrialFolder, may_be_tried, rewrite_args};

@@ -397,8 +397,12 @@ there; after a failure the parts are given up. One that is there is replaced wit
 its end, so that another writer's may be replaced in between. Checkpoints are of no use there.
 
 COLUMN is a dotted path such as producer.name, or a pattern: * stands for any characters of one name, ** for any number
-of names. In double quotes a name is no pattern, and may be empty. What is said of a column wins over what is said of all.
+of names. In double quotes a name is no pattern, and may be empty; so may each name of a path be. What is said of a column wins over
+what is said of all.
 Where an option means one column, and several have its name, that is an error; --columns takes all of them.
+
+A cell of CSV that begins with a quote ends it with one that is not doubled; text behind it is part of the cell, as pyarrow, pandas and
+Python's csv have it: \"x\"y is xy. Quotes anywhere else mean nothing. One that is never closed is an error.
 
 Types of CSV columns are guessed so that no value changes: a column with 007 or +1 in it is text, as is a mixture. Numbers
 that a double would change, of many digits or beyond 64 bits, are decimals, or text if they have more than 76 digits; a

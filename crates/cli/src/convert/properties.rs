@@ -4,6 +4,7 @@ use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;
 use marquetry_base::unquote;
 use marquetry_core::logical_type::LogicalType;
+use marquetry_core::predicate::names_of;
 use marquetry_core::schema::Schema;
 use marquetry_core::write::{
     ColumnPath, Compat, KeyValue, SortingColumn, StoredForms, WriterProperties, WriterPropertiesBuilder,
@@ -137,6 +138,8 @@ fn selected(column: Option<&str>) -> Selected<'_> {
     }
     match column {
         None => Selected::All,
+        // With names in quotes it is a path, whatever signs are in them.
+        Some(path) if names_of(path).join(".") != path => Selected::Column(ColumnPath::new(names_of(path))),
         Some(pattern) if pattern.contains(['*', '?']) => Selected::Pattern(pattern),
         Some(column) => Selected::Column(ColumnPath::from(column)),
     }

@@ -5,6 +5,7 @@ use marquetry::errors::Error;
 use marquetry::internals::codec::Codec;
 use marquetry::schema::Leaf;
 use marquetry_base::unquote;
+use marquetry_core::predicate::names_of;
 use marquetry_core::write::Compression;
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -42,15 +43,21 @@ impl FromStr for AskedCodec {
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) text: String,
+    /// The names of a path with double quotes: dots between them are parts of names. None if it has none.
+    names: Option<Vec<String>>,
     /// None if it has no wildcards.
     patterns: Vec<Pattern>,
 }
 
 impl Name {
-    /// In double quotes it is no pattern, and may be empty.
+    /// In double quotes it is no pattern, and may be empty; so may each name of a path be: `s."x.y"`.
     pub(crate) fn new(text: &str) -> Self {
         if let Some((text, "")) = unquote(text, '"') {
-            return Name { text, patterns: Vec::new() };
+            return Name { names: Some(vec![text.clone()]), text, patterns: Vec::new() };
+        }
+        let names = names_of(text);
+        if names.join(".") != text {
+            return Name { text: text.to_owned(), names: Some(names), patterns: Vec::new() };
         }
         // Patterns are of paths, whose parts are separated by slashes.
         let whole = text.replace('.', "/");
@@ -59,7 +66,14 @@ impl Name {
             false => Vec::new(),
         };
         let patterns = patterns.iter().filter_map(|text| Pattern::new(text).ok()).collect();
-        Name { text: text.to_owned(), patterns }
+        Name { text: text.to_owned(), names: None, patterns }
+    }
+
+    /// Its names, if it stands for no other path with these dots. One name in quotes does so only where a column is called that.
+    fn exactly(&self, leaves: &[&Leaf]) -> Option<Vec<&str>> {
+        let names = self.names.as_ref()?;
+        let is_there = || leaves.iter().any(|leaf| starts_with(leaf, names));
+        (names.len() > 1 || is_there()).then(|| names.iter().map(String::as_str).collect())
     }
 
     /// Whether it fits as a pattern. `path` has slashes between its names.
@@ -67,6 +81,12 @@ impl Name {
         let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
         self.patterns.iter().any(|pattern| pattern.matches_with(path, options))
     }
+}
+
+/// Whether the column has this path, or is below it.
+fn starts_with(leaf: &Leaf, names: &[String]) -> bool {
+    let path = leaf.path();
+    path.len() >= names.len() && path.iter().zip(names).all(|(a, b)| **a == **b)
 }
 
 pub(crate) fn of_column<T: FromStr>(text: &str) -> Result<OfColumn<T>, String>
@@ -88,49 +108,62 @@ where
 /// PERF: `optimize` says something of each of 20,000 columns, so that each cannot be compared with each.
 pub(crate) struct Settings<'a, T> {
     all: &'a [OfColumn<T>],
-    /// The place of the last setting of a path, and those of patterns.
+    /// The place of the last setting of a dotted path, of the names of one, and those of patterns.
     by_path: HashMap<&'a str, usize>,
+    by_names: HashMap<Vec<&'a str>, usize>,
     patterns: Vec<usize>,
+    /// Whether a setting of the same name comes later.
+    is_said_again: Vec<bool>,
 }
 
 impl<'a, T: Copy> Settings<'a, T> {
-    pub(crate) fn new(all: &'a [OfColumn<T>]) -> Self {
-        let names = || all.iter().enumerate().filter_map(|(i, of)| Some((i, of.column.as_ref()?)));
-        Settings {
-            all,
-            by_path: names().map(|(i, name)| (name.text.as_str(), i)).collect(),
-            patterns: names().filter(|(_, name)| !name.patterns.is_empty()).map(|(i, _)| i).collect(),
+    /// Of a table with these columns.
+    pub(crate) fn new(all: &'a [OfColumn<T>], leaves: &[&Leaf]) -> Self {
+        let (mut by_path, mut by_names, mut patterns) = (HashMap::new(), HashMap::new(), Vec::new());
+        let mut is_said_again = vec![false; all.len()];
+        for (i, name) in all.iter().enumerate().filter_map(|(i, of)| Some((i, of.column.as_ref()?))) {
+            let before = match name.exactly(leaves) {
+                Some(names) => by_names.insert(names, i),
+                None => by_path.insert(name.text.as_str(), i),
+            };
+            before.into_iter().for_each(|before| is_said_again[before] = true);
+            patterns.extend((!name.patterns.is_empty()).then_some(i));
         }
+        Settings { all, by_path, by_names, patterns, is_said_again }
     }
 
     /// The last setting that is said of the column, or else the last that is said of all.
     pub(crate) fn of(&self, leaf: &Leaf) -> Option<T> {
         let of_all = || self.all.iter().rev().find(|of| of.column.is_none());
-        self.fitting(leaf).max().map(|i| &self.all[i]).or_else(of_all).map(|of| of.value)
+        self.fitting(leaf).into_iter().max().map(|i| &self.all[i]).or_else(of_all).map(|of| of.value)
     }
 
     /// A name that is none of these columns, nor one above them.
     pub(crate) fn unknown(&self, leaves: &[&Leaf]) -> Option<&'a Name> {
         let mut is_known = vec![false; self.all.len()];
         for leaf in leaves {
-            self.fitting(leaf).for_each(|i| is_known[i] = true);
+            self.fitting(leaf).into_iter().for_each(|i| is_known[i] = true);
         }
-        let name = |(of, is_known): (&'a OfColumn<T>, bool)| of.column.as_ref().filter(|_| !is_known);
-        let mut unknown = self.all.iter().zip(is_known).filter_map(name);
         // Of a name that is said twice only the last one was looked for.
-        unknown.find(|name| self.by_path.get(&*name.text).is_none_or(|last| self.is_last(*last, name)))
-    }
-
-    fn is_last(&self, last: usize, name: &Name) -> bool {
-        self.all[last].column.as_ref().is_some_and(|of| std::ptr::eq(of, name))
+        let is_unknown = |i: &usize| !is_known[*i] && !self.is_said_again[*i];
+        (0..self.all.len()).filter(is_unknown).find_map(|i| self.all[i].column.as_ref())
     }
 
     /// The places of those that are said of the column, or of what it is in.
-    fn fitting<'s>(&'s self, leaf: &'s Leaf) -> impl Iterator<Item = usize> + 's {
-        let by_path = leaf.dotted_ancestors().filter_map(|path| self.by_path.get(path).copied());
-        let slashed = if self.patterns.is_empty() { String::new() } else { leaf.dotted().replace('.', "/") };
-        let fits = move |i: &usize| self.all[*i].column.as_ref().is_some_and(|name| name.fits(&slashed));
-        by_path.chain(self.patterns.iter().copied().filter(fits))
+    fn fitting(&self, leaf: &Leaf) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            leaf.dotted_ancestors().filter_map(|path| self.by_path.get(path).copied()).collect();
+        if !self.by_names.is_empty() {
+            let names: Vec<&str> = leaf.path().iter().map(|name| &**name).collect();
+            let above = (1..=names.len()).map(|count| &names[..count]);
+            found.extend(above.filter_map(|names| self.by_names.get(names).copied()));
+        }
+        if !self.patterns.is_empty() {
+            let slashed = leaf.dotted().replace('.', "/");
+            let fits = |i: &usize| self.all[*i].column.as_ref().is_some_and(|name| name.fits(&slashed));
+            found.extend(self.patterns.iter().copied().filter(fits));
+        }
+        found
     }
 }
 
@@ -165,7 +198,7 @@ mod tests {
         let leaves: Vec<&Leaf> = schema.columns().iter().collect();
         let said = |texts: &[&str]| {
             let all = settings(texts);
-            let settings = Settings::new(&all);
+            let settings = Settings::new(&all, &leaves);
             let codec =
                 |leaf: &&Leaf| settings.of(leaf).map_or("-".to_owned(), |of| of.parts().0.to_string());
             (
@@ -189,6 +222,37 @@ mod tests {
         assert_eq!(said(&["\"b.c\"=zstd", "\"a\"=gzip"]), ("GZIP ZSTD - -".to_owned(), None));
     }
 
+    /// Dots between names, and in them.
+    #[test]
+    fn names_in_quotes_tell_paths_apart() {
+        let schema = "message m { optional group s { optional int32 x.y; optional group x { optional int32 y; } } \
+                      optional int32 s.x; optional group t { optional int32 u; } }";
+        let schema = Schema::parse(schema).unwrap();
+        let leaves: Vec<&Leaf> = schema.columns().iter().collect();
+        let fitting = |text: &str| {
+            let all = settings(&[&format!("{text}=gzip")]);
+            let settings = Settings::new(&all, &leaves);
+            let fits = leaves.iter().map(|leaf| if settings.of(leaf).is_some() { 'x' } else { '-' });
+            (fits.collect::<String>(), settings.unknown(&leaves).is_some())
+        };
+        for (text, fits) in [
+            ("s.x.y", "xx--"),
+            ("s.\"x.y\"", "x---"),
+            ("\"s\".x.y", "-x--"),
+            ("\"s\".\"x\"", "-x--"),
+            ("s.x", "-xx-"),
+            ("\"s.x\"", "--x-"),
+            ("\"s\"", "xx--"),
+            // No column is called so.
+            ("\"t.u\"", "---x"),
+        ] {
+            assert_eq!(fitting(text), (fits.to_owned(), false), "{text}");
+        }
+        for text in ["\"t.u\".v", "\"s.x\".y", "\"s\".\"y\"", "\"x\""] {
+            assert_eq!(fitting(text), ("----".to_owned(), true), "{text}");
+        }
+    }
+
     /// Each name was compared with each column: that took minutes.
     #[test]
     fn very_many_columns_are_no_matter() {
@@ -199,7 +263,7 @@ mod tests {
         let begin = std::time::Instant::now();
         let texts: Vec<String> = names.iter().map(|name| format!("{name}=zstd")).collect();
         let all = settings(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-        let settings = Settings::new(&all);
+        let settings = Settings::new(&all, &leaves);
         assert!(leaves.iter().all(|leaf| settings.of(leaf).is_some()) && settings.unknown(&leaves).is_none());
         assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
     }

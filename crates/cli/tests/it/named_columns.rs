@@ -1,10 +1,12 @@
 //! Columns by their names in options: parts of structs whatever the rows are read from, and names that are odd, or that several have.
 
 use crate::command::{Folder, everything, success};
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema};
 use marquetry::arrow::ArrowWriter;
+use marquetry::file::properties::WriterProperties;
+use marquetry_core::write::{Compression, Encoding};
 use std::sync::Arc;
 
 /// Writes columns, whose names may be any, as Parquet and as Arrow.
@@ -191,5 +193,57 @@ fn optimize_takes_columns_of_any_name() {
         if !options.contains(&"--sort") {
             assert!(rows(&out) == rows(&parquet), "{options:?}");
         }
+    }
+}
+
+/// Of `s."x.y"`, `s.x.y`, and what is called `s.x`: what is advised of one is done to that one.
+#[test]
+fn advised_options_tell_names_with_dots_from_paths() {
+    let folder = Folder::new("named_columns_dots");
+    let field = |name: &str, array: &ArrayRef| Arc::new(Field::new(name, array.data_type().clone(), true));
+    let structure = |columns: &[(&str, ArrayRef)]| -> ArrayRef {
+        let columns = columns.iter().map(|(name, array)| (field(name, array), array.clone()));
+        Arc::new(StructArray::from(columns.collect::<Vec<_>>()))
+    };
+    let texts: ArrayRef =
+        Arc::new(StringArray::from_iter_values((0..20_000).map(|i| format!("text {}", i % 7))));
+    let inner = structure(&[("y", texts)]);
+    let outer = structure(&[("x.y", longs((0..20_000).map(|i| i * 7919 % 1_000))), ("x", inner)]);
+    let batch = RecordBatch::try_from_iter([("s", outer), ("s.x", longs(0..20_000))]).unwrap();
+    let (input, out) = (folder.path("in.parquet"), folder.path("out.parquet"));
+    let properties =
+        WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).set_encoding(Encoding::PLAIN);
+    let file = std::fs::File::create(&input).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties.build())).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&success(&[arguments, &["--format", "json"]].concat())).unwrap()
+    };
+    let advice = json(&["advise", &input, "--budget", "60s", "--compat", "latest"]);
+    let words = advice["command"].as_str().unwrap().split(' ').map(|word| word.trim_matches('\''));
+    let words: Vec<&str> = words.collect();
+    for name in ["\"s\".\"x.y\"", "\"s\".\"x\".\"y\"", "\"s.x\""] {
+        for option in ["encoding", "compression"] {
+            let begin = format!("--{option}={name}=");
+            assert_eq!(words.iter().filter(|word| word.starts_with(&begin)).count(), 1, "{begin}: {words:?}");
+        }
+    }
+    success(&[&["rewrite", &input, &out], &words[4..]].concat());
+    let done = json(&["optimize", &input, &out, "--overwrite", "--budget", "60s", "--compat", "latest"]);
+    for report in [&done["columns"], &advice["columns"]] {
+        assert_eq!(report.as_array().unwrap().len(), 3);
+    }
+    for column in done["columns"].as_array().unwrap() {
+        let (predicted, got) = (column["predicted"].as_f64().unwrap(), column["got"].as_f64().unwrap());
+        assert!((predicted - got).abs() <= (0.1 * got).max(512.0), "{column}");
+    }
+    // One column of the three.
+    for (name, at) in [("s.\"x.y\"", 0), ("\"s\".x.y", 1), ("\"s.x\"", 2)] {
+        success(&["rewrite", &input, &out, "--overwrite", "--compression", &format!("{name}=gzip")]);
+        let meta = json(&["meta", &out]);
+        let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
+        let are_gzip: Vec<bool> = columns.iter().map(|column| column["codec"] == "GZIP").collect();
+        assert_eq!(are_gzip, [at == 0, at == 1, at == 2], "{name}");
     }
 }

@@ -71,6 +71,40 @@ fn the_command_that_is_printed_does_it() {
     }
 }
 
+/// Numbers of 20 bits in 64, not compressed, in a file that is too large for a trial: the codec that is advised leaves a narrower type little to
+/// save.
+#[test]
+fn what_is_predicted_of_types_comes() {
+    let folder = Folder::new("optimize-types");
+    let number = |i: u64| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
+    let rows: String = (0..600_000).map(|i| format!("{}\n", number(i))).collect();
+    let csv = folder.write("numbers.csv", &format!("number\n{rows}"));
+    let (before, after) = (folder.path("before.parquet"), folder.path("after.parquet"));
+    success(&[
+        "convert",
+        &csv,
+        &before,
+        "--schema",
+        "number int64",
+        "--compression",
+        "none",
+        "--encoding",
+        "PLAIN",
+    ]);
+    assert!(size(&before) > 4 << 20);
+    let report = json(&["optimize", &before, &after, "--types", "--budget", "60s"]);
+    let (predicted, got) = (report["predicted"].as_f64().unwrap(), size(&after) as f64);
+    assert!((predicted - got).abs() < 0.1 * got, "{report}");
+    // The command of a type writes what was measured.
+    let advice = json(&["advise", &before, "--budget", "60s"]);
+    for finding in advice["findings"].as_array().unwrap().iter().filter(|finding| finding["kind"] == "type") {
+        let words: Vec<&str> = finding["command"].as_str().unwrap().split(' ').collect();
+        success(&[&["convert", &before, &after, "--overwrite"], &words[4..]].concat());
+        let (predicted, got) = (finding["bytes"]["after"].as_f64().unwrap(), size(&after) as f64);
+        assert!((predicted - got).abs() < 0.1 * got, "{finding}, got {got}");
+    }
+}
+
 #[test]
 fn what_cannot_be_smaller_is_copied() {
     let folder = Folder::new("optimize-copy");

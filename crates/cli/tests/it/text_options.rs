@@ -68,6 +68,26 @@ fn comments_skipped_lines_and_quotes() {
     );
 }
 
+/// As pyarrow, pandas, Python's csv and the crate csv have it; DuckDB and polars refuse some of it, or take it otherwise.
+#[test]
+fn what_stands_behind_quotes_is_of_the_cell() {
+    for (cell, text) in [
+        ("\"x\"y", "xy"),
+        ("\"x\" ", "x "),
+        ("\"x\"y\"z\"", "xy\\\"z\\\""),
+        ("\"x\"\"y\"z", "x\\\"yz"),
+        ("x\"y\"", "x\\\"y\\\""),
+        (" \"x\"", " \\\"x\\\""),
+    ] {
+        assert_eq!(rows("csv", &format!("a,b\n{cell},1\n"), &[]), format!("{{\"a\":\"{text}\",\"b\":1}}\n"));
+    }
+    let folder = Folder::new("text-behind-quotes");
+    assert_eq!(
+        error(&folder, "in.csv", "a,b\n1,2\n\"x\"y\"z,w\",1\n", &[]),
+        "line 3: has more than 2 cells where the header has 2: \"\\\"x\\\"y\\\"z,w\\\",1\""
+    );
+}
+
 #[test]
 fn rows_with_other_numbers_of_cells() {
     let folder = Folder::new("text-ragged");

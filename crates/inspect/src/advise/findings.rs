@@ -27,6 +27,8 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     }
     let asked = asked(options);
     let lots = Lots::of(input, &asked, advice);
+    let mut columns = advice.columns.clone();
+    columns.sort_by_key(|column| column.leaf);
     let mut found =
         Found { findings: Vec::from_iter(of_columns(advice)), advice, time, left: BTreeMap::new() };
     // Of very many columns more is tried than these.
@@ -39,9 +41,9 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     };
     match sample {
         Ok(sample) => {
-            of_sample(input, options, &sample, &asked, &mut found);
+            of_sample(input, options, (&sample, &columns), &asked, &mut found);
             for lot in &lots.others {
-                of_lot(input, lot, most_bytes, &mut found);
+                of_lot(input, (lot, &columns), most_bytes, &mut found);
             }
         }
         Err(told) => found.advice.not_measured.push(told),
@@ -56,11 +58,11 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     advice.findings = findings;
 }
 
-/// What takes rows.
+/// What takes rows. The columns are those of the file, by their numbers.
 fn of_sample(
     input: &ColumnSource,
     options: &AdviseOptions,
-    sample: &Sample,
+    (sample, columns): (&Sample, &[ColumnAdvice]),
     asked: &BTreeMap<String, AskedColumn>,
     found: &mut Found<'_>,
 ) {
@@ -77,7 +79,7 @@ fn of_sample(
     found.add("dictionaries", || lost_dictionaries(input, options.window_rows, time.share(0.2)));
     // Of very many columns those that are left have a part of the time, too.
     let (of_types, of_order) = if is_part { (0.3, 0.4) } else { (0.5, 1.0) };
-    found.add(TYPES, || wide_types(input, sample, time.share(of_types)));
+    found.add(TYPES, || wide_types(input, sample, columns, time.share(of_types)));
     found.add("sort order", || {
         Ok(sort_order(input, sample, &options.queries, asked, time.share(of_order))?.into())
     });
@@ -87,7 +89,12 @@ fn of_sample(
 }
 
 /// Whether some more of very many columns may have other types.
-fn of_lot(input: &ColumnSource, lot: &SampledColumns, most_bytes: u64, found: &mut Found<'_>) {
+fn of_lot(
+    input: &ColumnSource,
+    (lot, columns): (&SampledColumns, &[ColumnAdvice]),
+    most_bytes: u64,
+    found: &mut Found<'_>,
+) {
     let time = found.time;
     if time.is_over() {
         let schema = input.metadata.schema();
@@ -98,7 +105,7 @@ fn of_lot(input: &ColumnSource, lot: &SampledColumns, most_bytes: u64, found: &m
         Ok(sample) => {
             found.add("lists", || lists_of_one(input, &sample, time));
             found.add("VARIANT", || shreddings(input, &sample));
-            found.add(TYPES, || wide_types(input, &sample, time));
+            found.add(TYPES, || wide_types(input, &sample, columns, time));
         }
         Err(error) => found.advice.not_measured.push(format!("rows: {error}")),
     }

@@ -211,8 +211,17 @@ impl MeasuredFile {
 
     /// A column as a file in memory, written as `input` is.
     pub(super) fn of_column(input: &ColumnSource, field: FieldRef, array: ArrayRef) -> Result<Self> {
+        MeasuredFile::of_column_with(field, array, like(&input.metadata)?)
+    }
+
+    /// The same, written so.
+    pub(super) fn of_column_with(
+        field: FieldRef,
+        array: ArrayRef,
+        properties: WriterPropertiesBuilder,
+    ) -> Result<Self> {
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).map_err(wrong)?;
-        MeasuredFile::write(&batch, like(&input.metadata)?.build())
+        MeasuredFile::write(&batch, properties.build())
     }
 
     /// All its bytes.

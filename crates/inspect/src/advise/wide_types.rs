@@ -1,5 +1,6 @@
 //! Types that are wider than their values.
 
+use super::advice::ColumnAdvice;
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::looked_at::LookedAt;
 use super::new_type::NewType;
@@ -15,8 +16,14 @@ use marquetry_base::Result;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Columns of the table that could have another type, the largest first. Their values are all read, as far as there is time.
-pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<LookedAt> {
+/// Columns of the table that could have another type, the largest first. Their values are all read, as far as there is time. `columns` are
+/// what is advised of each column of the file, by its number.
+pub(super) fn wide_types(
+    input: &ColumnSource,
+    sample: &Sample,
+    columns: &[ColumnAdvice],
+    time: TimeLeft,
+) -> Result<LookedAt> {
     let mut looked = LookedAt::default();
     let schema = sample.batch.schema();
     let mut sized = Vec::new();
@@ -43,7 +50,7 @@ pub(super) fn wide_types(input: &ColumnSource, sample: &Sample, time: TimeLeft) 
         let Some(wanted) = form.wanted() else { continue };
         let confidence = Confidence::of(read.max(sample.rows()), input.metadata.num_rows());
         let finding = match wanted {
-            Wanted::Type(new) => narrower(input, field, array, new, confidence, stored)?,
+            Wanted::Type(new) => narrower(input, field, array, new, confidence, &columns[column])?,
             Wanted::Json => variant(input, field, array, confidence, stored)?,
         };
         looked.findings.extend(finding);
@@ -75,17 +82,24 @@ fn read_all(
     Ok(rows)
 }
 
+/// A narrower type, measured against the column as it is advised to be written, by which it may need no other type: with a codec that
+/// leaves nothing of bytes that are all zero, say. A column of another type keeps the codec, but not the encoding.
 fn narrower(
     input: &ColumnSource,
     field: &FieldRef,
     array: &ArrayRef,
     new: NewType,
     confidence: Confidence,
-    stored: u64,
+    column: &ColumnAdvice,
 ) -> Result<Option<Finding>> {
+    let (mut of_wide, mut of_narrow) = (like(&input.metadata)?, like(&input.metadata)?);
+    if let Some(choice) = column.choice {
+        of_wide = of_wide.set_compression(choice.compression).set_encoding(choice.encoding);
+        of_narrow = of_narrow.set_compression(choice.compression);
+    }
     let converted = new.convert(array)?;
-    let wide = MeasuredFile::of_column(input, field.clone(), array.clone())?;
-    let narrow = MeasuredFile::of_column(input, Arc::new(new.field(field)), converted)?;
+    let wide = MeasuredFile::of_column_with(field.clone(), array.clone(), of_wide)?;
+    let narrow = MeasuredFile::of_column_with(Arc::new(new.field(field)), converted, of_narrow)?;
     let (before, after) = (wide.decode_seconds()?, narrow.decode_seconds()?);
     let ratio = narrow.bytes() as f64 / wide.bytes().max(1) as f64;
     if ratio > 1.0 - LEAST_SAVING && after > before * (1.0 - LEAST_SPEED) {
@@ -102,7 +116,7 @@ fn narrower(
     Ok(Some(
         Finding::new(AdviceKind::Type, what, confidence, Change::Type(new))
             .of_columns([field.name()])
-            .with_bytes(stored, (stored as f64 * ratio) as u64)
+            .with_bytes(column.predicted, (column.predicted as f64 * ratio) as u64)
             .with_decode(before * scale, after * scale),
     ))
 }

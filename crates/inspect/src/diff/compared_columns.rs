@@ -7,7 +7,7 @@ use crate::columns::{Column, columns};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_core::schema::no_such_column;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The leaves that both files have, in the left one's order, and those that cannot be compared. The columns of the key are always among
 /// the first.
@@ -21,10 +21,13 @@ pub(super) fn comparable(
     let chosen = options.columns.as_ref().map(|chosen| [&chosen[..], &options.key].concat());
     let of = |file: &DiffFile| columns(&file.metadata, chosen.as_deref()).map_err(|error| file.named(error));
     let (lefts, rights) = (of(left)?, of(right)?);
-    let types: HashMap<&str, _> =
-        rights.iter().map(|column| (column.path.as_str(), column.field.data_type())).collect();
-    let is_comparable = |column: &Column| {
-        let other = types.get(column.path.as_str());
+    // Of columns of one path, as `s."x.y"` and `s.x.y` are here, the first is compared with the first.
+    let mut types: HashMap<&str, VecDeque<&DataType>> = HashMap::new();
+    for column in &rights {
+        types.entry(&column.path).or_default().push_back(column.field.data_type());
+    }
+    let mut is_comparable = |column: &Column| {
+        let other = types.get_mut(column.path.as_str()).and_then(VecDeque::pop_front);
         other.is_some_and(|other| are_comparable(column.field.data_type(), other))
     };
     let known: HashSet<&str> = lefts.iter().map(|column| column.path.as_str()).collect();

@@ -1,6 +1,7 @@
 //! What of the advice is followed without being asked for more, and how large the file gets by it.
 
 use super::command::{column_options, convert_options, like, rewrite_options};
+use super::setting_names::SettingNames;
 use crate::commands::rewrite::{RewriteArgs, rewrite_if};
 use crate::failure::Failure;
 use crate::keys::EncryptArgs;
@@ -10,7 +11,7 @@ use crate::unreferenced::unreferenced;
 use clap::{Args as ClapArgs, Command, FromArgMatches};
 use marquetry::errors::Error;
 use marquetry::file::encryption::FileEncryptionProperties;
-use marquetry_inspect::{Advice, AdviceKind, Change, Finding, Goal, NewType};
+use marquetry_inspect::{Advice, AdviceKind, Change, ColumnAdvice, Finding, Goal, NewType};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,10 +51,11 @@ impl Applied {
         // What makes the file larger is given up if it is too much.
         let saving: Vec<&Finding> =
             taken.iter().copied().filter(|finding| finding.saved_bytes() >= 0).collect();
-        let mut attempts = vec![options(input, advice, &taken, converts)?];
+        let names = SettingNames::new(input.metadata.schema());
+        let mut attempts = vec![options((input, &names), advice, &taken, converts)?];
         let mut predictions = vec![predicted(input, advice, &taken)];
         if saving.len() < taken.len() {
-            attempts.push(options(input, advice, &saving, converts)?);
+            attempts.push(options((input, &names), advice, &saving, converts)?);
             predictions.push(predicted(input, advice, &saving));
         }
         attempts.retain(|options| !options.is_empty());
@@ -144,15 +146,20 @@ fn is_taken(finding: &Finding, goal: Goal, allowed: Allowed) -> bool {
 }
 
 /// The options that do what the findings say.
-fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -> Result<Vec<String>, Error> {
+fn options(
+    (input, names): (&Input, &SettingNames<'_>),
+    advice: &Advice,
+    taken: &[&Finding],
+    converts: bool,
+) -> Result<Vec<String>, Error> {
     let mut options = Vec::new();
     for finding in taken {
-        let more = rewrite_options(advice, finding);
+        let more = rewrite_options(advice, finding, names);
         match (converts, &finding.change) {
             // `convert` writes them anyway.
             (true, Change::Indexes) => {}
             (true, Change::Sort | Change::Type(_)) => options.extend(convert_options(finding)),
-            (true, Change::Columns) => options.extend(converted_choices(input, advice, taken)),
+            (true, Change::Columns) => options.extend(converted_choices((input, names), advice, taken)),
             _ => options.extend(more),
         }
     }
@@ -166,19 +173,25 @@ fn options(input: &Input, advice: &Advice, taken: &[&Finding], converts: bool) -
 }
 
 /// The encodings and codecs as `convert` takes them: a column of another type has another encoding, and what is nested may be written with
-/// other names than it has, so that all below a root gets the codec of its largest column.
-fn converted_choices(input: &Input, advice: &Advice, taken: &[&Finding]) -> Vec<String> {
+/// other names than it has, so that all below a root gets the codec of its largest column. A name with dots that is a path as well would be
+/// taken for both.
+fn converted_choices(
+    (input, names): (&Input, &SettingNames<'_>),
+    advice: &Advice,
+    taken: &[&Finding],
+) -> Vec<String> {
     let schema = input.metadata.schema();
     let is_retyped = |column: &String| {
         taken.iter().any(|it| matches!(it.change, Change::Type(_)) && it.columns.contains(column))
     };
-    let mut chosen: Vec<_> = advice.columns.iter().filter(|column| column.choice.is_some()).collect();
+    let is_chosen = |column: &&ColumnAdvice| column.choice.is_some() && names.is_sole(&column.column);
+    let mut chosen: Vec<_> = advice.columns.iter().filter(is_chosen).collect();
     chosen.sort_by_key(|column| std::cmp::Reverse(column.bytes));
     let (mut options, mut roots) = (Vec::new(), Vec::new());
     for column in chosen {
         let path = schema.column(column.leaf).path();
         let is_flat = path.len() == 1 && schema.column(column.leaf).max_rep() == 0;
-        for option in column_options(column) {
+        for option in column_options(column, names) {
             let is_codec = option.starts_with("--compression=");
             match (is_flat, path.first()) {
                 (true, _) if is_codec || !is_retyped(&column.column) => options.push(option),
@@ -210,12 +223,6 @@ fn predicted(input: &Input, advice: &Advice, taken: &[&Finding]) -> u64 {
         match &finding.change {
             Change::Columns => {}
             Change::RowGroupRows(_) | Change::Pages { .. } | Change::Sort => bytes *= after / before.max(1.0),
-            Change::Type(_) => {
-                // What is left of the column by its encoding and codec gets smaller by as much.
-                let column = advice.columns.iter().find(|column| finding.columns.contains(&column.column));
-                let left = column.map_or(before, |column| column.predicted as f64);
-                bytes -= left * (1.0 - after / before.max(1.0));
-            }
             _ => bytes += after - before,
         }
     }

@@ -1,43 +1,37 @@
 //! The commands that do what is advised.
 
+use super::setting_names::SettingNames;
 use crate::file_name;
 use crate::rewrite::{Input, codec_of};
 use marquetry::errors::Error;
 use marquetry_base::{quote_name, steers_terminal};
-use marquetry_inspect::{Advice, Change, ColumnAdvice, Finding, NewType, main_codec};
+use marquetry_inspect::{Advice, AdviceKind, Change, Choice, ColumnAdvice, Finding, NewType, main_codec};
 use std::path::Path;
 
-/// The options of `rewrite` that give columns the encodings and codecs that are advised.
-pub(crate) fn choice_options(advice: &Advice) -> Vec<String> {
-    advice.columns.iter().flat_map(column_options).collect()
+/// The options of `rewrite` that give a column the encoding and the codec that are advised: none if it is left as it is.
+pub(super) fn column_options(column: &ColumnAdvice, names: &SettingNames<'_>) -> Vec<String> {
+    let Some(choice) = column.choice else { return Vec::new() };
+    let (name, codec) = (names.of(column.leaf), codec_name(choice));
+    vec![format!("--encoding={name}={}", choice.encoding), format!("--compression={name}={codec}")]
 }
 
-/// Those of one column: none if it is left as it is.
-pub(super) fn column_options(column: &ColumnAdvice) -> Vec<String> {
-    let Some(choice) = column.choice else { return Vec::new() };
-    let (column, codec) = (&column.column, choice.compression.codec());
-    let codec = match choice.compression.level() {
+/// The codec and its level, as options have it.
+fn codec_name(choice: Choice) -> String {
+    let codec = choice.compression.codec();
+    match choice.compression.level() {
         Some(level) => format!("{codec}:{level}"),
         None => codec.to_string(),
-    };
-    let column = setting_name(column);
-    vec![format!("--encoding={column}={}", choice.encoding), format!("--compression={column}={codec}")]
-}
-
-/// The name of a column before the `=` of an option: in quotes where it could be taken for a pattern, for something else, or for nothing.
-pub(super) fn setting_name(column: &str) -> String {
-    let is_plain = !column.is_empty() && !column.contains(['*', '?', '[', '"', ':']);
-    if is_plain { column.to_owned() } else { quote_name(column) }
+    }
 }
 
 /// The options of `rewrite` that do what a finding says; none if `rewrite` cannot do it.
-pub(crate) fn rewrite_options(advice: &Advice, finding: &Finding) -> Vec<String> {
+pub(super) fn rewrite_options(advice: &Advice, finding: &Finding, names: &SettingNames<'_>) -> Vec<String> {
     let of_columns = |option: &str, value: &str| {
-        let option = |column: &String| format!("--{option}={}{value}", setting_name(column));
-        finding.columns.iter().map(option).collect::<Vec<_>>()
+        let columns = finding.columns.iter().flat_map(|column| names.called(column));
+        columns.map(|name| format!("--{option}={name}{value}")).collect::<Vec<_>>()
     };
     match &finding.change {
-        Change::Columns => choice_options(advice),
+        Change::Columns => advice.columns.iter().flat_map(|column| column_options(column, names)).collect(),
         Change::RowGroupRows(rows) => vec![format!("--row-group-rows={rows}")],
         Change::Pages { bytes, rows } => vec![format!("--page-size={bytes}"), format!("--page-rows={rows}")],
         Change::Indexes => vec!["--add-index".to_owned(), "--statistics".to_owned()],
@@ -96,9 +90,14 @@ pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
 }
 
 /// The command that does what a finding says; `None` if only the writer of the rows can do it.
-pub(super) fn command(input: &Input, advice: &Advice, finding: &Finding) -> Result<Option<String>, Error> {
+pub(super) fn command(
+    input: &Input,
+    advice: &Advice,
+    finding: &Finding,
+    names: &SettingNames<'_>,
+) -> Result<Option<String>, Error> {
     let path = file_name::shown(&input.path);
-    let mut rewrite = rewrite_options(advice, finding);
+    let mut rewrite = rewrite_options(advice, finding, names);
     rewrite.retain(|option| can_be_given(option));
     if !rewrite.is_empty() {
         return Ok(Some(line("rewrite", [path.as_str()], "optimized.parquet", &rewrite)));
@@ -108,9 +107,20 @@ pub(super) fn command(input: &Input, advice: &Advice, finding: &Finding) -> Resu
     if convert.is_empty() || !convert.iter().all(|option| can_be_given(option)) {
         return Ok(None);
     }
+    convert.extend(codec_of_new_type(advice, finding, names));
     convert.extend(like(input)?);
     let out = if finding.change == Change::Sort { "sorted.parquet" } else { "changed.parquet" };
     Ok(Some(line("convert", [path.as_str()], out, &convert)))
+}
+
+/// The codec that a column of a new type was measured with, if another one is advised than the file has.
+fn codec_of_new_type(advice: &Advice, finding: &Finding, names: &SettingNames<'_>) -> Vec<String> {
+    if finding.kind != AdviceKind::Type {
+        return Vec::new();
+    }
+    let is_it = |column: &&ColumnAdvice| finding.columns.contains(&column.column);
+    let columns = advice.columns.iter().filter(is_it).filter_map(|it| Some((names.of(it.leaf), it.choice?)));
+    columns.map(|(name, choice)| format!("--compression={name}={}", codec_name(choice))).collect()
 }
 
 /// Whether an option can be given to a program: no argument has a NUL in it.
@@ -196,19 +206,6 @@ mod tests {
                 continue;
             };
             assert_eq!(String::from_utf8_lossy(&shell.stdout), word);
-        }
-    }
-
-    #[test]
-    fn names_that_options_take_for_something_else_are_in_quotes() {
-        for (name, expected) in [
-            ("a.b", "a.b"),
-            ("", "\"\""),
-            ("a*", "\"a*\""),
-            ("a:0.5", "\"a:0.5\""),
-            ("\"x\"", "\"\"\"x\"\"\""),
-        ] {
-            assert_eq!(setting_name(name), expected);
         }
     }
 }

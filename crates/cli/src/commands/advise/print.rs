@@ -2,6 +2,7 @@
 
 use super::Advised;
 use super::command::{can_be_given, choice, command, line, merging};
+use super::setting_names::SettingNames;
 use crate::failure::Failure;
 use crate::file_name;
 use crate::output::Output;
@@ -62,6 +63,7 @@ impl Advised<'_> {
 
     /// All that is to be done, with the command that does it.
     fn findings(&self) -> Result<Vec<(&Finding, Option<String>)>, Error> {
+        let names = SettingNames::new(self.input.metadata.schema());
         let mut findings = Vec::new();
         if let Some((parent, finding)) = &self.merging
             && let Change::Merge(names) = &finding.change
@@ -69,7 +71,7 @@ impl Advised<'_> {
             findings.push((finding, Some(merging(parent, self.input, names)?)));
         }
         for finding in &self.advice.findings {
-            findings.push((finding, command(self.input, self.advice, finding)?));
+            findings.push((finding, command(self.input, self.advice, finding, &names)?));
         }
         Ok(findings)
     }

@@ -108,8 +108,8 @@ values - encodings, page and row group sizes, column indexes, statistics, bloom 
 column: the other columns are still copied, unless row groups change.
 
 COLUMN is a dotted path such as producer.name and all below it, or a pattern: * stands for any characters of one name, **
-for any number of names. In double quotes a name is no pattern, and may be empty. What is said of a column wins over what is
-said of all.
+for any number of names. In double quotes a name is no pattern, may be empty, and a dot in it is a part of it: s.\"x.y\". What is
+said of a column wins over what is said of all.
 
 OUT appears once it is complete: until then, and after a failure, what was there before stays. The writer of IN is kept
 in the metadata as original.created.by. Encrypted columns are decrypted with --key-file, and encrypted anew with

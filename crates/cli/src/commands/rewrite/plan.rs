@@ -48,8 +48,9 @@ impl<'a> Plan<'a> {
         let of_bloom =
             |bloom: &Bloom| OfColumn { column: Some(Name::new(&bloom.column)), value: bloom.properties() };
         let blooms: Vec<_> = args.bloom.iter().map(of_bloom).collect();
-        let (compression, encoding) = (Settings::new(&args.compression), Settings::new(&args.encoding));
-        let bloom = Settings::new(&blooms);
+        let (compression, encoding) =
+            (Settings::new(&args.compression, &leaves), Settings::new(&args.encoding, &leaves));
+        let bloom = Settings::new(&blooms, &leaves);
         let unknown = compression.unknown(&leaves).or_else(|| encoding.unknown(&leaves));
         if let Some(name) = unknown.or_else(|| bloom.unknown(&leaves)) {
             return Err(no_such_column(&name.text, leaves.iter().map(|leaf| &**leaf.dotted())));

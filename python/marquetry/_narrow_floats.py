@@ -1,0 +1,73 @@
+"""Comparisons of narrow floats with numbers that are none of them.
+
+A predicate takes such a number for the float nearest to it, as if it were stored. pyarrow compares with the number itself, as doubles: no
+float of 32 bits is 0.1.
+"""
+
+from __future__ import annotations
+
+import decimal
+import re
+import struct
+from typing import Any
+
+from ._literals import is_nested, literal
+
+# How floats of so many bits are packed, and integers of as many.
+_FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
+
+_OF_PYARROW = {"halffloat": 16, "float": 32, "double": 64}
+
+
+def float_bits(type_text: str | None) -> int | None:
+    """How many bits the floats of a column have, by the text of its type; ``None`` if it has none.
+
+    >>> float_bits("Float32"), float_bits("Dictionary(Int32, Float16)"), float_bits("double"), float_bits("Int64"), float_bits(None)
+    (32, 16, 64, None, None)
+    """
+    if type_text is None or is_nested(type_text):
+        return None
+    found = re.search(r"\bFloat(16|32|64)\b", type_text)
+    return int(found[1]) if found else _OF_PYARROW.get(type_text)
+
+
+def comparison(column: str, sign: str, value: Any, bits: int) -> str | None:
+    """A comparison with a number that is none of the floats, by those that are beside it; ``None`` where the number will do.
+
+    >>> comparison("x", "<=", 0.5, 32), comparison("x", "<=", 0.1, 32), comparison("x", ">", 0.1, 32)
+    (None, 'x <= 0.09999999403953552', 'x >= 0.10000000149011612')
+    >>> comparison("x", "=", 0.1, 32), comparison("x", ">", 1e300, 32), comparison("x", "<", 2**53 + 1, 64)
+    ('(x < 0 and x > 0)', 'x >= inf', 'x <= 9007199254740992.0')
+    """
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        # A double to pyarrow.
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value in (float("inf"), float("-inf")):
+        return None
+    beside = _beside(value, bits)
+    if beside is None:
+        return None
+    if sign in ("=", "!="):
+        never = f"({column} < 0 and {column} > 0)"
+        return never if sign == "=" else f"(not {never})"
+    return f"{column} <= {literal(beside[0])}" if sign in ("<", "<=") else f"{column} >= {literal(beside[1])}"
+
+
+def _beside(value: int | float, bits: int) -> tuple[float, float] | None:
+    """The floats before and after a number; ``None`` if it is one."""
+    of_float, of_integer = _FORMATS[bits]
+    sign, infinity = 1 << bits - 1, struct.unpack(of_integer, struct.pack(of_float, float("inf")))[0]
+
+    def at(place: int) -> float:
+        """Floats have places in their order, and 0 has that of 0."""
+        return float(struct.unpack(of_float, struct.pack(of_integer, place if place >= 0 else sign | -place))[0])
+
+    try:
+        (integer,) = struct.unpack(of_integer, struct.pack(of_float, value))
+        place = integer if integer < sign else -(integer - sign)
+    except OverflowError:
+        place = infinity if value > 0 else -infinity
+    nearest = at(place)
+    if nearest == value:
+        return None
+    return (nearest, at(place + 1)) if nearest < value else (at(place - 1), nearest)
