@@ -329,7 +329,7 @@ fn data_page(
     Ok(())
 }
 
-/// DefinitionLevels levels, as they are encoded and as they were once; as indices, too.
+/// Definition levels, as they are encoded and as they were once; as indices, too.
 fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
     let wide: Vec<u32> = levels.iter().map(|&level| u32::from(level)).collect();
     let [low, high] = (levels.len() as u16 % 5_000).to_le_bytes();

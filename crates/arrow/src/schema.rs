@@ -14,7 +14,6 @@ pub(crate) mod compatibility;
 pub mod copied;
 pub(crate) mod default_types;
 mod extension;
-mod flatbuffers;
 mod from_arrow;
 mod hint;
 mod int96_units;
@@ -26,6 +25,7 @@ mod narrow_keys;
 mod project;
 pub(crate) mod repair;
 mod stated_extension;
+mod stored_message;
 mod supplied;
 mod type_options;
 

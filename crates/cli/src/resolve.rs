@@ -106,11 +106,19 @@ impl Resolver {
         for (row, reference) in references.iter().enumerate() {
             let bytes = reference.map(|reference| access.open(&reference)?.read_all(self.most));
             let bytes = bytes.transpose();
-            out.append_option(bytes.map_err(|error| error.with_help(&format!("in row {}", self.row + row)))?);
+            let bytes = bytes.map_err(|error| {
+                let is_refused = error.message().ends_with("not allowed");
+                let error = error.with_help(&format!("in row {}", self.row + row));
+                if is_refused { error.with_help("--allow names what may be read") } else { error }
+            })?;
             // Offsets have 32 bits.
-            if out.values_slice().len() > MOST_BYTES {
-                return Err(Error::limit("more than a gibibyte of FILE in a block of rows"));
+            let len = bytes.as_ref().map_or(0, Vec::len);
+            if out.values_slice().len().saturating_add(len) > MOST_BYTES {
+                let message =
+                    "more than a gibibyte of FILE in a block of rows: take fewer, with --limit and --offset";
+                return Err(Error::limit(message));
             }
+            out.append_option(bytes);
         }
         Ok(Arc::new(out.finish()))
     }

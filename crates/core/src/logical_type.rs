@@ -1,4 +1,4 @@
-//! LogicalType types: what the values of a column, or the children of a group, mean.
+//! Logical types: what the values of a column, or the children of a group, mean.
 //!
 //! Spec: LogicalTypes.md. A schema may say it twice, as `LogicalType` and as the older `ConvertedType`; this is the one
 //! answer. An annotation that is unknown, or that does not fit the physical type, counts as none: the values are then
@@ -110,6 +110,22 @@ impl LogicalType {
             // QUIRK: parquet-mr 1.10 gives INTERVAL, which has no newer annotation, the one of columns without values.
             None | Some(LogicalType::Null) => older().or(newer),
             newer => newer,
+        }
+    }
+
+    /// Whether `older`, the meaning of an element's `ConvertedType`, says the same as this one of its `LogicalType`. The older
+    /// annotations cannot express everything.
+    pub fn agrees_with_older(&self, older: &LogicalType) -> bool {
+        match (self, older) {
+            // SPEC: the older types mean UTC, but are written for local times too, which have no older type.
+            (LogicalType::Time { unit, .. }, LogicalType::Time { unit: other, .. })
+            | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: other, .. }) => {
+                unit == other
+            }
+            (LogicalType::Map, LogicalType::MapKeyValue) => true,
+            // QUIRK: parquet-mr 1.10 annotates INTERVAL as UNKNOWN.
+            (LogicalType::Null, _) => true,
+            _ => self == older,
         }
     }
 

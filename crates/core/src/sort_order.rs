@@ -54,7 +54,7 @@ pub enum SortOrder {
     Decimal,
     /// Byte strings by their unsigned bytes, the shorter first where one begins the other.
     Bytes,
-    /// Byte strings of one length by their unsigned bytes. MinMaxStats that a writer has cut compare as [`SortOrder::Bytes`].
+    /// Byte strings of one length by their unsigned bytes. Bounds that a writer has cut compare as [`SortOrder::Bytes`].
     FixedLenBytes,
     /// None is defined: there are no bounds to write, and none to be trusted.
     Undefined,

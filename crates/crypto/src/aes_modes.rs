@@ -1,4 +1,4 @@
-//! AES by the crates of RustCrypto.
+//! AES-GCM and AES-CTR by the crates of RustCrypto.
 
 use crate::block_modes::{BlockModes, Nonce, Tag};
 use crate::fast_gcm::faster;

@@ -1,4 +1,4 @@
-//! What is asked of a library of ciphers.
+//! The trait that a library of ciphers implements for us: AES-GCM and AES-CTR.
 
 use marquetry_base::Result;
 

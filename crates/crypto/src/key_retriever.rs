@@ -1,4 +1,4 @@
-//! Who finds the key of which a file has the metadata.
+//! The trait that finds a key by the key metadata of a file.
 
 use marquetry_base::{Result, push_hex};
 

@@ -1,4 +1,4 @@
-//! All screens, and what keys do.
+//! The walk: the screens that one came through, and what each key does.
 
 use crate::draw::{self, Drawn};
 use crate::hex::Hex;

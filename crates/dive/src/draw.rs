@@ -1,4 +1,4 @@
-//! The screen as text.
+//! Draws a screen into a buffer of terminal cells.
 
 use crate::list_state::ListState;
 use crate::screen::Screen;

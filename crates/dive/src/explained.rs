@@ -1,4 +1,4 @@
-//! Bytes, what they mean, and where the format says so.
+//! Explained bytes: their place, what they mean, and where the format says so.
 
 use crate::text::hex;
 

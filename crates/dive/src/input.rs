@@ -1,4 +1,4 @@
-//! Keys and the mouse.
+//! Input: keys and the mouse, without the types of a terminal library.
 
 /// What comes from the keyboard or the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! Every screen is a list, of which only the rows that are seen are read; what is explained of the chosen row stands below.
 //!
 //! ```text
-//! text           numbers and texts as they are shown
-//! opened_file    the file, and how its pages are read
+//! text           text for a terminal: cut and broken into lines by its width
+//! opened_file    the file: its metadata, and readers of its pages
 //! value_texts    values of pages as text
 //! explained      bytes, what they mean, and where the format says so
 //! thrift         Thrift's compact protocol, byte by byte
@@ -16,15 +16,15 @@
 //! variant_texts  values of VARIANT as JSON
 //! bloom_probe    how a bloom filter answers
 //! struct_fields  the fields of a struct, one by one
-//! input          keys and the mouse
-//! screen         what a list has
+//! input          keys and the mouse, without the types of a terminal library
+//! screen         the trait of all screens: a list of rows, and where Enter leads
 //! overview schema_tree row_groups columns chunk pages page values rows hex footer index_pages bloom_blocks   one screen each
-//! list_state     which row is chosen, which are seen
-//! prompt         the line that is typed in, and what it asks for
-//! dive           all screens, and what keys do
-//! draw           the screen as text
-//! life_sign      what moves while something takes long
-//! run            on the terminal
+//! list_state     which row is chosen, which are on the screen
+//! prompt         the line in which a search, a filter or a place is typed
+//! dive           the screens that one came through, and what each key does
+//! draw           a screen becomes cells of a terminal
+//! life_sign      a spinner while something takes long
+//! run            draws, waits for keys, leaves the terminal as it was
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

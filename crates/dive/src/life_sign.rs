@@ -1,4 +1,4 @@
-//! What moves on the last line of the terminal while something is read that takes long.
+//! A spinner on the last line of the terminal while something is read that takes long.
 
 use crossterm::cursor::{MoveTo, RestorePosition, SavePosition};
 use crossterm::queue;

@@ -1,4 +1,4 @@
-//! Which row is chosen, which are seen.
+//! The state of a list: which row is chosen, and which rows are on the screen.
 
 /// The place in a list.
 #[derive(Debug, Default)]

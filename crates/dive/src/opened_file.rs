@@ -1,4 +1,4 @@
-//! The file, and how its pages are read.
+//! The opened file: its metadata, and readers of its pages.
 
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_base::{Limits, Result};

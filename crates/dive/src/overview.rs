@@ -1,4 +1,4 @@
-//! The file as a whole, and where one can go from here.
+//! The first screen: the file as a whole, and where one can go from there.
 
 use crate::columns::Columns;
 use crate::footer::Footer;

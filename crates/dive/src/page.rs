@@ -11,6 +11,7 @@ use marquetry_base::{Error, Result};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_core::page::{Checksum, LocatedHeader};
 use marquetry_encoding::PhysicalType;
+use marquetry_format::Encoding;
 use std::rc::Rc;
 
 /// A page, explained.
@@ -71,9 +72,9 @@ impl Page {
                 let levels = levels.ok_or_else(|| Error::corrupt("levels are longer than the page"))?;
                 self.levels(&levels[..rep], 0, true);
                 self.levels(&levels[rep..], rep, false);
-                (levels.len(), v2.encoding.0)
+                (levels.len(), v2.encoding)
             }
-            None => (0, start.encoding().map_or(0, |encoding| encoding.0)),
+            None => (0, start.encoding().unwrap_or(Encoding::PLAIN)),
         };
         let len = usize::try_from(start.header.uncompressed_page_size).unwrap_or(0).saturating_sub(levels);
         let is_plain = start.header.data_page_header_v2.as_ref().is_some_and(|header| !header.is_compressed);
@@ -109,7 +110,7 @@ impl Page {
             PhysicalType::FixedLenByteArray(width) => Some(width),
             PhysicalType::ByteArray => None,
         };
-        let encoding = if start.is_dictionary() { 0 } else { encoding };
+        let encoding = if start.is_dictionary() { Encoding::PLAIN } else { encoding };
         let values = explain_values(rest, at, encoding, width);
         self.fields.extend(values.into_iter().map(|field| (Part::Body, field)));
         Ok(())

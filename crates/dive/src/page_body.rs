@@ -3,6 +3,7 @@
 use crate::explained::{Explained, MOST, more, unpacked, varint};
 use crate::page_alp::explain_alp;
 use crate::page_deltas;
+use marquetry_format::Encoding;
 
 /// The runs of levels of at most `max`, from byte `at` of the page on.
 pub(crate) fn explain_levels(bytes: &[u8], at: usize, max: u8, what: &str, means: &str) -> Vec<Explained> {
@@ -11,16 +12,21 @@ pub(crate) fn explain_levels(bytes: &[u8], at: usize, max: u8, what: &str, means
 }
 
 /// What the bytes of the values are, from byte `at` of the page on.
-pub(crate) fn explain_values(bytes: &[u8], at: usize, encoding: i32, width: Option<usize>) -> Vec<Explained> {
+pub(crate) fn explain_values(
+    bytes: &[u8],
+    at: usize,
+    encoding: Encoding,
+    width: Option<usize>,
+) -> Vec<Explained> {
     match encoding {
-        0 => plain(bytes, at, width),
-        2 | 8 => dictionary(bytes, at),
-        3 => boolean_runs(bytes, at),
-        5 => page_deltas::numbers(bytes, at),
-        6 => page_deltas::strings(bytes, at),
-        7 => page_deltas::shared_strings(bytes, at),
-        9 => split(bytes, at, width),
-        10 => explain_alp(bytes, at, width.unwrap_or(8)),
+        Encoding::PLAIN => plain(bytes, at, width),
+        Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => dictionary(bytes, at),
+        Encoding::RLE => boolean_runs(bytes, at),
+        Encoding::DELTA_BINARY_PACKED => page_deltas::numbers(bytes, at),
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => page_deltas::strings(bytes, at),
+        Encoding::DELTA_BYTE_ARRAY => page_deltas::shared_strings(bytes, at),
+        Encoding::BYTE_STREAM_SPLIT => split(bytes, at, width),
+        Encoding::ALP => explain_alp(bytes, at, width.unwrap_or(8)),
         _ => vec![Explained::new(at, bytes, "values", format!("{} bytes", bytes.len()), "Encodings.md.")],
     }
 }
@@ -165,6 +171,9 @@ mod tests {
         let runs = runs(&[0x03, 0x88, 0xc6, 0xfa, 0x0a, 0x01], 10, 3, "level", "");
         assert_eq!(runs[0].value, "8 of 3 bits: 0 1 2 3 4 5 6 7");
         assert_eq!((runs[1].at, runs[1].value.as_str()), (14, "5 x 1"));
-        assert_eq!(explain_values(&[2, 0, 0, 0, b'a', b'b'], 0, 0, None)[0].value, "2 bytes: ab");
+        assert_eq!(
+            explain_values(&[2, 0, 0, 0, b'a', b'b'], 0, Encoding::PLAIN, None)[0].value,
+            "2 bytes: ab"
+        );
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::explained::Explained;
 use crate::footer_structs::STATISTICS;
-use crate::thrift::{Cursor, Field, Kind, Known};
+use crate::thrift::{Cursor, Field, Kind, Known, wire};
 
 /// The fields of a header, as far as they can be read.
 pub(crate) fn explain_header(bytes: &[u8]) -> Vec<Explained> {
@@ -37,16 +37,19 @@ impl Walk<'_> {
             let field = known.fields.iter().find(|field| field.0 == head.id);
             let name = field.map_or_else(|| format!("field {}", head.id), |field| field.1.to_owned());
             let meaning = field.map_or("No field that this version of the format has.", |field| field.3);
-            let boolean =
-                if matches!(head.wire, 1 | 2) { " A boolean is in the type of its field." } else { "" };
+            let boolean = if matches!(head.wire, wire::TRUE | wire::FALSE) {
+                " A boolean is in the type of its field."
+            } else {
+                ""
+            };
             let about = format!("{meaning}{boolean} parquet.thrift, {} field {}.", known.name, head.id);
             match (head.wire, field.map(|field| &field.2)) {
-                (12, Some(Kind::Struct(inner))) => {
+                (wire::STRUCT, Some(Kind::Struct(inner))) => {
                     self.push(start, depth, name, "{".to_owned(), about);
                     self.fields(inner, depth + 1)?;
                 }
-                (wire, kind) => {
-                    let value = self.cursor.value(wire, kind)?;
+                (written, kind) => {
+                    let value = self.cursor.value(written, kind)?;
                     self.push(start, depth, name, value, about);
                 }
             }

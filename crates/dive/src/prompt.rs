@@ -1,4 +1,4 @@
-//! The line that is typed in, and what it asks for.
+//! The prompt: the line in which a search, a filter or a place to go to is typed.
 
 /// A line that is being typed.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! On the terminal.
+//! Runs the walk on a terminal: draws, waits for keys and the mouse, and leaves the terminal as it was.
 
 use crate::dive::Dive;
 use crate::input::{Input, Key};

@@ -1,4 +1,4 @@
-//! What a list has.
+//! The trait of all screens: a list of rows, what is said of each, and where Enter leads.
 
 /// A list of rows, of which those that are seen are read.
 pub(crate) trait Screen {

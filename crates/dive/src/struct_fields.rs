@@ -2,7 +2,7 @@
 
 use crate::screen::Screen;
 use crate::text::hex;
-use crate::thrift::{Cursor, Kind, Known};
+use crate::thrift::{Cursor, Kind, Known, wire};
 use bytes::Bytes;
 use marquetry_inspect::ShownCount;
 
@@ -62,18 +62,18 @@ impl StructFields {
         match (&entry.name, entry.wire) {
             (Name::End(_), _) => String::new(),
             (Name::Rest(_), _) => format!("{} bytes", ShownCount((entry.end - entry.start) as u64)),
-            (_, 9 | 10) => match cursor.list() {
+            (_, wire::LIST | wire::SET) => match cursor.list() {
                 Some((_, len)) => format!("{} elements", ShownCount(len)),
                 None => String::new(),
             },
-            (_, 12) => {
+            (_, wire::STRUCT) => {
                 let known = match entry.kind {
                     Some(Kind::Struct(known)) => Some(known),
                     _ => None,
                 };
                 known.and_then(|known| summary(cursor, known)).unwrap_or_else(|| "{..}".to_owned())
             }
-            (_, wire) => cursor.value(wire, entry.kind).unwrap_or_default(),
+            (_, written) => cursor.value(written, entry.kind).unwrap_or_default(),
         }
     }
 }
@@ -206,13 +206,13 @@ impl Screen for StructFields {
         match &entry.name {
             Name::Field { of, id, about, .. } => {
                 let written = match entry.wire {
-                    1 | 2 => "A boolean is in the type of its field.",
-                    3 => "One byte.",
-                    4..=6 => "A zigzag number in groups of seven bits.",
-                    7 => "Eight bytes, the lowest first.",
-                    8 => "A length, then so many bytes.",
-                    9 | 10 => "A byte with the length and the type of elements, then these.",
-                    12 => "A struct: fields up to a byte of zeros.",
+                    wire::TRUE | wire::FALSE => "A boolean is in the type of its field.",
+                    wire::BYTE => "One byte.",
+                    wire::I16..=wire::I64 => "A zigzag number in groups of seven bits.",
+                    wire::DOUBLE => "Eight bytes, the lowest first.",
+                    wire::BINARY => "A length, then so many bytes.",
+                    wire::LIST | wire::SET => "A byte with the length and the type of elements, then these.",
+                    wire::STRUCT => "A struct: fields up to a byte of zeros.",
                     _ => "",
                 };
                 format!(
@@ -228,8 +228,8 @@ impl Screen for StructFields {
     fn can_enter(&self, index: usize) -> bool {
         let entry = &self.entries[index];
         match entry.wire {
-            9 | 10 => true,
-            12 => matches!(entry.kind, Some(Kind::Struct(_))),
+            wire::LIST | wire::SET => true,
+            wire::STRUCT => matches!(entry.kind, Some(Kind::Struct(_))),
             _ => false,
         }
     }
@@ -238,9 +238,11 @@ impl Screen for StructFields {
         let title = self.row(index).swap_remove(2);
         let entry = &self.entries[index];
         let entries = match (entry.wire, entry.kind) {
-            (9 | 10, Some(Kind::List(kind))) => elements(&self.bytes, entry.value, Some(kind)),
-            (9 | 10, _) => elements(&self.bytes, entry.value, None),
-            (12, Some(Kind::Struct(known))) => fields(&self.bytes, entry.value, known),
+            (wire::LIST | wire::SET, Some(Kind::List(kind))) => {
+                elements(&self.bytes, entry.value, Some(kind))
+            }
+            (wire::LIST | wire::SET, _) => elements(&self.bytes, entry.value, None),
+            (wire::STRUCT, Some(Kind::Struct(known))) => fields(&self.bytes, entry.value, known),
             _ => return None,
         };
         Some(Box::new(StructFields { title, bytes: self.bytes.clone(), place: self.place, entries }))

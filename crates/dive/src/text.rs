@@ -1,4 +1,4 @@
-//! Numbers and texts as they are shown.
+//! Text for a terminal: names and bytes that are shown, cut and broken into lines by their width.
 
 use marquetry_base::{Printable, to_hex};
 use unicode_width::UnicodeWidthChar;

@@ -36,6 +36,21 @@ pub(crate) enum Kind {
     List(&'static Kind),
 }
 
+/// How a value is written: the types of the compact protocol.
+pub(crate) mod wire {
+    pub(crate) const TRUE: u8 = 1;
+    pub(crate) const FALSE: u8 = 2;
+    pub(crate) const BYTE: u8 = 3;
+    pub(crate) const I16: u8 = 4;
+    pub(crate) const I64: u8 = 6;
+    pub(crate) const DOUBLE: u8 = 7;
+    pub(crate) const BINARY: u8 = 8;
+    pub(crate) const LIST: u8 = 9;
+    pub(crate) const SET: u8 = 10;
+    pub(crate) const STRUCT: u8 = 12;
+    pub(crate) const UUID: u8 = 13;
+}
+
 /// The head of a field: its number, and how it is written.
 pub(crate) struct Head {
     pub(crate) id: u64,
@@ -88,7 +103,8 @@ impl<'a> Cursor<'a> {
         let head = self.byte()?;
         let len = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
         // A boolean is a byte in a list.
-        Some((if matches!(head & 15, 1 | 2) { 3 } else { head & 15 }, len))
+        let element = head & 15;
+        Some((if matches!(element, wire::TRUE | wire::FALSE) { wire::BYTE } else { element }, len))
     }
 
     pub(crate) fn skip(&mut self, wire: u8) -> Option<()> {
@@ -98,26 +114,26 @@ impl<'a> Cursor<'a> {
     fn skip_within(&mut self, wire: u8, depth: usize) -> Option<()> {
         match wire {
             _ if depth > 32 => None,
-            1 | 2 => Some(()),
-            3 => self.take(1).map(drop),
-            4..=6 => self.number().map(drop),
-            7 => self.take(8).map(drop),
-            8 => {
+            wire::TRUE | wire::FALSE => Some(()),
+            wire::BYTE => self.take(1).map(drop),
+            wire::I16..=wire::I64 => self.number().map(drop),
+            wire::DOUBLE => self.take(8).map(drop),
+            wire::BINARY => {
                 let len = usize::try_from(self.number()?).ok()?;
                 self.take(len).map(drop)
             }
-            9 | 10 => {
+            wire::LIST | wire::SET => {
                 let (element, len) = self.list()?;
                 // Each has a byte at least: so what the length claims has an end.
                 (0..len).try_for_each(|_| self.skip_within(element, depth + 1))
             }
-            12 => loop {
+            wire::STRUCT => loop {
                 match self.head(0)? {
                     None => return Some(()),
                     Some(head) => self.skip_within(head.wire, depth + 1)?,
                 }
             },
-            13 => self.take(16).map(drop),
+            wire::UUID => self.take(16).map(drop),
             _ => None,
         }
     }
@@ -125,16 +141,16 @@ impl<'a> Cursor<'a> {
     /// A value that is no struct and no list, as text; what its kind leaves open is shown as it is written.
     pub(crate) fn value(&mut self, wire: u8, kind: Option<&Kind>) -> Option<String> {
         Some(match wire {
-            1 => "true".to_owned(),
-            2 => "false".to_owned(),
-            3 if matches!(kind, Some(Kind::Bool)) => (self.byte()? == 1).to_string(),
-            3 => (self.byte()? as i8).to_string(),
-            4..=6 => number(unzigzag(self.number()?), kind),
-            7 => {
+            wire::TRUE => "true".to_owned(),
+            wire::FALSE => "false".to_owned(),
+            wire::BYTE if matches!(kind, Some(Kind::Bool)) => (self.byte()? == 1).to_string(),
+            wire::BYTE => (self.byte()? as i8).to_string(),
+            wire::I16..=wire::I64 => number(unzigzag(self.number()?), kind),
+            wire::DOUBLE => {
                 let bytes = self.take(8)?;
                 f64::from_le_bytes(*bytes.first_chunk()?).to_string()
             }
-            8 => {
+            wire::BINARY => {
                 let len = usize::try_from(self.number()?).ok()?;
                 let text = self.take(len)?;
                 match kind {
@@ -144,7 +160,7 @@ impl<'a> Cursor<'a> {
                     }
                 }
             }
-            13 => hex(self.take(16)?, 16),
+            wire::UUID => hex(self.take(16)?, 16),
             _ => {
                 self.skip(wire)?;
                 "..".to_owned()
@@ -154,7 +170,8 @@ impl<'a> Cursor<'a> {
 }
 
 fn number(value: i64, kind: Option<&Kind>) -> String {
-    let n = value as i32;
+    // What 32 bits do not hold is no member of an enumeration.
+    let Ok(n) = i32::try_from(value) else { return value.to_string() };
     match kind {
         Some(Kind::PageType) => format!("{value}: {}", PageType(n)),
         Some(Kind::Encoding) => format!("{value}: {}", Encoding(n)),
@@ -163,7 +180,7 @@ fn number(value: i64, kind: Option<&Kind>) -> String {
         Some(Kind::Converted) => format!("{value}: {}", ConvertedType(n)),
         Some(Kind::Repetition) => format!("{value}: {}", Repetition(n)),
         Some(Kind::Boundary) => format!("{value}: {}", BoundaryOrder(n)),
-        Some(Kind::Crc) => format!("{:08x}", value as u32),
+        Some(Kind::Crc) => format!("{:08x}", n.cast_unsigned()),
         _ => value.to_string(),
     }
 }
@@ -176,12 +193,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_that_is_too_large_has_no_name() {
+        assert_eq!(number(2, Some(&Kind::Encoding)), "2: PLAIN_DICTIONARY");
+        assert_eq!(number(2 + (1 << 32), Some(&Kind::Encoding)), "4294967298");
+        assert_eq!(number(-1, Some(&Kind::Crc)), "ffffffff");
+    }
+
+    #[test]
     fn what_lists_claim_has_an_end() {
         // A list of 2^62 structs, and nothing in it.
         let bytes = [0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f];
-        assert!(Cursor::new(&bytes, 0).skip(9).is_none());
+        assert!(Cursor::new(&bytes, 0).skip(wire::LIST).is_none());
         // Lists within lists.
-        assert!(Cursor::new(&[0x19; 100], 0).skip(9).is_none());
+        assert!(Cursor::new(&[0x19; 100], 0).skip(wire::LIST).is_none());
         // {1: 150, 2: "ab", 4: [true]}
         let bytes = [0x16, 0xac, 0x02, 0x18, 2, b'a', b'b', 0x29, 0x11, 1, 0];
         let mut cursor = Cursor::new(&bytes, 0);
@@ -190,8 +214,8 @@ mod tests {
         let head = cursor.head(1).unwrap().unwrap();
         assert_eq!(cursor.value(head.wire, Some(&Kind::Text)).unwrap(), "ab");
         let head = cursor.head(2).unwrap().unwrap();
-        assert_eq!((head.id, head.wire, cursor.list()), (4, 9, Some((3, 1))));
-        assert_eq!(cursor.value(3, Some(&Kind::Bool)).unwrap(), "true");
+        assert_eq!((head.id, head.wire, cursor.list()), (4, wire::LIST, Some((wire::BYTE, 1))));
+        assert_eq!(cursor.value(wire::BYTE, Some(&Kind::Bool)).unwrap(), "true");
         assert!(cursor.head(4).unwrap().is_none() && cursor.head(4).is_none());
     }
 }

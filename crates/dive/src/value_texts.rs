@@ -83,5 +83,21 @@ fn strings<'a>(values: impl Iterator<Item = &'a [u8]>, as_type: &DataType) -> Ar
     }
 }
 
-/// Bytes of a value that are shown.
-const MOST: usize = 1_000;
+/// Bytes of a value that are looked at: more than the characters that are shown can have.
+const MOST: usize = 4_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::shown;
+    use marquetry_encoding::StringViews;
+
+    #[test]
+    fn a_text_is_cut_at_a_character_and_says_so() {
+        let mut views = StringViews::default();
+        ["日".repeat(400), "日".repeat(2_000)].iter().for_each(|text| views.push(text.as_bytes()));
+        let texts = texts(&Values::Bytes(views), &DataType::Utf8).unwrap();
+        let texts: Vec<_> = texts.iter().flatten().map(|text| shown(text)).collect();
+        assert_eq!(texts, ["日".repeat(400), format!("{}…", "日".repeat(500))]);
+    }
+}

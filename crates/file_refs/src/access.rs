@@ -1,4 +1,4 @@
-//! What may be opened.
+//! What references may open: ranges of the file itself, directories, URLs below a prefix.
 
 use crate::checksum::{Algorithm, Hasher};
 use crate::local::LocalAccess;

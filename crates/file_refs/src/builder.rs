@@ -48,6 +48,8 @@ pub struct FileRefBuilder {
     checksum: StringBuilder,
     inline: BinaryBuilder,
     present: NullBufferBuilder,
+    /// Bytes that all values together may have: offsets have 32 bits.
+    most_inline: usize,
 }
 
 impl FileRefBuilder {
@@ -61,6 +63,7 @@ impl FileRefBuilder {
             checksum: StringBuilder::new(),
             inline: BinaryBuilder::new(),
             present: NullBufferBuilder::new(0),
+            most_inline: i32::MAX as usize,
         }
     }
 
@@ -74,7 +77,7 @@ impl FileRefBuilder {
     ///
     /// # Errors
     ///
-    /// If it is no plain file, or cannot be read.
+    /// If it is no plain file, cannot be read, or has more bytes than are left of the 2 GiB that the values of a column can have.
     pub fn append_file(
         &mut self,
         path: &Path,
@@ -100,6 +103,10 @@ impl FileRefBuilder {
                 hasher.update(&part[..len]);
             }
             if stored == Stored::Inline {
+                if self.inline.values_slice().len() + bytes.len() + len > self.most_inline {
+                    let message = "the files of a column have more than 2 GiB: store references, or take fewer rows at a time";
+                    return Err(Error::limit(message).in_file(path.display().to_string()));
+                }
                 bytes.extend_from_slice(&part[..len]);
             }
         }
@@ -146,4 +153,29 @@ fn fields() -> Fields {
         field("inline", DataType::Binary),
     ]
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::FileRefColumn;
+
+    #[test]
+    fn values_have_no_more_bytes_than_offsets_reach() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "seven b").unwrap();
+        let mut files = FileRefBuilder::new(Algorithm::Crc32);
+        files.most_inline = 15;
+        for _ in 0..2 {
+            files.append_file(&path, "a", None, Stored::Inline).unwrap();
+        }
+        let error = files.append_file(&path, "a", None, Stored::Inline).unwrap_err();
+        assert_eq!(error.kind(), marquetry_base::ErrorKind::Limit);
+        // It has left no part of a row.
+        files.append_file(&path, "a", None, Stored::ByReference).unwrap();
+        let array = files.finish();
+        let column = FileRefColumn::try_new(&array).unwrap();
+        assert_eq!((column.len(), column.get(2).unwrap().inline), (3, None));
+    }
 }

@@ -1,4 +1,4 @@
-//! Digests of bytes.
+//! Checksums of referenced bytes.
 //!
 //! SPEC: LogicalTypes.md, FILE, checksum: `ALGORITHM:digest`, hexadecimal in small letters but for ETAG.
 

@@ -1,4 +1,4 @@
-//! Directories that values may lead into.
+//! Directories that references may lead into.
 
 use crate::access::FileAccess;
 use marquetry_base::{Error, Result};

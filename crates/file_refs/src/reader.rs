@@ -1,4 +1,4 @@
-//! The bytes of a value, from front to back.
+//! Reads the bytes of a reference from front to back, and checks its checksum at their end.
 
 use crate::checksum::{Algorithm, Hasher};
 use bytes::{Buf, Bytes};

@@ -1,4 +1,4 @@
-//! The fields of a value, and where its bytes are.
+//! A reference: the fields of a FILE value, and where its bytes are.
 
 use crate::checksum::Checksum;
 use marquetry_base::{Error, Result};

@@ -269,7 +269,7 @@ impl<'a> ChunkView<'a> {
         self.has.has(FieldSet::ENCRYPTED_METADATA)
     }
 
-    /// PhysicalType type.
+    /// Physical type.
     #[inline]
     pub fn type_(&self) -> Type {
         Type(self.short(Number::Type).unwrap_or(0))

@@ -180,7 +180,7 @@ impl PageEncodingStats {
 /// Where the pages of a column chunk are, and what is in them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ColumnMetaData {
-    /// PhysicalType type.
+    /// Physical type.
     pub type_: Type,
     /// Encodings that occur, levels included.
     pub encodings: Vec<Encoding>,

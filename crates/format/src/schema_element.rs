@@ -6,7 +6,7 @@ use marquetry_base::Result;
 /// A node of the schema; the footer lists them depth first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SchemaElement {
-    /// PhysicalType type; absent for groups.
+    /// Physical type; absent for groups.
     pub type_: Option<Type>,
     /// Bytes of a FIXED_LEN_BYTE_ARRAY.
     pub type_length: Option<i32>,

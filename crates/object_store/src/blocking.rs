@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// StoreRegistry, found by the URLs of their files. Each is connected once.
+/// Stores, found by the URLs of their files. Each is connected once.
 ///
 /// What a store needs to know is taken from the environment variables that its other tools use: `AWS_ACCESS_KEY_ID`,
 /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_SKIP_SIGNATURE=true` for public
@@ -46,7 +46,7 @@ impl StoreRegistry {
     }
 
     /// How long nothing may come from a store until that is an error; 30 seconds if this is not said. An answer may take
-    /// longer as long as it keeps coming. StoreRegistry that are connected already keep what they have.
+    /// longer as long as it keeps coming. Stores that are connected already keep what they have.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -147,7 +147,7 @@ async fn error_text(body: HttpResponseBody, patience: Duration) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// StoreRegistry list 1,000 or 5,000 files an answer, each with a few hundred bytes.
+/// Stores list 1,000 or 5,000 files an answer, each with a few hundred bytes.
 const MOST_LISTED: usize = 64 << 20;
 
 /// Enough for the XML that stores say errors in; of it a part is shown.

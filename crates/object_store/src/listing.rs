@@ -1,4 +1,4 @@
-//! Which files of a store are meant by a path.
+//! Lists the files of a store that a path, prefix or pattern means.
 
 use crate::ObjectFile;
 use crate::store_error::store_failed;

@@ -1,4 +1,4 @@
-//! How large the parts of an object are.
+//! Chooses the sizes of the parts of a multipart upload.
 
 /// Sizes of parts that grow, so that the number of parts that stores allow is enough for the largest object that they allow,
 /// though nobody says in advance how large it will be.

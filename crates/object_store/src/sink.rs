@@ -202,8 +202,11 @@ impl ObjectSink {
         }
         self.send_full().await?;
         if self.upload.is_none() {
-            let all = self.cut(u64::MAX);
-            return self.target.put(all, self.overwrite).await;
+            // They wait on until they are there: whoever drops this future may ask again.
+            let all = PutPayload::from_iter(self.waiting.iter().cloned());
+            self.target.put(all, self.overwrite).await?;
+            (self.waiting, self.waiting_bytes) = (Vec::new(), 0);
+            return Ok(());
         }
         if self.waiting_bytes > 0 {
             self.send(u64::MAX).await?;
@@ -378,7 +381,7 @@ impl Drop for Task {
 
 #[cold]
 fn is_there() -> Error {
-    Error::argument("there is an object of this name already")
+    Error::argument("there is an object of this name already; only with overwrite is it replaced")
 }
 
 /// Parts of one object at the same time: enough to fill a fast connection, few enough for memory.

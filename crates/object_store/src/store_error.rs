@@ -1,4 +1,4 @@
-//! What a store says of a failure, fit to be shown.
+//! Errors of stores, fit to be shown: without secrets.
 
 use marquetry_base::{ErrorKind, text_without_secrets};
 use std::error::Error;

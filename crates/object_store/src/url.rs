@@ -143,7 +143,10 @@ impl<'a> Url<'a> {
                 builder.build().map(|store| Arc::new(store) as _)
             }
             scheme => {
-                return Err(Error::unsupported(format!("this build has no support for {scheme}://")));
+                let message = format!(
+                    "this build has no support for {scheme}://: turn on its feature, `aws`, `gcp`, `azure` or `http`"
+                );
+                return Err(Error::unsupported(message));
             }
         };
         connected.map_err(|error| {

@@ -277,6 +277,20 @@ fn a_part_that_fails_ends_the_upload() {
 }
 
 #[test]
+fn who_gives_up_waiting_may_complete_again() {
+    runtime().block_on(async {
+        for len in [MIB, 20 * MIB] {
+            let (store, _) = store(very_slow());
+            let mut sink = ObjectSink::new(store.clone(), path());
+            sink.write(bytes(len)).await.unwrap();
+            assert!(sink.complete().now_or_never().is_none());
+            sink.complete().await.unwrap();
+            assert_eq!(store.get(&path()).await.unwrap().bytes().await.unwrap(), bytes(len));
+        }
+    });
+}
+
+#[test]
 fn an_upload_that_cannot_be_completed_is_aborted() {
     runtime().block_on(async {
         let (store, asked) = store(Faults { complete: true, ..Faults::default() });

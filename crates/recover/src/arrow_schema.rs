@@ -3,9 +3,11 @@
 //!
 //! Spec: Message.fbs and Schema.fbs of Apache Arrow, whose field numbers these are.
 
-use crate::flatbuffer::{FlatBuffer, Table};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use marquetry_format::flatbuffers::{Message, Tables, slot};
+
+type Table<'a> = marquetry_format::flatbuffers::Table<'a, &'a [u8]>;
 
 /// The key that it stands under.
 pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
@@ -14,19 +16,18 @@ pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 /// of it is damaged.
 pub(crate) fn field_units(text: &str) -> Option<Vec<Option<i16>>> {
     let bytes = STANDARD.decode(text.trim()).ok()?;
-    let message = FlatBuffer::new(message(&bytes)?);
-    let root = message.root()?;
-    // Of the format's versions, and the length of a body that a schema has not.
-    let is_schema = (FIRST_VERSION..=LAST_VERSION).contains(&root.i16(0, 0)?)
-        && root.u8(1)? == SCHEMA
-        && root.i64(3)? >= 0;
-    let schema = root.table(2)?.filter(|_| is_schema)?;
-    check_metadata(root, 4)?;
-    // Endianness, and features.
-    ((0..=1).contains(&schema.i16(0, 0)?)).then_some(())?;
-    schema.vector(3, 8)?;
-    check_metadata(schema, 2)?;
-    schema.tables(1)?.into_iter().map(|table| field(table, 0)).collect()
+    let message = Message::new_strict(message(&bytes)?);
+    let root = message.root(0)?;
+    let is_schema = (FIRST_VERSION..=LAST_VERSION).contains(&root.i16(MESSAGE_VERSION, 0)?)
+        && root.u8(MESSAGE_HEADER_TYPE)? == SCHEMA
+        // A schema has no body.
+        && root.i64(MESSAGE_BODY_LENGTH)? >= 0;
+    let schema = root.table(MESSAGE_HEADER)?.filter(|_| is_schema)?;
+    check_metadata(root, MESSAGE_METADATA)?;
+    ((0..=1).contains(&schema.i16(SCHEMA_ENDIANNESS, 0)?)).then_some(())?;
+    schema.vector(SCHEMA_FEATURES, 8)?;
+    check_metadata(schema, SCHEMA_METADATA)?;
+    schema.tables(SCHEMA_FIELDS)?.iter().map(|table| field(table?, 0)).collect()
 }
 
 /// The message behind its frame.
@@ -43,65 +44,68 @@ fn field(table: Table<'_>, depth: usize) -> Option<Option<i16>> {
     if depth > MAX_DEPTH {
         return None;
     }
-    // Whether it may be null.
-    table.u8(1)?;
-    let children = table.tables(5)?;
-    check_type(table, &children)?;
-    if let Some(dictionary) = table.table(4)? {
-        dictionary.i64(0)?;
-        if let Some(keys) = dictionary.table(1)? {
+    table.bool(FIELD_NULLABLE)?;
+    let children = table.tables(FIELD_CHILDREN)?;
+    check_type(table, children)?;
+    if let Some(dictionary) = table.table(FIELD_DICTIONARY)? {
+        dictionary.i64(DICTIONARY_ID)?;
+        if let Some(keys) = dictionary.table(DICTIONARY_INDEX_TYPE)? {
             check_integer(keys)?;
         }
-        // Whether it is ordered, and its kind.
-        dictionary.u8(2)?;
-        dictionary.i16(3, 0)?;
+        dictionary.bool(DICTIONARY_IS_ORDERED)?;
+        dictionary.i16(DICTIONARY_KIND, 0)?;
     }
-    check_metadata(table, 6)?;
-    children.into_iter().try_for_each(|child| field(child, depth + 1).map(|_| ()))?;
-    std::str::from_utf8(table.string(0)?.unwrap_or_default()).ok()?;
-    let default = if table.u8(2)? == TIME { 1 } else { 0 };
-    let unit = matches!(table.u8(2)?, TIME | TIMESTAMP).then(|| table.table(3)??.i16(0, default));
-    unit.map_or(Some(None), |unit| unit.map(Some))
+    check_metadata(table, FIELD_METADATA)?;
+    children.iter().try_for_each(|child| field(child?, depth + 1).map(|_| ()))?;
+    table.string(FIELD_NAME)?;
+    let kind = table.u8(FIELD_TYPE_TYPE)?;
+    if !matches!(kind, TIME | TIMESTAMP) {
+        return Some(None);
+    }
+    let default = if kind == TIME { MILLISECOND } else { SECOND };
+    table.table(FIELD_TYPE)??.i16(UNIT, default).map(Some)
 }
 
-fn check_type(field: Table<'_>, children: &[Table<'_>]) -> Option<()> {
-    let (kind, table) = (field.u8(2)?, field.table(3)??);
-    let unit = |default, most: i16| Some((0..=most).contains(&table.i16(0, default)?));
-    let size = || Some(table.i32(0, 0)? >= 0);
+fn check_type(field: Table<'_>, children: Tables<'_, &[u8]>) -> Option<()> {
+    let (kind, table) = (field.u8(FIELD_TYPE_TYPE)?, field.table(FIELD_TYPE)??);
+    let unit = |default, most: i16| Some((0..=most).contains(&table.i16(UNIT, default)?));
+    let size = || Some(table.i32(SIZE, 0)? >= 0);
     let is_legal = match kind {
         NULL | BINARY..=BOOL | LARGE_BINARY | LARGE_UTF8 | BINARY_VIEW | UTF8_VIEW | STRUCT => true,
         INT => check_integer(table).is_some(),
         FLOATING_POINT | INTERVAL => unit(0, 2)?,
         DECIMAL => {
-            table.i32(1, 0)?;
-            let most = match table.i32(2, 128)? {
+            let most = match table.i32(DECIMAL_BIT_WIDTH, 128)? {
                 32 => 9,
                 64 => 18,
                 128 => 38,
                 256 => 76,
                 _ => 0,
             };
-            (1..=most).contains(&table.i32(0, 0)?)
+            table.i32(DECIMAL_SCALE, 0)?;
+            (1..=most).contains(&table.i32(DECIMAL_PRECISION, 0)?)
         }
         DATE => unit(1, 1)?,
-        TIME => matches!((table.i16(0, 1)?, table.i32(1, 32)?), (0 | 1, 32) | (2 | 3, 64)),
-        TIMESTAMP => {
-            let zone = table.string(1)?.unwrap_or_default();
-            unit(0, 3)? && std::str::from_utf8(zone).is_ok()
+        TIME => {
+            let bit_width = table.i32(TIME_BIT_WIDTH, 32)?;
+            matches!((table.i16(UNIT, MILLISECOND)?, bit_width), (0 | 1, 32) | (2 | 3, 64))
         }
-        DURATION => unit(1, 3)?,
+        TIMESTAMP => {
+            table.string(TIMESTAMP_TIMEZONE)?;
+            unit(SECOND, 3)?
+        }
+        DURATION => unit(MILLISECOND, 3)?,
         UNION => {
-            table.vector(1, 4)?;
+            table.vector(UNION_TYPE_IDS, 4)?;
             unit(0, 1)?
         }
         FIXED_SIZE_BINARY => size()?,
         FIXED_SIZE_LIST => size()? && children.len() == 1,
         LIST | LARGE_LIST | LIST_VIEW | LARGE_LIST_VIEW => children.len() == 1,
         MAP => {
-            // Whether keys are sorted.
-            table.u8(0)?;
-            let entries = <[Table<'_>; 1]>::try_from(children).ok()?;
-            entries[0].u8(2)? == STRUCT && entries[0].tables(5)?.len() == 2
+            table.bool(MAP_KEYS_SORTED)?;
+            let entries = children.get(0).filter(|_| children.len() == 1)?;
+            entries.u8(FIELD_TYPE_TYPE)? == STRUCT && entries.tables(FIELD_CHILDREN)?.len() == 2
         }
         RUN_END_ENCODED => children.len() == 2,
         _ => false,
@@ -110,14 +114,16 @@ fn check_type(field: Table<'_>, children: &[Table<'_>]) -> Option<()> {
 }
 
 fn check_integer(table: Table<'_>) -> Option<()> {
-    // Whether it is signed.
-    table.u8(1)?;
-    matches!(table.i32(0, 0)?, 8 | 16 | 32 | 64).then_some(())
+    table.bool(INT_IS_SIGNED)?;
+    matches!(table.i32(INT_BIT_WIDTH, 0)?, 8 | 16 | 32 | 64).then_some(())
 }
 
 /// Checks pairs, which need both sides.
-fn check_metadata(table: Table<'_>, field: usize) -> Option<()> {
-    table.tables(field)?.into_iter().try_for_each(|pair| pair.string(0)?.and(pair.string(1)?).map(|_| ()))
+fn check_metadata(table: Table<'_>, slot: u16) -> Option<()> {
+    table.tables(slot)?.iter().try_for_each(|pair| {
+        let pair = pair?;
+        pair.string_bytes(KEY_VALUE_KEY)?.and(pair.string_bytes(KEY_VALUE_VALUE)?).map(|_| ())
+    })
 }
 
 /// The unit of seconds, which files have not; and that of milliseconds.
@@ -131,6 +137,43 @@ const FIRST_VERSION: i16 = 3;
 const LAST_VERSION: i16 = 4;
 /// Fields below each other. Readers refuse more than this.
 const MAX_DEPTH: usize = 60;
+
+// Where the tables have their fields.
+const MESSAGE_VERSION: u16 = slot(0);
+const MESSAGE_HEADER_TYPE: u16 = slot(1);
+const MESSAGE_HEADER: u16 = slot(2);
+const MESSAGE_BODY_LENGTH: u16 = slot(3);
+const MESSAGE_METADATA: u16 = slot(4);
+const SCHEMA_ENDIANNESS: u16 = slot(0);
+const SCHEMA_FIELDS: u16 = slot(1);
+const SCHEMA_METADATA: u16 = slot(2);
+const SCHEMA_FEATURES: u16 = slot(3);
+const FIELD_NAME: u16 = slot(0);
+const FIELD_NULLABLE: u16 = slot(1);
+const FIELD_TYPE_TYPE: u16 = slot(2);
+const FIELD_TYPE: u16 = slot(3);
+const FIELD_DICTIONARY: u16 = slot(4);
+const FIELD_CHILDREN: u16 = slot(5);
+const FIELD_METADATA: u16 = slot(6);
+const DICTIONARY_ID: u16 = slot(0);
+const DICTIONARY_INDEX_TYPE: u16 = slot(1);
+const DICTIONARY_IS_ORDERED: u16 = slot(2);
+const DICTIONARY_KIND: u16 = slot(3);
+const KEY_VALUE_KEY: u16 = slot(0);
+const KEY_VALUE_VALUE: u16 = slot(1);
+const INT_BIT_WIDTH: u16 = slot(0);
+const INT_IS_SIGNED: u16 = slot(1);
+const DECIMAL_PRECISION: u16 = slot(0);
+const DECIMAL_SCALE: u16 = slot(1);
+const DECIMAL_BIT_WIDTH: u16 = slot(2);
+const TIME_BIT_WIDTH: u16 = slot(1);
+const TIMESTAMP_TIMEZONE: u16 = slot(1);
+const UNION_TYPE_IDS: u16 = slot(1);
+const MAP_KEYS_SORTED: u16 = slot(0);
+/// That of all types that have a unit or mode, precision, or interval.
+const UNIT: u16 = slot(0);
+/// Of lists their length, of byte strings their bytes.
+const SIZE: u16 = slot(0);
 
 // The union `Type`.
 const NULL: u8 = 1;

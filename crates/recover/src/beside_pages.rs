@@ -1,4 +1,4 @@
-//! What a file says of a chunk beside its pages, and what of it is left behind.
+//! What a file says of a chunk outside of its pages - statistics, indexes, bloom filters - and what of it is left behind.
 
 use marquetry_core::nesting::Signatures;
 use marquetry_core::write::EncodedChunk;

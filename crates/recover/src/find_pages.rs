@@ -14,6 +14,7 @@ use crate::search_budget::SearchBudget;
 use crate::window::Window;
 use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_codec::Decompressor;
+use marquetry_encoding::registry;
 use marquetry_format::{Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
 
@@ -126,7 +127,7 @@ fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     else {
         return false;
     };
-    let is_encoding = |encoding: Encoding| matches!(encoding.0, 0 | 2 | 3 | 5..=10);
+    let is_encoding = |encoding: Encoding| registry::find(encoding.0).is_some();
     let is_of_levels = |encoding: Encoding| matches!(encoding, Encoding::RLE | Encoding::BIT_PACKED);
     let fits = match header.type_ {
         PageType::DATA_PAGE => header.data_page_header.as_ref().is_some_and(|v1| {

@@ -11,6 +11,7 @@ use crate::window::Window;
 use marquetry_base::{ByteCursor, MemoryBudget, PaddedBytes};
 use marquetry_codec::{Codec, Decompressor};
 use marquetry_encoding::{EncodedPage, PhysicalType, Values, registry};
+use marquetry_format::Encoding;
 
 /// A possible type of a column, with its levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -132,7 +133,7 @@ impl Parts {
     fn guesses(&self, page: &FoundPage, dictionary: Option<&(i32, PaddedBytes)>) -> Vec<Guess> {
         let n = page.values() as usize;
         let mut out = Vec::new();
-        let kind = ValueEncoding { encoding: page.encoding().0, dictionary };
+        let kind = ValueEncoding { encoding: page.encoding(), dictionary };
         let (widths_of_rep, widths_of_def): (&[u32], &[u32]) = match self {
             Parts::V1(_) => (&[1, 2, 0], &[1, 2, 3, 0]),
             Parts::V2 { rep, def, .. } => {
@@ -202,7 +203,7 @@ impl Parts {
 
 /// The encoding of a page's values, and its dictionary.
 struct ValueEncoding<'a> {
-    encoding: i32,
+    encoding: Encoding,
     dictionary: Option<&'a (i32, PaddedBytes)>,
 }
 
@@ -218,13 +219,15 @@ impl ValueEncoding<'_> {
         let dictionary_len = self.dictionary.map_or(0, |(len, _)| len.unsigned_abs());
         let decodes = |physical: &PhysicalType| decodes(self.encoding, values, n, *physical);
         // Values after a fallback from the dictionary have its type.
-        if let (Some(types), 0 | 5 | 9) = (&by_dictionary, self.encoding) {
+        if let (Some(types), Encoding::PLAIN | Encoding::DELTA_BINARY_PACKED | Encoding::BYTE_STREAM_SPLIT) =
+            (&by_dictionary, self.encoding)
+        {
             return types.iter().copied().filter(|(physical, ..)| decodes(physical)).collect();
         }
         let one = |physical, confidence, why| vec![(physical, confidence, why)];
         match self.encoding {
-            0 => plain(bytes, n, false),
-            2 | 8 => {
+            Encoding::PLAIN => plain(bytes, n, false),
+            Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => {
                 let fits = match bytes.split_first() {
                     Some((width, rest)) => {
                         *width <= 32 && exact_keys(rest, u32::from(*width), n, dictionary_len)
@@ -233,7 +236,7 @@ impl ValueEncoding<'_> {
                 };
                 by_dictionary.filter(|_| fits).unwrap_or_default()
             }
-            3 => match bytes.split_first_chunk::<4>() {
+            Encoding::RLE => match bytes.split_first_chunk::<4>() {
                 Some((len, rest))
                     if u32::from_le_bytes(*len) as usize == rest.len()
                         && exact_levels(rest, 1, n).is_some() =>
@@ -242,12 +245,15 @@ impl ValueEncoding<'_> {
                 }
                 _ => Vec::new(),
             },
-            5 => deltas(values, n),
-            6 | 7 if decodes(&PhysicalType::ByteArray) => {
-                let confidence = if self.encoding == 6 { Confidence::Exact } else { Confidence::High };
+            Encoding::DELTA_BINARY_PACKED => deltas(values, n),
+            Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY
+                if decodes(&PhysicalType::ByteArray) =>
+            {
+                let is_of_lengths = self.encoding == Encoding::DELTA_LENGTH_BYTE_ARRAY;
+                let confidence = if is_of_lengths { Confidence::Exact } else { Confidence::High };
                 one(PhysicalType::ByteArray, confidence, "the encoding is one of byte strings")
             }
-            9 if n > 0 && bytes.len().is_multiple_of(n) => match bytes.len() / n {
+            Encoding::BYTE_STREAM_SPLIT if n > 0 && bytes.len().is_multiple_of(n) => match bytes.len() / n {
                 4 => one(
                     PhysicalType::Float,
                     Confidence::Medium,
@@ -260,7 +266,7 @@ impl ValueEncoding<'_> {
                 ),
                 width => one(PhysicalType::FixedLenByteArray(width), Confidence::High, "split streams"),
             },
-            10 => [PhysicalType::Float, PhysicalType::Double]
+            Encoding::ALP => [PhysicalType::Float, PhysicalType::Double]
                 .into_iter()
                 .filter(decodes)
                 .map(|physical| (physical, Confidence::High, "ALP decodes as this type"))
@@ -388,7 +394,7 @@ fn deltas(values: &PaddedBytes, n: usize) -> Vec<Typed> {
             before = value;
         }
     };
-    if !decode(5, values, n, PhysicalType::Int64, see) {
+    if !decode(Encoding::DELTA_BINARY_PACKED, values, n, PhysicalType::Int64, see) {
         return Vec::new();
     }
     let wide = (PhysicalType::Int64, Confidence::High, "deltas, and values are over 32 bits");
@@ -400,15 +406,15 @@ fn deltas(values: &PaddedBytes, n: usize) -> Vec<Typed> {
     }
 }
 
-fn decodes(encoding: i32, values: &PaddedBytes, n: usize, physical: PhysicalType) -> bool {
+fn decodes(encoding: Encoding, values: &PaddedBytes, n: usize, physical: PhysicalType) -> bool {
     // Decoders ignore bytes behind the last value.
-    let is_exact = encoding != 0 || fills(values.as_slice(), n, physical);
+    let is_exact = encoding != Encoding::PLAIN || fills(values.as_slice(), n, physical);
     is_exact && decode(encoding, values, n, physical, |_| {})
 }
 
 /// Decodes a page block by block and passes each to `see`; false if that fails.
 fn decode(
-    encoding: i32,
+    encoding: Encoding,
     values: &PaddedBytes,
     n: usize,
     physical: PhysicalType,
@@ -421,7 +427,7 @@ fn decode(
         dictionary: None,
         memory: MemoryBudget::of_process(),
     };
-    let Ok(mut decoder) = registry::decoder(encoding, &page) else { return false };
+    let Ok(mut decoder) = registry::decoder(encoding.0, &page) else { return false };
     let mut left = n;
     while left > 0 {
         let mut out = physical.shape().empty();

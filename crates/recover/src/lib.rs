@@ -19,7 +19,7 @@
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
-//! key_values               key-value metadata that are sound; arrow_schema, flatbuffer: whether the stored Arrow schema is
+//! key_values               key-value metadata that are sound; arrow_schema: whether the stored Arrow schema is
 //! recovery                 copies the pages into a new file, with new indexes, and notes what is not certain
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
@@ -52,7 +52,6 @@ mod encrypted;
 mod encryption;
 mod filler;
 mod find_pages;
-mod flatbuffer;
 mod found_page;
 mod group_layout;
 mod hold_against;

@@ -1,4 +1,4 @@
-//! Statistics of a page or a chunk that what is in it contradicts.
+//! Statistics of a page or chunk that are contradicted by its values.
 
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;

@@ -167,18 +167,10 @@ fn has_wrong_scale(logical: &LogicalType) -> bool {
     u32::try_from(*scale).map_or(true, |scale| scale > *precision)
 }
 
-/// Whether both annotations of an element mean the same. The older one cannot express everything.
+/// Whether both annotations of an element mean the same, as far as writers do what the format says.
 fn agree(newer: &LogicalType, older: &LogicalType) -> bool {
-    match (newer, older) {
-        // SPEC: the older types mean UTC, but are written for local times too, which have no older type.
-        (LogicalType::Time { unit, .. }, LogicalType::Time { unit: other, .. })
-        | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: other, .. }) => unit == other,
-        (LogicalType::Map, LogicalType::MapKeyValue) => true,
-        // QUIRK: parquet-mr 1.10 annotates INTERVAL as UNKNOWN.
-        (LogicalType::Null, _) => true,
-        // QUIRK: nanoparquet has UTF8 for the older annotation of ENUM, which is text, too.
-        _ => newer == older || newer.is_text() && *older == LogicalType::String,
-    }
+    // QUIRK: nanoparquet has UTF8 for the older annotation of ENUM, which is text, too.
+    newer.agrees_with_older(older) || newer.is_text() && *older == LogicalType::String
 }
 
 /// Another path that chunks of a column say they have, and whether all of them say the same.

@@ -1,4 +1,4 @@
-//! Recognizes summaries such as `_metadata`: footers whose row groups are in other files.
+//! Recognizes summary files such as `_metadata`: footers whose row groups are in other files.
 
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;

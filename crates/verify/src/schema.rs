@@ -104,7 +104,7 @@ pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings
             });
         }
         if let (Some(newer), Some(older)) = (&newer, &older)
-            && !agree(newer, older)
+            && !newer.agrees_with_older(older)
         {
             findings.add(&DISAGREE, place(), || format!("{newer:?} and {older:?}"));
         }
@@ -143,7 +143,7 @@ fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut F
     }
 }
 
-/// The logical type by one of the annotations single_annotation; `None` if it does not fit.
+/// What an element means by one of its annotations alone; `None` if that one does not fit its type.
 fn single_annotation(
     element: &SchemaElement,
     logical: Option<&ThriftType>,
@@ -167,19 +167,6 @@ fn is_known(logical: &ThriftType) -> bool {
             !matches!(unit, marquetry_format::TimeUnit::Unknown(_))
         }
         _ => true,
-    }
-}
-
-/// Whether both annotations mean the same. The older one cannot express everything.
-fn agree(newer: &LogicalType, older: &LogicalType) -> bool {
-    match (newer, older) {
-        // SPEC: the older types mean UTC, but are written for local times too, which have no older type.
-        (LogicalType::Time { unit, .. }, LogicalType::Time { unit: other, .. })
-        | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: other, .. }) => unit == other,
-        (LogicalType::Map, LogicalType::MapKeyValue) => true,
-        // QUIRK: parquet-mr 1.10 annotates INTERVAL as UNKNOWN.
-        (LogicalType::Null, _) => true,
-        _ => newer == older,
     }
 }
 

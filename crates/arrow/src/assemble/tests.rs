@@ -8,7 +8,7 @@ use marquetry_encoding::{Shape, Values};
 use marquetry_format::{LogicalType, SchemaElement, Type};
 use std::collections::HashMap;
 
-/// LeafLevels of a column of INT32, and its levels.
+/// Slots of a column of INT32, and its levels.
 fn leaf(values: &[i32], validity: Option<&[bool]>, def: &[u8], rep: &[u8]) -> Option<ColumnBatch> {
     let words = values.iter().map(|&value| value as u32).collect();
     let entries = if def.is_empty() { values.len() } else { def.len() };

@@ -5,7 +5,7 @@ use marquetry_core::nesting::SlotRanges;
 use marquetry_encoding::{Bitmap, filter_bits, filter_u32, filter_u64};
 use std::ops::Range;
 
-/// LeafLevels, less those that are null.
+/// Slots, less those that are null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NonNullSlots<'a> {
     slots: &'a SlotRanges,

@@ -5,21 +5,22 @@
 //! Spec: Schema.fbs and Message.fbs of Apache Arrow, whose field numbers are those of `arrow-ipc`.
 
 use super::binary_metadata::{self, BINARY_METADATA_PREFIX};
-use super::flatbuffers::{Message, Table, Tables};
 use super::name_index::NameIndex;
+use super::stored_message::{Message, StoredBytes, Table, Tables};
 use arrow_ipc as ipc;
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, FieldRef, Fields, IntervalUnit, Schema, TimeUnit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use marquetry_format::flatbuffers::MessageBytes;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The schema, or `None` if the text is none. Fields of types that are unknown here come as `Null`.
 pub(super) fn decode(base64: &str) -> Option<Schema> {
-    let message = Message::new(base64, true);
+    let message = Message::new(StoredBytes::new(base64, true));
     let schema = schema(&message)?;
     let fields = schema.tables(ipc::Schema::VT_FIELDS)?.iter();
     let fields: Fields = fields.map(|table| field(table?, 0)).collect::<Option<_>>()?;
@@ -41,9 +42,9 @@ pub(super) fn find<'a>(
     binary_metadata: bool,
 ) -> Option<Found> {
     let names: Vec<_> = names.collect();
-    let mut message = Message::new(base64, names.len() > FEW);
-    message.keeps_binary = binary_metadata;
-    find_in(&message, names.into_iter())
+    let mut bytes = StoredBytes::new(base64, names.len() > FEW);
+    bytes.keeps_binary = binary_metadata;
+    find_in(&Message::new(bytes), names.into_iter())
 }
 
 fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a str)>) -> Option<Found> {
@@ -54,7 +55,7 @@ fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a st
     let found = |(place, name)| field(fields.get(places.find(place, name)?)?, 0).map(Arc::new);
     let fields = names.map(found).collect();
     let mut metadata = metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?;
-    if message.has_binary.get() {
+    if message.bytes().has_binary.get() {
         metadata.insert(BINARY_METADATA_PREFIX.to_owned(), String::new());
     }
     Some(Found { fields, metadata })
@@ -64,7 +65,9 @@ fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a st
 const FEW: usize = 1000;
 
 fn schema<'a>(message: &'a Message<'a>) -> Option<Table<'a>> {
-    let root = message.root()?;
+    // Since format version 0.15 a message starts with a marker and its length; older writers left both out.
+    let start = if message.bytes().read(0)? == [0xff; 4] { 8 } else { 0 };
+    let root = message.root(start)?;
     let header = ipc::MessageHeader(root.u8(ipc::Message::VT_HEADER_TYPE)?);
     (header == ipc::MessageHeader::Schema).then(|| root.table(ipc::Message::VT_HEADER)).flatten()?
 }
@@ -87,7 +90,7 @@ pub(crate) fn encode(schema: &Schema) -> String {
 /// The pairs that are text, and if the message keeps them the others. An extension type whose parameters are left out is left
 /// out with them.
 fn metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
-    if pairs.message().keeps_binary {
+    if pairs.message().bytes().keeps_binary {
         return all_metadata(pairs);
     }
     let mut out = HashMap::new();
@@ -117,7 +120,7 @@ fn all_metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
         }
     }
     if out.keys().any(|key| key.starts_with(BINARY_METADATA_PREFIX)) {
-        pairs.message().has_binary.set(true);
+        pairs.message().bytes().has_binary.set(true);
         binary_metadata::keep_extension_whole(&mut out);
     }
     Some(out)

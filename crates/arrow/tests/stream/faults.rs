@@ -1,4 +1,4 @@
-//! StoreRegistry that fail, give too little or change, and streams that are given up.
+//! Stores that fail, give too little or change, and streams that are given up.
 
 use super::store::{Faults, Store};
 use super::{collect, file, one, rows};

@@ -131,7 +131,7 @@ impl Condition {
         for keys in keys.chunks(VALUES_PER_BLOCK) {
             let block = &mut block[..keys.len()];
             for (passes, key) in block.iter_mut().zip(keys) {
-                // LeafLevels of nulls may have any index.
+                // Slots of nulls may have any index.
                 *passes = table.get(*key as usize).copied().unwrap_or(0);
             }
             out.push_ge(block, 1);

@@ -38,7 +38,7 @@ pub fn statistics(
     out
 }
 
-/// MinMaxStats as they are written.
+/// Bounds as they are written.
 pub(super) struct Cut {
     pub(super) min: Vec<u8>,
     pub(super) max: Vec<u8>,

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 /// What is known of one data page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageStatistics<'a> {
-    /// MinMaxStats of its values, and how many of them are NaN.
+    /// Bounds of its values, and how many of them are NaN.
     pub bounds: &'a MinMaxStats,
     /// How many values, nulls not counted.
     pub values: u64,
@@ -41,7 +41,7 @@ pub struct ColumnIndexBuilder {
 }
 
 impl ColumnIndexBuilder {
-    /// No pages yet. MinMaxStats are cut to `truncate` bytes, as UTF-8 if `is_text`.
+    /// No pages yet. Bounds are cut to `truncate` bytes, as UTF-8 if `is_text`.
     pub fn new(order: SortOrder, truncate: Option<usize>, is_text: bool) -> Self {
         ColumnIndexBuilder {
             order,

@@ -10,7 +10,7 @@ use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// MinMaxStats of the values seen so far.
+/// Bounds of the values seen so far.
 ///
 /// ```
 /// use marquetry_core::sort_order::SortOrder;

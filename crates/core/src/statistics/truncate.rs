@@ -1,4 +1,4 @@
-//! MinMaxStats cut to a few bytes that still bound.
+//! Bounds cut to a few bytes that still bound.
 //!
 //! Spec: `Statistics.min_value`, "more compact values", which "must still be valid values within the column's logical
 //! type": text is cut between characters. QUIRK: JSON that is cut is no JSON any more; all writers cut it as text, and

@@ -435,7 +435,7 @@ impl std::fmt::Debug for ColumnWriter {
     }
 }
 
-/// Trigger a dictionary is reconsidered.
+/// When a dictionary is reconsidered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trigger {
     /// More values will come.

@@ -18,7 +18,7 @@ pub(super) struct Levels<'a> {
     pub(super) max_rep: u8,
 }
 
-/// DefinitionLevels levels, borrowed.
+/// Definition levels, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Def<'a> {
     Max,
@@ -127,9 +127,9 @@ impl<'a> Levels<'a> {
 /// The levels of entries whose page is not written yet.
 #[derive(Debug, Default)]
 pub(super) struct HeldLevels {
-    /// DefinitionLevels levels if the largest is 1; empty while all are the same.
+    /// Definition levels if the largest is 1; empty while all are the same.
     bits: Bitmap,
-    /// DefinitionLevels levels if the largest is more than 1.
+    /// Definition levels if the largest is more than 1.
     def: Vec<u8>,
     rep: Vec<u8>,
     pub(super) entries: usize,

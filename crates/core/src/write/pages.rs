@@ -58,7 +58,7 @@ pub(super) struct PageValues<'a> {
     /// Appends the encoded values to the second vector; what comes first perhaps to the first, if there is one: then the second
     /// is empty.
     pub(super) encode: &'a mut EncodeInto<'a>,
-    /// MinMaxStats of the values.
+    /// Bounds of the values.
     pub(super) bounds: &'a MinMaxStats,
     /// How many.
     pub(super) len: usize,

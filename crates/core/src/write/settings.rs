@@ -32,9 +32,9 @@ pub struct ColumnSettings {
     pub checksums: bool,
     /// What is bounded and counted.
     pub statistics: StatisticsLevel,
-    /// MinMaxStats of chunks and pages are cut to so many bytes; `None` keeps them whole.
+    /// Bounds of chunks and pages are cut to so many bytes; `None` keeps them whole.
     pub statistics_truncate: Option<usize>,
-    /// MinMaxStats in the column index are cut to so many bytes; `None` keeps them whole.
+    /// Bounds in the column index are cut to so many bytes; `None` keeps them whole.
     pub index_truncate: Option<usize>,
     /// Whether data page headers have statistics as well, as old readers want them.
     pub page_header_statistics: bool,

@@ -101,7 +101,7 @@ impl Page {
         Page { header, body }
     }
 
-    /// StoreRegistry the checksum of the body as it is now.
+    /// Stores the checksum of the body as it is now.
     pub(crate) fn seal(&mut self) {
         self.header.crc = Some(crc32fast::hash(&self.body) as i32);
     }

@@ -1,4 +1,4 @@
-//! LeafLevels, nulls and list offsets of every field, against a model that walks the nested data themselves.
+//! Slots, nulls and list offsets of every field, against a model that walks the nested data themselves.
 
 use crate::chunk::data::Random;
 use crate::chunk::file::root;

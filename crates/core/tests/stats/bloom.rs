@@ -35,7 +35,7 @@ fn the_example_sizes_of_bloom_filter_md() {
         assert_eq!(BloomFilter::new(ndv, fpp * 1.05).num_bytes(), 1024 * 32, "{ndv}");
         assert_eq!(BloomFilter::new(ndv, fpp * 0.90).num_bytes(), 2048 * 32, "{ndv}");
     }
-    // Bitmap of space per insert.
+    // Bits of space per insert.
     for (bits, fpp) in [(6.0, 0.1), (10.5, 0.01), (16.9, 0.001), (26.4, 0.0001), (41.0, 0.00001)] {
         let ndv = ((1u64 << 23) as f64 / bits) as u64;
         assert_eq!(BloomFilter::new(ndv, fpp * 1.1).num_bytes(), 1 << 20, "{bits}");

@@ -1,4 +1,4 @@
-//! MinMaxStats equal a naive fold over the values, however these arrive.
+//! Bounds equal a naive fold over the values, however these arrive.
 
 use marquetry_core::sort_order::{SortOrder, plain_value};
 use marquetry_core::statistics::MinMaxStats;

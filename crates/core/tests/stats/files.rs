@@ -1,4 +1,4 @@
-//! MinMaxStats that other writers have written are those that we find, or bound them.
+//! Bounds that other writers have written are those that we find, or bound them.
 
 use bytes::Bytes;
 use marquetry_base::Limits;

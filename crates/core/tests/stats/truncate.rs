@@ -1,4 +1,4 @@
-//! MinMaxStats that are cut still bound, and stay what they are.
+//! Bounds that are cut still bound, and stay what they are.
 
 use marquetry_core::statistics::truncate::{lower, upper};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! A key management service.
+//! The trait of a client of a key management service.
 
 use marquetry_base::Result;
 

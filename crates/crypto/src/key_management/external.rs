@@ -1,4 +1,4 @@
-//! Key material outside of the file.
+//! Key material in a file beside the Parquet file.
 
 use super::material::KeyMaterial;
 use marquetry_base::{Error, Result};

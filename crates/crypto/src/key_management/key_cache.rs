@@ -1,4 +1,4 @@
-//! Keys that are kept for a while.
+//! A cache of keys, with a lifetime.
 
 use marquetry_base::{Result, Stopwatch};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Where the material of a key is.
+//! Where the material of a key is, and which KMS has its master key.
 
 use super::material::{Found, KeyMaterial};
 use marquetry_base::Result;

@@ -95,7 +95,7 @@ impl KeyProperties {
         match name {
             "footer.key" => self.footer_key = value.to_owned(),
             "column.keys" => self.column_keys = column_keys(value)?,
-            "complete.columns" => self.complete_columns = of_kind(value)?,
+            "complete.columns" => self.complete_columns = flag(value)?,
             "algorithm" => {
                 self.cipher = match value {
                     "AES_GCM_V1" => ParquetCipher::AesGcmV1,
@@ -103,12 +103,12 @@ impl KeyProperties {
                     _ => return Err(Error::argument("it is AES_GCM_V1 or AES_GCM_CTR_V1")),
                 }
             }
-            "plaintext.footer" => self.plaintext_footer = of_kind(value)?,
-            "double.wrapping" => self.double_wrapping = of_kind(value)?,
-            "key.material.store.internally" => self.internal_material = of_kind(value)?,
-            "data.key.length.bits" => self.data_key_bits = of_kind(value)?,
-            "kek.length.bits" => self.encryption_key_bits = of_kind(value)?,
-            "cache.lifetime.seconds" => self.cache_lifetime = Duration::from_secs(of_kind(value)?),
+            "plaintext.footer" => self.plaintext_footer = flag(value)?,
+            "double.wrapping" => self.double_wrapping = flag(value)?,
+            "key.material.store.internally" => self.internal_material = flag(value)?,
+            "data.key.length.bits" => self.data_key_bits = number(value)?,
+            "kek.length.bits" => self.encryption_key_bits = number(value)?,
+            "cache.lifetime.seconds" => self.cache_lifetime = Duration::from_secs(number(value)?),
             "kms.instance.id" => self.kms_instance_id = value.to_owned(),
             "kms.instance.url" => self.kms_instance_url = value.to_owned(),
             _ => return Err(Error::argument("no property is called so")),
@@ -127,7 +127,9 @@ impl KeyProperties {
                 self.footer_key = uniform;
                 Ok(self)
             }
-            (None, true) => Err(Error::argument("neither a footer key nor a uniform key")),
+            (None, true) => Err(Error::argument(format!(
+                "neither a footer key nor a uniform key: {PREFIX}footer.key or {PREFIX}uniform.key names one"
+            ))),
             (None, false) if !has_columns => Err(Error::argument(
                 "a footer key, and no column is encrypted: a uniform key is for all of them",
             )),
@@ -189,8 +191,12 @@ fn column_keys(text: &str) -> Result<Vec<(String, String)>> {
     Ok(out)
 }
 
-fn of_kind<T: FromStr>(value: &str) -> Result<T> {
-    value.parse().map_err(|_| Error::argument(format!("{value:?} is not what it may be")))
+fn flag(value: &str) -> Result<bool> {
+    value.parse().map_err(|_| Error::argument(format!("it is true or false, not {value:?}")))
+}
+
+fn number<T: FromStr>(value: &str) -> Result<T> {
+    value.parse().map_err(|_| Error::argument(format!("it is a number, not {value:?}")))
 }
 
 #[cfg(test)]
@@ -239,7 +245,8 @@ mod tests {
             (&[("uniform.key", "k"), ("column.keys", "a:b")], "keys of columns"),
             (&[("column.keys", "a")], "no columns for the key"),
             (&[("column.keys", "a:b,,c")], "without a name"),
-            (&[("double.wrapping", "maybe")], "\"maybe\""),
+            (&[("double.wrapping", "maybe")], "true or false, not \"maybe\""),
+            (&[("cache.lifetime.seconds", "1h")], "a number, not \"1h\""),
             (&[("algorithm", "ROT13")], "AES_GCM_CTR_V1"),
         ] {
             let error = parse(pairs).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Finds keys by their material.
+//! Finds keys by their key material: the KMS unwraps them.
 
 use super::client::KmsClient;
 use super::external::ExternalKeyMaterial;

@@ -67,7 +67,7 @@ pub(super) fn best<W: Word>(values: &[W], exponents: impl Iterator<Item = Expone
     best
 }
 
-/// What values take in a exponents.
+/// What values take with one choice of exponents.
 struct Cost {
     bits: usize,
     exceptions: usize,

@@ -359,5 +359,5 @@ const UNKNOWN: u32 = u32::MAX;
 const SEEN: u32 = u32::MAX - 1;
 /// Keys that are looked up at a time: 4 KiB.
 const KEYS_PER_BLOCK: usize = 1024;
-/// EntryOffsets that are hashed at a time.
+/// Strings that are hashed at a time.
 const STRINGS_PER_BLOCK: usize = 64;

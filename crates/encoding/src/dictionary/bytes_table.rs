@@ -7,7 +7,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// BytesTable and indices of values that are somewhere else.
+/// Hashes and indices of values that are somewhere else.
 #[derive(Debug, Default)]
 pub(super) struct BytesTable {
     slots: Vec<Hashed>,

@@ -88,7 +88,7 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
             &DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
         )?,
     );
-    // MinMaxStats are cut: all values begin with the same 60 bytes, and then there is a tree of 4 bytes in the way.
+    // Bounds are cut: all values begin with the same 60 bytes, and then there is a tree of 4 bytes in the way.
     let long = |row: usize| format!("{}🌳ä{:06}{}", "p".repeat(60), near(row) + 8, "s".repeat(20));
     push("utf8_long", Arc::new(StringArray::from_iter_values((0..ROWS).map(long))));
     // An upper bound that cannot be made larger once it is cut.

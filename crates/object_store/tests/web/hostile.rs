@@ -133,7 +133,7 @@ fn a_file_is_read_and_dropped_anywhere_in_a_runtime() {
         let runtime = builder.enable_all().build().unwrap();
         let opened = url.clone();
         let read = runtime.block_on(async move {
-            // StoreRegistry are dropped here, on a thread that runs tasks.
+            // The stores are dropped here, on a thread that runs tasks.
             let file = StoreRegistry::new().unwrap().open(&opened).unwrap();
             let read = tokio::task::spawn_blocking(move || file.read_at(100, 10).unwrap());
             let there = StoreRegistry::new().unwrap().open(&opened).unwrap();

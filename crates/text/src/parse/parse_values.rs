@@ -116,7 +116,7 @@ fn rare(texts: &dyn Texts, data_type: &DataType, strictness: Strictness) -> Resu
     }
 }
 
-/// A value_error that only says the text, with the type.
+/// An error that only says the text, with the type.
 fn named(value_error: ValueError, data_type: &DataType) -> ValueError {
     match value_error.message.strip_prefix(BARE) {
         Some(text) => ValueError { message: format!("{} is no {data_type}", shortened(text)), ..value_error },
@@ -131,7 +131,7 @@ fn value_error(texts: &(impl Texts + ?Sized), at: usize) -> ValueError {
 /// Marks a message that is nothing but the text.
 const BARE: char = '\0';
 
-/// The values that `parse` makes of the texts; it is a value_error where it makes none.
+/// The values that `parse` makes of the texts; it is an error where it makes none.
 fn primitive<T: ArrowPrimitiveType>(
     texts: &(impl Texts + ?Sized),
     parse: impl Fn(&str) -> Option<T::Native>,

@@ -15,7 +15,8 @@ fn any_schema() -> impl Strategy<Value = Schema> {
 
 /// What is found out of the text, and out of it once it is decoded.
 fn found(base64: &str, names: &[(usize, &str)]) -> [Option<Found>; 2] {
-    [false, true].map(|decoded| find_in(&Message::new(base64, decoded), names.iter().copied()))
+    [false, true]
+        .map(|decoded| find_in(&Message::new(StoredBytes::new(base64, decoded)), names.iter().copied()))
 }
 
 proptest! {

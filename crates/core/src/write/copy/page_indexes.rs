@@ -39,7 +39,7 @@ impl Indexes {
         if had_offset && offset.is_none() {
             notes.push("an offset index that contradicts itself".into());
         }
-        // MinMaxStats are bounds of pages: both indexes have the same pages, or one of them is wrong.
+        // Bounds are bounds of pages: both indexes have the same pages, or one of them is wrong.
         let pages = offset.as_ref().map(|index| index.page_locations.len());
         let column = column.filter(|index| pages.is_none_or(|pages| pages == index.null_pages.len()));
         if had_column && column.is_none() {

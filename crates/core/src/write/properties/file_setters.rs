@@ -304,7 +304,7 @@ impl WriterPropertiesBuilder {
         self
     }
 
-    /// MinMaxStats in the column index are cut to so many bytes. Default 64; `None` keeps them whole. Values of a fixed length are not
+    /// Bounds in the column index are cut to so many bytes. Default 64; `None` keeps them whole. Values of a fixed length are not
     /// cut: of more than 4 KiB they have no bounds, and so no index.
     #[must_use]
     pub fn set_column_index_truncate_length(mut self, value: Option<usize>) -> Self {
@@ -312,7 +312,7 @@ impl WriterPropertiesBuilder {
         self
     }
 
-    /// MinMaxStats of column chunks are cut to so many bytes. Default 64; `None` keeps them whole. Values of a fixed length are not
+    /// Bounds of column chunks are cut to so many bytes. Default 64; `None` keeps them whole. Values of a fixed length are not
     /// cut: of more than 4 KiB they have no bounds. Nor has a chunk with a value of more than 16 MiB, of whatever type.
     #[must_use]
     pub fn set_statistics_truncate_length(mut self, value: Option<usize>) -> Self {

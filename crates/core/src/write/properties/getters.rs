@@ -170,12 +170,12 @@ impl WriterProperties {
         self.sorting_columns.as_ref()
     }
 
-    /// MinMaxStats in the column index are cut to so many bytes.
+    /// Bounds in the column index are cut to so many bytes.
     pub fn column_index_truncate_length(&self) -> Option<usize> {
         self.column_index_truncate_length
     }
 
-    /// MinMaxStats of column chunks are cut to so many bytes.
+    /// Bounds of column chunks are cut to so many bytes.
     pub fn statistics_truncate_length(&self) -> Option<usize> {
         self.statistics_truncate_length
     }
