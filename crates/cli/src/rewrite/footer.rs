@@ -1,4 +1,4 @@
-//! What of the inputs' footers goes into the new one.
+//! The key-value metadata that a new footer takes from those of the inputs.
 
 use super::page_types::keeps_arrow_schema;
 use super::{ColumnLog, Input};
