@@ -1,4 +1,4 @@
-//! Threads that work is given to: those of the host, or our own.
+//! Executors: the threads that work is given to, those of the host or our own.
 
 /// Work for a thread.
 pub type Task = Box<dyn FnOnce() + Send + 'static>;

@@ -1,4 +1,4 @@
-//! Where memory is taken from before it is allocated.
+//! The trait of memory pools: asked before memory is allocated.
 
 use crate::Result;
 use std::fmt::Debug;

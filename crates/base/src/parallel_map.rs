@@ -1,4 +1,4 @@
-//! The same for many items, on several threads of which the caller is one.
+//! Parallel maps: the same for many items, on several threads of which the caller is one.
 
 use crate::executor::Executor;
 use crate::schedule::Schedule;

@@ -1,4 +1,4 @@
-//! In which order workers begin with items of which some are more work than others.
+//! Schedules items of unequal weight on workers: the heaviest first.
 
 use std::cmp::Reverse;
 

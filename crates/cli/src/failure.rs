@@ -1,4 +1,4 @@
-//! What goes wrong, its line on standard error, and the exit code.
+//! Failures of commands: the line on standard error, and the exit code.
 
 use crate::file_name;
 use crate::other_format;

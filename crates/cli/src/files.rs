@@ -1,4 +1,4 @@
-//! Patterns become files, files are opened.
+//! Expands patterns to files, and opens them.
 
 use crate::args::{Files, InputTables, Selection};
 use crate::column_list::all_columns;

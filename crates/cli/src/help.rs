@@ -1,4 +1,4 @@
-//! Texts of help, broken into lines where the terminal ends.
+//! Wraps the text of `--help` to the width of the terminal.
 
 use clap::Command;
 

@@ -1,4 +1,4 @@
-//! What reading and writing cost, told on standard error: the rows go to standard output.
+//! Metrics of reading and writing, told on standard error: the rows go to standard output.
 
 use crate::failure::Failure;
 use crate::file_name::{shown, shown_on_line};

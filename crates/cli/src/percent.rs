@@ -1,4 +1,4 @@
-//! Text as URLs have it.
+//! Percent-encoding of URLs.
 
 /// The text, with percent signs for all but letters, digits, `-._~` and what is `kept`.
 pub(crate) fn encoded(text: &[u8], kept: &[u8]) -> String {

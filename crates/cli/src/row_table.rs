@@ -1,4 +1,4 @@
-//! Rows as tables of text.
+//! Prints rows as a table of text.
 
 use crate::output::Output;
 use crate::printable::printable;

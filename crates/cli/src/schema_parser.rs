@@ -1,4 +1,4 @@
-//! What is typed after `--schema`: names and types of columns.
+//! Parses what is typed after `--schema`: names and types of columns.
 //!
 //! ```text
 //! columns = column {("," | newline) column}        # begins a comment, to the end of the line

@@ -1,4 +1,4 @@
-//! What is suggested instead of a command, an option or a value that there is not: only what is as near as columns have to be.
+//! Suggestions for misspelled commands, options and values: only what is as near as columns have to be.
 
 use clap::error::{ContextKind, ContextValue};
 use marquetry_core::schema::near_names;

@@ -1,4 +1,4 @@
-//! Tables of text.
+//! Lays out tables of text.
 
 use crate::output::Output;
 use crate::printable::printable;

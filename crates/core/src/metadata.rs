@@ -363,6 +363,13 @@ impl<'a> RowGroup<'a> {
         chunk.has_meta_data().then(|| names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
+    /// The type that the chunk at place `number` of the row group says it is of, though it may not be the schema's. `None` if there
+    /// is no such chunk, or it has no metadata that can be read.
+    pub fn type_at(self, number: usize) -> Option<format::Type> {
+        let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
+        chunk.has_meta_data().then(|| chunk.type_())
+    }
+
     /// Everything that the footer says of the row group, but for the column chunks: it has none.
     pub fn head(self) -> &'a format::RowGroup {
         &self.outline().fields

@@ -1,4 +1,4 @@
-//! Boxes that are asked for, and which geometries are in them.
+//! Bounding boxes that are asked for, and which geometries intersect them.
 
 use crate::kind::dimensions_of_code;
 use crate::summary::{self, Extent};

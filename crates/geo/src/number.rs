@@ -1,4 +1,4 @@
-//! Numbers as text.
+//! Writes coordinates as text.
 
 /// Appends the shortest digits that give the number back, without an exponent where that is readable. What is no number is
 /// `NaN`, `inf` or `-inf`.

@@ -1,4 +1,4 @@
-//! What is known of a geometry after one walk over it: its kind, and where its positions are.
+//! Walks over a geometry once: each position, and what the geometry is made of.
 
 use crate::kind::{Dimensions, Kind, iso_code};
 use crate::wkb::{self, Visitor};

@@ -1,4 +1,4 @@
-//! The columns that are looked at.
+//! The leaf columns of a file that statistics and comparisons read, and the types to read them as.
 
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ProjectionMask};

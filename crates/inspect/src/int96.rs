@@ -1,4 +1,4 @@
-//! The units of INT96 timestamps that are looked at.
+//! Units for INT96 timestamps that hold for all row groups of a file.
 
 use marquetry_arrow::arrow_reader::{
     ArrowReaderMetadata, Int96Units, ParquetRecordBatchReaderBuilder, ProjectionMask,

@@ -1,4 +1,4 @@
-//! A hash of one word.
+//! Hashes a word of 64 bits.
 
 /// Spreads the bits of a word over all of them: different words have different hashes (the finalizer of MurmurHash3).
 pub(crate) fn spread(word: u64) -> u64 {

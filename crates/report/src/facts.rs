@@ -1,4 +1,4 @@
-//! What the script is told of a file.
+//! The facts of a file that the script of the page draws from.
 //!
 //! The bytes in the page are deflated: the length of a JSON text in four bytes, the text, and the [planes](crate::planes) that it names.
 
@@ -22,7 +22,7 @@ pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<
     let metadata = file.metadata.metadata();
     let bounds = column_bounds(&file.metadata)?;
     let mut planes = Planes::default();
-    let encodings = encodings(&file.layout.parts);
+    let encodings = encodings(file.layout.parts.iter().filter_map(|part| part.page.as_ref()?.encoding));
     add_parts(&mut planes, &file.layout.parts, &encodings);
     let all = || bounds.iter().flat_map(|bounds| &bounds.places);
     planes.places("least", all().map(|place| place.map(|place| place.0)));
@@ -46,11 +46,11 @@ pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<
     written.and_then(|()| deflated.finish()).map_err(|error| Error::io("cannot deflate", error))
 }
 
-/// The encodings of pages.
-fn encodings(parts: &[FilePart]) -> Vec<Encoding> {
+/// The encodings of pages, each once. Of a hostile file, in which each page may have another number, the first ones: others are as none.
+fn encodings(of_pages: impl Iterator<Item = Encoding>) -> Vec<Encoding> {
     let mut found = Vec::new();
-    for encoding in parts.iter().filter_map(|part| part.page.as_ref()?.encoding) {
-        if !found.contains(&encoding) {
+    for encoding in of_pages {
+        if found.len() < MOST_ENCODINGS && !found.contains(&encoding) {
             found.push(encoding);
         }
     }
@@ -151,7 +151,20 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// As many as a byte has numbers, less the one for none.
+const MOST_ENCODINGS: usize = u8::MAX as usize;
 /// Characters of a bound that are shown.
 const LONGEST: usize = 40;
 /// Chunks whose bounds are shown as text.
 const MOST_TEXTS: usize = 20_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_all_have_other_encodings_cost_no_more() {
+        assert_eq!(encodings([8, 0, 8, 3, 0].map(Encoding).into_iter()), [8, 0, 3].map(Encoding));
+        assert_eq!(encodings((0..1_000_000).map(Encoding)).len(), MOST_ENCODINGS);
+    }
+}

@@ -1,4 +1,4 @@
-//! Text that is safe in HTML.
+//! Escapes text for HTML.
 
 use marquetry_base::Printable;
 use std::fmt::{self, Display, Write};

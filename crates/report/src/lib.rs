@@ -4,14 +4,14 @@
 //! its style, its script and its data in it, loads nothing, and forbids itself to.
 //!
 //! ```text
-//! skipped_rows     what a predicate lets be skipped
-//! reported_file    what is told of a file
-//! report_options   what a page tells
+//! skipped_rows     what a predicate lets readers skip
+//! reported_file    a file as it goes into a report
+//! report_options   options of a report
 //! planes           numbers by the thousand, in few bytes
-//! facts            what the script is told of a file
-//! html             text that is safe in HTML
+//! facts            what the script draws from
+//! html             escapes text
 //! summary          what is there before the script runs
-//! page             the whole page
+//! page             writes the HTML page
 //! assets/          style and script
 //! ```
 #![forbid(unsafe_code)]

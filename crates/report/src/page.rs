@@ -1,4 +1,4 @@
-//! The whole page.
+//! Writes the HTML page: head, style, what each file has, and the script.
 
 use crate::facts::facts;
 use crate::html::Escaped;

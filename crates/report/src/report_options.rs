@@ -1,4 +1,4 @@
-//! What a page tells.
+//! Options of a report.
 
 /// What a page tells.
 #[derive(Debug, Clone)]

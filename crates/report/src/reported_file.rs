@@ -1,4 +1,4 @@
-//! What is told of a file.
+//! A file as it goes into a report: metadata, layout, and what was found of it.
 
 use crate::skipped_rows::SkippedRows;
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;

@@ -1,4 +1,4 @@
-//! What a predicate lets be skipped of a file.
+//! What a predicate lets readers skip of a file, row group by row group.
 
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;

@@ -6,7 +6,7 @@
 //! text_size   how much text rows become, known before it is made
 //! scalar      values that are not nested
 //! time        dates and times in ISO 8601
-//! text        the three layouts of text columns behind one door
+//! text        columns of UTF-8 text, whichever of Arrow's three layouts they have
 //! json_text   text in the quotes and escapes of JSON
 //! variants    VARIANT values as JSON
 //! ```

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! texts          columns of texts, wherever they are
-//! words          looking at eight bytes at a time
+//! words          finds bytes among eight at a time
 //! csv_records    where records and cells of CSV end
 //! csv_delimiter  what stands between cells, where nobody said
 //! csv_column     cells become values

@@ -1,4 +1,4 @@
-//! From bytes to what they are.
+//! Decodes a value: its header, and what the bytes behind it are.
 
 use crate::array::Array;
 use crate::container::Container;

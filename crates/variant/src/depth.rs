@@ -1,4 +1,4 @@
-//! How deep a value may be.
+//! The limit on how deep values nest.
 
 use marquetry_base::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Objects whose fields are out of order, brought into it.
+//! Sorts the fields of objects by name.
 //!
 //! Spec: VariantEncoding.md, "Value Data for Object": ids are in the order of the names' bytes; values are in any. So only ids and
 //! offsets change their places, and no value becomes longer.

@@ -1,4 +1,4 @@
-//! Values inside others, by name and by path.
+//! Looks up values inside others, by name and by path.
 
 use crate::path::{Path, Step};
 use crate::value::Value;

@@ -1,4 +1,4 @@
-//! Names in the making: the dictionary of a value that is written.
+//! Builds the metadata of a value that is written: the dictionary of its field names.
 //!
 //! Values of a column have mostly the same names, in the same order. So what is known of names is kept from value to value: each
 //! knows which one came behind it last, and is compared with the next one before anything is looked up; and metadata of the same names

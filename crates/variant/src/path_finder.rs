@@ -1,4 +1,4 @@
-//! What a path leads to in the values of a column, one after the other.
+//! Finds what a path leads to in the values of a column, one after the other.
 
 use crate::container::Container;
 use crate::metadata::Metadata;

@@ -1,4 +1,4 @@
-//! Whether bytes are text.
+//! Checks whether bytes are UTF-8.
 
 /// Bytes as text, if they are UTF-8. PERF: long ones are looked at in blocks, short ones are not worth a call.
 #[inline]

@@ -1,4 +1,4 @@
-//! Looking at all of a value.
+//! Validates a whole value: every header, offset, name and text in it.
 
 use crate::container::Container;
 use crate::depth::check_depth;

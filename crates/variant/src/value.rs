@@ -1,4 +1,4 @@
-//! The kinds of values.
+//! The types of values: the enum `Value`.
 
 use crate::array::Array;
 use crate::decimal::Decimal;

@@ -1,4 +1,4 @@
-//! Values in the making, whose names are there already.
+//! Writes values whose field names are in metadata that is there already.
 
 use crate::container::{Entry, put_header};
 use crate::depth::check_depth;

@@ -1,4 +1,4 @@
-//! Values from front to back.
+//! Writes values from front to back, and the metadata with their field names.
 
 use crate::container::Entry;
 use crate::depth::MAX_DEPTH;

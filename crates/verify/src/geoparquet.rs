@@ -134,11 +134,10 @@ fn bounds(file: &VerifyContext, column: usize, are_edges_curved: bool) -> Result
     let Some(mut bounds) = GeoBounds::of(Some(if are_edges_curved { &curved } else { &planar })) else {
         return Ok(None);
     };
-    let fields = NestedField::from_schema(file.metadata.schema());
-    let Some(field) = fields.iter().find(|field| field.has_leaf(column)) else { return Ok(None) };
+    let Some(field) = NestedField::from_root(file.metadata.schema(), leaf.root()) else { return Ok(None) };
     for group in file.metadata.row_groups() {
         let target =
-            ReadTarget { is_text: false, ..ReadTarget::new(leaf, field, column, ValueLayout::Native) };
+            ReadTarget { is_text: false, ..ReadTarget::new(leaf, &field, column, ValueLayout::Native) };
         let (source, metadata) = (file.source.clone(), file.metadata.clone());
         let groups = [group.index()];
         let mut reader = ColumnReader::new(source, metadata, &groups, column, target, file.page_options());

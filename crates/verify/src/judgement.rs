@@ -1,4 +1,4 @@
-//! How bad findings are, and which make a file fail.
+//! Judges a report: how bad findings are, and which make a file fail.
 
 use crate::report::Report;
 use crate::rule::{Rule, Severity};

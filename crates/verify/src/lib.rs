@@ -5,8 +5,12 @@
 //! findings       collects violations, a limited number for each rule
 //! run            checks the parts of a file in several threads, perhaps a host's
 //!   footer         magic, length, totals, column orders
+//!   encryption     whether keys fit, and whether something is left in the open
 //!   schema         the tree and its annotations
 //!   nesting        lists and maps; columns of a group that agree on its nesting
+//!   variant        groups of VARIANT; variant_values: their bytes, and what of them is shredded
+//!   file_refs      groups of FILE, and whether their values lead to bytes
+//!   geoparquet     the metadata of GeoParquet; covering_boxes: the boxes of covering columns
 //!   chunk          places, sizes and counts in the footer
 //!   unreferenced   bytes between these places
 //!   index          column indexes and offset indexes

@@ -11,6 +11,7 @@ use marquetry_core::sort_order::{SortOrder, plain_value};
 use marquetry_core::statistics::display_value;
 use marquetry_format::SortingColumn;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 const COLUMN: Rule = rule(
     "sorting-column",
@@ -47,12 +48,10 @@ type Cell = Option<Vec<u8>>;
 pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings) {
     let place = ErrorLocation::default().with_row_group(row_group);
     let sorting = file.metadata.row_group(row_group).sorting_columns();
-    let mut columns = Vec::new();
+    let (mut columns, mut seen) = (Vec::new(), HashSet::new());
     for key in sorting {
         let column = usize::try_from(key.column_idx).ok();
-        match column
-            .filter(|column| *column < file.metadata.schema().num_columns() && !columns.contains(column))
-        {
+        match column.filter(|column| *column < file.metadata.schema().num_columns() && seen.insert(*column)) {
             Some(column) => columns.push(column),
             None => {
                 findings.add(&COLUMN, place.clone(), || format!("column {}", key.column_idx));
@@ -94,8 +93,7 @@ fn key<'a>(
     if leaf.max_rep() > 0 || order == SortOrder::Undefined {
         return None;
     }
-    let field =
-        NestedField::from_schema(file.metadata.schema()).into_iter().find(|field| field.has_leaf(column))?;
+    let field = NestedField::from_root(file.metadata.schema(), leaf.root())?;
     let target = ReadTarget { is_text: false, ..ReadTarget::new(leaf, &field, column, ValueLayout::Native) };
     let reader = ColumnReader::new(
         file.source.clone(),

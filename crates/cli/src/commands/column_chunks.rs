@@ -1,5 +1,6 @@
 //! The column chunks that a command looks at, and their pages.
 
+use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::arrow::ProjectionMask;
 use marquetry::arrow::arrow_reader::ChunkReader;
@@ -7,6 +8,24 @@ use marquetry::errors::Error;
 use marquetry::file::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry::file::page::{PageBuffers, PageOptions, PageReader};
 use std::ops::Range;
+
+/// Which column chunks a command looks at.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ChunkArgs {
+    /// Only this row group, counted from 0
+    #[arg(long, short = 'g', value_name = "N")]
+    row_group: Option<usize>,
+    /// Only this column, and all below it: a dotted path
+    #[arg(long, short, value_name = "PATH")]
+    column: Option<String>,
+}
+
+impl ChunkArgs {
+    /// Fails if there is no such row group or column.
+    pub(super) fn chunks(&self, metadata: &ParquetMetaData) -> Result<Chunks, Error> {
+        Chunks::new(metadata, self.row_group, self.column.as_deref())
+    }
+}
 
 /// The column chunks that a command is to look at.
 pub(super) struct Chunks {

@@ -1,4 +1,4 @@
-//! What is wrong with parts of files: told when the rest has been.
+//! Errors of damaged parts of files, told when the rest has been shown.
 
 use crate::failure::{Failure, Outcome};
 use marquetry::errors::Error;

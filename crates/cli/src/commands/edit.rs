@@ -1,4 +1,4 @@
-//! How a file is changed, and what is said of it then.
+//! Arguments and report of commands that change a file, in place or through a copy.
 
 use crate::failure::Failure;
 use crate::file_name;

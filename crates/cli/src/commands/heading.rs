@@ -1,4 +1,4 @@
-//! The line between what is printed of several files.
+//! The heading between the output of several files.
 
 use crate::failure::Failure;
 use crate::file_name;

@@ -1,6 +1,6 @@
 //! `index`: column indexes, offset indexes and bloom filters.
 
-use super::column_chunks::Chunks;
+use super::column_chunks::ChunkArgs;
 use super::damaged::Damaged;
 use super::heading::title;
 use crate::args::Files;
@@ -25,19 +25,15 @@ use serde_json::{Value, json};
 pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Only this row group, counted from 0
-    #[arg(long, short = 'g', value_name = "N")]
-    pub(crate) row_group: Option<usize>,
-    /// Only this column, and all below it: a dotted path
-    #[arg(long, short, value_name = "PATH")]
-    pub(crate) column: Option<String>,
+    #[command(flatten)]
+    pub(crate) chunks: ChunkArgs,
 }
 
 pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
     let mut damaged = Damaged::default();
     args.files.for_each(outcome, |path, file| {
-        let chunks = Chunks::new(file.metadata(), args.row_group, args.column.as_deref())?;
+        let chunks = args.chunks.chunks(file.metadata())?;
         let schema = file.metadata().schema();
         let mut facts = |row_group: usize, column: usize| {
             let name = schema.column(column).dotted();

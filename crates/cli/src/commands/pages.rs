@@ -1,6 +1,6 @@
 //! `pages`: every page of every column chunk.
 
-use super::column_chunks::{Chunks, page_reader};
+use super::column_chunks::{ChunkArgs, page_reader};
 use super::damaged::Damaged;
 use super::heading::title;
 use crate::args::Files;
@@ -23,12 +23,8 @@ use serde_json::{Value, json};
 pub(crate) struct PagesArgs {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Only this row group, counted from 0
-    #[arg(long, short = 'g', value_name = "N")]
-    pub(crate) row_group: Option<usize>,
-    /// Only this column, and all below it: a dotted path
-    #[arg(long, short, value_name = "PATH")]
-    pub(crate) column: Option<String>,
+    #[command(flatten)]
+    pub(crate) chunks: ChunkArgs,
     /// Do not read the pages to compute their checksums
     #[arg(long)]
     pub(crate) no_verify: bool,
@@ -38,7 +34,7 @@ pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) 
     let are_several = args.files.are_several();
     let mut damaged = Damaged::default();
     args.files.for_each(outcome, |path, file| {
-        let chunks = Chunks::new(file.metadata(), args.row_group, args.column.as_deref())?;
+        let chunks = args.chunks.chunks(file.metadata())?;
         let each = |row_group: usize, column: usize, damaged: &mut Damaged, see: &mut See<'_>| {
             let leaf = file.metadata().schema().column(column);
             let place = |error: Error| error.in_column(leaf.dotted().clone()).in_row_group(row_group);

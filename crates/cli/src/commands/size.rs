@@ -15,6 +15,8 @@ use marquetry::schema::{Leaf, Node, NodeKind};
 use marquetry_base::Printable;
 use marquetry_core::logical_type::LogicalType;
 use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::fmt::Display;
 
 /// The arguments of `size`.
 #[derive(Debug, ClapArgs)]
@@ -28,8 +30,23 @@ pub(crate) struct SizeArgs {
 struct Sizes {
     compressed: u64,
     uncompressed: u64,
-    codecs: Vec<String>,
-    encodings: Vec<String>,
+    codecs: Names,
+    encodings: Names,
+}
+
+/// Names in the order in which they came, each once. Of a hostile file there may be millions.
+#[derive(Default)]
+struct Names {
+    list: Vec<String>,
+    seen: HashSet<i32>,
+}
+
+impl Names {
+    fn add(&mut self, number: i32, name: impl Display) {
+        if self.seen.insert(number) {
+            self.list.push(name.to_string());
+        }
+    }
 }
 
 pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -173,9 +190,9 @@ impl Sizes {
         // Sizes that make no sense count as nothing.
         let size = |size: i64| u64::try_from(size).unwrap_or(0);
         self.add(size(chunk.compressed_size()), size(chunk.uncompressed_size()));
-        push_new(&mut self.codecs, chunk.compression().to_string());
+        self.codecs.add(chunk.compression().0, chunk.compression());
         for encoding in chunk.encodings() {
-            push_new(&mut self.encodings, encoding.to_string());
+            self.encodings.add(encoding.0, encoding);
         }
     }
 
@@ -196,8 +213,8 @@ impl Sizes {
             self.uncompressed.to_string(),
             ratio_cell(self.ratio()),
             percent(self.share(all)),
-            self.codecs.join(", "),
-            self.encodings.join(", "),
+            self.codecs.list.join(", "),
+            self.encodings.list.join(", "),
         ]
     }
 
@@ -207,19 +224,13 @@ impl Sizes {
         object.member("uncompressed_size", &self.uncompressed)?;
         object.member("ratio", &self.ratio())?;
         object.member("share", &self.share(all))?;
-        object.member("codecs", &self.codecs)?;
-        Ok(object.member("encodings", &self.encodings)?)
+        object.member("codecs", &self.codecs.list)?;
+        Ok(object.member("encodings", &self.encodings.list)?)
     }
 }
 
 fn ratio_cell(ratio: Option<f64>) -> String {
     ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
-}
-
-fn push_new(list: &mut Vec<String>, item: String) {
-    if !list.contains(&item) {
-        list.push(item);
-    }
 }
 
 /// What stands behind the options in `--help`.

@@ -23,6 +23,7 @@ use marquetry::metrics::WriteMetrics;
 use marquetry_core::write::EncodedChunk;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use serde_json::json;
+use std::collections::HashSet;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     let encryption = args.encrypt.properties()?;
     let mut cutter = Cutter { open: None, input: &input, encryption, overwrite: args.overwrite };
     let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
-    let (mut written, mut notes) = (Vec::new(), Vec::new());
+    let (mut written, mut notes, mut noted) = (Vec::new(), Vec::new(), HashSet::new());
     for (name, part) in names.iter().zip(&parts) {
         let mut log = ColumnLog::new(input.metadata.schema().num_columns());
         let (size, metrics) = cutter.write(name, part, &mut log)?;
@@ -114,7 +115,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
             ]),
         }
         // Each once, though most are true of all files.
-        notes.extend(log.notes().into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+        notes.extend(log.notes().into_iter().filter(|note| noted.insert(note.clone())));
     }
     if !output.is_json() {
         table.print(output)?;

@@ -1,4 +1,4 @@
-//! Columns that get another type on their way.
+//! Casts columns to the types that were asked for.
 
 use crate::column_list::place_of;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Views without what they do not look at.
+//! Compacts string views: buffers without the bytes that no view refers to.
 //!
 //! The arrays of a batch point into whole pages and dictionaries. An Arrow file would hold all of those once for each
 //! batch, so strings are copied together where most of what they point into is not theirs.

@@ -1,4 +1,4 @@
-//! Columns without dictionaries and runs.
+//! Decodes dictionary and run-end encoded columns into plain arrays.
 //!
 //! The stored Arrow schema may make columns dictionaries or runs. Text formats know neither, nor do all readers of Arrow files:
 //! the values are read instead.

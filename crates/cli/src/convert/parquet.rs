@@ -1,4 +1,4 @@
-//! The writer of Parquet.
+//! The Parquet output of `convert`.
 
 use super::destination::Destination;
 use super::geoparquet::GeoPlan;

@@ -1,4 +1,4 @@
-//! What is typed becomes properties of the writer.
+//! Writer properties from the arguments of the command line.
 
 use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;

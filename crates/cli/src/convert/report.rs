@@ -1,4 +1,4 @@
-//! Bytes of each column before and after, and which encodings they got, and why.
+//! The report of `convert`: bytes of each column before and after, and which encodings they got, and why.
 
 use crate::failure::Failure;
 use crate::file_name;

@@ -1,4 +1,4 @@
-//! Writers of batches.
+//! The sink of `convert`: a writer of batches for each output format.
 
 use super::compact_views::compact;
 use super::destination::Destination;

@@ -1,4 +1,4 @@
-//! One dictionary for a column of an Arrow file.
+//! Unifies the dictionaries of a column: one for all batches of an Arrow file.
 //!
 //! The batches of a file share the dictionary of a column, which may only grow from batch to batch. Those of Parquet's row
 //! groups, and of other Arrow files, are what they are: their values are gathered, each once, and keys are made anew.

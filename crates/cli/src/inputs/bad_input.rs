@@ -1,4 +1,4 @@
-//! Errors of input that is not what it should be.
+//! Errors about input that is not of its format.
 
 use crate::failure::Failure;
 use marquetry_base::counted;

@@ -1,4 +1,4 @@
-//! Text in other encodings becomes UTF-8.
+//! Decodes text in other character encodings to UTF-8.
 
 use encoding_rs::{Decoder, DecoderResult, Encoding};
 use std::io::{self, BufRead, Read};

@@ -1,4 +1,4 @@
-//! Which format an input has.
+//! Detects the format of an input.
 
 use crate::args::Source;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Some columns and some rows of an input that cannot leave out the others by itself.
+//! Projects and limits inputs that cannot leave out columns and rows by themselves.
 
 use super::chosen_fields::ChosenFields;
 use super::input::{Batches, Input, InputOptions};

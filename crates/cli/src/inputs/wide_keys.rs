@@ -1,4 +1,4 @@
-//! Dictionaries with keys that have numbers for the values of several dictionaries.
+//! Widens dictionary keys, where several dictionaries together have too many values for them.
 //!
 //! Who writes a dictionary gives it the narrowest keys that will do: pandas' categories have keys of 8 bits. Where the rows of
 //! several such dictionaries come together, in a row group or in a batch, the values of all need numbers; and readers, who

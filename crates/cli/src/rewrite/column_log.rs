@@ -7,6 +7,7 @@ use crate::printable::printable;
 use marquetry::file::encryption::EncryptionDialect;
 use marquetry_core::write::copy::CopiedChunk;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// What was done to a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,13 +45,15 @@ impl ColumnAction {
 pub(crate) struct ColumnLog {
     /// For each column of the new file the action that changes most.
     actions: Vec<Option<ColumnAction>>,
-    /// Each note once, with the places that it is about.
+    /// Each note once, with the number of places that it is about.
     notes: Vec<(String, u64)>,
+    /// Where each note stands.
+    places: HashMap<String, usize>,
 }
 
 impl ColumnLog {
     pub(crate) fn new(columns: usize) -> Self {
-        ColumnLog { actions: vec![None; columns], notes: Vec::new() }
+        ColumnLog { actions: vec![None; columns], notes: Vec::new(), places: HashMap::new() }
     }
 
     /// Adds what was done to a chunk of a column.
@@ -69,9 +72,12 @@ impl ColumnLog {
     }
 
     pub(crate) fn note(&mut self, note: &str) {
-        match self.notes.iter_mut().find(|(known, _)| known == note) {
-            Some((_, count)) => *count += 1,
-            None => self.notes.push((note.to_owned(), 1)),
+        match self.places.get(note) {
+            Some(place) => self.notes[*place].1 += 1,
+            None => {
+                self.places.insert(note.to_owned(), self.notes.len());
+                self.notes.push((note.to_owned(), 1));
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Columns left out, and fields renamed.
+//! Edits of a schema: columns left out, and fields renamed.
 
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema};
 use marquetry::errors::{Error, Limits};

@@ -1,4 +1,4 @@
-//! What of the inputs' footers goes into the new one.
+//! The key-value metadata that a new footer takes from those of the inputs.
 
 use super::page_types::keeps_arrow_schema;
 use super::{ColumnLog, Input};
@@ -6,10 +6,11 @@ use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema, print_stored_
 use marquetry::errors::Error;
 use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::properties::WriterProperties;
-use marquetry::internals::format::{ColumnOrder, KeyValue};
+use marquetry::internals::format::{ColumnOrder, KeyValue, ThriftString};
 use marquetry_core::write::FileSettings;
 use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::KEY;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Key-value metadata on its way into a new file.
@@ -41,16 +42,21 @@ impl Footer {
 
     fn of_all(inputs: &[Input], keeps_arrow: bool, log: &mut ColumnLog) -> Self {
         let mut key_values: Vec<KeyValue> = Vec::new();
+        // A hostile footer has millions of pairs.
+        let mut places: HashMap<&ThriftString, usize> = HashMap::new();
         for pair in inputs.iter().flat_map(|input| input.metadata.key_value_metadata()) {
             if pair.key == ARROW_SCHEMA_META_KEY && !keeps_arrow {
                 continue;
             }
-            match key_values.iter().find(|known| known.key == pair.key) {
+            match places.get(&pair.key).map(|place| &key_values[*place]) {
                 Some(known) if known.value == pair.value => {}
                 // They have rules of their own.
                 Some(_) if pair.key == KEY || pair.key == ARROW_SCHEMA_META_KEY => {}
                 Some(_) => log.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
-                None => key_values.push(pair.clone()),
+                None => {
+                    places.insert(&pair.key, key_values.len());
+                    key_values.push(pair.clone());
+                }
             }
         }
         let mut footer =

@@ -1,4 +1,4 @@
-//! The files that are read.
+//! Input files whose chunks are copied or encoded again.
 
 use crate::caller;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Whether schemas are the same, what differs, and the schema that has the rows of all.
+//! Compares the schemas of several files, and unites them.
 
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::internals::encoding::PhysicalType;

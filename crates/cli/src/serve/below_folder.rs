@@ -9,7 +9,7 @@ mod handles;
 #[cfg(not(unix))]
 mod paths;
 
-pub(super) use entry::Entry;
+pub(super) use entry::Entries;
 
 use super::request::is_name;
 #[cfg(unix)]
@@ -96,15 +96,19 @@ impl Folder {
     }
 
     /// What is in a folder by the names that lead to it: folders first, then Parquet files, by name. `None` if there is none.
-    pub(super) fn entries(&self, names: &[String]) -> Option<Vec<Entry>> {
+    pub(super) fn entries(&self, names: &[String]) -> Option<Entries> {
+        self.some_entries(names, MOST_ENTRIES)
+    }
+
+    fn some_entries(&self, names: &[String], most: usize) -> Option<Entries> {
         if self.only.is_some() || names.iter().any(|name| is_hidden(name) || !is_name(name)) {
             return None;
         }
-        let mut entries = self.root.entries(names, MOST_ENTRIES).ok()?;
-        entries.retain(|entry| {
+        let mut entries = self.root.entries(names, most).ok()?;
+        entries.list.retain(|entry| {
             is_name(&entry.name) && !is_hidden(&entry.name) && (entry.is_folder || is_parquet(&entry.name))
         });
-        entries.sort_unstable_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.name.cmp(&b.name)));
+        entries.list.sort_unstable_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.name.cmp(&b.name)));
         Some(entries)
     }
 }
@@ -128,3 +132,21 @@ fn tag(file: &File) -> io::Result<String> {
 
 /// Entries of a folder that are looked at.
 const MOST_ENTRIES: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_says_whether_it_has_more_entries() {
+        let below = tempfile::tempdir().unwrap();
+        for i in 0..3 {
+            std::fs::write(below.path().join(format!("{i}.parquet")), "PAR1").unwrap();
+        }
+        let folder = Folder::open(below.path()).unwrap();
+        let all = folder.entries(&[]).unwrap();
+        assert_eq!((all.list.len(), all.are_all), (3, true));
+        let some = folder.some_entries(&[], 2).unwrap();
+        assert!(some.list.len() <= 2 && !some.are_all);
+    }
+}

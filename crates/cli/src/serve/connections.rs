@@ -1,4 +1,4 @@
-//! Who is listened to, how many at a time, and for how long.
+//! Accepts connections: from whom, how many at a time, and for how long.
 
 use super::request::{self, TimedRead};
 use super::response::{Response, Status};

@@ -1,6 +1,6 @@
 //! The files of a folder, and a search below it, as pages.
 
-use super::below_folder::{Entry, Folder};
+use super::below_folder::{Entries, Folder};
 use super::request::encoded;
 use crate::failure::Failure;
 use crate::keys;
@@ -42,23 +42,27 @@ impl Listing<'_> {
             found: Vec::new(),
             looked_at: 0,
             end: Instant::now() + SEARCH_TIME,
+            is_complete: true,
+            unread: 0,
         };
-        let is_complete = search.below(self.folder, &mut names.to_vec());
+        search.below(self.folder, &mut names.to_vec());
         let mut page = String::new();
-        let _ = self.write_found(names, wanted, &search.found, is_complete, &mut page);
+        let _ = self.write_found(names, wanted, &search, &mut page);
         Some(page)
     }
 
-    fn write_page(&self, names: &[String], entries: &[Entry], from: usize, out: &mut String) -> fmt::Result {
+    fn write_page(&self, names: &[String], entries: &Entries, from: usize, out: &mut String) -> fmt::Result {
         self.head(names, "", out)?;
+        let Entries { list: entries, are_all } = entries;
         let end = entries.len().min(from.saturating_add(ENTRIES_A_PAGE));
         let shown = entries.get(from.min(end)..end).unwrap_or_default();
+        let more = if *are_all { "" } else { "; the folder has more, which are not listed here" };
         if entries.is_empty() {
-            out.push_str("<p>No Parquet files, and no folders.</p>\n");
+            writeln!(out, "<p>No Parquet files, and no folders{more}.</p>")?;
         } else {
             writeln!(
                 out,
-                "<p class=\"note\">{} to {} of {}</p>",
+                "<p class=\"note\">{} to {} of {}{more}</p>",
                 from.min(end) + 1,
                 end,
                 ShownCount(entries.len() as u64)
@@ -93,25 +97,21 @@ impl Listing<'_> {
         Ok(())
     }
 
-    fn write_found(
-        &self,
-        names: &[String],
-        wanted: &str,
-        found: &[Found],
-        is_complete: bool,
-        out: &mut String,
-    ) -> fmt::Result {
+    fn write_found(&self, names: &[String], wanted: &str, search: &Search, out: &mut String) -> fmt::Result {
         self.head(names, wanted, out)?;
-        writeln!(
-            out,
-            "<p role=\"status\">{} found{}.</p>",
-            found.len(),
-            if is_complete {
-                ""
-            } else {
-                "; the search ended early, as there is much to look at: go into a folder and search there"
-            }
-        )?;
+        let found = &search.found;
+        let early =
+            "; the search ended early, as there is much to look at: go into a folder and search there";
+        let early = if search.is_complete { "" } else { early };
+        write!(out, "<p role=\"status\">{} found{early}.", found.len())?;
+        if search.unread > 0 {
+            write!(
+                out,
+                " Files and folders that cannot be read: {}; what is in them is not known.",
+                search.unread
+            )?;
+        }
+        out.push_str("</p>\n");
         if !found.is_empty() {
             self.table_head("<th scope=\"col\">Columns</th>", out);
             for file in found {
@@ -219,23 +219,32 @@ struct Search {
     found: Vec<Found>,
     looked_at: usize,
     end: Instant,
+    /// Whether all was looked at.
+    is_complete: bool,
+    /// Files and folders that cannot be read.
+    unread: usize,
 }
 
 impl Search {
-    /// Whether all was looked at.
+    /// Whether the search goes on.
     fn below(&mut self, folder: &Folder, names: &mut Vec<String>) -> bool {
-        let Some(entries) = folder.entries(names) else { return true };
-        for entry in entries {
+        let Some(Entries { list, are_all }) = folder.entries(names) else {
+            self.unread += 1;
+            return true;
+        };
+        self.is_complete &= are_all;
+        for entry in list {
             self.looked_at += 1;
             if self.looked_at > MOST_LOOKED_AT
                 || self.found.len() >= ENTRIES_A_PAGE
                 || Instant::now() > self.end
                 || names.len() > DEEPEST
             {
+                self.is_complete = false;
                 return false;
             }
             names.push(entry.name);
-            let is_complete = match entry.is_folder {
+            let goes_on = match entry.is_folder {
                 true => self.below(folder, names),
                 false => {
                     self.file(folder, names);
@@ -243,7 +252,7 @@ impl Search {
                 }
             };
             names.pop();
-            if !is_complete {
+            if !goes_on {
                 return false;
             }
         }
@@ -252,7 +261,9 @@ impl Search {
 
     fn file(&mut self, folder: &Folder, names: &[String]) {
         let is_called_so = names.last().is_some_and(|name| name.to_lowercase().contains(&self.wanted));
-        let footer = footer(folder, names).ok().flatten();
+        let footer = footer(folder, names);
+        self.unread += usize::from(footer.is_err());
+        let footer = footer.ok().flatten();
         let columns: Vec<String> = footer
             .iter()
             .flat_map(|file| file.metadata().schema().columns())

@@ -1,4 +1,4 @@
-//! Some rows of a file as text.
+//! A preview of some rows of a file.
 
 use crate::column_list::column_list;
 use crate::convert::plain_columns;

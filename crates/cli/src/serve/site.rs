@@ -1,4 +1,4 @@
-//! Which address is answered by what.
+//! Routes: which address is answered by what.
 //!
 //! ```text
 //! /SECRET/                  the folder, or the report of the only file

@@ -1,4 +1,4 @@
-//! Packed rows at any places become a batch again.
+//! Gathers packed rows at any places into a batch.
 
 use super::packed::{Column, PADDING, Packed, Place, Slot};
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Several sorted sequences of rows become one.
+//! Merges sorted runs.
 
 use super::keys::Keys;
 use super::packed::{Packed, Place};

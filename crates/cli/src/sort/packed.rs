@@ -1,4 +1,4 @@
-//! Batches in little memory, row by row.
+//! Packs batches into little memory, row by row.
 //!
 //! ```text
 //! numbers   [nulls | order key - least | part key - least | length of comment | where its texts begin ]   one row after the other

@@ -1,4 +1,4 @@
-//! Rows in memory, in order.
+//! A sorted run in memory.
 
 use super::keys::{Keys, Prefix, prefix};
 use super::packed::{Packed, Place};

@@ -1,4 +1,4 @@
-//! Sorted rows in temporary files.
+//! Sorted runs in temporary files.
 
 use super::gather::gathered;
 use super::merge::{Merge, Piece};

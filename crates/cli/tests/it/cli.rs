@@ -1,18 +1,11 @@
 //! The built binary: what it prints, how it exits, what it leaves behind.
 
+use crate::command::{failure, marquetry, success, wines};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn marquetry(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().expect("the binary runs")
-}
-
-fn wines() -> String {
-    format!("{}/../../examples/wines.parquet", env!("CARGO_MANIFEST_DIR"))
-}
+use std::process::{Command, Stdio};
 
 /// An empty directory of the test's own.
 fn directory(test: &str) -> PathBuf {
@@ -33,22 +26,6 @@ fn damaged(directory: &Path) -> PathBuf {
     let path = directory.join("damaged.parquet");
     fs::write(&path, bytes).expect("a file");
     path
-}
-
-#[track_caller]
-fn success(arguments: &[&str]) -> String {
-    let output = marquetry(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    assert_eq!(errors, "", "{arguments:?}");
-    String::from_utf8(output.stdout).expect("output in UTF-8")
-}
-
-/// The exit code and the lines on standard error.
-fn failure(arguments: &[&str]) -> (i32, Vec<String>) {
-    let output = marquetry(arguments);
-    let errors = String::from_utf8(output.stderr).expect("errors in UTF-8");
-    (output.status.code().expect("no signal"), errors.lines().map(str::to_owned).collect())
 }
 
 #[track_caller]

@@ -1,17 +1,9 @@
 //! `recover`: the values of a broken file come back, its own bytes stay as they are, and the report says what was done.
 
+use crate::command::{failure_text as failure, marquetry, success, wines};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn marquetry(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().expect("the binary runs")
-}
-
-fn wines() -> String {
-    format!("{}/../../examples/wines.parquet", env!("CARGO_MANIFEST_DIR"))
-}
 
 /// An empty directory of the test's own.
 fn directory(test: &str) -> PathBuf {
@@ -24,21 +16,6 @@ fn directory(test: &str) -> PathBuf {
 /// The path of a file in a directory, as text.
 fn at(directory: &Path, name: &str) -> String {
     directory.join(name).to_str().expect("a name in UTF-8").to_owned()
-}
-
-#[track_caller]
-fn success(arguments: &[&str]) -> String {
-    let output = marquetry(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    assert_eq!(errors, "", "{arguments:?}");
-    String::from_utf8(output.stdout).expect("output in UTF-8")
-}
-
-/// The exit code and the text on standard error.
-fn failure(arguments: &[&str]) -> (i32, String) {
-    let output = marquetry(arguments);
-    (output.status.code().expect("no signal"), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// The wines without their footer.

@@ -1,5 +1,6 @@
 //! `rewrite`, `merge`, `split` and `summary`: every value is as it was, and what is copied is so byte for byte.
 
+use crate::command::{failure_text as failure, marquetry, success, wines};
 use marquetry::errors::Limits;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::encoding::{FixedLenBytes, PhysicalType, Values};
@@ -12,15 +13,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn marquetry(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).output().expect("the binary runs")
-}
-
-fn wines() -> String {
-    format!("{}/../../examples/wines.parquet", env!("CARGO_MANIFEST_DIR"))
-}
 
 /// An empty directory of the test's own.
 fn directory(test: &str) -> PathBuf {
@@ -33,21 +25,6 @@ fn directory(test: &str) -> PathBuf {
 /// The path of a file in a directory, as text.
 fn at(directory: &Path, name: &str) -> String {
     directory.join(name).to_str().expect("a name in UTF-8").to_owned()
-}
-
-#[track_caller]
-fn success(arguments: &[&str]) -> String {
-    let output = marquetry(arguments);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    assert_eq!(errors, "", "{arguments:?}");
-    String::from_utf8(output.stdout).expect("output in UTF-8")
-}
-
-/// The exit code and the text on standard error.
-fn failure(arguments: &[&str]) -> (i32, String) {
-    let output = marquetry(arguments);
-    (output.status.code().expect("no signal"), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 #[track_caller]

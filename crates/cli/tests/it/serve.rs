@@ -117,7 +117,9 @@ fn a_folder_is_listed_searched_and_shown() {
     );
     let found = server.get("/folder/?search=grapes", "").text();
     assert!(found.contains("2 found.") && found.contains("grapes.list.element"), "{found}");
-    assert!(server.get("/folder/below?search=nothing", "").text().contains("0 found."));
+    // Nobody knows the columns of the broken one.
+    assert!(found.contains("cannot be read: 1;"), "{found}");
+    assert!(server.get("/folder/below?search=nothing", "").text().contains("0 found.</p>"));
     assert_eq!(server.get("/folder/nothing", "").status, 404);
 
     let report = server

@@ -1,10 +1,12 @@
 //! `sql` hands over to `marquetry-sql`.
 #![cfg(unix)]
 
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::tempdir;
 
 /// One test at a time: a process that another one starts while a program is written has that open, and then it cannot be run.
@@ -16,7 +18,15 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     if !copy.exists() {
         std::fs::copy(env!("CARGO_BIN_EXE_marquetry"), &copy).unwrap();
     }
-    Command::new(copy).args(arguments).env("PATH", folder.join("bin")).output().unwrap()
+    loop {
+        match Command::new(&copy).args(arguments).env("PATH", folder.join("bin")).output() {
+            // Other tests start processes, too, which have the copy open until they run their own program.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            output => return output.unwrap(),
+        }
+    }
 }
 
 #[test]

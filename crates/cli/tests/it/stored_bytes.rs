@@ -1,5 +1,6 @@
 //! Keys, values and names that are not UTF-8 are stored as they were by whatever copies a footer.
 
+use crate::command::wines;
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
@@ -11,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 #[track_caller]
 fn success(arguments: &[&str]) -> String {
@@ -45,12 +47,21 @@ fn pair() -> KeyValue {
     KeyValue { key: bytes(b"k\xff"), value: Some(bytes(b"\x00\xff\xfe")) }
 }
 
+/// The pages of the example with this footer.
+fn with_footer(path: &str, footer: &FileMetaData) {
+    let mut file = fs::read(wines()).expect("the example");
+    file.truncate(metadata(&wines()).data_end().expect("a file") as usize);
+    let mut writer = Writer::new();
+    footer.write(&mut writer);
+    let footer = writer.finish();
+    file.extend_from_slice(&footer);
+    file.extend_from_slice(&FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes());
+    fs::write(path, file).expect("a file");
+}
+
 /// The example with a key, a value, two names and a writer's name that are not UTF-8.
 fn made(path: &str) {
-    let example = format!("{}/../../examples/wines.parquet", env!("CARGO_MANIFEST_DIR"));
-    let mut file = fs::read(&example).expect("the example");
-    let mut thrift = footer(&example);
-    let end = metadata(&example).data_end().expect("a file") as usize;
+    let mut thrift = footer(&wines());
     thrift.key_value_metadata = Some(vec![KeyValue::new("a", "1".to_owned()), pair()]);
     thrift.created_by = Some(ThriftString::from_bytes(b"w\xe9"));
     let nested = thrift
@@ -66,14 +77,27 @@ fn made(path: &str) {
             }
         }
     }
-    file.truncate(end);
-    let mut writer = Writer::new();
-    thrift.write(&mut writer);
-    let footer = writer.finish();
-    file.extend_from_slice(&footer);
-    file.extend_from_slice(&FooterTail::Plain { metadata_len: footer.len() as u32 }.to_bytes());
-    fs::write(path, file).expect("a file");
-    assert_eq!(self::footer(path), thrift);
+    with_footer(path, &thrift);
+    assert_eq!(footer(path), thrift);
+}
+
+/// Each of them is looked for among those before it.
+#[test]
+fn very_many_pairs_are_copied_in_little_time() {
+    let directory = directory("many");
+    let [one, other, out] = ["one", "other", "out"].map(|name| at(&directory, name));
+    let pairs = |value: &str| -> Vec<KeyValue> {
+        (0..300_000).map(|i| KeyValue::new(format!("key {i}"), value.to_owned())).collect()
+    };
+    for (path, value) in [(&one, "a"), (&other, "b")] {
+        let footer = FileMetaData { key_value_metadata: Some(pairs(value)), ..footer(&wines()) };
+        with_footer(path, &footer);
+    }
+    let started = Instant::now();
+    success(&["merge", &one, &other, &out, "--format", "json"]);
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    let kept = footer(&out).key_value_metadata.expect("pairs");
+    assert!(kept.len() >= 300_000 && kept.iter().all(|pair| pair.value.as_deref() != Some("b")));
 }
 
 /// Names and paths of `path` are those of `original`, and so is the pair.

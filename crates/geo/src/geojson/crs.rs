@@ -1,4 +1,4 @@
-//! The reference system of a GeoJSON file of before 2016.
+//! The member `crs` of GeoJSON files of before 2016.
 
 use marquetry_base::{Error, Result};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! GeoJSON becomes a geometry.
+//! Reads GeoJSON as a geometry.
 
 use crate::kind::{Body, Dimensions, Kind};
 use crate::wkb::{DEPTH, Writer};

@@ -1,4 +1,4 @@
-//! A geometry as GeoJSON.
+//! Writes a geometry as GeoJSON.
 
 use crate::kind::{Dimensions, Kind};
 use crate::number;

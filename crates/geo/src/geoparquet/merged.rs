@@ -1,4 +1,4 @@
-//! The metadata of the rows of several files, by what each says of its own.
+//! Merges the GeoParquet metadata of several files into one for all their rows.
 
 use super::{Crs, GeoColumn, GeoParquet};
 use marquetry_base::{Error, Result};

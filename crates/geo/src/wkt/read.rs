@@ -1,4 +1,4 @@
-//! Text becomes a geometry.
+//! Reads well-known text as a geometry.
 //!
 //! ```text
 //! geometry  := ("SRID=" number ";")? name ("Z" | "M" | "ZM")? body          also POINTZ, and any case

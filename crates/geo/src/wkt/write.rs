@@ -1,4 +1,4 @@
-//! A geometry as text.
+//! Writes a geometry as well-known text.
 
 use crate::kind::{Dimensions, Kind};
 use crate::number;

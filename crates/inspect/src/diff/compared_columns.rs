@@ -1,4 +1,4 @@
-//! The columns that are compared.
+//! Chooses the columns of both files that can be compared.
 
 use super::diff_file::DiffFile;
 use super::options::DiffOptions;

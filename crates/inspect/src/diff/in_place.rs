@@ -1,4 +1,4 @@
-//! What became of rows at places at which they differ.
+//! Tells removed, added, changed and moved rows apart, at the places at which both files differ.
 
 use super::side_by_side::Place;
 use std::collections::HashMap;

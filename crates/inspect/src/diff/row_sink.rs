@@ -1,4 +1,4 @@
-//! What takes the hashes of a file's rows.
+//! The trait of what takes the row hashes of a file.
 
 use marquetry_base::Result;
 

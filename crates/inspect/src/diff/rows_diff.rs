@@ -1,4 +1,4 @@
-//! What is said of the rows of two files.
+//! The result of comparing the rows of two files.
 
 /// In what the rows of two files differ. Rows are numbered from 0, in the order of each file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

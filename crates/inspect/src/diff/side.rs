@@ -1,4 +1,4 @@
-//! A file in the reading: the hashes of a batch, of which some may have been compared.
+//! One side of a comparison: a file that is being read, with the row hashes of a batch.
 
 use super::diff_file::{DiffFile, FileRows};
 use super::key_order::KeyOrder;

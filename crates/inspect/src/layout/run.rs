@@ -1,4 +1,4 @@
-//! All parts of a file, and the gaps between them.
+//! Finds all parts of a file, and the gaps between them.
 
 use super::pages::pages_of_chunk;
 use super::part::{FileLayout, FilePart, PartKind};

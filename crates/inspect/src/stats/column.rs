@@ -1,4 +1,4 @@
-//! What is said of a column.
+//! The statistics of a column, as they are returned.
 
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;

@@ -1,4 +1,4 @@
-//! What is said of a column, from what was gathered of it.
+//! Makes the statistics of a column from what was gathered of it.
 
 use super::column::{ColumnStats, CommonValues, Distinct, Histogram, Lengths, Quartiles};
 use super::leaf_stats::{LeafStats, Values};

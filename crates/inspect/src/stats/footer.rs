@@ -1,4 +1,4 @@
-//! What a footer says of columns: nothing else is read.
+//! Statistics of columns from the footer alone.
 
 use super::column::{ColumnStats, Distinct};
 use super::finish::{numbers_array, strings_array};

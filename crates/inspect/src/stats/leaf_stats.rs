@@ -1,4 +1,4 @@
-//! What is gathered of a column, whatever type it has.
+//! Gathers the statistics of a column of any type.
 
 use super::numbers::Numbers;
 use super::strings::{LengthStats, Strings};

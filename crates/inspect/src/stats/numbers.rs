@@ -1,4 +1,4 @@
-//! What is gathered of the numbers of a column: bounds, mean, quantiles, frequent ones.
+//! Gathers the statistics of numbers: bounds, mean, quantiles, frequent ones.
 
 use super::moments::{Moments, scale_of};
 use super::quantile_sketch::{QuantileSketch, RANK_ERROR};

@@ -1,4 +1,4 @@
-//! What is gathered of the byte strings of a column: bounds, lengths, frequent ones.
+//! Gathers the statistics of byte strings: bounds, lengths, frequent ones.
 
 use super::value_counts::{Frequent, ValueCounts};
 use twox_hash::XxHash64;

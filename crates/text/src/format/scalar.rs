@@ -1,4 +1,4 @@
-//! Values that are not nested.
+//! Writes values that are not nested as text.
 
 use super::time;
 use arrow_array::cast::AsArray;

@@ -1,4 +1,4 @@
-//! The three layouts of text columns behind one door.
+//! Columns of UTF-8 text, whichever of Arrow's three layouts they have.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};

@@ -1,4 +1,4 @@
-//! Which delimiter a CSV file has, where nobody said.
+//! Guesses the delimiter of a CSV file.
 
 use super::csv_records::Dialect;
 

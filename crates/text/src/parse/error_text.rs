@@ -1,4 +1,4 @@
-//! What errors say of values that are none.
+//! Error messages about text that is no value of the wanted type.
 
 use arrow_schema::ArrowError;
 

@@ -1,4 +1,4 @@
-//! What the values of JSON objects are.
+//! Infers the types of the members of JSON objects.
 
 use super::infer_number::{Decimals, Numbers};
 use super::json_form::{Expected, ExpectedMembers};

@@ -1,4 +1,4 @@
-//! What numbers in text are: the narrowest type that is written as the same numbers again.
+//! Infers the type of numbers in text: the narrowest that is written as the same numbers again.
 //!
 //! | numbers | type |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What the texts of a column are: the narrowest type that gives each of them back as the same value.
+//! Infers the type of a column of texts: the narrowest that gives each of them back as the same value.
 //!
 //! | texts | type |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Numbers of few digits in text, without a detour: the usual ones. Others are left to those who know all forms.
+//! Parses numbers of few digits, which most are. Others are left to those who know all forms.
 
 /// `-12.50`: its sign, all its digits as one integer, and how many of them there are and stand behind the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Looking at eight bytes of a text at a time.
+//! Finds bytes among eight bytes of a text at a time, by arithmetic on words.
 
 /// `byte`, eight times.
 pub(super) const fn eight_of(byte: u8) -> u64 {

@@ -1,4 +1,4 @@
-//! From JSON to variants.
+//! Reads JSON as variants.
 
 use super::number::{number, small_number};
 use super::signs::plain_len;

@@ -1,4 +1,4 @@
-//! Signs of JSON text.
+//! Finds the first character of a text that JSON escapes: a quote, a backslash, a control character.
 
 /// How many bytes of a text stand for themselves between the quotes of JSON: up to the first quote, backslash or control character.
 #[inline]

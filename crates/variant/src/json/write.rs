@@ -1,4 +1,4 @@
-//! From variants to JSON.
+//! Writes variants as JSON.
 
 use super::signs::plain_len;
 use crate::decimal::Decimal;

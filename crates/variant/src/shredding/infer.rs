@@ -1,4 +1,4 @@
-//! A shredding out of a sample of values.
+//! Infers a shredding from a sample of values.
 
 use super::kinds::{Kind, Kinds};
 use super::shape::{MAX_SHREDDED_COLUMNS, MAX_SHREDDING_DEPTH, Shredding};

@@ -1,4 +1,4 @@
-//! Which kinds of values were seen at a place, and how often.
+//! Counts which types of values were seen at a path of a sample.
 
 use super::shape::PrimitiveType;
 use crate::decimal::Decimal;

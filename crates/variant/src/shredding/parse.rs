@@ -1,4 +1,4 @@
-//! Shreddings from text.
+//! Parses shreddings from text.
 
 use super::shape::{MAX_SHREDDING_DEPTH, PrimitiveType, Shredding, too_deep};
 use crate::path::is_bare;

@@ -1,4 +1,4 @@
-//! What a shredding is.
+//! The shape of a shredding: which types of values have typed columns.
 
 use crate::path::is_bare;
 use marquetry_base::{Error, Result, quote_name};

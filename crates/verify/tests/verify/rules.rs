@@ -1,6 +1,7 @@
 //! Every rule has its file.
 
 use crate::chunk::file::footer;
+use crate::chunk::{Column, Layout};
 use crate::make::Make;
 use crate::value_rules::PARQUET_CPP;
 use crate::{
@@ -8,10 +9,11 @@ use crate::{
 };
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
-use marquetry_format::{FooterTail, Statistics, parse_metadata};
+use marquetry_format::{Encoding, FooterTail, Statistics, parse_metadata};
 use marquetry_verify::{Level, RULES, Severity, VerifyOptions, verify};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 fn cases() -> Vec<file_rules::Case> {
     [
@@ -53,7 +55,7 @@ fn each_rule_has_a_file() {
     let rules: BTreeSet<_> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!(tested, rules);
     assert_eq!(rules.len(), RULES.len(), "ids are unique");
-    // COVERAGE.md says so of these, and breaks.rs why.
+    // COVERAGE.md says so of these, and file_rules.rs why.
     let alone: BTreeSet<_> = cases.iter().map(|(ids, _)| *ids).filter(|ids| !ids.contains(' ')).collect();
     assert_eq!(rules.difference(&alone).collect::<Vec<_>>(), [&"map-key-null"]);
 }
@@ -200,6 +202,17 @@ fn rules_are_chosen_and_left_out() {
     assert_eq!(broken(without), ["footer-rows"]);
     let wrong = VerifyOptions::default().with_ignore(ids(&["no-such-rule"]));
     assert_eq!(run(wrong).unwrap_err().kind(), ErrorKind::Argument);
+}
+
+/// A footer may list millions of encodings, and each page is looked for among them.
+#[test]
+fn a_long_list_of_encodings_is_not_read_for_each_page() {
+    let layout = Layout { cuts: vec![1; 4_999], ..Layout::default() };
+    let good = Make::flat(Column::ints(0..5_000), layout).good();
+    let bytes = good.edited(|made| made.meta().encodings = vec![Encoding::BIT_PACKED; 4_000_000]);
+    let started = Instant::now();
+    assert!(broken(&report(&bytes, Level::Default)).contains("page-encoding-listed"));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is left to be read.
+//! Counts what is left to be read once everything was pruned.
 
 use super::matching::Matching;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Places as text.
+//! Locations of findings as text.
 
 use marquetry::errors::ErrorLocation;
 

@@ -1,4 +1,4 @@
-//! What a folder has.
+//! The entries of a folder: files and other folders.
 
 /// A folder or a file.
 pub(crate) struct Entry {
@@ -6,4 +6,11 @@ pub(crate) struct Entry {
     pub(crate) is_folder: bool,
     /// In bytes.
     pub(crate) size: u64,
+}
+
+/// Entries of a folder.
+pub(crate) struct Entries {
+    pub(crate) list: Vec<Entry>,
+    /// Whether these are all that it has.
+    pub(crate) are_all: bool,
 }

@@ -1,7 +1,7 @@
 //! Files below a folder by handles: each name is looked up in the folder that was opened before it, and none may be a link. So nothing
 //! that is changed meanwhile leads elsewhere.
 
-use super::entry::Entry;
+use super::entry::{Entries, Entry};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::fs::File;
 use std::io;
@@ -30,10 +30,14 @@ impl Root {
     }
 
     /// Folders and regular files, `most` at most.
-    pub(super) fn entries(&self, names: &[String], most: usize) -> io::Result<Vec<Entry>> {
+    pub(super) fn entries(&self, names: &[String], most: usize) -> io::Result<Entries> {
         let folder = self.folder(names)?;
-        let mut found = Vec::new();
-        for entry in Dir::read_from(&folder)?.take(most) {
+        let mut found = Entries { list: Vec::new(), are_all: true };
+        for (i, entry) in Dir::read_from(&folder)?.enumerate() {
+            if i == most {
+                found.are_all = false;
+                break;
+            }
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else { continue };
             let Ok(stat) = statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) else { continue };
@@ -42,7 +46,7 @@ impl Root {
                 FileType::RegularFile => false,
                 _ => continue,
             };
-            found.push(Entry {
+            found.list.push(Entry {
                 name: name.to_owned(),
                 is_folder,
                 size: u64::try_from(stat.st_size).unwrap_or(0),

@@ -1,7 +1,7 @@
 //! Files below a folder by paths, where systems have no handles to start from: no name may be a link, and what is opened must be below the
 //! folder once all names are resolved.
 
-use super::entry::Entry;
+use super::entry::{Entries, Entry};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,19 @@ impl Root {
     }
 
     /// Folders and regular files, `most` at most.
-    pub(super) fn entries(&self, names: &[String], most: usize) -> io::Result<Vec<Entry>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(self.resolved(names)?)?.take(most) {
+    pub(super) fn entries(&self, names: &[String], most: usize) -> io::Result<Entries> {
+        let mut found = Entries { list: Vec::new(), are_all: true };
+        for (i, entry) in fs::read_dir(self.resolved(names)?)?.enumerate() {
+            if i == most {
+                found.are_all = false;
+                break;
+            }
             let entry = entry?;
             let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else {
                 continue;
             };
             if metadata.is_dir() || metadata.is_file() {
-                found.push(Entry { name, is_folder: metadata.is_dir(), size: metadata.len() });
+                found.list.push(Entry { name, is_folder: metadata.is_dir(), size: metadata.len() });
             }
         }
         Ok(found)

@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-fn run(arguments: &[&str]) -> Output {
+/// The command as it ends.
+pub(crate) fn marquetry(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_marquetry"))
         .args(arguments)
         .stdin(Stdio::null())
@@ -17,19 +18,25 @@ fn run(arguments: &[&str]) -> Output {
 /// What a command prints that succeeds without a word on standard error.
 #[track_caller]
 pub(crate) fn success(arguments: &[&str]) -> String {
-    String::from_utf8(checked(arguments, run(arguments))).expect("output in UTF-8")
+    String::from_utf8(checked(arguments, marquetry(arguments))).expect("output in UTF-8")
 }
 
 /// The exit code and the lines on standard error.
 pub(crate) fn failure(arguments: &[&str]) -> (i32, Vec<String>) {
-    let output = run(arguments);
+    let output = marquetry(arguments);
     let errors = String::from_utf8(output.stderr).expect("errors in UTF-8");
     (output.status.code().expect("no signal"), errors.lines().map(str::to_owned).collect())
 }
 
+/// The exit code and the text on standard error.
+pub(crate) fn failure_text(arguments: &[&str]) -> (i32, String) {
+    let output = marquetry(arguments);
+    (output.status.code().expect("no signal"), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 /// The exit code, and all that goes to standard output and standard error.
 pub(crate) fn everything(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = run(arguments);
+    let output = marquetry(arguments);
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }
