@@ -12,9 +12,10 @@ use marquetry_core::page::{ChecksumTrust, PageOptions};
 use marquetry_core::read::{self, ChunkDamage, ColumnReader, ReadTarget, SkipThenRead, find_damage};
 use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
-use marquetry_format::{LogicalType, PageType, Repetition};
+use marquetry_format::{Encoding, LogicalType, PageType, Repetition};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A file of one column in memory, its page options and what is read of the column.
 struct Opened {
@@ -180,6 +181,19 @@ fn a_page_that_passes_for_another_kind() {
     pages[1].header.type_ = PageType(9);
     let found = open(&File::of_pages(&column, Codec::Uncompressed, &pages)).survey();
     assert_eq!(lost(&found), [(Some(1), 10..20)]);
+}
+
+/// A hostile footer lists millions of encodings, and each page is looked for among them.
+#[test]
+fn a_long_list_of_encodings_is_walked_once() {
+    let mut file = File::flat(&Column::ints(0..5_000), &Layout { cuts: vec![1; 4_999], ..Layout::default() });
+    let mut encodings = vec![Encoding::BIT_PACKED; 4_000_000];
+    encodings.push(Encoding::PLAIN);
+    file.chunk(0).encodings = encodings;
+    let opened = open(&file);
+    let started = Instant::now();
+    assert_eq!(lost(&opened.survey()), []);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::header_walk::{PageRole, WalkedPage, rows_by_index};
 use crate::metadata::ColumnChunk;
 use crate::read::page_decoder::TrailingBytes;
 use marquetry_format::{Encoding, OffsetIndex};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Decides between the rows that pages have and those that headers or the index claim. `is_counted` says that the claims add
@@ -34,12 +35,16 @@ pub(super) fn reconcile_rows(pages: &mut [WalkedPage], rows: u64, is_counted: bo
 
 /// Rejects pages whose headers contradict the list of encodings, or whose entries do not use all of their bytes.
 pub(super) fn reject_contradicted(pages: &mut [WalkedPage], chunk: ColumnChunk<'_>, is_counted: bool) {
-    let is_listed =
-        |encoding: Encoding| chunk.encodings().iter().any(|listed| same_name(listed) == same_name(encoding));
-    let encodings =
-        || pages.iter().filter(|page| page.role == PageRole::Data).filter_map(|page| page.encoding);
+    let encodings = || {
+        let data = pages.iter().filter(|page| page.role == PageRole::Data);
+        data.filter_map(|page| page.encoding).map(same_name)
+    };
+    // The list is walked once, and not for each page: a hostile footer has millions in it.
+    let used: BTreeSet<Encoding> = encodings().collect();
+    let listed: BTreeSet<Encoding> =
+        chunk.encodings().iter().map(same_name).filter(|listed| used.contains(listed)).collect();
     // QUIRK: some writers' lists are wrong, so a list that has the encoding of no page at all is ignored.
-    let lists = !chunk.encodings().is_empty() && (encodings().any(is_listed) || encodings().count() == 1);
+    let lists = !chunk.encodings().is_empty() && (!listed.is_empty() || encodings().count() == 1);
     let mut rests = pages
         .iter()
         .filter(|page| page.role == PageRole::Data && page.reason.is_none())
@@ -49,7 +54,7 @@ pub(super) fn reject_contradicted(pages: &mut [WalkedPage], chunk: ColumnChunk<'
     let is_habit = !(first.levels && first.values) && rests.all(|rest| rest == first);
     for page in pages.iter_mut().filter(|page| page.role == PageRole::Data && page.reason.is_none()) {
         page.reason = match page.encoding {
-            Some(encoding) if lists && !is_listed(encoding) => {
+            Some(encoding) if lists && !listed.contains(&same_name(encoding)) => {
                 Some(format!("{encoding} is not among the encodings of the column chunk"))
             }
             _ if page.trailing != TrailingBytes::default() && !is_habit => {
