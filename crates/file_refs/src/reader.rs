@@ -20,6 +20,8 @@ pub struct FileReader {
     len: u64,
     part: Bytes,
     checksum: Option<(Algorithm, Hasher, String)>,
+    /// What was wrong with the checksum, which each read at the end tells.
+    mismatch: Option<String>,
 }
 
 impl FileReader {
@@ -29,7 +31,7 @@ impl FileReader {
         checksum: Option<(Algorithm, Hasher, String)>,
     ) -> Self {
         let len = range.end - range.start;
-        FileReader { source, left: range, len, part: Bytes::new(), checksum }
+        FileReader { source, left: range, len, part: Bytes::new(), checksum, mismatch: None }
     }
 
     /// How many bytes there are in all.
@@ -46,7 +48,7 @@ impl FileReader {
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or they are the last ones and the checksum is another.
+    /// If they cannot be read, or they are the last ones and the checksum is another: then every later call fails, too.
     pub fn next_part(&mut self) -> Result<Bytes> {
         if !self.part.is_empty() {
             return Ok(std::mem::take(&mut self.part));
@@ -63,10 +65,13 @@ impl FileReader {
             let found = hasher.finish();
             if found != said {
                 let name = algorithm.name();
-                return Err(Error::corrupt(format!("FILE: the checksum is {name}:{found}, {said} is said")));
+                self.mismatch = Some(format!("FILE: the checksum is {name}:{found}, {said} is said"));
             }
         }
-        Ok(part)
+        match &self.mismatch {
+            Some(mismatch) => Err(Error::corrupt(mismatch.clone())),
+            None => Ok(part),
+        }
     }
 
     /// The next bytes, `most` of them at most; none behind the last ones.

@@ -104,6 +104,9 @@ fn checksums_are_compared_at_the_end() {
         assert_eq!(read(&access, &of(&right)).unwrap(), b"some bytes");
         let wrong = algorithm.of(b"other bytes").unwrap();
         assert!(message(&access, &of(&wrong)).contains("the checksum is"), "{wrong}");
+        // Whoever reads on is told again, and not that it ends there.
+        let mut reader = access.open(&of(&wrong)).unwrap();
+        assert!((0..3).all(|_| reader.next_part().is_err()), "{wrong}");
         assert_eq!(read(&access.clone().without_checksums(), &of(&wrong)).unwrap(), b"some bytes");
         // As text of another form.
         assert!(of(&right.to_uppercase()).check().is_err() || right == right.to_uppercase());
