@@ -9,6 +9,7 @@ use crate::rows::Rows;
 use crate::schema_tree::SchemaTree;
 use crate::screen::Screen;
 use crate::text::shown;
+use marquetry_base::counted;
 use marquetry_inspect::{ShownBytes, ShownCount};
 use std::rc::Rc;
 
@@ -25,7 +26,7 @@ impl Overview {
         let len = file.source.len();
         let count = |n: u64| ShownCount(n).to_string();
         let mut lines = vec![
-            ["schema".to_owned(), format!("{} columns", count(metadata.schema().num_columns() as u64)), "The tree of fields; its leaves are the columns. README.md, Nested Encoding; parquet.thrift, SchemaElement.".to_owned()],
+            ["schema".to_owned(), counted(ShownCount(metadata.schema().num_columns() as u64), "column"), "The tree of fields; its leaves are the columns. README.md, Nested Encoding; parquet.thrift, SchemaElement.".to_owned()],
             ["row groups".to_owned(), count(metadata.num_row_groups() as u64), "Rows are cut into row groups, which are read on their own: each has a chunk of every column. README.md, Glossary; parquet.thrift, RowGroup.".to_owned()],
             ["columns".to_owned(), "bytes of each".to_owned(), "Which columns take the most bytes, over all row groups: s sorts them. parquet.thrift, ColumnMetaData.".to_owned()],
             ["rows".to_owned(), count(metadata.num_rows()), "The values, row by row; f filters them by a condition as SQL has it after WHERE.".to_owned()],

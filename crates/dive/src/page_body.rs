@@ -3,6 +3,7 @@
 use crate::explained::{Explained, MOST, more, unpacked, varint};
 use crate::page_alp::explain_alp;
 use crate::page_deltas;
+use marquetry_base::counted;
 use marquetry_format::Encoding;
 
 /// The runs of levels of at most `max`, from byte `at` of the page on.
@@ -131,8 +132,8 @@ fn plain(bytes: &[u8], at: usize, width: Option<usize>) -> Vec<Explained> {
         let text = match width {
             Some(_) => String::new(),
             None => format!(
-                "{} bytes: {}",
-                len - 4,
+                "{}: {}",
+                counted(len - 4, "byte"),
                 value[4..].iter().take(40).copied().collect::<Vec<_>>().escape_ascii()
             ),
         };

@@ -3,6 +3,7 @@
 use crate::columns::Columns;
 use crate::opened_file::OpenedFile;
 use crate::screen::Screen;
+use marquetry_base::counted;
 use marquetry_inspect::{ShownBytes, ShownCount};
 use std::rc::Rc;
 
@@ -60,7 +61,8 @@ impl Screen for RowGroups {
                 format!("sorted by {}", columns.iter().map(name).collect::<Vec<_>>().join(", "))
             }
         };
-        format!("{} rows, {sorted}. parquet.thrift, RowGroup.", ShownCount(group.num_rows()))
+        let rows = counted(ShownCount(group.num_rows()), "row");
+        format!("{rows}, {sorted}. parquet.thrift, RowGroup.")
     }
 
     fn can_enter(&self, _: usize) -> bool {

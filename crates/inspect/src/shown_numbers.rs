@@ -27,8 +27,15 @@ impl Display for ShownBytes {
 }
 
 /// A number with commas between thousands.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownCount(pub u64);
+
+/// For [`counted`](marquetry_base::counted): `1 row`, `1,234 rows`.
+impl From<u8> for ShownCount {
+    fn from(count: u8) -> Self {
+        ShownCount(count.into())
+    }
+}
 
 impl Display for ShownCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,10 +53,12 @@ impl Display for ShownCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use marquetry_base::counted;
 
     #[test]
     fn numbers_for_people() {
         assert_eq!(ShownCount(0).to_string() + &ShownCount(1234567).to_string(), "01,234,567");
+        assert_eq!(counted(ShownCount(1), "row") + &counted(ShownCount(1234), "row"), "1 row1,234 rows");
         let sizes = [0, 1023, 1024, 10 << 20, 1_500_000].map(|size| ShownBytes(size).to_string());
         assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "10 MiB", "1.4 MiB"]);
     }
