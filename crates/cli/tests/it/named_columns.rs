@@ -240,6 +240,14 @@ fn advised_options_tell_names_with_dots_from_paths() {
     }
     // One column of the three.
     for (name, at) in [("s.\"x.y\"", 0), ("\"s\".x.y", 1), ("\"s.x\"", 2)] {
+        success(&["rewrite", &input, &out, "--overwrite", "--drop", name]);
+        let left = |column: &serde_json::Value| column["values"] == 20_000;
+        let report = json(&["rewrite", &input, &out, "--overwrite", "--drop", name]);
+        assert_eq!(
+            report["columns"].as_array().unwrap().iter().filter(|column| left(column)).count(),
+            2,
+            "{name}"
+        );
         success(&["rewrite", &input, &out, "--overwrite", "--compression", &format!("{name}=gzip")]);
         let meta = json(&["meta", &out]);
         let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
