@@ -157,8 +157,8 @@ def _outside(data_type: Any) -> ValueError:
 
 def _check_time(scalar: Any) -> None:
     """Fails if a time of pyarrow is none of a day: Python would have that of another day for it."""
-    unit = getattr(scalar.type, "unit", None)
-    if type(scalar).__name__ in ("Time32Scalar", "Time64Scalar") and not 0 <= scalar.value * _UNITS[unit] < _UNITS["D"]:
+    is_time = type(scalar).__name__ in ("Time32Scalar", "Time64Scalar")
+    if is_time and not 0 <= scalar.value * _UNITS[scalar.type.unit] < _UNITS["D"]:
         raise ValueError(f"a time that is none of a day has no form in a predicate: {scalar.value} as {scalar.type}")
 
 

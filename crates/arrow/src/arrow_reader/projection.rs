@@ -83,7 +83,25 @@ impl ProjectionMask {
     }
 
     /// [`columns`](Self::columns), but a path that does not exist is an error that names similar ones. Names may be in double quotes,
-    /// as predicates have them: `"a,b".c`.
+    /// as predicates have them: `"a,b".c`. A dot in quotes is a part of the name, unless no column is called so.
+    ///
+    /// ```
+    /// use marquetry_arrow::arrow_reader::ProjectionMask;
+    /// use marquetry_core::schema::Schema;
+    /// let schema = "message m { optional group s { optional int32 x.y; optional group x { optional int32 y; } } optional int32 s.x; }";
+    /// let schema = Schema::parse(schema)?;
+    /// let chosen = |name: &str| {
+    ///     let mask = ProjectionMask::existing_columns(&schema, [name])?;
+    ///     Ok::<_, marquetry_base::Error>([0, 1, 2].map(|leaf| mask.leaf_included(leaf)))
+    /// };
+    /// assert_eq!(chosen("s.x.y")?, [true, true, false]);
+    /// assert_eq!(chosen(r#"s."x.y""#)?, [true, false, false]);
+    /// assert_eq!(chosen(r#""s".x.y"#)?, [false, true, false]);
+    /// assert_eq!(chosen(r#""s.x""#)?, [false, false, true]);
+    /// assert_eq!(chosen(r#""s.x.y""#)?, [true, true, false]);
+    /// assert!(chosen(r#""s.x"."z""#).is_err());
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
     pub fn existing_columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let names: Vec<&str> = names.into_iter().collect();
         let (mask, are_there) = ProjectionMask::of_names(schema, &names);
@@ -97,19 +115,50 @@ impl ProjectionMask {
     pub(crate) fn of_names(schema: &Schema, names: &[&str]) -> (Self, Vec<bool>) {
         let mut counts = names.iter().map(|name| (*name, 0)).collect();
         let mut mask = ProjectionMask::named(schema, &mut counts);
-        // As predicates have it.
-        let unquoted = |name: &&str| (counts.get(name) == Some(&0)).then(|| names_of(name).join("."));
-        let unquoted: Vec<Option<String>> = names.iter().map(unquoted).collect();
-        let mut counts: HashMap<&str, usize> = unquoted.iter().flatten().map(|name| (&**name, 0)).collect();
+        // As predicates have it: in quotes a dot is a part of a name.
+        let unquoted = |name: &&str| (counts.get(name) == Some(&0)).then(|| names_of(name));
+        let unquoted: Vec<Option<Vec<String>>> = names.iter().map(unquoted).collect();
+        fn parts(path: &[String]) -> Vec<&str> {
+            path.iter().map(String::as_str).collect()
+        }
+        let mut paths: HashMap<Vec<&str>, usize> =
+            unquoted.iter().flatten().map(|path| (parts(path), 0)).collect();
+        if !paths.is_empty() {
+            mask.union(&ProjectionMask::at(schema, &mut paths));
+        }
+        // What no column is called may be another path with these dots.
+        let dotted = |path: &Option<Vec<String>>| {
+            let path = path.as_ref()?;
+            (paths.get(&*parts(path)) == Some(&0)).then(|| path.join("."))
+        };
+        let dotted: Vec<Option<String>> = unquoted.iter().map(dotted).collect();
+        let mut counts: HashMap<&str, usize> = dotted.iter().flatten().map(|name| (&**name, 0)).collect();
         if !counts.is_empty() {
             mask.union(&ProjectionMask::named(schema, &mut counts));
         }
         let is_there = |name: &Option<String>| match name {
-            Some(unquoted) => counts.get(&**unquoted).is_some_and(|count| *count > 0),
+            Some(dotted) => counts.get(&**dotted).is_some_and(|count| *count > 0),
             None => true,
         };
-        let are_there = unquoted.iter().map(is_there).collect();
+        let are_there = dotted.iter().map(is_there).collect();
         (mask, are_there)
+    }
+
+    /// All leaves at or below these paths, and how many each path chooses.
+    fn at<'a>(schema: &'a Schema, paths: &mut HashMap<Vec<&'a str>, usize>) -> Self {
+        let mut mask = ProjectionMask::none(schema.num_columns());
+        mask.choose(|leaf| {
+            let path: Vec<&str> = schema.column(leaf).path().iter().map(|name| &**name).collect();
+            // All of them are counted, so no `any`.
+            (1..=path.len()).fold(false, |is_chosen, count| match paths.get_mut(&path[..count]) {
+                Some(count) => {
+                    *count += 1;
+                    true
+                }
+                None => is_chosen,
+            })
+        });
+        mask
     }
 
     /// All leaves at or below these dotted paths, and how many each path chooses.

@@ -13,8 +13,8 @@ use crate::remote;
 use crate::text_table::{TextTable, percent, shortened};
 use arrow_array::{Array, ArrayRef};
 use clap::Args as ClapArgs;
-use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader, Int96Unit};
+use marquetry::arrow::{ProjectionMask, StringLayout};
 use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::Source;
 use marquetry::file::metadata::ParquetMetaData;
@@ -25,7 +25,7 @@ use marquetry_inspect::{
 };
 use marquetry_text::format::column::Column;
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -97,21 +97,21 @@ impl StatsArgs {
         output: &mut Output,
     ) -> Result<(), Failure> {
         let stats = self.stats(table)?;
-        let schema = table.metadata.schema();
-        let leaves: HashMap<&str, &Leaf> =
-            schema.columns().iter().map(|leaf| (&**leaf.dotted(), leaf)).collect();
-        let leaf = |column: &ColumnStats| leaves.get(column.column.as_str()).copied();
+        // In their order, as several may have one path.
+        let leaves = self.leaves(table)?;
+        let columns = || leaves.iter().copied().zip(&stats);
         // Otherwise they are an error.
         let sealed = if self.quick { sealed_columns(&table.metadata) } else { HashSet::new() };
+        let leaf_of = |number: usize| table.metadata.schema().column(number);
         if output.is_json() {
             return output.json_object(|object| {
                 object.member("file", &file_name::shown(path))?;
                 object.member("files", &table.files.len())?;
                 object.member("rows", &table.rows)?;
                 object.list("columns", |list| {
-                    stats.iter().try_for_each(|column| {
-                        let mut told = as_json(column, leaf(column))?;
-                        told["encrypted"] = sealed.contains(column.column.as_str()).into();
+                    columns().try_for_each(|(number, column)| {
+                        let mut told = as_json(column, leaf_of(number))?;
+                        told["encrypted"] = sealed.contains(&number).into();
                         Ok(list.item(&told)?)
                     })
                 })
@@ -140,17 +140,27 @@ impl StatsArgs {
                 "common",
             ],
         });
-        for column in &stats {
-            let cells = cells(column, leaf(column), table.rows, self.quick)?;
+        for (number, column) in columns() {
+            let cells = cells(column, leaf_of(number), table.rows, self.quick)?;
             text.stream(cells, output)?;
         }
         text.print(output)?;
-        let told = stats.iter().map(|column| column.column.as_str()).filter(|name| sealed.contains(name));
-        let told: Vec<&str> = told.collect();
+        let told = columns().filter(|(number, _)| sealed.contains(number));
+        let told: Vec<&str> = told.map(|(_, column)| column.column.as_str()).collect();
         if !told.is_empty() {
             output.line(format!("encrypted, and no key opens them: {}", printable(&told.join(", "))))?;
         }
         Ok(())
+    }
+
+    /// The numbers of the columns that are looked at.
+    fn leaves(&self, table: &Table) -> Result<Vec<usize>, Failure> {
+        let schema = table.metadata.schema();
+        let mask = match all_columns(self.columns.as_ref()) {
+            Some(chosen) => ProjectionMask::existing_columns(schema, chosen.iter().map(String::as_str))?,
+            None => ProjectionMask::all(),
+        };
+        Ok((0..schema.num_columns()).filter(|number| mask.leaf_included(*number)).collect())
     }
 
     fn stats(&self, table: &Table) -> Result<Vec<ColumnStats>, Failure> {
@@ -176,7 +186,7 @@ impl StatsArgs {
 }
 
 /// The columns that are encrypted, and that no key opens: nobody knows what the footer says of them.
-fn sealed_columns(metadata: &ParquetMetaData) -> HashSet<&str> {
+fn sealed_columns(metadata: &ParquetMetaData) -> HashSet<usize> {
     let is_sealed = |column: usize| {
         let mut groups = metadata.row_groups();
         groups.any(|group| match group.column(column) {
@@ -184,8 +194,7 @@ fn sealed_columns(metadata: &ParquetMetaData) -> HashSet<&str> {
             Err(error) => error.kind() == ErrorKind::Key,
         })
     };
-    let columns = metadata.schema().columns().iter().enumerate();
-    columns.filter(|(column, _)| is_sealed(*column)).map(|(_, leaf)| &**leaf.dotted()).collect()
+    (0..metadata.schema().num_columns()).filter(|column| is_sealed(*column)).collect()
 }
 
 /// The values of an array as JSON.
@@ -200,15 +209,14 @@ fn values(array: &ArrayRef, column: &ColumnStats) -> Result<Vec<Value>, Error> {
     Ok((0..array.len()).map(value).collect())
 }
 
-fn type_of(leaf: Option<&Leaf>) -> String {
-    let name = |leaf: &Leaf| match leaf.logical() {
+fn type_of(leaf: &Leaf) -> String {
+    match leaf.logical() {
         Some(logical) => logical.to_string(),
         None => leaf.physical().to_string(),
-    };
-    leaf.map(name).unwrap_or_default()
+    }
 }
 
-fn as_json(column: &ColumnStats, leaf: Option<&Leaf>) -> Result<Value, Error> {
+fn as_json(column: &ColumnStats, leaf: &Leaf) -> Result<Value, Error> {
     let array = |array: Option<&ArrayRef>| array.map(|array| values(array, column)).transpose();
     let bounds = array(column.bounds.as_ref())?;
     let [min, max] = [0, 1].map(|i| bounds.as_ref().map(|bounds| &bounds[i]));
@@ -248,7 +256,7 @@ fn as_json(column: &ColumnStats, leaf: Option<&Leaf>) -> Result<Value, Error> {
     }))
 }
 
-fn cells(column: &ColumnStats, leaf: Option<&Leaf>, rows: u64, is_quick: bool) -> Result<Vec<String>, Error> {
+fn cells(column: &ColumnStats, leaf: &Leaf, rows: u64, is_quick: bool) -> Result<Vec<String>, Error> {
     let value = |value: &Value| shortened(&cell(value), VALUE_WIDTH);
     let bounds = column.bounds.as_ref().map(|bounds| values(bounds, column)).transpose()?;
     // Bounds that need not occur.

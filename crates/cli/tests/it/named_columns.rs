@@ -238,8 +238,24 @@ fn advised_options_tell_names_with_dots_from_paths() {
         let (predicted, got) = (column["predicted"].as_f64().unwrap(), column["got"].as_f64().unwrap());
         assert!((predicted - got).abs() <= (0.1 * got).max(512.0), "{column}");
     }
+    let types = |options: &[&str]| -> Vec<String> {
+        let told = json(&[&["stats", &input], options].concat());
+        let columns = told["columns"].as_array().unwrap().iter();
+        columns.map(|column| column["type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(types(&[]), ["INT64", "STRING", "INT64"]);
+    assert_eq!(types(&["--quick"]), ["INT64", "STRING", "INT64"]);
+    assert_eq!(types(&["--columns", "\"s\".x.y"]), ["STRING"]);
     // One column of the three.
     for (name, at) in [("s.\"x.y\"", 0), ("\"s\".x.y", 1), ("\"s.x\"", 2)] {
+        success(&["rewrite", &input, &out, "--overwrite", "--drop", name]);
+        let left = |column: &serde_json::Value| column["values"] == 20_000;
+        let report = json(&["rewrite", &input, &out, "--overwrite", "--drop", name]);
+        assert_eq!(
+            report["columns"].as_array().unwrap().iter().filter(|column| left(column)).count(),
+            2,
+            "{name}"
+        );
         success(&["rewrite", &input, &out, "--overwrite", "--compression", &format!("{name}=gzip")]);
         let meta = json(&["meta", &out]);
         let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
