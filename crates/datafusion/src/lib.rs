@@ -136,6 +136,7 @@ mod factory;
 mod file_plan;
 mod file_sequence;
 mod filter;
+mod finer_literals;
 mod footer_cache;
 mod format;
 mod kept_order;

@@ -1,6 +1,7 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::factory::MarquetryFormatFactory;
+use crate::finer_literals::{self, FinerLiterals};
 use crate::kept_order::KeptOrder;
 use crate::time_units::{time_planner, time_units};
 use crate::union_types::{self, UnionTypes};
@@ -22,6 +23,8 @@ use std::sync::Arc;
 /// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
 ///
 /// Times of day of different units are compared: columns of microseconds with `TIME '08:30:00'`, which is of nanoseconds.
+///
+/// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`.
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
@@ -53,6 +56,9 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     if !state.analyzer().rules.iter().any(|rule| rule.name() == union_types::NAME) {
         state.add_analyzer_rule(Arc::new(UnionTypes));
     }
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == finer_literals::NAME) {
+        state.add_analyzer_rule(Arc::new(FinerLiterals));
+    }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
         *state = with_rules_of_order(state.clone())?;
     }
@@ -81,8 +87,9 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder.expr_planners().get_or_insert_default().extend([planner(), time_planner()]);
     let analyzer = builder.analyzer().get_or_insert_default();
     [casts(), time_units()].into_iter().for_each(|rewrite| analyzer.add_function_rewrite(rewrite));
-    // Behind those that bring parts of a union to the same types.
+    // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
+    analyzer.rules.push(Arc::new(FinerLiterals));
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));

@@ -81,7 +81,7 @@ fn digits(decimal: &DataType) -> Option<(i16, i16)> {
     }
 }
 
-fn per_second(unit: TimeUnit) -> i64 {
+pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
@@ -91,7 +91,7 @@ fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// NULL is none: it has no unit.
-fn ticks(literal: &ScalarValue) -> Option<i64> {
+pub(crate) fn ticks(literal: &ScalarValue) -> Option<i64> {
     match literal {
         ScalarValue::TimestampSecond(ticks, _)
         | ScalarValue::TimestampMillisecond(ticks, _)

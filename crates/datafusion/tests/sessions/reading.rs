@@ -194,6 +194,53 @@ async fn files_have_coarser_and_finer_types_than_the_table() {
     assert!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await >= 3);
 }
 
+/// Nothing is cut off of a literal that has digits which the column has not.
+#[tokio::test]
+async fn timestamps_are_compared_with_finer_literals() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let millis: TimestampMillisecondArray = [Some(0), Some(1), None, Some(-1)].into_iter().collect();
+    let micros: TimestampMicrosecondArray = [Some(0), Some(1), None, Some(-1)].into_iter().collect();
+    write(
+        &file,
+        &[batch([("m", Arc::new(millis) as ArrayRef), ("u", Arc::new(micros)), ("n", ints(0..4))])],
+        2,
+    );
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    for (column, between) in [("m", "00:00:00.0005"), ("u", "00:00:00.0000005")] {
+        let between = format!("timestamp '1970-01-01 {between}'");
+        let later = "timestamp '1970-01-01 00:00:01'";
+        for (condition, expected) in [
+            (format!("{column} >= {between}"), "1"),
+            (format!("{column} > {between}"), "1"),
+            (format!("{column} < {between}"), "0 3"),
+            (format!("{between} >= {column}"), "0 3"),
+            (format!("{column} = {between}"), ""),
+            (format!("{column} <> {between}"), "0 1 3"),
+            (format!("not {column} = {between}"), "0 1 3"),
+            (format!("({column} = {between}) is null"), "2"),
+            (format!("{column} is distinct from {between}"), "0 1 2 3"),
+            (format!("{column} is not distinct from {between}"), ""),
+            (format!("{column} in ({between}, {later})"), ""),
+            (format!("{column} not in ({between}, {between})"), "0 1 3"),
+            (format!("({column} in ({between})) is null"), "2"),
+            (format!("{column} between {between} and {later}"), "1"),
+            (format!("{column} not between timestamp '1969-01-01 00:00:00' and {between}"), "1"),
+            (format!("{column} < {between} - interval '1 day' + interval '1 day'"), "0 3"),
+            (format!("n in (select n from t where {column} >= {between})"), "1"),
+        ] {
+            let found = rows(&ctx, &format!("select n from t where {condition} order by n")).await;
+            assert_eq!(found.join(" "), expected, "{condition}");
+        }
+        let sql = format!("select {column} >= {between}, {column} = {between} from t order by n");
+        assert_eq!(rows(&ctx, &sql).await, ["false | false", "true | false", "null | null", "false | false"]);
+    }
+    // It is asked in the file.
+    let sql = "select n from t where m >= timestamp '1970-01-01 00:00:00.0005'";
+    assert!(!plan(&ctx, sql).await.contains("FilterExec"), "{}", plan(&ctx, sql).await);
+}
+
 /// DataFusion takes away one cast after the other, and makes literals of what has no column.
 #[tokio::test]
 async fn casts_of_casts_and_of_partitions_stay() {
