@@ -1,9 +1,9 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::factory::MarquetryFormatFactory;
-use crate::finer_literals::{self, FinerLiterals};
 use crate::kept_order::KeptOrder;
 use crate::time_units::{time_planner, time_units};
+use crate::timestamp_comparisons::{self, TimestampComparisons};
 use crate::union_types::{self, UnionTypes};
 use crate::unused_order::{self, UnusedOrder};
 use crate::variant_functions::variant_functions;
@@ -24,7 +24,8 @@ use std::sync::Arc;
 ///
 /// Times of day of different units are compared: columns of microseconds with `TIME '08:30:00'`, which is of nanoseconds.
 ///
-/// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`.
+/// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`. Their
+/// days, `CAST(t AS DATE)`, are ranges of timestamps where they are compared with a date.
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
@@ -56,8 +57,8 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     if !state.analyzer().rules.iter().any(|rule| rule.name() == union_types::NAME) {
         state.add_analyzer_rule(Arc::new(UnionTypes));
     }
-    if !state.analyzer().rules.iter().any(|rule| rule.name() == finer_literals::NAME) {
-        state.add_analyzer_rule(Arc::new(FinerLiterals));
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == timestamp_comparisons::NAME) {
+        state.add_analyzer_rule(Arc::new(TimestampComparisons));
     }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
         *state = with_rules_of_order(state.clone())?;
@@ -89,7 +90,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     [casts(), time_units()].into_iter().for_each(|rewrite| analyzer.add_function_rewrite(rewrite));
     // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
-    analyzer.rules.push(Arc::new(FinerLiterals));
+    analyzer.rules.push(Arc::new(TimestampComparisons));
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));

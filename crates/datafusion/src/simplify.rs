@@ -9,6 +9,9 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal, TryCastExpr};
 use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
@@ -77,6 +80,16 @@ fn digits(decimal: &DataType) -> Option<(i16, i16)> {
         | DataType::Decimal128(precision, scale) => {
             Some((i16::from(*precision) - i16::from(*scale), i16::from(*scale)))
         }
+        _ => None,
+    }
+}
+
+/// The value of what has no column in it, and is the same whenever it is asked for.
+pub(crate) fn constant(expr: &Expr) -> Option<ScalarValue> {
+    let has_no_column = expr.column_refs().is_empty() && !expr.contains_outer();
+    let simplifier = ExprSimplifier::new(SimplifyContext::builder().build());
+    match simplifier.simplify(has_no_column.then(|| expr.clone())?) {
+        Ok(Expr::Literal(value, _)) => Some(value),
         _ => None,
     }
 }

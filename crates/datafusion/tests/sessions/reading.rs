@@ -241,6 +241,45 @@ async fn timestamps_are_compared_with_finer_literals() {
     assert!(!plan(&ctx, sql).await.contains("FilterExec"), "{}", plan(&ctx, sql).await);
 }
 
+/// The timestamps of a day are not one timestamp.
+#[tokio::test]
+async fn days_of_timestamps_are_ranges() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let hours = [10, 8, 33, 9, -1, 57].map(|hour| Some(hour * 3_600_000_000)).into_iter().chain([None]);
+    let hours: TimestampMicrosecondArray = hours.collect();
+    write(&file, &[batch([("t", Arc::new(hours) as ArrayRef), ("n", ints(0..7))])], 2);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    let day = "cast(t as date)";
+    for (condition, expected) in [
+        (format!("{day} = '1970-01-01'"), "1 3 0"),
+        (format!("date '1970-01-02' <= {day}"), "2 5"),
+        (format!("{day} > date '1970-01-01'"), "2 5"),
+        (format!("{day} < date '1970-01-01'"), "4"),
+        (format!("{day} <= date '1970-01-01'"), "4 1 3 0"),
+        (format!("{day} <> date '1970-01-01'"), "4 2 5"),
+        (format!("not {day} = date '1970-01-01'"), "4 2 5"),
+        (format!("{day} is distinct from date '1970-01-01'"), "4 2 5 6"),
+        (format!("{day} is not distinct from date '1970-01-01'"), "1 3 0"),
+        (format!("({day} is not distinct from date '1970-01-01') is null"), ""),
+        (format!("({day} = date '1970-01-01') is null"), "6"),
+        (format!("{day} in (date '1969-12-31', date '1970-01-03')"), "4 5"),
+        (format!("{day} not in (date '1969-12-31', date '1970-01-03')"), "1 3 0 2"),
+        (format!("{day} between date '1970-01-02' and date '1970-01-03'"), "2 5"),
+        (format!("{day} not between date '1970-01-02' and date '1970-01-03'"), "4 1 3 0"),
+        (format!("{day} = date '1970-01-01' + interval '1 day'"), "2"),
+        // Within the bounds of all rows.
+        (format!("{day} > date '1969-01-01'"), "4 1 3 0 2 5"),
+    ] {
+        let sql = format!("select n from t where {condition} order by t nulls last");
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
+    }
+    assert_eq!(rows(&ctx, &format!("select {day} = date '1970-01-02' from t where n = 2")).await, ["true"]);
+    let sql = format!("select count(*) from t where {day} = date '1970-01-02'");
+    assert_eq!(crate::tables::metric(&ctx, &sql, "row_groups_pruned_statistics").await, 2);
+}
+
 /// DataFusion takes away one cast after the other, and makes literals of what has no column.
 #[tokio::test]
 async fn casts_of_casts_and_of_partitions_stay() {

@@ -4,7 +4,8 @@
 //! another condition: `00:00:00` is not as late as `00:00:00.0005`, but as late as what is left of it. Where a literal is between
 //! two ticks of a column, the condition is one with a tick here, which says the same of the column and has nothing to be cut off.
 
-use crate::simplify::{per_second, ticks};
+use crate::days_of_timestamps::as_range;
+use crate::simplify::{constant, per_second, ticks};
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -12,17 +13,15 @@ use datafusion::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast, InList, TryCast};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
-use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
-/// Moves literals to ticks of the columns that they are compared with. It looks at plans in which both sides have one type already.
+/// Moves literals to ticks of the columns that they are compared with, and makes ranges of days. It looks at plans in which both sides have one type already.
 #[derive(Debug)]
-pub(crate) struct FinerLiterals;
+pub(crate) struct TimestampComparisons;
 
-impl AnalyzerRule for FinerLiterals {
+impl AnalyzerRule for TimestampComparisons {
     fn name(&self) -> &str {
         NAME
     }
@@ -36,7 +35,12 @@ impl AnalyzerRule for FinerLiterals {
             let names = NamePreserver::new(&plan);
             plan.map_expressions(|expr| {
                 let name = names.save(&expr);
-                let expr = expr.transform_up(|expr| Ok(compared(expr, &schema)))?;
+                let expr = expr.transform_up(|expr| {
+                    Ok(match as_range(&expr, &schema) {
+                        Some(range) => Transformed::yes(range),
+                        None => compared(expr, &schema),
+                    })
+                })?;
                 Ok(expr.update_data(|expr| name.restore(expr)))
             })
         };
@@ -45,7 +49,7 @@ impl AnalyzerRule for FinerLiterals {
 }
 
 /// The name of the rule.
-pub(crate) const NAME: &str = "literals between ticks";
+pub(crate) const NAME: &str = "comparisons of timestamps";
 
 fn compared(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &expr {
@@ -148,16 +152,6 @@ impl BetweenTicks<'_> {
     /// True, or unknown of NULL.
     fn is_any(&self) -> Expr {
         self.column.clone().is_not_null().or(lit(ScalarValue::Boolean(None)))
-    }
-}
-
-/// The value of what has no column in it, and is the same whenever it is asked for.
-fn constant(expr: &Expr) -> Option<ScalarValue> {
-    let has_no_column = expr.column_refs().is_empty() && !expr.contains_outer();
-    let simplifier = ExprSimplifier::new(SimplifyContext::builder().build());
-    match simplifier.simplify(has_no_column.then(|| expr.clone())?) {
-        Ok(Expr::Literal(value, _)) => Some(value),
-        _ => None,
     }
 }
 
