@@ -61,7 +61,7 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
         state.add_analyzer_rule(Arc::new(TimestampComparisons));
     }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
-        *state = with_rules_of_order(state.clone())?;
+        *state = with_rules(state.clone())?;
     }
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
@@ -91,6 +91,8 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
+    // Behind the one that pushes conditions down.
+    builder.optimizer().get_or_insert_default().rules.push(Arc::new(TimestampComparisons));
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));
@@ -101,13 +103,16 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder
 }
 
-/// The state with the rules of orders, which can only be given to a state that is made anew.
-fn with_rules_of_order(state: SessionState) -> Result<SessionState> {
+/// The state with rules of optimizers, which can only be given to a state that is made anew.
+fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
+    let mut rules = state.optimizers().to_vec();
+    rules.push(Arc::new(TimestampComparisons));
+    let builder = builder.with_optimizer_rules(rules);
     let mut made = builder.build();
     // It has functions under all of their aliases again, also where another function was registered under one of these.
     for (name, function) in state.scalar_functions() {

@@ -15,7 +15,7 @@ use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast, InList, TryCast}
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
-use datafusion::optimizer::AnalyzerRule;
+use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 
 /// Moves literals to ticks of the columns that they are compared with, and makes ranges of days. It looks at plans in which both sides have one type already.
 #[derive(Debug)]
@@ -27,25 +27,41 @@ impl AnalyzerRule for TimestampComparisons {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let with_ticks = |plan: LogicalPlan| {
-            let schema = match plan.inputs().is_empty() {
-                true => plan.schema().as_ref().clone(),
-                false => merge_schema(&plan.inputs()),
-            };
-            let names = NamePreserver::new(&plan);
-            plan.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let expr = expr.transform_up(|expr| {
-                    Ok(match as_range(&expr, &schema) {
-                        Some(range) => Transformed::yes(range),
-                        None => compared(expr, &schema),
-                    })
-                })?;
-                Ok(expr.update_data(|expr| name.restore(expr)))
-            })
-        };
-        plan.transform_up_with_subqueries(with_ticks).data()
+        plan.transform_up_with_subqueries(with_comparisons).data()
     }
+}
+
+/// The same once more: a condition of a view is one of its columns before it is pushed down.
+impl OptimizerRule for TimestampComparisons {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        with_comparisons(plan)
+    }
+}
+
+fn with_comparisons(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = match plan.inputs().is_empty() {
+        true => plan.schema().as_ref().clone(),
+        false => merge_schema(&plan.inputs()),
+    };
+    let names = NamePreserver::new(&plan);
+    plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let expr = expr.transform_up(|expr| {
+            Ok(match as_range(&expr, &schema) {
+                Some(range) => Transformed::yes(range),
+                None => compared(expr, &schema),
+            })
+        })?;
+        Ok(expr.update_data(|expr| name.restore(expr)))
+    })
 }
 
 /// The name of the rule.

@@ -276,6 +276,13 @@ async fn days_of_timestamps_are_ranges() {
         assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
     }
     assert_eq!(rows(&ctx, &format!("select {day} = date '1970-01-02' from t where n = 2")).await, ["true"]);
+    // Of a view.
+    for day in ["1970-01-01", "1970-01-02"] {
+        let view = "(select cast(t as date) as day, t, n from t)";
+        let sql = format!("select n from {view} where day = '{day}' order by t");
+        let expected = if day == "1970-01-01" { "1 3 0" } else { "2" };
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{sql}");
+    }
     let sql = format!("select count(*) from t where {day} = date '1970-01-02'");
     assert_eq!(crate::tables::metric(&ctx, &sql, "row_groups_pruned_statistics").await, 2);
 }
