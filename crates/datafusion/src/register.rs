@@ -3,6 +3,7 @@
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::time_units::{time_planner, time_units};
+use crate::timestamp_comparisons::{self, TimestampComparisons};
 use crate::union_types::{self, UnionTypes};
 use crate::unused_order::{self, UnusedOrder};
 use crate::variant_functions::variant_functions;
@@ -22,6 +23,9 @@ use std::sync::Arc;
 /// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
 ///
 /// Times of day of different units are compared: columns of microseconds with `TIME '08:30:00'`, which is of nanoseconds.
+///
+/// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`. Their
+/// days, `CAST(t AS DATE)`, are ranges of timestamps where they are compared with a date.
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
@@ -53,8 +57,11 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     if !state.analyzer().rules.iter().any(|rule| rule.name() == union_types::NAME) {
         state.add_analyzer_rule(Arc::new(UnionTypes));
     }
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == timestamp_comparisons::NAME) {
+        state.add_analyzer_rule(Arc::new(TimestampComparisons));
+    }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
-        *state = with_rules_of_order(state.clone())?;
+        *state = with_rules(state.clone())?;
     }
     state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
     Ok(())
@@ -81,8 +88,11 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder.expr_planners().get_or_insert_default().extend([planner(), time_planner()]);
     let analyzer = builder.analyzer().get_or_insert_default();
     [casts(), time_units()].into_iter().for_each(|rewrite| analyzer.add_function_rewrite(rewrite));
-    // Behind those that bring parts of a union to the same types.
+    // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
+    analyzer.rules.push(Arc::new(TimestampComparisons));
+    // Behind the one that pushes conditions down.
+    builder.optimizer().get_or_insert_default().rules.push(Arc::new(TimestampComparisons));
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));
@@ -93,13 +103,16 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder
 }
 
-/// The state with the rules of orders, which can only be given to a state that is made anew.
-fn with_rules_of_order(state: SessionState) -> Result<SessionState> {
+/// The state with rules of optimizers, which can only be given to a state that is made anew.
+fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
+    let mut rules = state.optimizers().to_vec();
+    rules.push(Arc::new(TimestampComparisons));
+    let builder = builder.with_optimizer_rules(rules);
     let mut made = builder.build();
     // It has functions under all of their aliases again, also where another function was registered under one of these.
     for (name, function) in state.scalar_functions() {

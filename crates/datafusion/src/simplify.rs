@@ -9,6 +9,9 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Literal, TryCastExpr};
 use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
@@ -81,7 +84,17 @@ fn digits(decimal: &DataType) -> Option<(i16, i16)> {
     }
 }
 
-fn per_second(unit: TimeUnit) -> i64 {
+/// The value of what has no column in it, and is the same whenever it is asked for.
+pub(crate) fn constant(expr: &Expr) -> Option<ScalarValue> {
+    let has_no_column = expr.column_refs().is_empty() && !expr.contains_outer();
+    let simplifier = ExprSimplifier::new(SimplifyContext::builder().build());
+    match simplifier.simplify(has_no_column.then(|| expr.clone())?) {
+        Ok(Expr::Literal(value, _)) => Some(value),
+        _ => None,
+    }
+}
+
+pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
@@ -91,7 +104,7 @@ fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// NULL is none: it has no unit.
-fn ticks(literal: &ScalarValue) -> Option<i64> {
+pub(crate) fn ticks(literal: &ScalarValue) -> Option<i64> {
     match literal {
         ScalarValue::TimestampSecond(ticks, _)
         | ScalarValue::TimestampMillisecond(ticks, _)

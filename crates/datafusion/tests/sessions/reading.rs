@@ -194,6 +194,99 @@ async fn files_have_coarser_and_finer_types_than_the_table() {
     assert!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await >= 3);
 }
 
+/// Nothing is cut off of a literal that has digits which the column has not.
+#[tokio::test]
+async fn timestamps_are_compared_with_finer_literals() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let millis: TimestampMillisecondArray = [Some(0), Some(1), None, Some(-1)].into_iter().collect();
+    let micros: TimestampMicrosecondArray = [Some(0), Some(1), None, Some(-1)].into_iter().collect();
+    write(
+        &file,
+        &[batch([("m", Arc::new(millis) as ArrayRef), ("u", Arc::new(micros)), ("n", ints(0..4))])],
+        2,
+    );
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    for (column, between) in [("m", "00:00:00.0005"), ("u", "00:00:00.0000005")] {
+        let between = format!("timestamp '1970-01-01 {between}'");
+        let later = "timestamp '1970-01-01 00:00:01'";
+        for (condition, expected) in [
+            (format!("{column} >= {between}"), "1"),
+            (format!("{column} > {between}"), "1"),
+            (format!("{column} < {between}"), "0 3"),
+            (format!("{between} >= {column}"), "0 3"),
+            (format!("{column} = {between}"), ""),
+            (format!("{column} <> {between}"), "0 1 3"),
+            (format!("not {column} = {between}"), "0 1 3"),
+            (format!("({column} = {between}) is null"), "2"),
+            (format!("{column} is distinct from {between}"), "0 1 2 3"),
+            (format!("{column} is not distinct from {between}"), ""),
+            (format!("{column} in ({between}, {later})"), ""),
+            (format!("{column} not in ({between}, {between})"), "0 1 3"),
+            (format!("({column} in ({between})) is null"), "2"),
+            (format!("{column} between {between} and {later}"), "1"),
+            (format!("{column} not between timestamp '1969-01-01 00:00:00' and {between}"), "1"),
+            (format!("{column} < {between} - interval '1 day' + interval '1 day'"), "0 3"),
+            (format!("n in (select n from t where {column} >= {between})"), "1"),
+        ] {
+            let found = rows(&ctx, &format!("select n from t where {condition} order by n")).await;
+            assert_eq!(found.join(" "), expected, "{condition}");
+        }
+        let sql = format!("select {column} >= {between}, {column} = {between} from t order by n");
+        assert_eq!(rows(&ctx, &sql).await, ["false | false", "true | false", "null | null", "false | false"]);
+    }
+    // It is asked in the file.
+    let sql = "select n from t where m >= timestamp '1970-01-01 00:00:00.0005'";
+    assert!(!plan(&ctx, sql).await.contains("FilterExec"), "{}", plan(&ctx, sql).await);
+}
+
+/// The timestamps of a day are not one timestamp.
+#[tokio::test]
+async fn days_of_timestamps_are_ranges() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let hours = [10, 8, 33, 9, -1, 57].map(|hour| Some(hour * 3_600_000_000)).into_iter().chain([None]);
+    let hours: TimestampMicrosecondArray = hours.collect();
+    write(&file, &[batch([("t", Arc::new(hours) as ArrayRef), ("n", ints(0..7))])], 2);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    let day = "cast(t as date)";
+    for (condition, expected) in [
+        (format!("{day} = '1970-01-01'"), "1 3 0"),
+        (format!("date '1970-01-02' <= {day}"), "2 5"),
+        (format!("{day} > date '1970-01-01'"), "2 5"),
+        (format!("{day} < date '1970-01-01'"), "4"),
+        (format!("{day} <= date '1970-01-01'"), "4 1 3 0"),
+        (format!("{day} <> date '1970-01-01'"), "4 2 5"),
+        (format!("not {day} = date '1970-01-01'"), "4 2 5"),
+        (format!("{day} is distinct from date '1970-01-01'"), "4 2 5 6"),
+        (format!("{day} is not distinct from date '1970-01-01'"), "1 3 0"),
+        (format!("({day} is not distinct from date '1970-01-01') is null"), ""),
+        (format!("({day} = date '1970-01-01') is null"), "6"),
+        (format!("{day} in (date '1969-12-31', date '1970-01-03')"), "4 5"),
+        (format!("{day} not in (date '1969-12-31', date '1970-01-03')"), "1 3 0 2"),
+        (format!("{day} between date '1970-01-02' and date '1970-01-03'"), "2 5"),
+        (format!("{day} not between date '1970-01-02' and date '1970-01-03'"), "4 1 3 0"),
+        (format!("{day} = date '1970-01-01' + interval '1 day'"), "2"),
+        // Within the bounds of all rows.
+        (format!("{day} > date '1969-01-01'"), "4 1 3 0 2 5"),
+    ] {
+        let sql = format!("select n from t where {condition} order by t nulls last");
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
+    }
+    assert_eq!(rows(&ctx, &format!("select {day} = date '1970-01-02' from t where n = 2")).await, ["true"]);
+    // Of a view.
+    for day in ["1970-01-01", "1970-01-02"] {
+        let view = "(select cast(t as date) as day, t, n from t)";
+        let sql = format!("select n from {view} where day = '{day}' order by t");
+        let expected = if day == "1970-01-01" { "1 3 0" } else { "2" };
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{sql}");
+    }
+    let sql = format!("select count(*) from t where {day} = date '1970-01-02'");
+    assert_eq!(crate::tables::metric(&ctx, &sql, "row_groups_pruned_statistics").await, 2);
+}
+
 /// DataFusion takes away one cast after the other, and makes literals of what has no column.
 #[tokio::test]
 async fn casts_of_casts_and_of_partitions_stay() {

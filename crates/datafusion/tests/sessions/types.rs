@@ -258,10 +258,11 @@ async fn sessions(random: &mut Random, kinds: &[Kind], folder: &Path) -> Session
     let url = ListingTableUrl::parse(format!("{}/", folder.display())).unwrap();
     let table = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema.clone());
     listing.register_table("t", Arc::new(ListingTable::try_new(table).unwrap())).unwrap();
-    let dataset = SessionContext::new_with_config(config.clone());
+    let dataset = session_with(config.clone());
     let files = Dataset::open([folder]).unwrap().evolve(Evolution::to(whole.clone()));
     dataset.register_table("t", Arc::new(DatasetTable::try_new(files).unwrap())).unwrap();
-    let memory = SessionContext::new_with_config(config);
+    // Registered as well: DataFusion by itself compares timestamps with parts of literals.
+    let memory = session_with(config);
     memory.register_table("t", Arc::new(MemTable::try_new(whole, vec![tables]).unwrap())).unwrap();
     Sessions { listing, dataset, memory }
 }

@@ -1,0 +1,182 @@
+//! Timestamps that are compared with literals of a finer unit: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`.
+//!
+//! QUIRK: DataFusion 55 compares the column as it is with the literal, of which it cuts off what the column's unit does not have. That is
+//! another condition: `00:00:00` is not as late as `00:00:00.0005`, but as late as what is left of it. Where a literal is between
+//! two ticks of a column, the condition is one with a tick here, which says the same of the column and has nothing to be cut off.
+
+use crate::days_of_timestamps::as_range;
+use crate::simplify::{constant, per_second, ticks};
+use arrow_schema::DataType;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::config::ConfigOptions;
+use datafusion::error::Result;
+use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast, InList, TryCast};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
+use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
+
+/// Moves literals to ticks of the columns that they are compared with, and makes ranges of days. It looks at plans in which both sides have one type already.
+#[derive(Debug)]
+pub(crate) struct TimestampComparisons;
+
+impl AnalyzerRule for TimestampComparisons {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(with_comparisons).data()
+    }
+}
+
+/// The same once more: a condition of a view is one of its columns before it is pushed down.
+impl OptimizerRule for TimestampComparisons {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        with_comparisons(plan)
+    }
+}
+
+fn with_comparisons(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = match plan.inputs().is_empty() {
+        true => plan.schema().as_ref().clone(),
+        false => merge_schema(&plan.inputs()),
+    };
+    let names = NamePreserver::new(&plan);
+    plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let expr = expr.transform_up(|expr| {
+            Ok(match as_range(&expr, &schema) {
+                Some(range) => Transformed::yes(range),
+                None => compared(expr, &schema),
+            })
+        })?;
+        Ok(expr.update_data(|expr| name.restore(expr)))
+    })
+}
+
+/// The name of the rule.
+pub(crate) const NAME: &str = "comparisons of timestamps";
+
+fn compared(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    let changed = match &expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let of_left = between_ticks(left, right, schema).and_then(|between| between.compared(*op));
+            of_left.or_else(|| between_ticks(right, left, schema)?.compared(op.swap()?))
+        }
+        Expr::Between(Between { expr, negated, low, high }) => {
+            let at = |bound| between_ticks(expr, bound, schema);
+            let least = at(low).and_then(|between| between.next()).map(lit);
+            let greatest = at(high).and_then(|between| between.last()).map(lit);
+            (least.is_some() || greatest.is_some()).then(|| {
+                let bound =
+                    |moved: Option<Expr>, bound: &Expr| Box::new(moved.unwrap_or_else(|| bound.clone()));
+                Expr::Between(Between::new(expr.clone(), *negated, bound(least, low), bound(greatest, high)))
+            })
+        }
+        Expr::InList(InList { expr, list, negated }) => {
+            let between = list.iter().filter_map(|item| between_ticks(expr, item, schema)).next();
+            between.map(|between| {
+                let is_tick = |item: &&Expr| between_ticks(expr, item, schema).is_none();
+                let ticks: Vec<Expr> = list.iter().filter(is_tick).cloned().collect();
+                match (ticks.is_empty(), negated) {
+                    (false, _) => Expr::InList(InList::new(expr.clone(), ticks, *negated)),
+                    (true, false) => between.is_none(),
+                    (true, true) => between.is_any(),
+                }
+            })
+        }
+        _ => None,
+    };
+    changed.map_or_else(|| Transformed::no(expr), Transformed::yes)
+}
+
+/// A literal between two ticks of what it is compared with.
+struct BetweenTicks<'a> {
+    column: &'a Expr,
+    cast: &'a Expr,
+    literal: ScalarValue,
+    /// The last tick before it, and the distance between two.
+    tick: i64,
+    distance: i64,
+}
+
+/// `None` unless one side is cast to a finer unit, and the other one a literal that the coarser one does not have.
+fn between_ticks<'a>(cast: &'a Expr, other: &Expr, schema: &DFSchema) -> Option<BetweenTicks<'a>> {
+    let (column, field) = match cast {
+        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field }) => (expr.as_ref(), field),
+        _ => return None,
+    };
+    let DataType::Timestamp(fine, to) = field.data_type() else { return None };
+    let DataType::Timestamp(coarse, from) = column.get_type(schema).ok()? else { return None };
+    let distance = per_second(*fine) / per_second(coarse);
+    if distance < 2 || from.is_some() != to.is_some() {
+        return None;
+    }
+    let literal = constant(other)?;
+    let ticks =
+        ticks(&literal).filter(|ticks| literal.data_type() == *field.data_type() && ticks % distance != 0)?;
+    Some(BetweenTicks {
+        column,
+        cast,
+        literal,
+        tick: ticks.div_euclid(distance).checked_mul(distance)?,
+        distance,
+    })
+}
+
+impl BetweenTicks<'_> {
+    /// A comparison of the column with the literal.
+    fn compared(&self, op: Operator) -> Option<Expr> {
+        let with = |tick: Option<ScalarValue>| {
+            let right = Box::new(lit(tick?));
+            Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(self.cast.clone()), op, right)))
+        };
+        match op {
+            Operator::Lt | Operator::GtEq => with(self.next()),
+            Operator::LtEq | Operator::Gt => with(self.last()),
+            Operator::Eq => Some(self.is_none()),
+            Operator::NotEq => Some(self.is_any()),
+            Operator::IsDistinctFrom => Some(lit(true)),
+            Operator::IsNotDistinctFrom => Some(lit(false)),
+            _ => None,
+        }
+    }
+
+    fn last(&self) -> Option<ScalarValue> {
+        with_ticks(&self.literal, self.tick)
+    }
+
+    fn next(&self) -> Option<ScalarValue> {
+        with_ticks(&self.literal, self.tick.checked_add(self.distance)?)
+    }
+
+    /// False, or unknown of NULL.
+    fn is_none(&self) -> Expr {
+        self.column.clone().is_null().and(lit(ScalarValue::Boolean(None)))
+    }
+
+    /// True, or unknown of NULL.
+    fn is_any(&self) -> Expr {
+        self.column.clone().is_not_null().or(lit(ScalarValue::Boolean(None)))
+    }
+}
+
+fn with_ticks(literal: &ScalarValue, ticks: i64) -> Option<ScalarValue> {
+    use ScalarValue::{TimestampMicrosecond, TimestampMillisecond, TimestampNanosecond};
+    match literal {
+        TimestampMillisecond(_, zone) => Some(TimestampMillisecond(Some(ticks), zone.clone())),
+        TimestampMicrosecond(_, zone) => Some(TimestampMicrosecond(Some(ticks), zone.clone())),
+        TimestampNanosecond(_, zone) => Some(TimestampNanosecond(Some(ticks), zone.clone())),
+        _ => None,
+    }
+}
