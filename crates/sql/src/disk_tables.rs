@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use datafusion::prelude::SessionContext;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     /// Whoever gives up a query while files are looked for leaves them to the next one.
     #[tokio::test]
@@ -196,8 +196,13 @@ mod tests {
         put("b.parquet");
         let query = async || ctx.sql("select 1 from t").await.unwrap().count().await.unwrap();
         assert!(query().now_or_never().is_none());
-        // What looks for them goes on, and has come to its end by then.
-        std::thread::sleep(Duration::from_millis(500));
+        // What looks for them goes on, however long a busy machine takes, and has come to its end by then.
+        let started = Instant::now();
+        while looks.load(Ordering::SeqCst) < 2 {
+            assert!(started.elapsed() < Duration::from_secs(60), "nobody looks");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(300));
         assert_eq!(looks.load(Ordering::SeqCst), 2);
         assert_eq!(query().await, 400);
     }
