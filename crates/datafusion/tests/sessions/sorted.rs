@@ -345,7 +345,7 @@ async fn random_queries_of_sorted_files_give_the_rows_that_memory_gives() {
     let cases = std::env::var("MARQUETRY_SQL_CASES").map_or(2000, |cases| cases.parse().expect("a number"));
     let seed = std::env::var("MARQUETRY_SQL_SEED").map_or(24, |seed| seed.parse().expect("a number"));
     let (mut with_rows, mut asked, mut random) = (0, 0, Random(seed));
-    for _ in 0..cases / 200 {
+    for _ in 0..cases.div_ceil(200) {
         let folder = tempdir().unwrap();
         let mut of_files = Vec::new();
         let [files, memory] = sessions(&mut random, folder.path(), &mut of_files).await;
