@@ -403,7 +403,8 @@ async fn found(ctx: SessionContext, sql: String, is_open: bool) -> Result<Vec<St
 /// A tenth of `MARQUETRY_SQL_CASES`; 20 queries share a table.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_queries_into_lists_and_maps_give_the_rows_that_memory_gives() {
-    let cases = std::env::var("MARQUETRY_SQL_CASES").map_or(2000, |cases| cases.parse().expect("a number"));
+    let cases: usize =
+        std::env::var("MARQUETRY_SQL_CASES").map_or(2000, |cases| cases.parse().expect("a number"));
     let seed = std::env::var("MARQUETRY_SQL_SEED").map_or(25, |seed| seed.parse().expect("a number"));
     let (mut with_rows, mut asked, mut failed, mut random) = (0, 0, 0, Random(seed));
     for _ in 0..cases.div_ceil(200) {
