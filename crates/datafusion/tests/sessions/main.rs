@@ -1,5 +1,6 @@
 //! DataFusion's sessions with tables of Parquet files: one binary, since each is linked with all of DataFusion.
 
+mod casts;
 mod copies;
 mod dataset_int96;
 mod datasets;

@@ -1,15 +1,14 @@
 //! Columns, files, folders, schemas.
 
-use crate::tables::{batch, error, ints, longs, plan, rows, run, session, session_with, shown, texts, write};
+use crate::tables::{batch, error, ints, longs, plan, rows, run, session, shown, texts, write};
 use arrow_array::builder::{Int32Builder, MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Int32Array, LargeStringArray, ListArray, StringArray,
-    StringViewArray, StructArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    ArrayRef, DictionaryArray, Int32Array, LargeStringArray, ListArray, StringArray, StringViewArray,
+    StructArray,
 };
 use arrow_schema::{DataType, Field};
 use datafusion::arrow::buffer::OffsetBuffer;
-use datafusion::prelude::SessionConfig;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::tempdir;
@@ -143,182 +142,6 @@ async fn a_column_that_is_narrower_in_the_table_is_cast() {
     assert_eq!(rows(&ctx, "select a, s from t where s = 7").await, ["7 | 7"]);
     assert_eq!(rows(&ctx, "select a from t where s < 2 and a > 0").await, ["1"]);
     assert_eq!(rows(&ctx, "select min(s), max(a) from t").await, ["0 | 9"]);
-}
-
-/// A cast is taken away only where the condition says the same without it.
-#[tokio::test]
-async fn files_have_coarser_and_finer_types_than_the_table() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().display();
-    let millis: ArrayRef = Arc::new(TimestampMillisecondArray::from_iter_values(0..4));
-    let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from_iter_values([-1, 500, 1_000, 1_001]));
-    let decimals = |values: &[i128], precision, scale| -> ArrayRef {
-        let values = Decimal128Array::from_iter_values(values.iter().copied());
-        Arc::new(values.with_precision_and_scale(precision, scale).unwrap())
-    };
-    let coarse = decimals(&[100, 101, 102, 103], 9, 2);
-    // 1.0004 becomes 1.000 in the table, 1.0015 becomes 1.002.
-    let fine = decimals(&[100_040, 100_150, 102_000, 99_999], 15, 5);
-    write(&folder.path().join("1.parquet"), &[batch([("t", millis), ("d", coarse)])], 4);
-    write(&folder.path().join("2.parquet"), &[batch([("t", micros), ("d", fine)])], 4);
-    let ctx = session();
-    let sql = format!(
-        "create external table s (t timestamp(9), d decimal(12,3)) stored as parquet location '{path}/'"
-    );
-    run(&ctx, &sql).await;
-    let count =
-        async |condition: &str| rows(&ctx, &format!("select count(*) from s where {condition}")).await;
-    let moment = |fraction: &str| format!("timestamp '1970-01-01T00:00:00.{fraction}'");
-    for (condition, expected) in [
-        (format!("t = {}", moment("000500000")), "1"),
-        (format!("t = {}", moment("000500001")), "0"),
-        (format!("t < {}", moment("000500001")), "3"),
-        (format!("t >= {}", moment("001000001")), "3"),
-        (format!("t <> {}", moment("001000000")), "6"),
-        (format!("t in ({}, {})", moment("000500001"), moment("001001000")), "1"),
-        (format!("not t > {}", moment("001001000")), "6"),
-        ("d = 1.000".into(), "3"),
-        ("d = 1.002".into(), "1"),
-        ("d < 1.000".into(), "0"),
-        ("d > 1.019".into(), "3"),
-        ("d = 1.02".into(), "2"),
-    ] {
-        assert_eq!(count(&condition).await, [expected], "{condition}");
-    }
-    let first = "1969-12-31T23:59:59.999999";
-    assert_eq!(rows(&ctx, "select t from s order by t limit 1").await, [first]);
-    assert_eq!(rows(&ctx, "select d from s order by d desc limit 2").await, ["1.030", "1.020"]);
-    // Where the literal has the file's unit, the file is asked.
-    let sql = format!("select count(*) from s where t > {}", moment("002000000"));
-    assert_eq!(rows(&ctx, &sql).await, ["1"]);
-    assert!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await >= 3);
-}
-
-/// Nothing is cut off of a literal that has digits which the column has not.
-#[tokio::test]
-async fn timestamps_are_compared_with_finer_literals() {
-    let folder = tempdir().unwrap();
-    let file = folder.path().join("t.parquet");
-    let millis: TimestampMillisecondArray = [Some(0), Some(1), None, Some(-1)].into_iter().collect();
-    let micros: TimestampMicrosecondArray = [Some(0), Some(1), None, Some(-1)].into_iter().collect();
-    write(
-        &file,
-        &[batch([("m", Arc::new(millis) as ArrayRef), ("u", Arc::new(micros)), ("n", ints(0..4))])],
-        2,
-    );
-    let ctx = session();
-    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
-    for (column, between) in [("m", "00:00:00.0005"), ("u", "00:00:00.0000005")] {
-        let between = format!("timestamp '1970-01-01 {between}'");
-        let later = "timestamp '1970-01-01 00:00:01'";
-        for (condition, expected) in [
-            (format!("{column} >= {between}"), "1"),
-            (format!("{column} > {between}"), "1"),
-            (format!("{column} < {between}"), "0 3"),
-            (format!("{between} >= {column}"), "0 3"),
-            (format!("{column} = {between}"), ""),
-            (format!("{column} <> {between}"), "0 1 3"),
-            (format!("not {column} = {between}"), "0 1 3"),
-            (format!("({column} = {between}) is null"), "2"),
-            (format!("{column} is distinct from {between}"), "0 1 2 3"),
-            (format!("{column} is not distinct from {between}"), ""),
-            (format!("{column} in ({between}, {later})"), ""),
-            (format!("{column} not in ({between}, {between})"), "0 1 3"),
-            (format!("({column} in ({between})) is null"), "2"),
-            (format!("{column} between {between} and {later}"), "1"),
-            (format!("{column} not between timestamp '1969-01-01 00:00:00' and {between}"), "1"),
-            (format!("{column} < {between} - interval '1 day' + interval '1 day'"), "0 3"),
-            (format!("n in (select n from t where {column} >= {between})"), "1"),
-        ] {
-            let found = rows(&ctx, &format!("select n from t where {condition} order by n")).await;
-            assert_eq!(found.join(" "), expected, "{condition}");
-        }
-        let sql = format!("select {column} >= {between}, {column} = {between} from t order by n");
-        assert_eq!(rows(&ctx, &sql).await, ["false | false", "true | false", "null | null", "false | false"]);
-    }
-    // It is asked in the file.
-    let sql = "select n from t where m >= timestamp '1970-01-01 00:00:00.0005'";
-    assert!(!plan(&ctx, sql).await.contains("FilterExec"), "{}", plan(&ctx, sql).await);
-}
-
-/// The timestamps of a day are not one timestamp.
-#[tokio::test]
-async fn days_of_timestamps_are_ranges() {
-    let folder = tempdir().unwrap();
-    let file = folder.path().join("t.parquet");
-    let hours = [10, 8, 33, 9, -1, 57].map(|hour| Some(hour * 3_600_000_000)).into_iter().chain([None]);
-    let hours: TimestampMicrosecondArray = hours.collect();
-    write(&file, &[batch([("t", Arc::new(hours) as ArrayRef), ("n", ints(0..7))])], 2);
-    let ctx = session();
-    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
-    let day = "cast(t as date)";
-    for (condition, expected) in [
-        (format!("{day} = '1970-01-01'"), "1 3 0"),
-        (format!("date '1970-01-02' <= {day}"), "2 5"),
-        (format!("{day} > date '1970-01-01'"), "2 5"),
-        (format!("{day} < date '1970-01-01'"), "4"),
-        (format!("{day} <= date '1970-01-01'"), "4 1 3 0"),
-        (format!("{day} <> date '1970-01-01'"), "4 2 5"),
-        (format!("not {day} = date '1970-01-01'"), "4 2 5"),
-        (format!("{day} is distinct from date '1970-01-01'"), "4 2 5 6"),
-        (format!("{day} is not distinct from date '1970-01-01'"), "1 3 0"),
-        (format!("({day} is not distinct from date '1970-01-01') is null"), ""),
-        (format!("({day} = date '1970-01-01') is null"), "6"),
-        (format!("{day} in (date '1969-12-31', date '1970-01-03')"), "4 5"),
-        (format!("{day} not in (date '1969-12-31', date '1970-01-03')"), "1 3 0 2"),
-        (format!("{day} between date '1970-01-02' and date '1970-01-03'"), "2 5"),
-        (format!("{day} not between date '1970-01-02' and date '1970-01-03'"), "4 1 3 0"),
-        (format!("{day} = date '1970-01-01' + interval '1 day'"), "2"),
-        // Within the bounds of all rows.
-        (format!("{day} > date '1969-01-01'"), "4 1 3 0 2 5"),
-    ] {
-        let sql = format!("select n from t where {condition} order by t nulls last");
-        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
-    }
-    assert_eq!(rows(&ctx, &format!("select {day} = date '1970-01-02' from t where n = 2")).await, ["true"]);
-    // Of a view.
-    for day in ["1970-01-01", "1970-01-02"] {
-        let view = "(select cast(t as date) as day, t, n from t)";
-        let sql = format!("select n from {view} where day = '{day}' order by t");
-        let expected = if day == "1970-01-01" { "1 3 0" } else { "2" };
-        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{sql}");
-    }
-    let sql = format!("select count(*) from t where {day} = date '1970-01-02'");
-    assert_eq!(crate::tables::metric(&ctx, &sql, "row_groups_pruned_statistics").await, 2);
-}
-
-/// DataFusion takes away one cast after the other, and makes literals of what has no column.
-#[tokio::test]
-async fn casts_of_casts_and_of_partitions_stay() {
-    let folder = tempdir().unwrap();
-    let below = folder.path().join("p=1970-01-01");
-    std::fs::create_dir(&below).unwrap();
-    let millis: ArrayRef = Arc::new(TimestampMillisecondArray::from_iter_values(0..4));
-    write(&below.join("1.parquet"), &[batch([("t", millis)])], 4);
-    let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from_iter_values([400, 5_000]));
-    write(&below.join("2.parquet"), &[batch([("t", micros)])], 4);
-    let ctx = session_with(SessionConfig::new().with_target_partitions(1));
-    let path = folder.path().display();
-    for (name, precision) in [("micros", 6), ("nanos", 9)] {
-        run(
-            &ctx,
-            &format!(
-                "create external table {name} (t timestamp({precision}), p date) stored as parquet partitioned by (p) location '{path}/'"
-            ),
-        )
-        .await;
-        let nanos = "arrow_cast(t, 'Timestamp(Nanosecond, None)')";
-        let first = format!("select {nanos} from {name} order by {nanos} limit 2");
-        assert_eq!(rows(&ctx, &first).await, ["1970-01-01T00:00:00", "1970-01-01T00:00:00.000400"]);
-        for (micros, expected) in [(400, "1"), (500, "0"), (1_000, "1")] {
-            let moment =
-                format!("arrow_cast(p, 'Timestamp(Nanosecond, None)') + interval '{micros} microseconds'");
-            let sql = format!("select count(*) from {name} where {nanos} = {moment}");
-            assert_eq!(rows(&ctx, &sql).await, [expected], "{sql}");
-            let sql = format!("select count(*) from {name} where t = {moment}");
-            assert_eq!(rows(&ctx, &sql).await, [expected], "{sql}");
-        }
-    }
 }
 
 #[tokio::test]
@@ -495,41 +318,6 @@ async fn footers_are_read_once() {
     assert_eq!(kept.len(), 1);
     let name = shown(&ctx, &format!("select distinct input_file_name() as f from '{file}'")).await;
     assert!(name.contains("c.parquet"), "{name}");
-}
-
-/// `TIME '..'` is of nanoseconds.
-#[tokio::test]
-async fn times_of_day_are_compared_with_times_of_other_units() {
-    use arrow_array::{Time32MillisecondArray, Time64MicrosecondArray};
-    let folder = tempdir().unwrap();
-    let file = folder.path().join("t.parquet");
-    // 08:00:00, 08:00:00.5, 12:00:00
-    let millis = [28_800_000, 28_800_500, 43_200_000];
-    let ms: ArrayRef = Arc::new(Time32MillisecondArray::from(millis.to_vec()));
-    let us = Time64MicrosecondArray::from_iter_values(millis.map(|time| i64::from(time) * 1000));
-    let us: ArrayRef = Arc::new(us);
-    write(&file, &[batch([("ms", ms), ("us", us), ("n", ints(0..3))])], 10);
-    let ctx = session();
-    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
-    for (condition, expected) in [
-        ("us > time '08:00:00'", &["1", "2"][..]),
-        ("time '08:00:00.5' = ms", &["1"]),
-        // Finer than the column.
-        ("ms > time '08:00:00.499999999'", &["1", "2"]),
-        ("us = time '08:00:00.0000005'", &[]),
-        ("us between time '08:00:00.4' and time '11:00:00'", &["1"]),
-        ("ms not in (time '08:00:00', time '12:00:00')", &["1"]),
-        ("us in (time '12:00:00', null)", &["2"]),
-        ("ms = us", &["0", "1", "2"]),
-        ("us is distinct from time '12:00:00'", &["0", "1"]),
-    ] {
-        let sql = format!("select n from t where {condition} order by n");
-        assert_eq!(rows(&ctx, &sql).await, expected, "{condition}");
-    }
-    let sql = "select us >= time '08:00:00.5' from t order by n";
-    assert_eq!(rows(&ctx, sql).await, ["false", "true", "true"]);
-    let sql = "select count(*) from t a join t b on a.ms = b.us";
-    assert_eq!(rows(&ctx, sql).await, ["3"]);
 }
 
 #[tokio::test]
