@@ -2,6 +2,7 @@
 
 use crate::variant_storage::with_type;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The schema of files with these ones, which have all of its fields together.
@@ -10,12 +11,8 @@ pub(crate) fn null_where_missing(common: Schema, files: &[Schema]) -> Schema {
         return common;
     }
     // Most files are alike.
-    let mut differing: Vec<&Fields> = Vec::new();
-    for fields in files.iter().map(Schema::fields) {
-        if differing.last().is_none_or(|last| *last != fields) {
-            differing.push(fields);
-        }
-    }
+    let differing: HashSet<&Fields> = files.iter().map(Schema::fields).collect();
+    let differing: Vec<&Fields> = differing.into_iter().collect();
     Schema::new_with_metadata(relaxed(common.fields(), &differing), common.metadata)
 }
 
@@ -25,15 +22,20 @@ fn has_required(field: &Field) -> bool {
 }
 
 fn relaxed(common: &Fields, files: &[&Fields]) -> Fields {
+    // PERF: a table may have thousands of columns, each of which is looked for in each of these.
+    let files: Vec<HashMap<&str, &FieldRef>> = files
+        .iter()
+        .map(|fields| fields.iter().rev().map(|field| (field.name().as_str(), field)).collect())
+        .collect();
     let relaxed_field = |field: &FieldRef| {
         if !has_required(field) {
             return field.clone();
         }
-        let found: Vec<_> = files.iter().map(|fields| fields.find(field.name())).collect();
+        let found: Vec<_> = files.iter().map(|fields| fields.get(field.name().as_str())).collect();
         let is_missing = found.iter().any(Option::is_none);
         let data_type = match field.data_type() {
             DataType::Struct(fields) => {
-                let below = found.iter().flatten().filter_map(|(_, field)| match field.data_type() {
+                let below = found.iter().flatten().filter_map(|field| match field.data_type() {
                     DataType::Struct(fields) => Some(fields),
                     _ => None,
                 });
