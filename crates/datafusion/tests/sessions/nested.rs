@@ -1,7 +1,7 @@
 //! Random lists and maps of structs: what functions and conditions take out of them is what they take out of the same rows in memory.
 
 use crate::property::{Random, WORDS};
-use crate::tables::{batches, rows_of, session_with, write_with};
+use crate::tables::{batches, found, session_with, write_with};
 use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder};
 use arrow_array::{
     Array, ArrayRef, Int32Array, Int64Array, LargeListArray, ListArray, MapArray, RecordBatch, StringArray,
@@ -10,7 +10,6 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields};
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::datasource::MemTable;
-use datafusion::error::DataFusionError;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_arrow::dataset::Dataset;
 use marquetry_core::write::WriterProperties;
@@ -390,14 +389,6 @@ async fn sessions(random: &mut Random, folder: &Path) -> [SessionContext; 3] {
     let schema = parts[0].schema();
     memory.register_table("t", Arc::new(MemTable::try_new(schema, vec![parts]).unwrap())).unwrap();
     [listing, dataset, memory]
-}
-
-async fn found(ctx: SessionContext, sql: String, is_open: bool) -> Result<Vec<String>, DataFusionError> {
-    let mut rows = rows_of(&batches(&ctx, &sql).await?);
-    if is_open {
-        rows.sort();
-    }
-    Ok(rows)
 }
 
 /// A tenth of `MARQUETRY_SQL_CASES`; 20 queries share a table.

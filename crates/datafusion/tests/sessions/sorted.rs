@@ -2,14 +2,13 @@
 //! rows in memory give.
 
 use crate::property::{Random, WORDS};
-use crate::tables::{batches, rows_of, session_with, write_with};
+use crate::tables::{batches, found, session_with, write_with};
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array, RecordBatch,
     StringArray, UInt8Array,
 };
 use datafusion::arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
 use datafusion::datasource::MemTable;
-use datafusion::error::DataFusionError;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_core::write::{SortingColumn, WriterProperties};
 use std::path::Path;
@@ -329,14 +328,6 @@ fn query(random: &mut Random, of_files: &[Key]) -> (String, bool) {
             false,
         ),
     }
-}
-
-async fn found(ctx: SessionContext, sql: String, is_open: bool) -> Result<Vec<String>, DataFusionError> {
-    let mut rows = rows_of(&batches(&ctx, &sql).await?);
-    if is_open {
-        rows.sort();
-    }
-    Ok(rows)
 }
 
 /// A tenth of `MARQUETRY_SQL_CASES`; 20 queries share a table.

@@ -31,6 +31,15 @@ pub(crate) async fn batches(ctx: &SessionContext, sql: &str) -> Result<Vec<Recor
     ctx.sql(sql).await?.collect().await
 }
 
+/// The rows of a query as text, sorted if their order is open.
+pub(crate) async fn found(ctx: SessionContext, sql: String, is_open: bool) -> Result<Vec<String>> {
+    let mut rows = rows_of(&batches(&ctx, &sql).await?);
+    if is_open {
+        rows.sort();
+    }
+    Ok(rows)
+}
+
 /// Runs a statement that must work.
 pub(crate) async fn run(ctx: &SessionContext, sql: &str) -> Vec<RecordBatch> {
     batches(ctx, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"))
