@@ -49,7 +49,7 @@ impl Pages {
     /// Decompresses each of them.
     pub(crate) fn decompress(&mut self) -> Result<()> {
         for Page { codec, stored, len } in &self.pages {
-            self.decompressor.decompress(*codec, stored, *len, &mut self.out)?;
+            self.decompressor.decompress_over(*codec, stored, *len, &mut self.out)?;
             black_box(&self.out);
         }
         Ok(())

@@ -59,6 +59,19 @@ impl PaddedBytes {
         PaddedBytes::from(padded)
     }
 
+    /// The first `len` bytes of a vector; what follows serves as their padding, and is appended where it is too short.
+    ///
+    /// # Panics
+    /// If the vector is shorter than `len`.
+    pub fn from_start(mut bytes: Vec<u8>, len: usize) -> Self {
+        assert!(len <= bytes.len(), "{len} of {} page bytes", bytes.len());
+        if bytes.len() < len + PADDING {
+            bytes.resize(len + PADDING, 0);
+        }
+        let vector = Arc::new(bytes);
+        PaddedBytes { padded: Bytes::from_owner(Shared(vector.clone())), len, vector: Some(vector) }
+    }
+
     /// The bytes, without the padding.
     pub fn as_slice(&self) -> &[u8] {
         &self.padded[..self.len]
@@ -117,11 +130,9 @@ impl PaddedBytes {
 
 impl From<Vec<u8>> for PaddedBytes {
     /// Takes the vector; appends the padding, in place where its capacity allows.
-    fn from(mut bytes: Vec<u8>) -> Self {
+    fn from(bytes: Vec<u8>) -> Self {
         let len = bytes.len();
-        bytes.resize(len + PADDING, 0);
-        let vector = Arc::new(bytes);
-        PaddedBytes { padded: Bytes::from_owner(Shared(vector.clone())), len, vector: Some(vector) }
+        PaddedBytes::from_start(bytes, len)
     }
 }
 
@@ -149,6 +160,15 @@ mod tests {
         let copied = PaddedBytes::from_file_range(&file, 190..200);
         assert_eq!(copied.as_slice(), &file[190..200]);
         assert!(copied.padded().len() >= 10 + PADDING);
+    }
+
+    #[test]
+    fn the_rest_of_a_vector_is_padding() {
+        let page = PaddedBytes::from_start((0..100).collect(), 20);
+        assert_eq!(page.as_slice(), (0..20).collect::<Vec<u8>>());
+        assert_eq!(page.try_into_vec().unwrap(), (0..100).collect::<Vec<u8>>());
+        let page = PaddedBytes::from_start((0..100).collect(), 99);
+        assert_eq!((page.len(), page.padded().len()), (99, 99 + PADDING));
     }
 
     #[test]

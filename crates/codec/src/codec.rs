@@ -174,6 +174,17 @@ impl std::fmt::Display for Codec {
     }
 }
 
+/// The first `size` bytes of `output`, to write a page into. Grows it if need be, and leaves what follows as it is.
+///
+/// PERF: a codec that takes initialized memory gets that of earlier pages. Shrunk to each page, `output` would be filled with
+/// zeros again for each page that is larger than the one before.
+pub(crate) fn first_bytes(output: &mut Vec<u8>, size: usize) -> &mut [u8] {
+    if output.len() < size {
+        output.resize(size, 0);
+    }
+    &mut output[..size]
+}
+
 /// The error of a codec's library. None of them fails to compress when the output has the room that its bound asks for.
 pub(crate) type CodecError = Box<dyn std::error::Error + Send + Sync>;
 

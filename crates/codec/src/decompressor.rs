@@ -51,7 +51,22 @@ impl Decompressor {
         size: usize,
         output: &mut Vec<u8>,
     ) -> Result<()> {
-        // PERF: these codecs need initialized memory, and that of the previous page is.
+        self.decompress_over(codec, input, size, output)?;
+        output.truncate(size);
+        Ok(())
+    }
+
+    /// Replaces the first `size` bytes of `output` by those that `input` decompresses to. After them there may be what was in `output`
+    /// before, so that a reader that decompresses page after page need not initialize its memory again. Otherwise as
+    /// [`decompress`](Self::decompress).
+    pub fn decompress_over(
+        &mut self,
+        codec: Codec,
+        input: &[u8],
+        size: usize,
+        output: &mut Vec<u8>,
+    ) -> Result<()> {
+        // These codecs need initialized memory.
         if !matches!(codec, Codec::Snappy | Codec::Gzip | Codec::Lz4Raw) || input.is_empty() {
             output.clear();
         }

@@ -4,7 +4,7 @@
 //! ([1f 8b 08][flags, time, system: 7][optional fields][deflate blocks][crc-32: u32 LE][size mod 2^32: u32 LE])+
 //! ```
 
-use crate::codec::{Codec, CodecError};
+use crate::codec::{Codec, CodecError, first_bytes};
 use libdeflater::{CompressionLvl, DecompressionError};
 use marquetry_base::{Error, Result};
 
@@ -31,12 +31,12 @@ pub(crate) struct Decompressor(Option<libdeflater::Decompressor>);
 impl Decompressor {
     pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
         Codec::Gzip.reserve(input.len(), MAX_EXPANSION, size, output)?;
-        output.resize(size, 0);
+        let page = first_bytes(output, size);
         let (mut rest, mut produced) = (input, 0);
         // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that
         // start no member are ignored, as gzip itself does.
         loop {
-            let room = &mut output[produced..];
+            let room = &mut page[produced..];
             let member = self.inflate(rest, room).map_err(|cause| match cause {
                 DecompressionError::InsufficientSpace => Codec::Gzip.overrun(size),
                 DecompressionError::BadData => Codec::Gzip.refused(cause),

@@ -1,6 +1,6 @@
 //! GZIP (2) without C: reading only, at about half of libdeflate's speed. Used where the feature `gzip` is off.
 
-use crate::codec::Codec;
+use crate::codec::{Codec, first_bytes};
 use flate2::bufread::GzDecoder;
 use marquetry_base::Result;
 use std::io::{self, Read};
@@ -18,14 +18,14 @@ pub(crate) struct Decompressor;
 impl Decompressor {
     pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
         Codec::Gzip.reserve(input.len(), MAX_EXPANSION, size, output)?;
-        output.resize(size, 0);
+        let page = first_bytes(output, size);
         let (mut rest, mut produced) = (input, 0);
         // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that
         // start no member are ignored, as gzip itself does.
         loop {
             let mut member = GzDecoder::new(&mut rest);
             produced +=
-                fill(&mut member, &mut output[produced..]).map_err(|cause| Codec::Gzip.refused(cause))?;
+                fill(&mut member, &mut page[produced..]).map_err(|cause| Codec::Gzip.refused(cause))?;
             // At the end of the member its checksum is looked at.
             if fill(&mut member, &mut [0]).map_err(|cause| Codec::Gzip.refused(cause))? > 0 {
                 return Err(Codec::Gzip.overrun(size));

@@ -1,6 +1,6 @@
 //! LZ4_RAW (7): one LZ4 block. LZ4 (5, deprecated): blocks in Hadoop's framing, an LZ4 frame, or one block without framing.
 
-use crate::codec::{Codec, CodecError};
+use crate::codec::{Codec, CodecError, first_bytes};
 use crate::hadoop;
 use lz4_flex::block;
 use lz4_flex::frame::FrameDecoder;
@@ -15,8 +15,8 @@ const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 pub(crate) fn decompress_raw(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     Codec::Lz4Raw.reserve(input.len(), MAX_EXPANSION, size, output)?;
-    output.resize(size, 0);
-    let produced = block::decompress_into(input, output).map_err(|cause| Codec::Lz4Raw.refused(cause))?;
+    let page = first_bytes(output, size);
+    let produced = block::decompress_into(input, page).map_err(|cause| Codec::Lz4Raw.refused(cause))?;
     Codec::Lz4Raw.check_produced(produced, size)
 }
 

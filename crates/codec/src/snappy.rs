@@ -4,7 +4,7 @@
 //! [size: ULEB128] ([literal tag][bytes] | [copy tag][offset])*
 //! ```
 
-use crate::codec::{Codec, CodecError};
+use crate::codec::{Codec, CodecError, first_bytes};
 use marquetry_base::Result;
 
 /// The highest expansion is that of a 3-byte copy element, which makes up to 64 bytes (a 2-byte one makes 11).
@@ -14,9 +14,9 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     let stated = snap::raw::decompress_len(input).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(stated, size)?;
     Codec::Snappy.reserve(input.len(), MAX_EXPANSION, size, output)?;
-    output.resize(size, 0);
+    let page = first_bytes(output, size);
     let produced =
-        snap::raw::Decoder::new().decompress(input, output).map_err(|cause| Codec::Snappy.refused(cause))?;
+        snap::raw::Decoder::new().decompress(input, page).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(produced, size)
 }
 

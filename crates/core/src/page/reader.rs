@@ -465,20 +465,22 @@ impl PageReader {
         let mut decompressor = self.buffers.decompressors.take().unwrap_or_default();
         let start = self.buffers.counters.as_ref().map(|_| Stopwatch::start());
         let done = match part {
-            Some(part) => decompressor.decompress_prefix(codec, stored.as_slice(), len, part, &mut out),
-            None => decompressor.decompress(codec, stored.as_slice(), len, &mut out),
+            Some(part) => decompressor
+                .decompress_prefix(codec, stored.as_slice(), len, part, &mut out)
+                .map(|()| out.len()),
+            None => decompressor.decompress_over(codec, stored.as_slice(), len, &mut out).map(|()| len),
         };
         self.buffers.decompressors.give_back(decompressor);
-        done?;
+        let len = done?;
         if let (Some(counters), Some(start)) = (&self.buffers.counters, start) {
-            counters.decompressed(out.len(), start);
+            counters.decompressed(len, start);
         }
         if self.decryptor.is_some()
             && let Some(memory) = stored.try_into_vec()
         {
             self.buffers.opened = memory;
         }
-        Ok(PaddedBytes::from(out))
+        Ok(PaddedBytes::from_start(out, len))
     }
 }
 
