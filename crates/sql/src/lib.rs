@@ -10,6 +10,7 @@
 //! files_table  files of this machine as a table that DataFusion scans
 //! found       what is found at a location
 //! file_url    names of files as URLs, in which no character stands for others
+//! prepared    statements that were prepared
 //! copied_rows  rows as DataFusion's writers take them
 //! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
 //! table       rows as a table of text, as wide as the terminal
@@ -30,6 +31,7 @@ mod folder_tables;
 mod format;
 mod found;
 mod key_names;
+mod prepared;
 mod script;
 mod session;
 mod shell;
@@ -39,7 +41,7 @@ mod stores;
 mod table;
 
 pub use args::CommandLine;
-pub use session::local;
+pub use session::{local, with_right_answers};
 #[cfg(feature = "remote")]
 pub use stores::Stores;
 
