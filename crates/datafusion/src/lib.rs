@@ -132,6 +132,7 @@ mod columns;
 mod dataset_scan;
 mod dataset_table;
 mod days_of_timestamps;
+mod digits_lost;
 mod error;
 mod extension_types;
 mod factory;

@@ -287,3 +287,46 @@ async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
         assert_eq!(rows(&ctx, &sql).await, ["1.2", "1.5", "1.8"], "{sql}");
     }
 }
+
+/// DataFusion would compare the column without the cast.
+#[tokio::test]
+async fn values_are_compared_as_what_they_are_cast_to() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let d = Decimal128Array::from_iter_values([250, 200, -270, 199, -50]);
+    let d: ArrayRef = Arc::new(d.with_precision_and_scale(9, 2).unwrap());
+    write(&file, &[batch([("d", d), ("i", ints([1000, 100, -1000, 4, 0])), ("n", ints(0..5))])], 5);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    for (condition, expected) in [
+        ("cast(d as int) = 2", "0 1"),
+        ("cast(d as int) > 1", "0 1"),
+        ("2 < cast(d as bigint)", ""),
+        ("cast(d as int) <= -2", "2"),
+        ("cast(d as int) in (0, 2)", "0 1 4"),
+        ("cast(d as int) not in (0, 2, 7, 8, 9)", "2 3"),
+        ("cast(d as int) between -2 and 1", "2 3 4"),
+        ("cast(d as decimal(9, 0)) = 2", "1 3"),
+        ("cast(d as decimal(9, 1)) = -2.7", "2"),
+        ("cast(d as decimal(12, 3)) = 1.99", "3"),
+        ("try_cast(d as tinyint) is distinct from 2", "2 3 4"),
+        ("try_cast(i as tinyint) < 5", "3 4"),
+        ("not (try_cast(i as tinyint) = 4)", "1 4"),
+        ("try_cast(i as decimal(3, 0)) > 50", "1"),
+        ("cast(i as decimal(12, 2)) = 4.5", ""),
+        ("cast(i as decimal(12, 2)) > 99.5", "0 1"),
+    ] {
+        let sql = format!("select n from t where {condition} order by n");
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
+    }
+    // Of a view, in groups, in a join, and beside the rows.
+    let view = "(select cast(d as int) as whole, n from t)";
+    assert_eq!(rows(&ctx, &format!("select n from {view} where whole = 2 order by n")).await, ["0", "1"]);
+    let sql =
+        "select cast(d as int) as whole, count(*) from t group by cast(d as int) having cast(d as int) >= 2";
+    assert_eq!(rows(&ctx, sql).await, ["2 | 2"]);
+    let sql = format!("select count(*) from {view} a join {view} b on a.whole = b.whole where a.whole = 2");
+    assert_eq!(rows(&ctx, &sql).await, ["4"]);
+    let sql = "select cast(d as int), cast(d as int) = 2 from t order by n limit 1";
+    assert_eq!(rows(&ctx, sql).await, ["2 | true"]);
+}
