@@ -24,6 +24,16 @@ impl OutputOptions {
         })
     }
 
+    #[cfg(feature = "proto")]
+    pub(crate) fn of_table(keeps_keys: Option<bool>) -> Self {
+        OutputOptions { single_file: None, keeps_partition_columns: keeps_keys }
+    }
+
+    #[cfg(feature = "proto")]
+    pub(crate) fn keeps_keys(&self) -> Option<bool> {
+        self.keeps_partition_columns
+    }
+
     pub(crate) fn act_on(&self, config: &mut FileSinkConfig) {
         if let Some(single_file) = self.single_file {
             config.file_output_mode =
