@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! args        the command line
+//! cluster_errors  errors of a cluster
 //! session     what statements run in: tables, memory, threads
 //! script      statements of a text, one after the other
 //! folder_tables  files, folders and patterns as tables
@@ -21,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cluster_errors;
 mod completion;
 mod copied_rows;
 mod disk_tables;
@@ -92,7 +94,8 @@ async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<Se
 
 /// Says what went wrong. 2 where the statement is at fault, 1 where files or the machine are.
 fn failed(error: &DataFusionError) -> ExitCode {
-    eprintln!("marquetry-sql: {}", table::harmless(&error.to_string()));
+    let message = error.to_string();
+    eprintln!("marquetry-sql: {}", table::harmless(&cluster_errors::without_wrappers(&message)));
     let is_usage = matches!(
         error.find_root(),
         DataFusionError::SQL(..)
