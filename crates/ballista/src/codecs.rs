@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 /// The codec of logical plans, for all parts of a cluster.
 ///
-/// Ours is asked first: some of Ballista's take any format for theirs.
+/// Ours is asked first: some of Ballista's take any format for theirs. Tables declare no order: Ballista 55 plans with exchanges that keep
+/// it, and runs others, so that an `ORDER BY` that goes without a sort gave rows in no order.
 pub fn logical_codec() -> Arc<dyn LogicalExtensionCodec> {
-    Arc::new(MarquetryLogicalCodec::new(Arc::new(BallistaLogicalExtensionCodec::default())))
+    let other = Arc::new(BallistaLogicalExtensionCodec::default());
+    Arc::new(MarquetryLogicalCodec::new(other).without_orders())
 }
 
 /// The codec of physical plans, for all parts of a cluster.

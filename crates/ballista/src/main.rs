@@ -28,8 +28,10 @@ use std::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
     let role = CommandLine::parse().role;
+    // Who asks is told of an error once, by the command.
+    let shown = if matches!(role, Role::Sql(_)) { "warn,ballista_core=off" } else { "warn" };
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(shown)).init();
     if let Role::Sql(args) = role {
         return sql(&args);
     }

@@ -5,13 +5,13 @@ use ballista_core::extension::{
     SessionConfigExt, SessionStateExt, ballista_aggregate_functions, ballista_scalar_functions,
     ballista_window_functions,
 };
-use ballista_core::optimizer::ballista_default_optimizer_rules;
+use ballista_core::optimizer::with_ballista_optimizer_rules;
 use datafusion::error::Result;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_datafusion::SerialisableTables;
-use marquetry_sql::Stores;
+use marquetry_sql::{Stores, with_right_answers};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,14 +22,19 @@ pub const MESSAGE_SIZE: u32 = 256 << 20;
 ///
 /// `datafusion.execution.parquet.pushdown_filters` is on, as [`marquetry_datafusion::register`] has it. So is
 /// `datafusion.optimizer.prefer_hash_join`, which Ballista has off: planners of these versions move the `LIMIT` of an `ORDER BY` below
-/// a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing then.
+/// a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing then. What else a session of one process
+/// has for right answers, such as the zone of `timestamptz` without one, it has, too: [`with_right_answers`].
+///
+/// `ballista.planner.adaptive.enabled` is off: where a stage gives no rows, and a window function is asked of them, plans that are made
+/// anew after each stage have one stage more each time, for ever.
 pub fn config() -> SessionConfig {
-    SessionConfig::new_with_ballista()
+    with_right_answers(SessionConfig::new_with_ballista())
         .with_ballista_logical_extension_codec(logical_codec())
         .with_ballista_physical_extension_codec(physical_codec())
         .with_ballista_grpc_client_max_message_size(MESSAGE_SIZE as usize)
         .set_bool("datafusion.execution.parquet.pushdown_filters", true)
         .set_bool("datafusion.optimizer.prefer_hash_join", true)
+        .set_bool("ballista.planner.adaptive.enabled", false)
 }
 
 /// Files of [`Stores`]. What does not fit in memory goes to `spill_folder`, or to the system's folder of temporary files.
@@ -49,9 +54,11 @@ pub fn runtime(spill_folder: Option<&Path>) -> Result<Arc<RuntimeEnv>> {
 pub fn state(config: SessionConfig) -> Result<SessionState> {
     let pushdown = config.options().execution.parquet.pushdown_filters;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime(None)?);
-    let mut state = marquetry_datafusion::register_builder(builder)
-        .with_default_features()
-        .with_optimizer_rules(ballista_default_optimizer_rules())
+    let mut builder = marquetry_datafusion::register_builder(builder).with_default_features();
+    // Ballista's and Marquetry's.
+    let rules = builder.optimizer().get_or_insert_default().rules.clone();
+    let mut state = builder
+        .with_optimizer_rules(with_ballista_optimizer_rules(&rules))
         .with_scalar_functions(ballista_scalar_functions())
         .with_aggregate_functions(ballista_aggregate_functions())
         .with_window_functions(ballista_window_functions())

@@ -44,10 +44,9 @@ impl MarquetryFormatFactory {
 impl FileFormatFactory for MarquetryFormatFactory {
     fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
         let session = &state.default_table_options().parquet;
-        // What a planner of DataFusion takes out of a statement's options comes to the format where it is the factory's.
         let mut of_format: HashMap<String, String> = self.options.clone().into_iter().collect();
-        let output = OutputOptions::take_from(&mut of_format)?;
         of_format.extend(options.iter().map(|(key, value)| (key.clone(), value.clone())));
+        let output = OutputOptions::take_from(&mut of_format)?;
         Ok(Arc::new(MarquetryFormat::new(FormatOptions::new(session, &of_format)?).with_output(output)))
     }
 

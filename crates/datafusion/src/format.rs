@@ -53,6 +53,11 @@ impl MarquetryFormat {
         MarquetryFormat { output, ..self }
     }
 
+    #[cfg(feature = "proto")]
+    pub(crate) fn output(&self) -> &OutputOptions {
+        &self.output
+    }
+
     /// The options.
     pub fn options(&self) -> &FormatOptions {
         &self.options

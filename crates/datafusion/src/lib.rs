@@ -97,6 +97,7 @@
 //! | `max_row_group_size`, `max_row_group_bytes`, `data_pagesize_limit`, `data_page_row_count_limit`, `dictionary_page_size_limit`, `write_batch_size` | followed |
 //! | `writer_version`, `skip_arrow_metadata`, `column_index_truncate_length`, `statistics_truncate_length`, `metadata::key` | followed |
 //! | `created_by` | followed, unless it is DataFusion's default: readers go by this name, and the file is Marquetry's |
+//! | `execution.keep_partition_by_columns` | true: files have the keys that their folders are called by, too |
 //! | `allow_single_file_parallelism` | true: the columns of a file are encoded on `target_partitions` threads; false: on one |
 //! | `maximum_parallel_row_group_writers` | another than 1 is refused |
 //! | `maximum_buffered_record_batches_per_stream` | another than 2 is refused: no batch waits in a queue |
@@ -131,6 +132,7 @@ mod columns;
 mod dataset_scan;
 mod dataset_table;
 mod days_of_timestamps;
+mod digits_lost;
 mod error;
 mod extension_types;
 mod factory;
@@ -141,6 +143,7 @@ mod footer_cache;
 mod format;
 mod kept_order;
 mod literal;
+mod lossy_conditions;
 mod metrics;
 mod missing_fields;
 mod nested_layout;

@@ -2,13 +2,31 @@
 //!
 //! DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly.
 
-use arrow_array::{Array, RecordBatch, StringArray, UInt32Array};
+use crate::column_kind::value_type;
+use arrow_array::{Array, ArrayRef, RecordBatch, Scalar, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field, Fields, Schema};
-use datafusion::arrow::compute::take_record_batch;
+use datafusion::arrow::compute::kernels::cmp::eq;
+use datafusion::arrow::compute::{cast, take_record_batch};
+use datafusion::common::exec_err;
 use datafusion::error::Result;
 use marquetry_arrow::dataset::NULL_PARTITION;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Fails if a key is the text that stands for null: it would be read as null.
+pub(crate) fn check_texts(batch: &RecordBatch, keys: &[String]) -> Result<()> {
+    let null: ArrayRef = Arc::new(StringArray::from(vec![NULL_PARTITION]));
+    for key in keys {
+        let column = batch.column(batch.schema_ref().index_of(key)?);
+        let values = value_type(column.data_type());
+        if values.is_string() && eq(column, &Scalar::new(cast(&null, values)?))?.true_count() > 0 {
+            return exec_err!(
+                "the key {key} is the text {NULL_PARTITION} in some rows, which stands for null in the name of a folder"
+            );
+        }
+    }
+    Ok(())
+}
 
 /// The rows of a batch, in batches where each key is either null in all rows or in none. A null key is text there: the one that
 /// stands for null in the name of a folder.
@@ -50,7 +68,8 @@ fn with_text(batch: RecordBatch, columns: impl Iterator<Item = usize>) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{ArrayRef, Int64Array};
+    use arrow_array::types::Int32Type;
+    use arrow_array::{DictionaryArray, Int64Array, StringViewArray};
 
     #[test]
     fn rows_are_parted_by_the_keys_that_are_null() {
@@ -80,5 +99,26 @@ mod tests {
         let parts = with_named_nulls(batch.clone(), &["a".to_owned()]).unwrap();
         assert_eq!(parts, std::slice::from_ref(&batch));
         assert!(with_named_nulls(batch, &["z".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn no_text_stands_for_null() {
+        let texts = [Some("a"), None, Some(NULL_PARTITION)];
+        let columns: [ArrayRef; 3] = [
+            Arc::new(StringArray::from(texts.to_vec())),
+            Arc::new(StringViewArray::from(texts.to_vec())),
+            Arc::new(texts.into_iter().collect::<DictionaryArray<Int32Type>>()),
+        ];
+        for column in columns {
+            let batch = RecordBatch::try_from_iter([("k", column)]).unwrap();
+            let keys = ["k".to_owned()];
+            let error = check_texts(&batch, &keys).unwrap_err().to_string();
+            assert!(
+                error.contains("the key k is the text __HIVE_DEFAULT_PARTITION__ in some rows"),
+                "{error}"
+            );
+            check_texts(&batch.slice(0, 2), &keys).unwrap();
+            check_texts(&batch, &[]).unwrap();
+        }
     }
 }

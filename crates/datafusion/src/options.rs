@@ -1,6 +1,7 @@
 //! The options of a table: those of `datafusion.execution.parquet`, and Marquetry's own.
 
 use crate::error::refused;
+use crate::output_options::KEEPS_KEYS;
 use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::config::{ConfigField, ParquetCdcOptions, TableParquetOptions};
 use datafusion::error::Result;
@@ -38,9 +39,11 @@ impl FormatOptions {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        // Those of the statement as a whole were followed before.
         if key.starts_with("execution.") {
-            return Ok(());
+            return Err(refused(format!(
+                "{key} is no option of a statement: of those of execution, {KEEPS_KEYS} alone is one; SET datafusion.{key} is \
+                 for the session"
+            )));
         }
         match key.strip_prefix("format.").unwrap_or(key) {
             "on_corrupt" => self.set_on_corrupt(value),

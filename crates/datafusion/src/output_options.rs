@@ -1,4 +1,4 @@
-//! Options of a `COPY TO` that say which files there are, not what is in them.
+//! Options of a `COPY TO`, or of a table, that say which files there are, not what is in them.
 
 use crate::error::refused;
 use datafusion::datasource::physical_plan::{FileOutputMode, FileSinkConfig};
@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 /// `single_file_output` and `execution.keep_partition_by_columns`.
 ///
-/// DataFusion's planner follows them where it has the statement. A statement that came from another process has them in its format.
+/// DataFusion's planner follows them where it has the statement. A statement that came from another process has them in its format, and
+/// a table that rows are inserted into.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputOptions {
     single_file: Option<bool>,
@@ -19,8 +20,18 @@ impl OutputOptions {
     pub(crate) fn take_from(options: &mut HashMap<String, String>) -> Result<Self> {
         Ok(OutputOptions {
             single_file: take(options, "single_file_output")?,
-            keeps_partition_columns: take(options, "execution.keep_partition_by_columns")?,
+            keeps_partition_columns: take(options, KEEPS_KEYS)?,
         })
+    }
+
+    #[cfg(feature = "proto")]
+    pub(crate) fn of_table(keeps_keys: Option<bool>) -> Self {
+        OutputOptions { single_file: None, keeps_partition_columns: keeps_keys }
+    }
+
+    #[cfg(feature = "proto")]
+    pub(crate) fn keeps_keys(&self) -> Option<bool> {
+        self.keeps_partition_columns
     }
 
     pub(crate) fn act_on(&self, config: &mut FileSinkConfig) {
@@ -33,6 +44,9 @@ impl OutputOptions {
         }
     }
 }
+
+/// Whether files have the keys that their folders are called by, too.
+pub(crate) const KEEPS_KEYS: &str = "execution.keep_partition_by_columns";
 
 fn take(options: &mut HashMap<String, String>, key: &str) -> Result<Option<bool>> {
     Ok(match options.remove(key).as_deref().map(str::trim) {

@@ -2,6 +2,7 @@
 
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
+use crate::lossy_conditions::LossyConditions;
 use crate::time_units::{time_planner, time_units};
 use crate::timestamp_comparisons::{self, TimestampComparisons};
 use crate::union_types::{self, UnionTypes};
@@ -14,6 +15,7 @@ use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::optimizer::OptimizerRule;
 use std::sync::Arc;
 
 /// From now on `ctx` reads and writes Parquet by Marquetry: tables that are `STORED AS PARQUET` or `STORED AS MARQUETRY`,
@@ -26,6 +28,12 @@ use std::sync::Arc;
 ///
 /// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`. Their
 /// days, `CAST(t AS DATE)`, are ranges of timestamps where they are compared with a date.
+///
+/// Decimals are compared as what they are cast to, `CAST(d AS INT) = 2`, and so are integers that `TRY_CAST` makes NULL: DataFusion compares the column
+/// itself.
+///
+/// Rows are in order, and in one group each, also where a condition is on a part of a column: `CAST(f AS INT) = 1`, `i / 2 = 3`. DataFusion
+/// takes such a condition to leave one value of the column; here the plan has it negated twice.
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
@@ -92,7 +100,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
     // Behind the one that pushes conditions down.
-    builder.optimizer().get_or_insert_default().rules.push(Arc::new(TimestampComparisons));
+    builder.optimizer().get_or_insert_default().rules.extend(conditions());
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));
@@ -111,7 +119,7 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
     let mut rules = state.optimizers().to_vec();
-    rules.push(Arc::new(TimestampComparisons));
+    rules.extend(conditions());
     let builder = builder.with_optimizer_rules(rules);
     let mut made = builder.build();
     // It has functions under all of their aliases again, also where another function was registered under one of these.
@@ -133,6 +141,11 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     let makes_catalog = state.config().options().catalog.create_default_catalog_and_schema;
     made.config_mut().options_mut().catalog.create_default_catalog_and_schema = makes_catalog;
     Ok(made)
+}
+
+/// Rules that mend conditions where they have come to in a plan.
+fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 2] {
+    [Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {

@@ -4,7 +4,7 @@
 //! all is in its file: where a statement fails before that, no file has its final name.
 
 use crate::error::{of_file, refused};
-use crate::null_keys::with_named_nulls;
+use crate::null_keys::{check_texts, with_named_nulls};
 use crate::options::FormatOptions;
 use crate::store_sink::StoreSink;
 use crate::writer_properties::writer_properties;
@@ -155,10 +155,10 @@ impl MarquetrySink {
         let keeps_keys = self.config.keep_partition_by_columns;
         let schema = data.schema();
         let batches = data.and_then(move |batch| {
-            let parts = match keeps_keys {
+            let parts = check_texts(&batch, &keys).and_then(|()| match keeps_keys {
                 true => without_null_keys(batch, &keys).map(|batch| vec![batch]),
                 false => with_named_nulls(batch, &keys),
-            };
+            });
             ready(parts.map(|parts| stream::iter(parts.into_iter().map(Ok))))
         });
         Box::pin(RecordBatchStreamAdapter::new(schema, batches.try_flatten()))

@@ -2,6 +2,7 @@
 
 use crate::file_sequence::orders_of_partition;
 use crate::filter::{Filter, has_dynamic_filter};
+use crate::lossy_conditions::without_negations;
 use crate::opener::Opener;
 use crate::options::FormatOptions;
 use crate::predicate::Translator;
@@ -138,7 +139,7 @@ impl FileSource for MarquetrySource {
             self.spec.options.pushdown_filters.unwrap_or(config.execution.parquet.pushdown_filters);
         let mut spec = ScanSpec { asks_rows, ..self.spec.clone() };
         let mut answers = Vec::with_capacity(filters.len());
-        for expr in &filters {
+        for expr in filters.iter().map(without_negations) {
             let accepted = self.accept(expr, asks_rows);
             let is_ours = accepted.as_ref().is_some_and(|filter| filter.is_ours);
             answers.push(if is_ours { PushedDown::Yes } else { PushedDown::No });

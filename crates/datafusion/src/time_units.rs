@@ -1,4 +1,5 @@
-//! Times of day of different units in one comparison: a column of microseconds and `TIME '08:30:00'`, which is of nanoseconds.
+//! Times of day of different units in one comparison: a column of microseconds and `TIME '08:30:00'`, which is of nanoseconds. A text
+//! beside them is a time, too.
 //!
 //! QUIRK: DataFusion has no type that both become, and refuses the comparison.
 
@@ -65,16 +66,21 @@ fn in_one_unit(compared: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
     // What has no type is told of by who asks for it.
     let Ok(types) = types else { return Ok(false) };
     let is_time = |data_type: &DataType| matches!(data_type, DataType::Time32(_) | DataType::Time64(_));
-    // NULL is of any type.
-    let mut times = types.iter().filter(|data_type| **data_type != DataType::Null);
+    let mut constants: Vec<Option<ScalarValue>> = compared.iter().map(|expr| constant(expr)).collect();
+    // A text becomes a time, NULL is of any type.
+    let is_text = |at: usize| types[at].is_string() && constants[at].is_some();
+    let texts: Vec<usize> = (0..types.len()).filter(|at| is_text(*at)).collect();
+    let mut times = (0..types.len())
+        .filter(|at| types[*at] != DataType::Null && !texts.contains(at))
+        .map(|at| &types[at]);
     let Some(first) = times.next() else { return Ok(false) };
-    if !types.iter().all(|data_type| is_time(data_type) || *data_type == DataType::Null)
-        || times.all(|other| other == first)
-    {
+    if !is_time(first) || times.clone().any(|other| !is_time(other)) || times.all(|other| other == first) {
         return Ok(false);
     }
-    let constants: Vec<Option<ScalarValue>> = compared.iter().map(|expr| constant(expr)).collect();
     let nanoseconds = DataType::Time64(TimeUnit::Nanosecond);
+    for at in texts {
+        constants[at] = constants[at].take().map(|text| text.cast_to(&nanoseconds)).transpose()?;
+    }
     let of_columns =
         types.iter().zip(&constants).filter(|(data_type, constant)| constant.is_none() && is_time(data_type));
     let finest =

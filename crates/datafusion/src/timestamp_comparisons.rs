@@ -5,6 +5,7 @@
 //! two ticks of a column, the condition is one with a tick here, which says the same of the column and has nothing to be cut off.
 
 use crate::days_of_timestamps::as_range;
+use crate::digits_lost::by_way_of_all_digits;
 use crate::simplify::{constant, per_second, ticks};
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -17,7 +18,8 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Moves literals to ticks of the columns that they are compared with, and makes ranges of days. It looks at plans in which both sides have one type already.
+/// Moves literals to ticks of the columns that they are compared with, makes ranges of days, and keeps casts that lose digits where they are.
+/// It looks at plans in which both sides have one type already.
 #[derive(Debug)]
 pub(crate) struct TimestampComparisons;
 
@@ -57,7 +59,10 @@ fn with_comparisons(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let expr = expr.transform_up(|expr| {
             Ok(match as_range(&expr, &schema) {
                 Some(range) => Transformed::yes(range),
-                None => compared(expr, &schema),
+                None => match by_way_of_all_digits(&expr, &schema) {
+                    Some(cast) => Transformed::yes(cast),
+                    None => compared(expr, &schema),
+                },
             })
         })?;
         Ok(expr.update_data(|expr| name.restore(expr)))

@@ -46,9 +46,10 @@ fn with_writable_input(mut copy: CopyTo, keeps_keys: bool, is_local: bool) -> Re
     let columns = schema.iter().map(|(table, field)| {
         let column = Expr::Column(Column::new(table.cloned(), field.name()));
         let values = is_arrow.then(|| as_values(column.clone(), field.data_type())).flatten();
-        let is_null_key = copy.partition_by.contains(field.name()) && field.is_nullable();
+        let may_be_null = field.is_nullable() || without_dictionary(field.data_type()).is_string();
+        let is_null_key = copy.partition_by.contains(field.name()) && may_be_null;
         let written = match (is_null_key, keeps_keys) {
-            (true, false) => named_key(column.clone(), field.data_type(), is_local)?,
+            (true, false) => named_key(field.name(), column.clone(), field.data_type(), is_local)?,
             (true, true) if is_local => {
                 let key = values.unwrap_or_else(|| column.clone());
                 Some(ScalarUDF::from(KeptKey::new(field.name())).call(vec![key]))
@@ -71,7 +72,7 @@ fn with_writable_input(mut copy: CopyTo, keeps_keys: bool, is_local: bool) -> Re
 
 /// A key as the text that its folder is named by; `None` of types that no folders are named by. In a cluster, a float that is a whole
 /// number ends in `.0`.
-fn named_key(key: Expr, data_type: &DataType, is_local: bool) -> Result<Option<Expr>> {
+fn named_key(name: &str, key: Expr, data_type: &DataType, is_local: bool) -> Result<Option<Expr>> {
     let is_null = key.clone().is_null();
     let text = match without_dictionary(data_type) {
         // The day alone, as DataFusion names it.
@@ -79,6 +80,9 @@ fn named_key(key: Expr, data_type: &DataType, is_local: bool) -> Result<Option<E
         values if values.is_floating() && is_local => {
             let key = as_values(key.clone(), data_type).unwrap_or(key);
             ScalarUDF::from(FloatText::new()).call(vec![key])
+        }
+        values if values.is_string() && is_local => {
+            ScalarUDF::from(NamedText::new(name)).call(vec![cast(key, DataType::Utf8)])
         }
         values if values.is_string() || values.is_integer() || values.is_floating() => {
             cast(key, DataType::Utf8)
@@ -140,6 +144,45 @@ impl ScalarUDFImpl for KeptKey {
                  leave those rows out, or set execution.keep_partition_by_columns to false",
                 self.key
             ),
+        }
+    }
+}
+
+/// A text that a folder is named by, which is not the one that stands for null: it would be read as null.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct NamedText {
+    key: String,
+    signature: Signature,
+}
+
+impl NamedText {
+    fn new(key: &str) -> Self {
+        NamedText { key: key.to_owned(), signature: Signature::any(1, Volatility::Volatile) }
+    }
+}
+
+impl ScalarUDFImpl for NamedText {
+    fn name(&self) -> &str {
+        "named_text"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [keys] = &arguments.args[..] else { return plan_err!("a key is one column") };
+        let keys = keys.to_array(arguments.number_rows)?;
+        match keys.as_string::<i32>().iter().any(|key| key == Some(NULL_PARTITION)) {
+            true => exec_err!(
+                "the key {} is the text {NULL_PARTITION} in some rows, which stands for null in the name of a folder",
+                self.key
+            ),
+            false => Ok(ColumnarValue::Array(keys)),
         }
     }
 }

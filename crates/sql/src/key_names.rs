@@ -1,8 +1,10 @@
 //! The names of the keys in `PARTITIONED BY`.
 //!
-//! QUIRK: DataFusion's parser has names that are in quotes with their quotes, so that no column has such a name.
+//! QUIRK: DataFusion's parser has names that are in quotes with their quotes, so that no column has such a name. A key that has a type is a
+//! column once more where it is among the columns already.
 
 use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast::{ColumnDef, Ident};
 
 /// The statement, with the keys that it names as columns are named.
 pub(crate) fn with_bare_keys(mut statement: Statement) -> Statement {
@@ -12,11 +14,30 @@ pub(crate) fn with_bare_keys(mut statement: Statement) -> Statement {
     }
     let keys = match inner {
         Statement::CopyTo(copy) => &mut copy.partitioned_by,
-        Statement::CreateExternalTable(create) => &mut create.table_partition_cols,
+        Statement::CreateExternalTable(create) => {
+            declare_once(&mut create.columns, create.table_partition_cols.len());
+            &mut create.table_partition_cols
+        }
         _ => return statement,
     };
     keys.iter_mut().for_each(|key| *key = bare(key));
     statement
+}
+
+/// Takes out the last so many columns where one before them is the same.
+fn declare_once(columns: &mut Vec<ColumnDef>, last: usize) {
+    let is_same =
+        |a: &ColumnDef, b: &ColumnDef| column(&a.name) == column(&b.name) && a.data_type == b.data_type;
+    for at in (columns.len().saturating_sub(last)..columns.len()).rev() {
+        if columns[..at].iter().any(|before| is_same(before, &columns[at])) {
+            columns.remove(at);
+        }
+    }
+}
+
+/// The name of the column that is meant.
+fn column(name: &Ident) -> String {
+    if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() }
 }
 
 fn bare(key: &str) -> String {

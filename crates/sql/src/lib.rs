@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! args        the command line
+//! cluster_errors  errors of a cluster
 //! session     what statements run in: tables, memory, threads
 //! script      statements of a text, one after the other
 //! folder_tables  files, folders and patterns as tables
@@ -10,6 +11,7 @@
 //! files_table  files of this machine as a table that DataFusion scans
 //! found       what is found at a location
 //! file_url    names of files as URLs, in which no character stands for others
+//! prepared    statements that were prepared
 //! copied_rows  rows as DataFusion's writers take them
 //! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
 //! table       rows as a table of text, as wide as the terminal
@@ -20,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cluster_errors;
 mod completion;
 mod copied_rows;
 mod disk_tables;
@@ -30,6 +33,7 @@ mod folder_tables;
 mod format;
 mod found;
 mod key_names;
+mod prepared;
 mod script;
 mod session;
 mod shell;
@@ -39,7 +43,7 @@ mod stores;
 mod table;
 
 pub use args::CommandLine;
-pub use session::local;
+pub use session::{local, with_right_answers};
 #[cfg(feature = "remote")]
 pub use stores::Stores;
 
@@ -90,7 +94,8 @@ async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<Se
 
 /// Says what went wrong. 2 where the statement is at fault, 1 where files or the machine are.
 fn failed(error: &DataFusionError) -> ExitCode {
-    eprintln!("marquetry-sql: {}", table::harmless(&error.to_string()));
+    let message = error.to_string();
+    eprintln!("marquetry-sql: {}", table::harmless(&cluster_errors::without_wrappers(&message)));
     let is_usage = matches!(
         error.find_root(),
         DataFusionError::SQL(..)

@@ -7,6 +7,7 @@ use crate::file_url::with_exact_targets;
 use crate::folder_tables::of_missing_file;
 use crate::format;
 use crate::key_names::with_bare_keys;
+use crate::prepared::{check_parameters, with_prepared};
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{LogicalPlan, Statement};
@@ -26,6 +27,8 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
             state.statement_to_plan(statement).await.map_err(|error| of_missing_file(&tables, error))?;
         let plan = with_exact_targets(plan)?;
         let plan = with_writable_rows(plan, state.config_options(), args.cluster().is_none())?;
+        check_parameters(&plan)?;
+        let plan = with_prepared(ctx, plan).await?;
         let gives_rows = gives_rows(&plan);
         // A plan of what there is only once the statement before has run.
         let frame = ctx.execute_logical_plan(plan).await?;

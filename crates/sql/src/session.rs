@@ -12,12 +12,8 @@ use std::sync::Arc;
 
 /// A session of this process, with the memory and the threads that the command line gives it.
 pub fn local(args: &CommandLine) -> Result<SessionContext> {
-    let mut config =
-        SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
-    // DataFusion 55's heap of groups loses groups beside NaN, and panics with `DISTINCT`.
-    config.options_mut().optimizer.enable_topk_aggregation = false;
-    // Without one, `timestamptz '..+05'` is a time of no zone, and columns are compared with it as the clock of their own zone shows it.
-    config.options_mut().execution.time_zone = Some("+00:00".to_owned());
+    let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
+    let config = with_right_answers(config);
     // Folders are listed anew by each statement: files come and go while a session lasts.
     let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
     if let Some(bytes) = args.memory_limit {
@@ -32,6 +28,15 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     let ctx = with_folder_tables(ctx);
     marquetry_datafusion::register(&ctx)?;
     Ok(ctx)
+}
+
+/// The settings with those without which DataFusion 55 gives wrong answers.
+pub fn with_right_answers(mut config: SessionConfig) -> SessionConfig {
+    // Its heap of groups loses groups beside NaN, and panics with `DISTINCT`.
+    config.options_mut().optimizer.enable_topk_aggregation = false;
+    // Without one, `timestamptz '..+05'` is a time of no zone, and columns are compared with it as the clock of their own zone shows it.
+    config.options_mut().execution.time_zone = Some("+00:00".to_owned());
+    config
 }
 
 /// Adds tables: names, and where their files are.

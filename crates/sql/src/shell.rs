@@ -1,6 +1,7 @@
 //! Statements that are typed.
 
 use crate::args::CommandLine;
+use crate::cluster_errors::without_wrappers;
 use crate::completion::Completion;
 use crate::script;
 use crate::table::harmless;
@@ -92,7 +93,7 @@ fn statement_of(command: &str) -> Option<String> {
 /// An error ends a statement, and nothing else.
 fn said(result: Result<()>) {
     if let Err(error) = result {
-        eprintln!("{}", harmless(&error.to_string()));
+        eprintln!("{}", harmless(&without_wrappers(&error.to_string())));
     }
 }
 

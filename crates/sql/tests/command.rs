@@ -286,6 +286,11 @@ fn null_keys_have_a_folder_of_their_own() {
                 "{message}"
             );
         }
+        let named = format!("select 1 as v, 'a' as w union all select 2, '{null}'");
+        let to = format!("{path}/{format}-named/");
+        let named = format!("copy ({named}) to '{to}' stored as {format} partitioned by (w)");
+        let (code, message) = failure(&[&named]);
+        assert!(code == 1 && message.contains(&format!("the key w is the text {null}")), "{message}");
     }
     let keys = "set datafusion.execution.keep_partition_by_columns = true";
     let kept =
@@ -375,6 +380,21 @@ fn prepared_statements_have_rows() {
     assert_eq!(stdout(&[&statements, "--format", "csv"]), "n\n200\nn\n0\n");
     let plan = stdout(&[&format!("{prepare}; execute after(2010)"), "--explain", "--format", "csv"]);
     assert!(plan.contains("> 2010"), "{plan}");
+    for explain in ["explain", "explain verbose", "explain format tree", "explain analyze"] {
+        let plan = stdout(&[&format!("{prepare}; {explain} execute after(2010)")]);
+        assert!(plan.contains("2010") && plan.contains("DataSourceExec"), "{plan}");
+    }
+    let (code, message) = failure(&["prepare p as select $1 + $2"]);
+    assert!(
+        code == 2 && message.contains("of which type $1 is: name the types of all parameters"),
+        "{message}"
+    );
+    let (code, message) = failure(&[&format!("prepare p as select $1 from '{}' where year > $2", wines())]);
+    assert!(code == 2 && message.contains("as in PREPARE p (BIGINT, VARCHAR) AS"), "{message}");
+    let (first, second) = ("prepare p (double, int) as", "limit 1; execute p(1.5, 0)");
+    let sql = format!("{first} select $1 as n from '{}' where year > $2 {second}", wines());
+    assert_eq!(stdout(&[&sql, "--format", "csv"]), "n\n1.5\n");
+    assert_eq!(stdout(&["prepare p as select $1 as n; execute p('x')", "--format", "csv"]), "n\nx\n");
     let folder = tempdir().unwrap();
     let file = text(&folder.path().join("n.csv"));
     stdout(&[&format!("{prepare}; execute after(0)"), "-o", &file]);
@@ -397,6 +417,19 @@ fn keys_may_be_in_quotes() {
         stdout(&[&format!("{table}; select * from t where \"K\" = 'x/y'"), "--format", "csv"]),
         expected
     );
+    // Its type may be said where it is a column, where it is a key, and both.
+    let rows = "select 1 as v, 2 as k";
+    stdout(&[&format!("copy ({rows}) to '{path}/k/' stored as parquet partitioned by (k)")]);
+    for (columns, keys) in [("v bigint, K int", "k"), ("v bigint", "k int"), ("K int, v bigint", "k int")] {
+        let table = format!(
+            "create external table t ({columns}) stored as parquet partitioned by ({keys}) location '{path}/k/'"
+        );
+        assert_eq!(
+            stdout(&[&format!("{table}; select v, k from t"), "--format", "csv"]),
+            "v,k\n1,2\n",
+            "{table}"
+        );
+    }
     // A name that would be read as another one.
     let keys = "stored as parquet partitioned by (\"a=b\")";
     let (code, message) = failure(&[&format!("copy (select 1 as v, 2 as \"a=b\") to '{path}/b/' {keys}")]);

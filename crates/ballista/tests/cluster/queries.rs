@@ -62,6 +62,10 @@ async fn a_cluster_gives_the_rows_of_one_process() {
     );
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "n\n600\n");
+    let named = format!("orders={location}orders/");
+    let output = sql(&address, &["-t", &named, "select o_key / (o_key - o_key) from orders"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "marquetry-sql: ArrowError(DivideByZero)\n");
 
     // What is wrong is an error, and the cluster answers on.
     for (statement, why) in [

@@ -22,12 +22,20 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct MarquetryLogicalCodec {
     other: Arc<dyn LogicalExtensionCodec>,
+    has_orders: bool,
 }
 
 impl MarquetryLogicalCodec {
     /// With the codec of all that is not Marquetry's.
     pub fn new(other: Arc<dyn LogicalExtensionCodec>) -> Self {
-        MarquetryLogicalCodec { other }
+        MarquetryLogicalCodec { other, has_orders: true }
+    }
+
+    /// Tables whose messages are read declare no order of the rows in their files: for engines whose exchanges between machines do not
+    /// keep one. What is written is in the order that was declared.
+    #[must_use]
+    pub fn without_orders(self) -> Self {
+        MarquetryLogicalCodec { has_orders: false, ..self }
     }
 }
 
@@ -54,7 +62,10 @@ impl LogicalExtensionCodec for MarquetryLogicalCodec {
         ctx: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
         match is_ours(buf) {
-            true => Ok(Arc::new(open::<TableMessage>(Kind::Table, buf)?.table(table_ref, ctx, self)?)),
+            true => {
+                let message = open::<TableMessage>(Kind::Table, buf)?;
+                Ok(Arc::new(message.table(table_ref, ctx, self, self.has_orders)?))
+            }
             false => self.other.try_decode_table_provider(buf, table_ref, schema, ctx),
         }
     }

@@ -19,17 +19,24 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct MarquetryTable {
     listing: ListingTable,
+    /// What is read in its place.
+    read: Option<ListingTable>,
 }
 
 impl MarquetryTable {
     pub(super) fn new(listing: ListingTable) -> Self {
-        MarquetryTable { listing }
+        MarquetryTable { listing, read: None }
     }
 
-    /// The same, whatever type it is. To call a method of [`ListingTable`] itself, and to hold it in a future of ours, the compiler
+    /// The table that is read as `read`, and written as it is.
+    pub(super) fn read_as(self, read: ListingTable) -> Self {
+        MarquetryTable { read: Some(read), ..self }
+    }
+
+    /// What is read, whatever type it is. To call a method of [`ListingTable`] itself, and to hold it in a future of ours, the compiler
     /// has to prove that it is `Send` and `Sync`: through `Expr`, and all that SQL's syntax tree has, for five seconds each time.
     fn provider(&self) -> &dyn TableProvider {
-        &self.listing
+        self.read.as_ref().unwrap_or(&self.listing)
     }
 
     /// The table of files.
@@ -88,6 +95,7 @@ impl TableProvider for MarquetryTable {
         input: Arc<dyn ExecutionPlan>,
         insert_op: InsertOp,
     ) -> BoxFuture<'plan, Result<Arc<dyn ExecutionPlan>>> {
-        self.provider().insert_into(state, input, insert_op)
+        let written: &dyn TableProvider = &self.listing;
+        written.insert_into(state, input, insert_op)
     }
 }

@@ -4,6 +4,7 @@ use super::envelope::{required, unreadable, unsendable};
 use super::options_message::OptionsMessage;
 use super::table::MarquetryTable;
 use crate::format::MarquetryFormat;
+use crate::output_options::OutputOptions;
 use arrow_schema::{DataType, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Constraints, TableReference};
@@ -41,6 +42,9 @@ pub(super) struct TableMessage {
     defaults: Vec<DefaultMessage>,
     #[prost(string, optional, tag = "9")]
     definition: Option<String>,
+    /// Whether files that are written have the keys of their folders, if the table says that.
+    #[prost(bool, optional, tag = "10")]
+    keeps_keys: Option<bool>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -100,22 +104,41 @@ impl TableMessage {
             constraints: listing.constraints().cloned().map(proto::Constraints::from),
             defaults: defaults.collect::<Result<_>>()?,
             definition: listing.get_table_definition().map(str::to_owned),
+            keeps_keys: format.output().keeps_keys(),
         })
     }
 
+    /// The table; what is read of it declares no order unless `has_order`.
     pub(super) fn table(
         &self,
         name: &TableReference,
         context: &TaskContext,
         codec: &dyn LogicalExtensionCodec,
+        has_order: bool,
     ) -> Result<MarquetryTable> {
-        let options = required(self.options.as_ref(), "options")?.options()?;
+        let table = MarquetryTable::new(self.listing(name, context, codec, true)?);
+        match has_order {
+            true => Ok(table),
+            false => Ok(table.read_as(self.listing(name, context, codec, false)?)),
+        }
+    }
+
+    fn listing(
+        &self,
+        name: &TableReference,
+        context: &TaskContext,
+        codec: &dyn LogicalExtensionCodec,
+        has_order: bool,
+    ) -> Result<ListingTable> {
+        let mut options = required(self.options.as_ref(), "options")?.options()?;
+        options.ignore_sorting_columns |= !has_order;
         let schema: Schema = required(self.file_schema.as_ref(), "columns")?.try_into()?;
         let partitions = self.partition_columns.iter().map(|column| {
             let data_type = required(column.arrow_type.as_ref(), "type of a partition column")?;
             Ok((column.name.clone(), DataType::try_from(data_type)?))
         });
-        let orders = self.orders.iter().map(|order| Ok(parse_sorts(&order.sort_expr_nodes, context, codec)?));
+        let orders = self.orders.iter().filter(|_| has_order);
+        let orders = orders.map(|order| Ok(parse_sorts(&order.sort_expr_nodes, context, codec)?));
         let paths = self.paths.iter().map(|path| {
             let url = ListingTableUrl::parse(&path.url)?.with_table_ref(name.clone());
             path.glob.as_ref().map_or_else(|| Ok(url.clone()), |glob| url.clone().with_glob(glob))
@@ -128,7 +151,8 @@ impl TableMessage {
             let expr = required(default.expr.as_ref(), "default of a column")?;
             Ok((default.column.clone(), parse_expr(expr, context, codec)?))
         });
-        let listing = ListingOptions::new(Arc::new(MarquetryFormat::new(options)))
+        let format = MarquetryFormat::new(options).with_output(OutputOptions::of_table(self.keeps_keys));
+        let listing = ListingOptions::new(Arc::new(format))
             .with_file_extension(self.file_extension.clone())
             .with_table_partition_cols(partitions.collect::<Result<_>>()?)
             .with_file_sort_order(orders.collect::<Result<_, DataFusionError>>()?);
@@ -142,6 +166,6 @@ impl TableMessage {
         if let Some(constraints) = &self.constraints {
             table = table.with_constraints(Constraints::try_from(constraints)?);
         }
-        Ok(MarquetryTable::new(table))
+        Ok(table)
     }
 }

@@ -207,12 +207,126 @@ async fn times_of_day_are_compared_with_times_of_other_units() {
         ("us in (time '12:00:00', null)", &["2"]),
         ("ms = us", &["0", "1", "2"]),
         ("us is distinct from time '12:00:00'", &["0", "1"]),
+        // A text is a time.
+        ("us between '08:00:00.4' and time '11:00:00'", &["1"]),
+        ("ms in ('12:00:00', time '08:00:00')", &["0", "2"]),
+        ("'08:00:00.5' between us and time '11:00:00'", &["0", "1"]),
     ] {
         let sql = format!("select n from t where {condition} order by n");
         assert_eq!(rows(&ctx, &sql).await, expected, "{condition}");
     }
+    let error = crate::tables::batches(&ctx, "select * from t where us in ('noon', time '08:00:00')").await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("Cannot cast string 'noon' to value of Time64(ns)"), "{error}");
     let sql = "select us >= time '08:00:00.5' from t order by n";
     assert_eq!(rows(&ctx, sql).await, ["false", "true", "true"]);
     let sql = "select count(*) from t a join t b on a.ms = b.us";
     assert_eq!(rows(&ctx, sql).await, ["3"]);
+}
+
+/// Several values become the one that is asked for: rows with it are not of one value.
+#[tokio::test]
+async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
+    use arrow_array::{Float64Array, Int64Array};
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let f: ArrayRef = Arc::new(Float64Array::from(vec![1.2, 1.9, 0.5, 1.1, 2.5, 1.9]));
+    let i: ArrayRef = Arc::new(Int64Array::from(vec![7, 6, 9, 7, 5, 6]));
+    let large: ArrayRef =
+        Arc::new(Int64Array::from(vec![1 << 53, (1 << 53) + 1, 0, 1 << 53, 4, (1 << 53) + 1]));
+    let hours = [10, 8, 33, 9, -1, 8].map(|hour| hour * 3_600_000_000);
+    let z = TimestampMicrosecondArray::from_iter_values(hours).with_timezone("+01:00");
+    let millis: ArrayRef =
+        Arc::new(TimestampMillisecondArray::from_iter_values([1_200, 1_100, 0, 1_300, 2_000, 1_100]));
+    let columns =
+        [("f", f), ("i", i), ("l", large), ("z", Arc::new(z) as ArrayRef), ("m", millis), ("n", ints(0..6))];
+    write(&file, &[batch(columns)], 6);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    let second = "arrow_cast(m, 'Timestamp(Second, None)')";
+    for (condition, key, expected) in [
+        ("cast(f as int) = 1".to_owned(), "f", "3 0 1 5"),
+        ("1 = cast(f as int)".to_owned(), "f", "3 0 1 5"),
+        ("cast(f as int) between 1 and 1".to_owned(), "f", "3 0 1 5"),
+        ("cast(f as int) > 0 and cast(f as int) < 2".to_owned(), "f", "3 0 1 5"),
+        ("cast(f as int) + 1 = 2".to_owned(), "f", "3 0 1 5"),
+        ("cast(f as int) in (1)".to_owned(), "f", "3 0 1 5"),
+        ("cast(f as float) <= 0.5".to_owned(), "f", "2"),
+        ("i / 2 = 3".to_owned(), "i", "1 5 0 3"),
+        ("cast(l as double) = 9007199254740992.0".to_owned(), "l", "0 3 1 5"),
+        ("cast(z as date) = date '1970-01-01'".to_owned(), "z", "4 1 5 3 0"),
+        (format!("{second} = timestamp '1970-01-01 00:00:01'"), "m", "1 5 0 3"),
+        ("cast(f as int) = (select min(n) + 1 from t)".to_owned(), "f", "3 0 1 5"),
+    ] {
+        let sql = format!("select n from t where {condition} order by {key}, n");
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{sql}");
+        let sql = format!(
+            "select n from (select *, 1 as one from t) t where {condition} order by {key} desc, n desc"
+        );
+        let descending: Vec<&str> = expected.rsplit(' ').collect();
+        assert_eq!(rows(&ctx, &sql).await, descending, "{sql}");
+        let sql = format!("select distinct {key} from t where {condition} order by {key} limit 2");
+        assert!(rows(&ctx, &sql).await.is_sorted(), "{sql}");
+    }
+    // What is said of the column itself is known still.
+    let sql = "select i from t where cast(i as int) = 7 order by i";
+    assert!(!plan(&ctx, sql).await.contains("SortExec"), "{}", plan(&ctx, sql).await);
+    // No file has a value whose part it is.
+    for condition in ["cast(f as int) = 9", "i / 2 = 1", "cast(z as date) = date '1980-01-01'"] {
+        let sql = format!("select f from t where {condition} order by f");
+        assert_eq!(rows(&ctx, &sql).await, [""; 0], "{sql}");
+    }
+    // Within the bounds of all rows, beside a join, and of a file that has but one such value.
+    let sql = "select a.n from t a join t b on a.n = b.n where cast(a.f as int) = 1 and b.i / 2 = 3 order by b.i desc, a.f";
+    assert_eq!(rows(&ctx, sql).await, ["3", "0", "1", "5"]);
+    let within = folder.path().join("w.parquet");
+    let w: ArrayRef = Arc::new(Float64Array::from(vec![1.8, 1.2, 1.5]));
+    write(&within, &[batch([("w", w)])], 3);
+    for condition in ["cast(w as int) = 1", "cast(w as int) >= 1 and cast(w as int) < 2"] {
+        let sql = format!("select w from '{}' where {condition} order by w", within.display());
+        assert_eq!(rows(&ctx, &sql).await, ["1.2", "1.5", "1.8"], "{sql}");
+    }
+}
+
+/// DataFusion would compare the column without the cast.
+#[tokio::test]
+async fn values_are_compared_as_what_they_are_cast_to() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let d = Decimal128Array::from_iter_values([250, 200, -270, 199, -50]);
+    let d: ArrayRef = Arc::new(d.with_precision_and_scale(9, 2).unwrap());
+    write(&file, &[batch([("d", d), ("i", ints([1000, 100, -1000, 4, 0])), ("n", ints(0..5))])], 5);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    for (condition, expected) in [
+        ("cast(d as int) = 2", "0 1"),
+        ("cast(d as int) > 1", "0 1"),
+        ("2 < cast(d as bigint)", ""),
+        ("cast(d as int) <= -2", "2"),
+        ("cast(d as int) in (0, 2)", "0 1 4"),
+        ("cast(d as int) not in (0, 2, 7, 8, 9)", "2 3"),
+        ("cast(d as int) between -2 and 1", "2 3 4"),
+        ("cast(d as decimal(9, 0)) = 2", "1 3"),
+        ("cast(d as decimal(9, 1)) = -2.7", "2"),
+        ("cast(d as decimal(12, 3)) = 1.99", "3"),
+        ("try_cast(d as tinyint) is distinct from 2", "2 3 4"),
+        ("try_cast(i as tinyint) < 5", "3 4"),
+        ("not (try_cast(i as tinyint) = 4)", "1 4"),
+        ("try_cast(i as decimal(3, 0)) > 50", "1"),
+        ("cast(i as decimal(12, 2)) = 4.5", ""),
+        ("cast(i as decimal(12, 2)) > 99.5", "0 1"),
+    ] {
+        let sql = format!("select n from t where {condition} order by n");
+        assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
+    }
+    // Of a view, in groups, in a join, and beside the rows.
+    let view = "(select cast(d as int) as whole, n from t)";
+    assert_eq!(rows(&ctx, &format!("select n from {view} where whole = 2 order by n")).await, ["0", "1"]);
+    let sql =
+        "select cast(d as int) as whole, count(*) from t group by cast(d as int) having cast(d as int) >= 2";
+    assert_eq!(rows(&ctx, sql).await, ["2 | 2"]);
+    let sql = format!("select count(*) from {view} a join {view} b on a.whole = b.whole where a.whole = 2");
+    assert_eq!(rows(&ctx, &sql).await, ["4"]);
+    let sql = "select cast(d as int), cast(d as int) = 2 from t order by n limit 1";
+    assert_eq!(rows(&ctx, sql).await, ["2 | true"]);
 }

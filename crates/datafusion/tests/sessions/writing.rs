@@ -91,6 +91,15 @@ async fn null_keys_have_the_folder_that_means_null() {
     );
     let message = error(&ctx, &kept).await;
     assert!(message.contains("the key k is null in some rows"), "{message}");
+    let text = format!("select 1 id, '{null}' k union all select 2, 'a'");
+    for keeps in [true, false] {
+        let text = format!(
+            "copy ({text}) to '{path}/kept/' stored as parquet partitioned by (k) \
+             options ('execution.keep_partition_by_columns' '{keeps}')"
+        );
+        let message = error(&ctx, &text).await;
+        assert!(message.contains(&format!("the key k is the text {null} in some rows")), "{message}");
+    }
     assert!(files(folder.path()).iter().all(|file| !file.starts_with(folder.path().join("kept"))));
 }
 
@@ -117,6 +126,40 @@ async fn partitions_are_folders() {
         rows(&ctx, "select w, count(*), max(n) from p group by w order by w").await,
         ["w0 | 335 | 5001", "w1 | 333 | 997", "w2 | 333 | 998", "w9 | 1 | 5000"]
     );
+}
+
+/// Whether files have the keys, too, is an option of a table that rows are inserted into.
+#[tokio::test]
+async fn tables_say_whether_files_keep_keys() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let path = folder.path().display();
+    for (keeps, columns) in [(true, vec!["n", "k"]), (false, vec!["n"])] {
+        run(
+            &ctx,
+            &format!(
+                "create external table t{keeps} (n int, k int) stored as parquet partitioned by (k) location '{path}/{keeps}/' \
+                 options ('execution.keep_partition_by_columns' '{keeps}')"
+            ),
+        )
+        .await;
+        run(&ctx, &format!("insert into t{keeps} values (1, 2)")).await;
+        assert_eq!(rows(&ctx, &format!("select n, k from t{keeps}")).await, ["1 | 2"]);
+        let file = File::open(&files(&folder.path().join(keeps.to_string()))[0]).unwrap();
+        let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).unwrap();
+        let names: Vec<&String> = footer.schema().fields().iter().map(|field| field.name()).collect();
+        assert_eq!(names, columns);
+    }
+    for (option, sentence) in [
+        ("'execution.anything' '1'", "execution.anything is no option of a statement"),
+        ("'execution.keep_partition_by_columns' '1'", "'1' is none of true, false"),
+    ] {
+        let sql = format!(
+            "create external table u (n int) stored as parquet location '{path}/u/' options ({option})"
+        );
+        let message = error(&ctx, &sql).await;
+        assert!(message.contains(sentence), "{message}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,97 @@
+//! Answers that a cluster gave wrong, or not at all.
+
+use crate::parts;
+use crate::tables::{rows, session};
+use datafusion::prelude::SessionContext;
+use marquetry_ballista::client;
+use std::time::Duration;
+use tempfile::tempdir;
+
+/// What a query gives within a minute.
+async fn answer(ctx: &SessionContext, sql: &str) -> Vec<String> {
+    let rows = tokio::time::timeout(Duration::from_secs(60), rows(ctx, sql)).await;
+    let rows = rows.unwrap_or_else(|_| panic!("it does not end: {sql}"));
+    rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_answers_as_it_should() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().display();
+    let alone = session();
+    // Files that state their order, with rows of each between those of the others.
+    for file in 0..4 {
+        let table = format!(
+            "create external table f{file} (n bigint, g bigint, t timestamp(6), x double, d decimal(9, 2)) stored as parquet \
+             location '{path}/t/' with order (n)"
+        );
+        answer(&alone, &table).await;
+        let insert = format!(
+            "insert into f{file} select value * 4 + {file}, value % 3, \
+             arrow_cast(1704067200000000 + value * 600000000, 'Timestamp(Microsecond, None)'), \
+             case when value % 5 = 0 then 'NaN'::double else (value % 7) / 2.0 end, cast(value % 4 as decimal(9, 2)) + 0.75 \
+             from generate_series(0, 499) order by value"
+        );
+        answer(&alone, &insert).await;
+    }
+    let (_part, address) = parts::local(2);
+    let ctx = client(&address).unwrap();
+    let create = format!("create external table t stored as parquet location '{path}/t/'");
+    answer(&ctx, &create).await;
+    let ordered = format!(
+        "create external table o (n bigint, g bigint) stored as parquet location '{path}/t/' with order (n)"
+    );
+    answer(&ctx, &ordered).await;
+
+    // Exchanges between stages keep no order.
+    for (table, group) in [("t", "n"), ("o", "n"), ("t", "n, g")] {
+        let sql = format!("select n, count(*) from {table} where g < 2 group by {group} order by n");
+        let found = answer(&ctx, &sql).await;
+        let numbers: Vec<i64> =
+            found.iter().map(|row| row.split(' ').next().unwrap().parse().unwrap()).collect();
+        assert!(numbers.is_sorted() && numbers.len() == 1336, "{sql}");
+    }
+    let numbers = answer(&ctx, "select n from o order by n limit 5 offset 1").await;
+    assert_eq!(numbers, ["1", "2", "3", "4", "5"]);
+
+    // Windows over no rows have no end where plans are made anew.
+    let window =
+        "select n, row_number() over (partition by g order by n) as row, sum(n) over (partition by t) from t";
+    assert!(answer(&ctx, &format!("{window} where d = 1000.5")).await.is_empty());
+    assert_eq!(answer(&ctx, &format!("{window} where n = 5")).await, ["5 | 1 | 5"]);
+
+    // What DataFusion gets wrong alone is right here, too: the rules of Marquetry's are those of the scheduler.
+    for (sql, expected) in [
+        ("select arrow_typeof(timestamptz '2020-01-01 00:00:00+05') like '%+00:00%'", &["true"][..]),
+        (
+            "select g from (values (1, 'NaN'::double), (1, 1.0), (2, 5.0), (2, 2.0), (3, 'NaN'::double)) v(g, a) \
+             group by g order by min(a) limit 2",
+            &["1", "2"],
+        ),
+        (
+            "select n from t where cast(d as int) = 3 and g = 0 and n < 60 order by n",
+            &["12", "13", "14", "15"],
+        ),
+        ("select n from t where n / 4 = 1 order by n desc", &["7", "6", "5", "4"]),
+        (
+            "select count(*) from (select cast(t as date) as day, n from t) where day = date '2024-01-02'",
+            &["576"],
+        ),
+        (
+            "select count(*) from (select t as moment from t) where moment < timestamp '2024-01-01 00:10:00.0000001'",
+            &["8"],
+        ),
+    ] {
+        assert_eq!(answer(&ctx, sql).await, expected, "{sql}");
+    }
+
+    // Rows are inserted with the keys in the files where the table says so, and in its order.
+    let kept = format!(
+        "create external table kept (n bigint, k bigint) stored as parquet partitioned by (k) location '{path}/kept/' \
+         with order (n desc) options ('execution.keep_partition_by_columns' 'true')"
+    );
+    answer(&ctx, &kept).await;
+    answer(&ctx, "insert into kept select n, g from t where n < 9 order by n").await;
+    let files = format!("select n, k from '{path}/kept/k=0/'");
+    assert_eq!(answer(&alone, &files).await, ["3 | 0", "2 | 0", "1 | 0", "0 | 0"]);
+}

@@ -1,0 +1,95 @@
+//! Conditions on what has lost something of its column: `CAST(f AS INT) = 1` of doubles, `i / 2 = 3`, days of timestamps that have a zone.
+//!
+//! QUIRK: DataFusion 55 turns such a condition around for the bounds of the column, as if only one value became the one that is asked for:
+//! `f` would be 1.0, and `i` 6. Where that leaves one value, it sorts and groups by the column no more, and where the bounds of a file leave
+//! none, it fails. It does not look into a condition that is negated twice, which says the same.
+
+use arrow_schema::DataType;
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::error::Result;
+use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction};
+use datafusion::logical_expr::{Expr, ExprSchemable, Filter, LogicalPlan, Operator};
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{CastExpr, NotExpr};
+use std::sync::Arc;
+
+/// Negates them twice. It comes after the rules that take two negations away.
+#[derive(Debug)]
+pub(crate) struct LossyConditions;
+
+/// The name of the rule.
+pub(crate) const NAME: &str = "conditions on what has lost something";
+
+impl OptimizerRule for LossyConditions {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::Filter(filter) = &plan else { return Ok(Transformed::no(plan)) };
+        let schema = filter.input.schema();
+        let all = split_conjunction(&filter.predicate);
+        if !all.iter().any(|condition| is_lossy(condition, schema)) {
+            return Ok(Transformed::no(plan));
+        }
+        let all = all.into_iter().map(|condition| match is_lossy(condition, schema) {
+            true => Expr::Not(Box::new(Expr::Not(Box::new(condition.clone())))),
+            false => condition.clone(),
+        });
+        let Some(all) = conjunction(all) else { return Ok(Transformed::no(plan)) };
+        Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(all, filter.input.clone())?)))
+    }
+}
+
+/// The condition within two negations, if there are two.
+pub(crate) fn without_negations(condition: &Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr> {
+    let Some(outer) = condition.downcast_ref::<NotExpr>() else { return condition };
+    outer.arg().downcast_ref::<NotExpr>().map_or(condition, NotExpr::arg)
+}
+
+/// Whether DataFusion turns it around, and must not.
+fn is_lossy(condition: &Expr, schema: &DFSchema) -> bool {
+    let is_turned_around = match condition {
+        Expr::BinaryExpr(BinaryExpr { op, .. }) => {
+            matches!(op, Operator::Eq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
+        }
+        Expr::Between(Between { negated, .. }) => !negated,
+        _ => false,
+    };
+    is_turned_around && condition.exists(|expr| Ok(loses(expr, schema))).unwrap_or(true)
+}
+
+/// Whether several values of what it is made of may become the same.
+fn loses(expr: &Expr, schema: &DFSchema) -> bool {
+    if expr.column_refs().is_empty() {
+        return false;
+    }
+    let data_type = |expr: &Expr| expr.get_type(schema).ok();
+    match expr {
+        Expr::Cast(Cast { expr, field }) => {
+            data_type(expr).is_none_or(|from| !keeps_values_apart(&from, field.data_type()))
+        }
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Divide, .. }) => true,
+        Expr::BinaryExpr(BinaryExpr {
+            op: Operator::Plus | Operator::Minus | Operator::Multiply, ..
+        }) => data_type(expr).is_none_or(|of| of.is_floating()),
+        _ => false,
+    }
+}
+
+/// Whether a cast gives different values for different ones, or fails.
+fn keeps_values_apart(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Date32, Date64, Timestamp};
+    match (from, to) {
+        (Timestamp(coarse, from), Timestamp(fine, to)) => fine >= coarse && from.is_some() == to.is_some(),
+        (Date32, Date64 | Timestamp(_, None)) => true,
+        _ => (from.is_integer() && to.is_integer()) || CastExpr::check_bigger_cast(to, from),
+    }
+}
