@@ -66,6 +66,9 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
         type_text = "" if schema is None else _type_text(name, schema) or ""
         if type_text.startswith("Date"):
             values = [day_of(item) for item in values]
+        bits = _narrow_floats.float_bits(type_text)
+        if bits is not None:
+            values = [_narrow_floats.in_list(item, bits) for item in values]
         if type_text.startswith(("Int", "UInt", "Decimal")):
             values = _without_nan(values)
         inside = is_in(column, values, _unit(name, values, schema))

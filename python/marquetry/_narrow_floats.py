@@ -7,11 +7,12 @@ float of 32 bits is 0.1.
 from __future__ import annotations
 
 import decimal
+import math
 import re
 import struct
 from typing import Any
 
-from ._literals import is_nested, literal
+from ._literals import is_nested, literal, number_of
 
 # How floats of so many bits are packed, and integers of as many.
 _FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
@@ -51,6 +52,21 @@ def comparison(column: str, sign: str, value: Any, bits: int) -> str | None:
         never = f"({column} < 0 and {column} > 0)"
         return never if sign == "=" else f"(not {never})"
     return f"{column} <= {literal(beside[0])}" if sign in ("<", "<=") else f"{column} >= {literal(beside[1])}"
+
+
+def in_list(value: Any, bits: int) -> Any:
+    """A value of a list, which stands for the float nearest to it: beyond the last one that is infinity.
+
+    >>> in_list(1e300, 32), in_list(1e300, 64), in_list(0.1, 32), in_list("a", 32)
+    (inf, 1e+300, 0.1, 'a')
+    """
+    number = number_of(value)
+    if isinstance(number, float):
+        try:
+            struct.pack(_FORMATS[bits][0], number)
+        except OverflowError:
+            return math.copysign(math.inf, number)
+    return value
 
 
 def _beside(value: int | float, bits: int) -> tuple[float, float] | None:

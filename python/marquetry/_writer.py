@@ -120,7 +120,9 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
     - ``bloom_filters``: columns, or a dictionary of them with how often each may be wrong;
     - ``row_group_rows=2**20``, ``row_group_bytes``, ``page_version="1.0"``, ``checksums=True``, ``page_index=True``,
       ``sorting_columns`` (triples of number, descending, nulls first), ``key_values``, ``compat="modern"`` (``maximum``,
-      ``latest``), ``threads=1``, ``memory_limit``, ``arrow_schema=True``;
+      ``latest``), ``threads=1``, ``memory_limit``;
+    - ``arrow_schema=True``: without it durations are numbers, instants of any zone are in UTC, dictionaries are their values, and extension types that
+      Parquet does not know, such as ``arrow.bool8``, are what they are stored as;
     - ``date64="date"``: dates in milliseconds are DATE, which all readers know, and a value that is no whole day is an error; or ``int64``:
       numbers, which the Arrow schema in the file calls dates;
     - ``content_defined_chunking``: least and most bytes of a page, and a level, as ``(2**18, 2**20, 0)``: pages end where their content says;

@@ -7,6 +7,7 @@ use crate::ending::Callee;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::properties::properties;
+use crate::shown_footer::noted;
 use crate::source::{Input, named};
 use crate::work::run;
 use arrow_schema::SchemaRef;
@@ -15,6 +16,7 @@ use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, In
 use marquetry::arrow::arrow_writer::check_copied;
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter, parse_stored_schema, print_stored_schema};
 use marquetry::errors::{CancelToken, Error, Limits, Result};
+use marquetry::file::encryption::encrypted_alike;
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::file::properties::WriterProperties;
 use marquetry::file::{FileEdit, Source};
@@ -68,7 +70,7 @@ pub(crate) fn append(
             };
             let mut edit = open()?;
             copied(&mut edit).map_err(|error| named(error, name))?;
-            Ok(edit.finish()?.metadata)
+            finished(edit)
         })?
     } else {
         let batches = import_batches(data)?;
@@ -90,6 +92,13 @@ pub(crate) fn append(
         })?
     };
     Ok(Footer::new(Arc::new(metadata)))
+}
+
+/// Ends the change. What the footer says of an encrypted file is told with a note of how its columns are encrypted.
+fn finished(edit: FileEdit) -> Result<ParquetMetaData> {
+    // The row groups that were there have notes of their own, but in DuckDB's dialect, where nothing is in the way of this.
+    let encryption = encrypted_alike(edit.metadata()).ok().flatten();
+    noted(edit.finish()?.metadata, encryption.as_deref())
 }
 
 /// What GeoParquet's metadata says of a file.
@@ -183,6 +192,6 @@ impl Rows {
         for pair in self.geo.take().into_iter().flatten() {
             self.edit.set_key_value(pair)?;
         }
-        Ok(self.edit.finish()?.metadata)
+        finished(self.edit)
     }
 }

@@ -1,6 +1,7 @@
 //! What a footer says, as plain values of Python. `marquetry/metadata` makes classes of them.
 
 use crate::errors::to_python;
+use crate::shown_footer::shown;
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::format::{
@@ -63,6 +64,13 @@ impl Footer {
     /// Thrift's bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.thrift(py)?))
+    }
+
+    /// Those of a footer that all may read: without what it tells of values that are encrypted.
+    fn to_shown_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        // Keys of columns may be asked for, by a thread that must not have the interpreter's lock.
+        let bytes = py.detach(|| shown(&self.metadata).map(|thrift| bytes_of(&thrift)));
+        Ok(PyBytes::new(py, &bytes.map_err(|error| to_python(py, &error))?))
     }
 
     #[getter]
@@ -234,10 +242,14 @@ impl Footer {
 
     fn thrift(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let thrift = self.metadata.to_thrift().map_err(|error: Error| to_python(py, &error))?;
-        let mut writer = format::Writer::new();
-        thrift.write(&mut writer);
-        Ok(writer.finish())
+        Ok(bytes_of(&thrift))
     }
+}
+
+fn bytes_of(thrift: &format::FileMetaData) -> Vec<u8> {
+    let mut writer = format::Writer::new();
+    thrift.write(&mut writer);
+    writer.finish()
 }
 
 fn element<'py>(py: Python<'py>, node: &SchemaElement) -> PyResult<Bound<'py, PyDict>> {

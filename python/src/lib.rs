@@ -67,6 +67,7 @@ mod pyarrow_types;
 mod reentrance;
 mod report;
 mod required_integers;
+mod shown_footer;
 mod sink;
 mod source;
 mod table;

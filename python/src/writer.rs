@@ -5,12 +5,14 @@ use crate::ending::Callee;
 use crate::footer::Footer;
 use crate::options::Options;
 use crate::properties::properties;
+use crate::shown_footer::noted;
 use crate::sink::{Sink, Target};
 use crate::work::{guarded, run};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use marquetry::arrow::ArrowWriter;
 use marquetry::errors::{CancelToken, Error, Result};
+use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::metadata::KeyValue;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::format::ThriftString;
@@ -25,6 +27,7 @@ pub(crate) struct Writer {
     schema: SchemaRef,
     name: Option<String>,
     cancel: CancelToken,
+    encryption: Option<Arc<FileEncryptionProperties>>,
     state: Mutex<State>,
 }
 
@@ -67,6 +70,7 @@ impl Writer {
         let schema: SchemaRef = Arc::new(import_schema(schema)?);
         let cancel = CancelToken::new();
         let properties = properties(Options::new(py, options)?)?.set_cancel_token(cancel.clone()).build();
+        let encryption = properties.file_encryption_properties().cloned();
         let target = Target::new(target, may_be_pipe)?;
         let name = name.or_else(|| target.name());
         let of_writer = schema.clone();
@@ -76,7 +80,7 @@ impl Writer {
             begun.begin(of_writer, properties)
         };
         let writer = run(py, &cancel, || begin().map_err(|error| in_file(error, name.as_deref())))?;
-        Ok(Writer { schema, name, cancel, state: Mutex::new(State::Open(Box::new(writer))) })
+        Ok(Writer { schema, name, cancel, encryption, state: Mutex::new(State::Open(Box::new(writer))) })
     }
 
     /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` they are of a table that is
@@ -136,7 +140,7 @@ impl Writer {
         let finish = move || {
             let (sink, metadata) = writer.into_parts()?;
             sink.finish()?;
-            Ok(metadata)
+            noted(metadata, self.encryption.as_deref())
         };
         let finished = run(py, &self.cancel, || self.here(finish()));
         self.put(State::Closed);

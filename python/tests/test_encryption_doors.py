@@ -1,7 +1,9 @@
 """All that reads and writes encrypted files, and what becomes of them."""
 
+import base64
 import itertools
 import pathlib
+import pickle
 from typing import Any
 
 import pyarrow as pa
@@ -163,3 +165,52 @@ def test_optimized_files_keep_their_dialect(tmp_path: pathlib.Path) -> None:
     decryption = keys.create_decryption_properties(FOOTER, dialect="duckdb")
     assert not marquetry.optimize(file, small, decryption=decryption, budget=60).copied
     assert ours.read_table(small, decryption_properties=decryption).equals(TABLE)
+
+
+SECRETS = pa.table({
+    "open": pa.array([f"shown{i % 50:04d}" for i in range(500)]),
+    "name": pa.array([f"secret{i % 50:04d}" for i in range(500)]),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("columns", [None, {"name": COLUMN}])
+@pytest.mark.parametrize("dialect", ["parquet", "duckdb"])
+def test_files_of_metadata_have_no_values_that_are_encrypted(
+    tmp_path: pathlib.Path, plain: bool, columns: dict[str, bytes] | None, dialect: str
+) -> None:
+    if dialect == "duckdb" and (plain or columns):
+        pytest.skip("DuckDB has neither")
+    encryption = keys.create_encryption_properties(FOOTER, column_keys=columns, plaintext_footer=plain, dialect=dialect)
+    decryption = keys.create_decryption_properties(FOOTER, column_keys=columns, dialect=dialect)
+    collected: list[Any] = []
+    for name in ("a", "b"):
+        ours.write_table(SECRETS, tmp_path / f"{name}.parquet", encryption_properties=encryption, metadata_collector=collected, row_group_size=300)
+        collected[-1].set_file_path(f"{name}.parquet")
+    assert collected[0].row_group(0).column(1).statistics.max == "secret0049"
+    for i, metadata in enumerate([*pickle.loads(pickle.dumps(collected)), ours.read_metadata(tmp_path / "a.parquet", decryption_properties=decryption)]):
+        metadata.write_metadata_file(tmp_path / f"_{i}")
+    ours.write_metadata(SECRETS.schema, tmp_path / "_metadata", metadata_collector=collected)
+    marquetry.append(tmp_path / "b.parquet", SECRETS, decryption=decryption).write_metadata_file(tmp_path / "_appended")
+    for i, summary in enumerate(sorted(tmp_path.glob("_*"))):
+        contents = summary.read_bytes()
+        assert b"secret" not in contents
+        assert (b"shown" in contents) == (columns is not None)
+    for read in (ours.read_metadata, theirs.read_metadata):
+        found = read(tmp_path / "_metadata")
+        assert found.num_rows == 1000 and found.num_row_groups == 4
+        assert found.row_group(3).column(1).file_path == "b.parquet"
+        assert found.row_group(0).column(1).total_compressed_size == collected[0].row_group(0).column(1).total_compressed_size
+        assert not found.row_group(0).column(1).is_stats_set
+
+
+def test_files_of_metadata_have_no_boxes_of_encrypted_geometries(tmp_path: pathlib.Path) -> None:
+    geo = b'{"version":"1.1.0","primary_column":"g","columns":{"g":{"encoding":"WKB","geometry_types":[],"bbox":[1.25,2.5,1.25,2.5]}}}'
+    table = pa.table({"g": [b"\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\xf4?\x00\x00\x00\x00\x00\x00\x04@"]}).replace_schema_metadata({"geo": geo})
+    path = tmp_path / "g.parquet"
+    marquetry.write(table, path, encryption=keys.create_encryption_properties(FOOTER))
+    metadata = ours.read_metadata(path, decryption_properties=keys.create_decryption_properties(FOOTER))
+    assert b"1.25" in metadata.schema.to_arrow_schema().metadata[b"geo"]
+    metadata.write_metadata_file(tmp_path / "_metadata")
+    assert b"1.25" not in ours.read_schema(tmp_path / "_metadata").metadata[b"geo"]
+    assert b"1.25" not in base64.b64decode(ours.read_metadata(tmp_path / "_metadata").metadata[b"ARROW:schema"])

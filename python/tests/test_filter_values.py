@@ -287,6 +287,17 @@ def test_numbers_that_floats_round_are_none_of_them() -> None:
     assert len(marquetry.open(out.getvalue()).read(filter="f = 0.1")) == 1
 
 
+@pytest.mark.parametrize("number", [1e300, -1e300, 3.4028235677973366e38, 3.4028235e38, 0.1, float("inf"), np.float64(1e300), pa.scalar(1e300)])
+def test_lists_have_the_nearest_floats(number: Any) -> None:
+    table = pa.table({"f": pa.array(NARROW, pa.float32())})
+    out = io.BytesIO()
+    theirs.write_table(table, out)
+    value = number.as_py() if hasattr(number, "as_py") else number
+    expected = table.filter(pc.field("f").isin([float(value)]))
+    for filters in ([("f", "in", [number, 7.0])], pc.field("f").isin([float(value)])):
+        assert marquetry.open(out.getvalue()).read(filter=filters).to_pyarrow().equals(expected)
+
+
 DAY, NOON = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12)
 
 

@@ -65,6 +65,27 @@ def test_what_is_outside_of_a_slice_is_not_looked_at() -> None:
         ours.write_table(pa.table({"x": maps}), out, coerce_timestamps="ms")
 
 
+def test_what_is_below_nulls_is_not_looked_at() -> None:
+    fine, offsets = pa.array([1_500, 2_000, 1_500, 4_000], pa.timestamp("us")), pa.array([0, 1, 2, 3, 4], pa.int32())
+    mask = pa.array([True, False, True, False])
+    maps = pa.MapArray.from_arrays(offsets, pa.array([1, 2, 3, 4]), fine, mask=mask)
+    arrays = {
+        "lists": pa.ListArray.from_arrays(offsets, fine, mask=mask),
+        "lists of one": pa.FixedSizeListArray.from_arrays(fine, 1, mask=mask),
+        "maps": maps,
+        "maps by instants": pa.MapArray.from_arrays(offsets, fine, pa.array([1, 2, 3, 4]), mask=mask),
+        "maps of maps": pa.MapArray.from_arrays(offsets, pa.array([1, 2, 3, 4]), maps, mask=mask),
+        "nothing but nulls": pa.FixedSizeListArray.from_arrays(fine, 2, mask=pa.array([True, True])).take(pa.array([0, 1, 0, 1])),
+    }
+    for slice in [(0, 4), (1, 3), (2, 1), (2, 0)]:
+        table = pa.table(arrays).slice(*slice)
+        out = io.BytesIO()
+        ours.write_table(table, out, coerce_timestamps="ms")
+        assert theirs.read_table(io.BytesIO(out.getvalue())).to_pylist() == table.to_pylist()
+    with pytest.raises(pa.ArrowInvalid, match="would lose data"):
+        ours.write_table(pa.table({"x": pa.FixedSizeListArray.from_arrays(fine, 2, mask=pa.array([True, False]))}), io.BytesIO(), coerce_timestamps="ms")
+
+
 def test_nulls_may_be_split_into_streams() -> None:
     out = io.BytesIO()
     ours.write_table(pa.table({"n": pa.nulls(3), "i": [1, 2, 3]}), out, use_dictionary=False, use_byte_stream_split=True)

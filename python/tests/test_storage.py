@@ -1,5 +1,6 @@
 """Sources and sinks of others: filesystems of fsspec and pyarrow, and file objects that Python knows nothing of."""
 
+import gc
 import io
 import pathlib
 import uuid
@@ -97,3 +98,73 @@ def test_nothing_is_left_in_a_filesystem_of_a_table_that_fails(memory: Any) -> N
     with pytest.raises(Exception, match="zip|ompression"):
         ours.write_table(TABLE, f"{folder}/x.parquet", filesystem=filesystem, compression="zip")
     assert filesystem.ls(folder) == []
+
+
+class Store(fsspec.AbstractFileSystem):
+    """Shows a file when it is closed, as object stores do, whatever is in it by then."""
+
+    cachable = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: dict[str, bytes] = {}
+        self.room = 1 << 30
+
+    def _open(self, path: str, mode: str = "rb", **_: Any) -> io.BytesIO:
+        return io.BytesIO(self.files[path]) if mode == "rb" else Upload(self, path)
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return {"name": path, "size": len(self.files[path]), "type": "file"}
+
+    def rm_file(self, path: str) -> None:
+        del self.files[path]
+
+
+class Upload(io.BytesIO):
+    def __init__(self, store: Store, path: str) -> None:
+        super().__init__()
+        self.store, self.path = store, path
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > self.store.room:
+            raise OSError("the store is full")
+        return super().write(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.store.files[self.path] = self.getvalue()
+        super().close()
+
+
+def test_a_store_shows_no_file_that_was_given_up() -> None:
+    store = Store()
+    ours.write_table(TABLE, "x.parquet", filesystem=store)
+    assert same(ours.read_table("x.parquet", filesystem=store))
+    store.files.clear()
+    refused = pa.table({"x": [1, None]}, pa.schema([pa.field("x", pa.int64(), nullable=False)]))
+    with pytest.raises(ValueError, match="null"):
+        ours.write_table(refused, "x.parquet", filesystem=store)
+    store.room = 1000
+    with pytest.raises(OSError, match="full"):
+        ours.write_table(TABLE, "x.parquet", filesystem=store)
+    with pytest.raises(OSError, match="full"):
+        with ours.ParquetWriter("x.parquet", TABLE.schema, filesystem=store, use_dictionary=False, compression=None) as writer:
+            for _ in range(9):
+                writer.write_table(TABLE)
+    with pytest.raises(OSError, match="full"):
+        with ours.ParquetWriter("x.parquet", TABLE.schema, filesystem=store):
+            # The footer is too long.
+            store.room = 10
+    del writer
+    gc.collect()
+    assert store.files == {}
+
+
+def test_what_was_there_stays_if_arguments_are_wrong() -> None:
+    store = Store()
+    store.files["x.parquet"] = b"as before"
+    with pytest.raises(Exception, match="zip|ompression"):
+        ours.write_table(TABLE, "x.parquet", filesystem=store, compression="zip")
+    assert store.files == {"x.parquet": b"as before"}

@@ -7,6 +7,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use std::sync::Arc;
+use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
 /// What is written is sent in parts as soon as there is enough of it, and is an object once all of it was. What has not more than a part
@@ -121,6 +122,18 @@ impl AsyncSink for StoreSink {
 
     fn abort(&mut self) -> BoxFuture<'_, Result<()>> {
         self.give_up().boxed()
+    }
+}
+
+impl Drop for StoreSink {
+    /// Has the store forget the parts of a file whose statement is given up: by a task of its own, as nobody waits.
+    fn drop(&mut self) {
+        let (Some(mut upload), Ok(runtime)) = (self.upload.take(), Handle::try_current()) else { return };
+        runtime.spawn(async move {
+            upload.under_way.shutdown().await;
+            // There is nobody to tell.
+            let _ = upload.inner.abort().await;
+        });
     }
 }
 

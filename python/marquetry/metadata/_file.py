@@ -271,9 +271,9 @@ class FileMetaData:
         self._footer, self._changed = footer, True
 
     def write_metadata_file(self, where: Any) -> None:
-        """Writes a file that has nothing but this footer: a path, or a file object."""
-        thrift = self._footer.to_bytes()
-        contents = b"PAR1" + thrift + struct.pack("<I", len(thrift)) + b"PAR1"
+        """Writes a file that has nothing but this footer: a path, or a file object. It is in the open: of columns that are encrypted it has
+        no statistics, and of their geometries no boxes."""
+        contents = _file_of(self._footer.to_shown_bytes())
         if hasattr(where, "write"):
             where.write(contents)
         else:
@@ -304,19 +304,19 @@ class FileMetaData:
 
     def _arrow_schema(self) -> Any:
         """The Arrow schema: that of a file with this footer, and no more."""
-        import io
-
         from ..parquet._reading import open_file
 
-        out = io.BytesIO()
-        self.write_metadata_file(out)
-        return open_file(out.getvalue()).schema_arrow
+        return open_file(_file_of(self._footer.to_bytes())).schema_arrow
 
     def __repr__(self) -> str:
         return "\n".join([object.__repr__(self), *(f"  {name}: {getattr(self, name)}" for name in _FILE)])
 
 
 _FILE = ("created_by", "num_columns", "num_rows", "num_row_groups", "format_version", "serialized_size")
+
+
+def _file_of(thrift: bytes) -> bytes:
+    return b"PAR1" + thrift + struct.pack("<I", len(thrift)) + b"PAR1"
 
 
 def _unpickled(thrift: bytes) -> FileMetaData:

@@ -34,15 +34,13 @@ def converted(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
         if size == 0:
             # pyarrow divides by it.
             return pa.array([[] if there else None for there in array.is_valid().to_pylist()], wanted)
-        values = converted(array.values.slice(array.offset * size, len(array) * size), wanted.value_type, cast)
-        return pa.FixedSizeListArray.from_arrays(values, type=wanted, mask=nulls)
+        return pa.FixedSizeListArray.from_arrays(_of_fixed_size(array, wanted, cast), type=wanted, mask=nulls)
     if types.is_map(data_type):
-        # The bounds of this slice, which a mask wants to begin where their buffer does.
+        # Of maps that are there, as of lists; a mask wants offsets to begin where their buffer does.
         offsets = pa.concat_arrays([array.offsets]) if len(array) > 0 else pa.array([0], pa.int32())
-        start, end = offsets[0].as_py(), offsets[-1].as_py()
-        keys, items = (part.slice(start, end - start) for part in (array.keys, array.items))
-        parts = converted(keys, wanted.key_type, cast), converted(items, wanted.item_type, cast)
-        return pa.MapArray.from_arrays(_less(offsets, start), *parts, type=wanted, mask=nulls)
+        keys, items = (pa.ListArray.from_arrays(offsets, part, mask=nulls) for part in (array.keys, array.items))
+        parts = converted(keys.flatten(), wanted.key_type, cast), converted(items.flatten(), wanted.item_type, cast)
+        return pa.MapArray.from_arrays(_offsets(keys, False), *parts, type=wanted, mask=nulls)
     is_large = types.is_large_list(wanted)
     make = pa.LargeListArray if is_large else pa.ListArray
     # Of lists that are there, in their order, however their values lie.
@@ -50,10 +48,22 @@ def converted(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
     return make.from_arrays(_offsets(array, is_large), values, type=wanted, mask=nulls)
 
 
-def _less(offsets: pa.Array, start: int) -> pa.Array:
-    import pyarrow.compute as pc
-
-    return pc.subtract(offsets, pa.scalar(start, offsets.type)) if start else offsets
+def _of_fixed_size(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
+    """The values of all lists of fixed size. Below those that are null anything may be: where that cannot be converted, the values of
+    another list stand there."""
+    size, start = array.type.list_size, array.offset * array.type.list_size
+    values = array.values.slice(start, len(array) * size)
+    try:
+        return converted(values, wanted.value_type, cast)
+    except pa.ArrowInvalid:
+        rows = array.is_valid().to_pylist()
+        if all(rows):
+            raise
+    there = rows.index(True) if any(rows) else None
+    if there is None:
+        return pa.nulls(len(array) * size, wanted.value_type)
+    parts = [values.slice((row if is_there else there) * size, size) for row, is_there in enumerate(rows)]
+    return converted(pa.concat_arrays(parts), wanted.value_type, cast)
 
 
 def _offsets(array: pa.Array, is_large: bool) -> pa.Array:

@@ -18,7 +18,7 @@ from ._converted import converted
 from ._errors import as_pyarrow
 from ._keys import as_encryption
 from ._list_views import list_type
-from ._source import is_local, is_path, output_of, resolve
+from ._source import output_of, resolve
 from ._types import compliant, map_fields, map_type, named_entries
 
 _ROWS = 1024 * 1024
@@ -129,8 +129,13 @@ class ParquetWriter:
         # They are written at the end, each key once.
         self._pairs = stored_pairs(self.schema, store_schema)
         target, name, self.file_handle = output_of(where, filesystem)
-        with as_pyarrow():
-            self._writer = _marquetry.Writer(target, self._stored, properties, True, name)
+        self._filesystem = filesystem
+        try:
+            with as_pyarrow():
+                self._writer = _marquetry.Writer(target, self._stored, properties, True, name)
+        except BaseException:
+            self._remove()
+            raise
         self.is_open = True
 
     @property
@@ -169,7 +174,7 @@ class ParquetWriter:
             with as_pyarrow():
                 self._writer.write(table, rows)
         except BaseException:
-            self.is_open = self._writer.is_open
+            self._after_failure()
             raise
 
     def add_key_value_metadata(self, key_value_metadata: Any) -> None:
@@ -188,16 +193,31 @@ class ParquetWriter:
                         self._writer.add_key_value(key, value)
                         del self._pairs[key]
                     footer = self._writer.close()
-            finally:
-                self.is_open = self._writer.is_open
+            except BaseException:
+                self._after_failure()
+                raise
+            self.is_open = False
             if self._metadata_collector is not None:
                 self._metadata_collector.append(FileMetaData._of(footer))
         if self.file_handle is not None:
             self.file_handle.close()
 
     def _discard(self) -> None:
-        self.is_open = False
         self._writer.discard()
+        self._after_failure()
+
+    def _after_failure(self) -> None:
+        """Removes what is left of the file, unless it can be written on."""
+        self.is_open = self._writer.is_open
+        if not self.is_open:
+            self._remove()
+
+    def _remove(self) -> None:
+        """Removes what is left of a file in another filesystem. On this machine nothing is left, and what was there before stays."""
+        if self.file_handle is None:
+            return
+        handle, self.file_handle = self.file_handle, None
+        _take_back(handle, self.where, self._filesystem)
 
     def __del__(self) -> None:
         if getattr(self, "is_open", False):
@@ -377,7 +397,7 @@ def write_table(
     **kwargs: Any,
 ) -> None:
     """Writes a table as a file. On this machine it has its name once it is whole, and after an error what was there before stays; in
-    other filesystems nothing is left of it then. A table without rows has no row groups, as several readers fail at an empty one.
+    other filesystems nothing is left of it then, and what was there before stays if the error is one of arguments. A table without rows has no row groups, as several readers fail at an empty one.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> pq.write_table(pa.table({"x": [1, 2, 3]}), FOLDER + "/t.parquet", compression="zstd")
@@ -410,18 +430,19 @@ def write_table(
     except BaseException:
         if writer is not None and writer.is_open:
             writer._discard()
-        _remove(where, filesystem)
         raise
 
 
-def _remove(where: Any, filesystem: Any) -> None:
-    """Removes what is left of a file in another filesystem. On this machine nothing is left, and what was there before stays."""
-    if not is_path(where):
-        return
+def _take_back(handle: Any, where: Any, filesystem: Any) -> None:
+    """Removes a file that was begun in another filesystem. It is closed before: many show a file when it is closed, and it would be later."""
+    try:
+        handle.close()
+    except Exception:
+        # What has failed before is told.
+        pass
     try:
         resolved, path = resolve(where, filesystem)
-        if not is_local(resolved):
-            resolved.delete_file(path)
+        resolved.delete_file(path)
     except (OSError, ValueError):
         # It may never have been there.
         pass
@@ -444,8 +465,12 @@ def write_metadata(
         metadata.write_metadata_file(out)
     target, _, handle = output_of(where, filesystem)
     if handle is not None:
-        with handle:
+        try:
             handle.write(out.getvalue())
+            handle.close()
+        except BaseException:
+            _take_back(handle, where, filesystem)
+            raise
     else:
         with as_pyarrow():
             _marquetry.write_bytes(target, out.getvalue())

@@ -92,7 +92,8 @@ pub(crate) struct WriteArgs {
     /// What dates in milliseconds (Arrow's date64) are stored as
     #[arg(long, value_enum, value_name = "TYPE", default_value_t = Date64Arg::Date)]
     pub(crate) date64: Date64Arg,
-    /// Do not store the Arrow schema
+    /// Do not store the Arrow schema: what Parquet has no type for is what it is stored as then, a duration a number, an instant of
+    /// a zone one in UTC
     #[arg(long)]
     pub(crate) no_arrow_schema: bool,
     /// Add an entry to the file's key-value metadata

@@ -9,6 +9,7 @@ use arrow_array::builder::{
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
 use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder};
 use arrow_data::ArrayData;
+use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, SchemaRef};
 use arrow_select::interleave::interleave;
 use std::ops::Range;
@@ -150,8 +151,37 @@ impl<'a> Gather<'a> {
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         let places: Vec<(usize, usize)> =
             self.places.iter().map(|place| (place.0 as usize, place.1 as usize)).collect();
-        Ok(interleave(&arrays, &places)?)
+        Ok(match has_lists_of_none(data_type) {
+            true => one_by_one(&arrays, &places)?,
+            false => interleave(&arrays, &places)?,
+        })
     }
+}
+
+/// Whether there are lists of no values, each.
+fn has_lists_of_none(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::FixedSizeList(_, 0) => true,
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _)
+        | DataType::RunEndEncoded(_, field) => has_lists_of_none(field.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_lists_of_none(field.data_type())),
+        DataType::Dictionary(_, values) => has_lists_of_none(values),
+        _ => false,
+    }
+}
+
+/// The same as `interleave`. QUIRK: that takes lists of no values that are not null for none at all, for nothing of theirs tells how many
+/// there are, and panics.
+fn one_by_one(arrays: &[&dyn Array], places: &[(usize, usize)]) -> Result<ArrayRef, Failure> {
+    let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
+    let mut out = MutableArrayData::new(data.iter().collect(), false, places.len());
+    places.iter().try_for_each(|(array, row)| out.try_extend(*array, *row, row + 1))?;
+    Ok(make_array(out.freeze()))
 }
 
 /// Column `i` of all rows of a batch as an array.

@@ -3,9 +3,11 @@ use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, StringViewArray,
-    StructArray,
+    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
+    StringViewArray, StructArray, make_array,
 };
+use arrow_buffer::OffsetBuffer;
+use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat_batches;
 use marquetry_core::write::{SealedSpills, SpillFile, SpillFolder};
@@ -131,6 +133,22 @@ fn order_is_that_of_the_keys_and_equal_rows_keep_theirs() {
         let order = by_word.then(by_float).then(ids[row - 1].cmp(&ids[row]));
         assert!(order.is_lt(), "row {row}");
     }
+}
+
+#[test]
+fn lists_of_no_values_are_as_many_as_before() {
+    let of_none = DataType::FixedSizeList(Arc::new(Field::new("item", DataType::Int32, true)), 0);
+    let values = ArrayData::new_empty(&DataType::Int32);
+    let values = ArrayData::builder(of_none.clone()).len(45).add_child_data(values).build().unwrap();
+    let field = Arc::new(Field::new("element", of_none, true));
+    let lists = ListArray::new(field, OffsetBuffer::from_lengths(0..10), make_array(values), None);
+    let ids = Int64Array::from_iter_values(0..10);
+    let columns = [("id", Arc::new(ids) as ArrayRef), ("lists", Arc::new(lists))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let sorted = sort(&[batch], &["id:desc"], budget(usize::MAX, 64, 64));
+    let lists = sorted.column(1).as_list::<i32>();
+    assert!(lists.offsets().lengths().eq((0..10).rev()));
+    assert_eq!(lists.values().len(), 45);
 }
 
 #[test]

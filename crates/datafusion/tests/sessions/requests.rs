@@ -18,6 +18,7 @@ use object_store::*;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// A store that counts what is read of it.
 #[derive(Debug, Default)]
@@ -33,6 +34,9 @@ struct Counting {
 struct Uploads {
     /// The part of each that fails, counted from 1.
     failing: AtomicU64,
+    /// The part of each that never arrives, and how many such there were.
+    hanging: AtomicU64,
+    hung: AtomicU64,
     completed: AtomicU64,
     aborted: AtomicU64,
 }
@@ -52,6 +56,10 @@ impl MultipartUpload for CountedUpload {
             return Box::pin(async {
                 Err(Error::NotImplemented { operation: "o".into(), implementer: "i".into() })
             });
+        }
+        if self.parts == self.uploads.hanging.load(Ordering::Relaxed) {
+            self.uploads.hung.fetch_add(1, Ordering::Relaxed);
+            return Box::pin(futures::future::pending());
         }
         self.inner.put_part(data)
     }
@@ -262,4 +270,27 @@ async fn an_upload_that_fails_is_aborted() {
         assert_eq!((count(&store.uploads.completed), count(&store.uploads.aborted)), (1, failing));
         assert!(store.head(&Path::from("broken.parquet")).await.is_err());
     }
+}
+
+/// Whoever gives a statement up, as Ctrl-C in a shell does, is asked for nothing more.
+#[tokio::test]
+async fn an_upload_that_is_given_up_is_aborted() {
+    let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
+    ctx.register_batch("t", table(0, 1_000_000)).unwrap();
+    run(&ctx, "set datafusion.execution.objectstore_writer_buffer_size = 1000").await;
+    let copy = "copy t to 'mem://store/given_up.parquet' options ('compression' 'uncompressed', 'encoding' 'plain', 'dictionary_enabled' 'false')";
+    let begun = Instant::now();
+    let until = async |count: &AtomicU64| {
+        while count.load(Ordering::Relaxed) == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it never comes");
+            tokio::task::yield_now().await;
+        }
+    };
+    store.uploads.hanging.store(1, Ordering::Relaxed);
+    tokio::select! {
+        _ = run(&ctx, copy) => panic!("it waits for the part"),
+        () = until(&store.uploads.hung) => {}
+    }
+    until(&store.uploads.aborted).await;
+    assert!(store.head(&Path::from("given_up.parquet")).await.is_err());
 }

@@ -119,6 +119,10 @@ impl WriterPropertiesBuilder {
 
     /// Whether the Arrow schema is kept in the metadata, under `ARROW:schema`, so that reading returns the same
     /// types. Default `true`.
+    ///
+    /// Without it values come back as what Parquet has for them: durations as 64-bit integers, instants of any zone in UTC, seconds as
+    /// milliseconds, dictionaries as their values, lists of a fixed size as lists, and extension types that Parquet does not know, such as
+    /// `arrow.bool8`, as what they are stored as.
     #[must_use]
     pub fn set_arrow_schema(mut self, value: bool) -> Self {
         self.properties.arrow_schema = value;
