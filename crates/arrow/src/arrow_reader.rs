@@ -17,6 +17,7 @@ mod choose_columns;
 mod chunk_reader;
 mod column_parallel;
 mod column_schedule;
+mod file_predicate;
 mod filter;
 mod filtered_columns;
 mod filtered_reader;
@@ -58,6 +59,8 @@ pub use builder::ParquetRecordBatchReaderBuilder;
 pub(crate) use choose_columns::choose_columns;
 pub use choose_columns::columns_mask;
 pub use chunk_reader::ChunkReader;
+pub(crate) use file_predicate::bare_times;
+pub use file_predicate::bind_in_file;
 pub use filter::{ArrowPredicate, ArrowPredicateFn, PureArrowPredicateFn, RowFilter};
 #[cfg(feature = "async")]
 pub(crate) use loss::no_choice_of_rows;

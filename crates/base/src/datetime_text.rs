@@ -21,8 +21,16 @@ pub struct Moment {
     pub has_offset: bool,
 }
 
-/// Days since 1970-01-01 of `2013-07-30`.
+/// Days since 1970-01-01 of `2013-07-30`; years before 0 and after 9999 have a sign: `-0044-03-15`, `+10000-01-01`.
 pub fn date(text: &str) -> Option<i32> {
+    match text.as_bytes().first()? {
+        b'+' | b'-' => i32::try_from(far_date(text)?).ok(),
+        _ => near_date(text),
+    }
+}
+
+/// The date of a year of four digits.
+fn near_date(text: &str) -> Option<i32> {
     let bytes = text.as_bytes();
     if !text.is_ascii() || bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
         return None;
@@ -68,18 +76,99 @@ pub fn time_of_day(text: &str) -> Option<(i64, usize)> {
     Some((seconds * 1_000_000_000 + i64::from(nanos), count))
 }
 
-/// `2013-07-30T12:30:00.5+02:00`: with a blank instead of the T, a Z or nothing instead of the offset.
-pub fn moment(text: &str) -> Option<Moment> {
-    if text.len() < 16 || !text.is_ascii() || !matches!(text.as_bytes()[10], b'T' | b't' | b' ') {
+/// Days since 1970-01-01 of a date whose year has a sign: at least five digits behind a plus, four behind a minus, and no
+/// zeros in front that need not be there.
+fn far_date(text: &str) -> Option<i64> {
+    let (year, month_and_day) = text.get(1..)?.split_once('-')?;
+    let least = if text.starts_with('+') { 5 } else { 4 };
+    if !year.bytes().all(|byte| byte.is_ascii_digit()) || year.len() < least || year == "0000" {
         return None;
     }
-    let days = date(&text[..10])?;
-    let (clock, offset) = split_offset(&text[11..])?;
+    if year.len() > 4 && year.starts_with('0') {
+        return None;
+    }
+    let year: i64 = text[..=year.len()].parse().ok()?;
+    // The calendar comes again after 400 years, 146,097 days.
+    let near = near_date(&format!("{}-{month_and_day}", 2000 + year.rem_euclid(400)))?;
+    (year.div_euclid(400) - 5).checked_mul(146_097)?.checked_add(i64::from(near))
+}
+
+/// `2013-07-30T12:30:00.5+02:00`: with a blank instead of the T, a Z or nothing instead of the offset, over the years of [`date`].
+pub fn moment(text: &str) -> Option<Moment> {
+    let (days, clock) = match text.as_bytes().first()? {
+        b'+' | b'-' => {
+            let (date, clock) = text.split_once(['T', 't', ' '])?;
+            (far_date(date)?, clock)
+        }
+        _ if text.len() < 16 || !text.is_ascii() || !matches!(text.as_bytes()[10], b'T' | b't' | b' ') => {
+            return None;
+        }
+        _ => (near_date(&text[..10])?.into(), &text[11..]),
+    };
+    let (clock, offset) = split_offset(clock)?;
     let (nanos, digits) = time_of_day(clock)?;
-    let seconds = i64::from(days) * 86_400 + nanos / 1_000_000_000 - offset.unwrap_or(0);
+    let of_day = nanos / 1_000_000_000 - offset.unwrap_or(0);
+    // The first second of all is in the midst of a day.
+    let seconds = i64::try_from(i128::from(days) * 86_400 + i128::from(of_day)).ok()?;
     let has_offset = offset.is_some();
     Some(Moment { seconds, nanos: (nanos % 1_000_000_000) as u32, digits, has_offset })
 }
+
+/// Nanoseconds of `PT3.500S`, and of any other duration of ISO 8601 in weeks and what is shorter, with or without a sign in front.
+///
+/// ```
+/// use marquetry_base::datetime_text::duration;
+/// assert_eq!(duration("-PT1.5S"), Some(-1_500_000_000));
+/// assert_eq!(duration("P1DT2H"), Some(26 * 3_600_000_000_000));
+/// assert_eq!(duration("P1M"), None);
+/// ```
+pub fn duration(text: &str) -> Option<i128> {
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(text) => (-1, text),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let text = text.strip_prefix('P')?;
+    let (days, clock) = match text.split_once('T') {
+        Some((_, "")) => return None,
+        Some((days, clock)) => (days, clock),
+        None => (text, ""),
+    };
+    if days.is_empty() && clock.is_empty() {
+        return None;
+    }
+    let (days, clock) = (parts(days, &[('W', 7 * 86_400), ('D', 86_400)])?, parts_of_clock(clock)?);
+    Some(sign * (days.checked_mul(NANOS)?.checked_add(clock)?))
+}
+
+/// Nanoseconds of `2H30M1.5S`, and of parts of it.
+fn parts_of_clock(text: &str) -> Option<i128> {
+    let (whole, fraction) = match text.split_once('.') {
+        Some((whole, fraction)) => (format!("{whole}S"), fraction.strip_suffix('S')?),
+        None => (text.to_owned(), "0"),
+    };
+    if !(1..=9).contains(&fraction.len()) {
+        return None;
+    }
+    let nanos = digits(fraction)? * 10_u32.pow(9 - fraction.len() as u32);
+    parts(&whole, &[('H', 3_600), ('M', 60), ('S', 1)])?.checked_mul(NANOS)?.checked_add(nanos.into())
+}
+
+/// Seconds of the numbers before units, which come in this order; those that are not there are 0.
+fn parts(mut text: &str, units: &[(char, i128)]) -> Option<i128> {
+    let mut out: i128 = 0;
+    for (unit, seconds) in units {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        if let Some(rest) = text[digits..].strip_prefix(*unit) {
+            // No unit of 64 bits counts more.
+            let number: u64 = text[..digits].parse().ok()?;
+            out = out.checked_add(i128::from(number).checked_mul(*seconds)?)?;
+            text = rest;
+        }
+    }
+    text.is_empty().then_some(out)
+}
+
+const NANOS: i128 = 1_000_000_000;
 
 /// The time, and the seconds that it is ahead of UTC.
 fn split_offset(text: &str) -> Option<(&str, Option<i64>)> {
@@ -122,7 +211,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// `2013-07-30` of days since 1970-01-01: what [`date`] reads, as far as it reads years.
+/// `2013-07-30` of days since 1970-01-01: what [`date`] reads.
 pub fn format_date(days: i64) -> String {
     // As in `days`: years begin in March.
     let since = days + 719_468;
@@ -132,7 +221,10 @@ pub fn format_date(days: i64) -> String {
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year + i64::from(month <= 2))
+    match era * 400 + year + i64::from(month <= 2) {
+        year @ 0..=9999 => format!("{year:04}-{month:02}-{day:02}"),
+        year => format!("{year:+05}-{month:02}-{day:02}"),
+    }
 }
 
 /// `12:30:00.5` of nanoseconds since midnight: what [`time_of_day`] reads.
@@ -194,7 +286,51 @@ mod tests {
     }
 
     #[test]
+    fn durations_that_are_and_are_not() {
+        let seconds = |text: &str| duration(text).map(|nanos| nanos as f64 / 1e9);
+        for (text, expected) in [
+            ("PT0S", 0.0),
+            ("PT1.5S", 1.5),
+            ("-PT1.500S", -1.5),
+            ("+P1D", 86_400.0),
+            ("P1W2DT3H4M5.000000001S", 788_645.000000001),
+            ("PT90M", 5_400.0),
+            ("PT9223372036854775807S", 9223372036854775807.0),
+        ] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for wrong in [
+            "",
+            "P",
+            "PT",
+            "P1DT",
+            "1S",
+            "PT1",
+            "PT1S1M",
+            "PT.5S",
+            "PT1.S",
+            "PT1.0000000001S",
+            "P1Y",
+            "PT-1S",
+            "--PT1S",
+        ] {
+            assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn what_is_shown_is_read_as_the_same() {
+        for days in [i32::MIN, -719_529, -719_528, 2_932_896, 2_932_897, i32::MAX] {
+            assert_eq!(date(&format_date(days.into())), Some(days));
+        }
+        assert_eq!(format_date(2_932_897), "+10000-01-01");
+        assert_eq!(moment("-0044-03-15T12:00Z").unwrap().to_string(), "-0044-03-15 12:00:00Z");
+        assert_eq!(moment("+9223372036854775807-01-01T00:00:00"), None);
+        for (text, seconds) in
+            [("-292277022657-01-27T08:29:52", i64::MIN), ("+292277026596-12-04T15:30:07", i64::MAX)]
+        {
+            assert_eq!(moment(text).map(|moment| moment.seconds), Some(seconds));
+        }
         for days in (-719_162..2_932_896).step_by(97) {
             assert_eq!(date(&format_date(days)), Some(days as i32));
         }

@@ -22,12 +22,23 @@ pub(crate) fn column_list(text: &str) -> Result<ColumnList, String> {
             _ => {}
         }
     }
+    columns.push(text[start..].to_owned());
     if in_quotes || depth > 0 {
         // Names may have any of these: then each comma is one between columns.
-        return Ok(ColumnList(text.split(',').map(str::to_owned).collect()));
+        columns = text.split(',').map(str::to_owned).collect();
     }
-    columns.push(text[start..].to_owned());
-    Ok(ColumnList(columns))
+    Ok(ColumnList(without_blanks(columns)))
+}
+
+/// Without the blanks around commas: `a, b`. A name that begins or ends with one, and stands beside a comma, needs quotes.
+fn without_blanks(columns: Vec<String>) -> Vec<String> {
+    let last = columns.len().saturating_sub(1);
+    let trim = |(at, name): (usize, String)| {
+        let name = if at > 0 { name.trim_start() } else { &name };
+        let name = if at < last { name.trim_end() } else { name };
+        name.to_owned()
+    };
+    columns.into_iter().enumerate().map(trim).collect()
 }
 
 /// The columns of one argument.
@@ -84,6 +95,8 @@ mod tests {
             (r#"v:"a,b",c"#, &[r#"v:"a,b""#, "c"]),
             ("v:a[*],b", &["v:a[*]", "b"]),
             ("odd(,name", &["odd(", "name"]),
+            (" a , b ", &[" a", "b "]),
+            (r#"a," b""#, &["a", r#"" b""#]),
             ("odd),name", &["odd)", "name"]),
             (r#"5",6""#, &[r#"5",6""#]),
             (r#"5",6"#, &["5\"", "6"]),

@@ -100,7 +100,7 @@ fn expanded(
 }
 
 /// Whether the path is meant as a pattern: files may have such characters in their names.
-fn is_pattern(file: &Path) -> bool {
+pub(crate) fn is_pattern(file: &Path) -> bool {
     if remote::is_url(file) {
         return remote::is_pattern(file);
     }

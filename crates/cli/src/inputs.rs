@@ -36,6 +36,7 @@ mod zstd_text;
 
 use crate::args::OnCorruptArg;
 use crate::failure::Failure;
+use crate::files::is_pattern;
 use bad_input::bad;
 use byte_stream::ByteStream;
 pub(crate) use input::{Batches, Input, InputOptions};
@@ -53,9 +54,9 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
                 !path.is_dir() && !matches!(Kind::of(path, wanted.args.from), Ok(Kind::Parquet))
             };
             match (paths, paths.iter().find(is_other)) {
-                ([_, _, ..], Some(other)) => {
-                    let why = "only Parquet files can be read as one table";
-                    Err(Failure::usage_of(other, why))
+                ([_, _, ..], Some(other)) => Err(Failure::usage_of(other, ONLY_PARQUET)),
+                ([path], Some(_)) if is_pattern(path) && !path.exists() => {
+                    Err(Failure::usage_of(path, ONLY_PARQUET))
                 }
                 ([path], Some(_)) => open_one(path, wanted),
                 _ => {
@@ -67,6 +68,8 @@ pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input
         }
     }
 }
+
+const ONLY_PARQUET: &str = "only Parquet files can be read as one table";
 
 fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let origin = ByteStream::new(path);

@@ -6,7 +6,7 @@
 //! | `builder`, `column_path` | a [`Predicate`] is built of columns and literals |
 //! | `lex`, `parser`, `parse`, `display`, `name` | text becomes a [`Predicate`], and a [`Predicate`] text |
 //! | `pattern`, `like`, `text_search`, `ignoring_case` | patterns of text, and how they are matched |
-//! | `bind`, `path`, `bound`, `condition_builder`, `position` | columns are found, literals become values of their types: a [`BoundPredicate`] |
+//! | `bind`, `path`, `bound`, `condition_builder`, `position`, `bare_time` | columns are found, literals become values of their types: a [`BoundPredicate`] |
 //! | `covering` | what a file's GeoParquet metadata adds |
 //! | `column_comparison`, `wide_integer` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
@@ -42,6 +42,7 @@
 //! several entries of one key counts. Paths are those of Arrow: `points.x` is field `x` of the elements of the list `points`.
 //! The elements of a list of lists are those of all inner lists; an inner list that is null counts as a null element.
 
+mod bare_time;
 mod bind;
 mod blocks;
 mod bound;
@@ -75,6 +76,7 @@ mod wide_integer;
 mod word_key;
 mod word_set;
 
+pub use bare_time::BareTime;
 pub use bound::BoundPredicate;
 pub(crate) use bound::{Condition, Edge, NestedKind, NestedTest, Node, Test};
 pub(crate) use box_test::BoxTest;

@@ -20,7 +20,9 @@ use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
-use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, prunable_predicate};
+use marquetry_arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, bind_in_file, prunable_predicate,
+};
 use marquetry_base::Error;
 use marquetry_core::predicate::{BoundPredicate, Predicate};
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
@@ -161,7 +163,7 @@ impl FilePlan {
     pub(crate) fn prunable(&self, predicate: &Predicate) -> Result<BoundPredicate> {
         let metadata = self.footer.metadata();
         let bound =
-            prunable_predicate(predicate, metadata).and_then(|(found, _)| found.bind(metadata.schema()));
+            prunable_predicate(predicate, metadata).and_then(|(found, _)| bind_in_file(&found, metadata));
         bound.map_err(|error| of_file(error, &self.path))
     }
 
@@ -252,6 +254,7 @@ fn translate(
     let schema = footer.parquet_schema();
     let translated = Translator::of_file(read_as, schema, paths).translate(expr);
     let predicate = translated.predicate?;
-    prunable_predicate(&predicate, footer.metadata()).ok()?.0.bind(schema).ok()?;
+    let (prunable, _) = prunable_predicate(&predicate, footer.metadata()).ok()?;
+    bind_in_file(&prunable, footer.metadata()).ok()?;
     Some((predicate, translated.is_exact))
 }

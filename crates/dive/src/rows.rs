@@ -5,7 +5,7 @@ use crate::screen::Screen;
 use crate::text::shown;
 use crate::variant_texts::variant_texts;
 use arrow_array::RecordBatch;
-use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionMask};
+use marquetry_arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, ProjectionMask, bind_in_file};
 use marquetry_arrow::variant::is_variant;
 use marquetry_base::Result;
 use marquetry_core::predicate::Predicate;
@@ -187,7 +187,7 @@ impl Screen for Rows {
             return None;
         }
         let predicate = Predicate::parse(text).and_then(|predicate| {
-            predicate.bind(self.file.metadata().schema())?;
+            bind_in_file(&predicate, self.file.metadata())?;
             Ok(predicate)
         });
         Some(match predicate {

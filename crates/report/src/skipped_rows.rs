@@ -1,5 +1,6 @@
 //! What a predicate lets readers skip of a file, row group by row group.
 
+use marquetry_arrow::arrow_reader::bind_in_file;
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
@@ -21,7 +22,7 @@ impl SkippedRows {
     ///
     /// Fails if the predicate is none for the file's schema, and if the source does. What is damaged skips nothing.
     pub fn of(source: &dyn Source, metadata: &ParquetMetaData, predicate: &Predicate) -> Result<Self> {
-        let bound = predicate.in_file(metadata).bind(metadata.schema())?;
+        let bound = bind_in_file(&predicate.in_file(metadata), metadata)?;
         let groups = metadata.num_row_groups();
         let (mut kept, mut by) = (vec![RowGroupMatch::All; groups], vec![None; groups]);
         let mut options = PruneOptions::none();

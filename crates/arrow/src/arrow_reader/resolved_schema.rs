@@ -74,7 +74,11 @@ pub(super) struct SchemaCache {
 }
 
 /// The schema that all fields have by the file itself and by options that name no schema.
-fn of_file(fields: &[NestedField], metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> ArrowSchema {
+pub(super) fn of_file(
+    fields: &[NestedField],
+    metadata: &ParquetMetaData,
+    options: &ArrowReaderOptions,
+) -> ArrowSchema {
     let (pairs, types) = (KeyValues::of(metadata, options), type_options(options));
     to_arrow(fields, 0.., metadata.schema(), &pairs.by_key(), &types)
 }

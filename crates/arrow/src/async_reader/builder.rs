@@ -9,7 +9,7 @@ use super::stream_scan::{SharedPredicate, StreamFilter, StreamScan};
 use super::turns::Turns;
 use crate::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, Int96Unit, OnCorrupt, ParquetRecordBatchReaderBuilder,
-    ProjectionMask, RowFilter, RowSelection, choose_columns, no_choice_of_rows, variant_filter,
+    ProjectionMask, RowFilter, RowSelection, bind_in_file, choose_columns, no_choice_of_rows, variant_filter,
 };
 use crate::evolution::{BatchAdapter, Evolution};
 use arrow_array::RecordBatchReader;
@@ -339,7 +339,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         let leaves: Vec<usize> = (0..columns).filter(|&leaf| self.projection.leaf_included(leaf)).collect();
         let jobs = self.jobs(&leaves)?;
         let bound = |predicate: Predicate| {
-            predicate.in_file(self.metadata.metadata()).bind(self.metadata.parquet_schema())
+            bind_in_file(&predicate.in_file(self.metadata.metadata()), self.metadata.metadata())
         };
         let filters = self.filter.map(RowFilter::into_predicates).unwrap_or_default();
         let filter = StreamFilter {

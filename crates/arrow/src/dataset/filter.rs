@@ -1,6 +1,7 @@
 //! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
 //! it does not have.
 
+use crate::arrow_reader::bare_times;
 use crate::convert::{self, NonNullSlots};
 use crate::literals::literals;
 use crate::schema::{FromArrowOptions, from_arrow};
@@ -178,9 +179,11 @@ fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool
     let name = names_of(column).join(".");
     let predicate = predicate.clone().rename_columns(|_| name.clone());
     let field = Field::new(name.as_str(), value.data_type().clone(), true);
-    let elements = from_arrow(&ArrowSchema::new(vec![field]), &FromArrowOptions::default())?;
+    let arrow = ArrowSchema::new(vec![field]);
+    let elements = from_arrow(&arrow, &FromArrowOptions::default())?;
     let schema = Schema::from_thrift(&elements, &Limits::default())?;
-    let bound = predicate.bind(&schema)?;
+    let times = bare_times(arrow.fields());
+    let bound = predicate.bind_with_times(&schema, &|leaf| times.get(leaf).copied().flatten())?;
     let leaf = schema.columns().first().ok_or_else(|| Error::argument("a partition without a column"))?;
     let mut values = leaf.physical().shape().empty();
     let all = SlotRanges::new(0..1);

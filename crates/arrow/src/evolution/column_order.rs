@@ -4,8 +4,9 @@ use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
 use crate::schema::{element_of, list_of};
 use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields, Schema as ArrowSchema};
 use marquetry_core::nesting::{FieldKind, NestedField};
+use marquetry_core::predicate::names_of;
 use marquetry_core::schema::{Leaf, Schema};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How batches of `fields`, which are read as `arrow`, become batches whose columns, and the fields of whose structs,
@@ -16,25 +17,64 @@ pub(crate) fn ordered(
     fields: &[NestedField],
     arrow: &ArrowSchema,
 ) -> Option<BatchAdapter> {
-    let first = first_places(names);
-    let ranks: Vec<usize> = schema.columns().iter().map(|leaf| rank(&first, leaf)).collect();
+    let places = FirstPlaces::new(names, schema);
+    let ranks: Vec<usize> = schema.columns().iter().map(|leaf| places.rank(leaf)).collect();
     let (fields, parts) = reordered(fields, arrow.fields(), &ranks)?;
     let schema = ArrowSchema::new_with_metadata(fields, arrow.metadata().clone());
     Some(BatchAdapter { schema: Arc::new(schema), parts })
 }
 
 /// Where each name stands first.
-fn first_places(names: &[String]) -> HashMap<&str, usize> {
-    // The first one is put in last.
-    names.iter().enumerate().rev().map(|(i, name)| (name.as_str(), i)).collect()
-}
-
-/// The place of the first name that is at or above the path of a leaf; behind all of them if none is.
 ///
 /// PERF: all of 10,000 columns may be named, so that each path cannot be compared with each name.
-fn rank(first: &HashMap<&str, usize>, leaf: &Leaf) -> usize {
-    let above = leaf.dotted_ancestors();
-    above.filter_map(|path| first.get(path)).min().copied().unwrap_or(usize::MAX)
+struct FirstPlaces {
+    /// Of paths as they are typed, with dots between their names.
+    by_text: HashMap<String, usize>,
+    /// Of paths with a name in quotes, by their names.
+    by_names: HashMap<Vec<String>, usize>,
+}
+
+impl FirstPlaces {
+    /// Of names that mean what [`existing_columns`](crate::arrow_reader::ProjectionMask::existing_columns) says.
+    fn new(names: &[String], schema: &Schema) -> Self {
+        let (mut by_text, mut by_names) = (HashMap::new(), HashMap::new());
+        // The first one is put in last.
+        for (i, name) in names.iter().enumerate().rev() {
+            by_text.insert(name.clone(), i);
+            let path = names_of(name);
+            if path.join(".") != *name {
+                by_names.insert(path, i);
+            }
+        }
+        if !by_names.is_empty() {
+            let there: HashSet<&[Arc<str>]> =
+                schema.columns().iter().flat_map(|leaf| above(leaf.path())).collect();
+            for (path, i) in &by_names {
+                let path_there: Vec<Arc<str>> = path.iter().map(|name| name.as_str().into()).collect();
+                if !there.contains(&path_there[..]) {
+                    // What no column is called may be another path with these dots.
+                    let place = by_text.entry(path.join(".")).or_insert(*i);
+                    *place = (*place).min(*i);
+                }
+            }
+        }
+        FirstPlaces { by_text, by_names }
+    }
+
+    /// The place of the first name that is at or above the path of a leaf; behind all of them if none is.
+    fn rank(&self, leaf: &Leaf) -> usize {
+        let of_text = leaf.dotted_ancestors().filter_map(|path| self.by_text.get(path)).min();
+        let of_names = (!self.by_names.is_empty()).then(|| {
+            let names: Vec<String> = leaf.path().iter().map(|name| name.to_string()).collect();
+            (1..=names.len()).filter_map(|count| self.by_names.get(&names[..count])).min().copied()
+        });
+        of_text.copied().into_iter().chain(of_names.flatten()).min().unwrap_or(usize::MAX)
+    }
+}
+
+/// The path, and those of what it is in.
+fn above(path: &[Arc<str>]) -> impl Iterator<Item = &[Arc<str>]> {
+    (1..=path.len()).map(|count| &path[..count])
 }
 
 fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<(Fields, Vec<ColumnSource>)> {

@@ -1,5 +1,6 @@
 //! The column chunks that a command looks at, and their pages.
 
+use crate::column_list::{ColumnList, all_columns, column_list};
 use clap::Args as ClapArgs;
 use marquetry::OpenFile;
 use marquetry::arrow::ProjectionMask;
@@ -15,15 +16,15 @@ pub(crate) struct ChunkArgs {
     /// Only this row group, counted from 0
     #[arg(long, short = 'g', value_name = "N")]
     row_group: Option<usize>,
-    /// Only this column, and all below it: a dotted path
-    #[arg(long, short, value_name = "PATH")]
-    column: Option<String>,
+    /// Only these columns, and all below them: dotted paths with commas between
+    #[arg(long, short, alias = "column", value_name = "A,B.C", value_parser = column_list)]
+    columns: Option<Vec<ColumnList>>,
 }
 
 impl ChunkArgs {
     /// Fails if there is no such row group or column.
     pub(super) fn chunks(&self, metadata: &ParquetMetaData) -> Result<Chunks, Error> {
-        Chunks::new(metadata, self.row_group, self.column.as_deref())
+        Chunks::new(metadata, self.row_group, all_columns(self.columns.as_ref()).as_deref())
     }
 }
 
@@ -34,11 +35,11 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Those of one row group and one column, or of all. Fails if there is no such row group or column.
+    /// Those of one row group and some columns, or of all. Fails if there is no such row group or column.
     pub(super) fn new(
         metadata: &ParquetMetaData,
         row_group: Option<usize>,
-        column: Option<&str>,
+        columns: Option<&[String]>,
     ) -> Result<Self, Error> {
         let count = metadata.num_row_groups();
         let row_groups = match row_group {
@@ -48,8 +49,10 @@ impl Chunks {
             }
             None => 0..count,
         };
-        let mask = match column {
-            Some(column) => ProjectionMask::existing_columns(metadata.schema(), [column])?,
+        let mask = match columns {
+            Some(columns) => {
+                ProjectionMask::existing_columns(metadata.schema(), columns.iter().map(String::as_str))?
+            }
             None => ProjectionMask::all(),
         };
         Ok(Chunks { row_groups, mask })

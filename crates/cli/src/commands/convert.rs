@@ -24,6 +24,7 @@ use crate::shred_plan::ShredPlan;
 use crate::sort::{Budget, SortColumn, SortColumns, SortKey};
 use arrow_schema::SchemaRef;
 use clap::Args as ClapArgs;
+use marquetry_core::predicate::names_of;
 use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
 use marquetry_inspect::NewType;
@@ -58,7 +59,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "ROWS", default_value = "8192")]
     pub(crate) batch_size: NonZeroUsize,
     /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last. Names
-    /// with commas or colons stand in double quotes; columns that --columns leaves out may be among them. hilbert(COLUMN) has
+    /// with commas, colons or dots stand in double quotes; columns that --columns leaves out may be among them. hilbert(COLUMN) has
     /// geometries that are near each other in rows that are
     #[arg(long, value_name = "A,B:desc")]
     pub(crate) sort_by: Vec<SortColumns>,
@@ -137,7 +138,7 @@ fn convert_rows(
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
     // They stand behind the others.
     let only_sorted_by =
-        sort_by.iter().zip(&keys).filter(|(column, _)| only_sorted_by.contains(&column.name()));
+        sort_by.iter().zip(&keys).filter(|(column, _)| only_sorted_by.contains(&column.path()));
     let kept = only_sorted_by.map(|(_, key)| key.root()).min().unwrap_or(schema.fields().len());
     let kept: Vec<usize> = (0..kept).collect();
     let written_schema = Arc::new(schema.project(&kept)?);
@@ -268,20 +269,18 @@ fn named(schema: SchemaRef, target: Target) -> SchemaRef {
 
 /// What is to be read: the chosen columns, and behind them those that are only sorted by, which are given too. A part of a
 /// struct of which another part is chosen is left to be missed.
-fn with_sorted_columns<'a>(selection: &Selection, sort_by: &[&'a SortColumn]) -> (Selection, Vec<&'a str>) {
-    fn root(name: &str) -> &str {
-        name.split('.').next().unwrap_or_default()
-    }
+fn with_sorted_columns(selection: &Selection, sort_by: &[&SortColumn]) -> (Selection, Vec<String>) {
+    let root = |path: &str| names_of(path).into_iter().next();
     let mut selection = selection.clone();
     let Some(mut columns) = selection.columns() else { return (selection, Vec::new()) };
     let mut only_sorted_by = Vec::new();
-    for name in sort_by.iter().map(|column| column.name()) {
-        let is_chosen = columns.iter().any(|column| column == name || root(column) == root(name));
-        if !is_chosen && !only_sorted_by.contains(&name) {
-            only_sorted_by.push(name);
+    for path in sort_by.iter().map(|column| column.path()) {
+        let is_chosen = columns.iter().any(|column| *column == path || root(column) == root(&path));
+        if !is_chosen && !only_sorted_by.contains(&path) {
+            only_sorted_by.push(path);
         }
     }
-    columns.extend(only_sorted_by.iter().map(|name| (*name).to_owned()));
+    columns.extend(only_sorted_by.iter().cloned());
     selection.columns = Some(vec![ColumnList(columns)]);
     (selection, only_sorted_by)
 }
@@ -337,7 +336,7 @@ fn parquet_sink<'a, 'b>(
     let is_kept = |pair: &&KeyValue| pair.key != geoparquet::KEY || (geo.is_none() && !is_read(pair));
     let pairs: Vec<KeyValue> = pairs.iter().filter(is_kept).cloned().collect();
     let stored = input.parquet.as_ref().map(|file| &**file.metadata().schema());
-    let properties = properties(&args.writing, memory_limit, &keys[..told], &pairs, stored);
+    let properties = properties(&args.writing, schema.fields(), memory_limit, &keys[..told], &pairs, stored);
     let properties = match args.encrypt.properties()? {
         Some(encryption) => GeoPlan::encrypted(geo.as_ref(), properties, encryption),
         None => properties.into_builder().set_spill_store(Some(spills(false))).build(),

@@ -20,7 +20,7 @@ pub(crate) struct DictionaryArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     /// The column: a dotted path
-    #[arg(long, short, value_name = "PATH")]
+    #[arg(long, short, alias = "columns", value_name = "PATH")]
     pub(crate) column: String,
     /// Only this row group, counted from 0
     #[arg(long, short = 'g', value_name = "N")]
@@ -30,7 +30,7 @@ pub(crate) struct DictionaryArgs {
 pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
-        let chunks = Chunks::new(file.metadata(), args.row_group, Some(&args.column))?;
+        let chunks = Chunks::new(file.metadata(), args.row_group, Some(std::slice::from_ref(&args.column)))?;
         let column = only_column(&chunks, &file)?;
         let leaf = file.metadata().schema().column(column);
         let dictionaries = || {

@@ -193,4 +193,4 @@ column is encrypted and no key opens it: then nothing is known of what it has.
 
 Examples:
   marquetry index wines.parquet
-  marquetry index wines.parquet --column year";
+  marquetry index wines.parquet --columns year";

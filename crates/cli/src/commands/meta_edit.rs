@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::rewrite::{ColumnLog, report_failure};
 use clap::{Args as ClapArgs, Subcommand};
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
 use marquetry::file::metadata::{KeyValue, ParquetMetaData};
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,10 @@ fn is_set(metadata: &ParquetMetaData, key: &str, value: Option<&str>) -> bool {
 
 fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
+        // QUIRK: pyarrow and polars refuse the whole file then.
+        Some((ARROW_SCHEMA_META_KEY, value)) if parse_stored_schema(value).is_none() => Err(format!(
+            "the value of {ARROW_SCHEMA_META_KEY} is no stored Arrow schema: many readers would refuse the file"
+        )),
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("say KEY=VALUE".to_owned()),
     }

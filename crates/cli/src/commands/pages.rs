@@ -264,4 +264,4 @@ nulls, rows, encoding, definition_levels, repetition_levels, checksum}]}.
 
 Examples:
   marquetry pages wines.parquet
-  marquetry pages wines.parquet --row-group 0 --column grapes.list.element";
+  marquetry pages wines.parquet --row-group 0 --columns year,grapes.list.element";

@@ -2,6 +2,7 @@
 
 use crate::args::{CompatArg, Date64Arg, OfColumn, WriteArgs};
 use crate::sort::SortKey;
+use arrow_schema::Fields;
 use marquetry_base::unquote;
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::predicate::names_of;
@@ -12,10 +13,11 @@ use marquetry_core::write::{
 };
 use std::num::NonZeroUsize;
 
-/// The properties that `args` ask for, of a file with rows in the order of `keys`. `source` are the pairs of the file
+/// The properties that `args` ask for, of a file of `fields` with rows in the order of `keys`. `source` are the pairs of the file
 /// that is read, `stored` its schema, if it is a Parquet file.
 pub(crate) fn properties(
     args: &WriteArgs,
+    fields: &Fields,
     memory_limit: usize,
     keys: &[SortKey],
     source: &[KeyValue],
@@ -34,7 +36,7 @@ pub(crate) fn properties(
     builder = builder.set_coerce_types(args.date64 == Date64Arg::Date);
     builder = builder.set_stored_forms(StoredForms::default().with_utc_times(has_utc_times(stored)));
     builder = file_settings(builder, args);
-    builder = column_settings(builder, args);
+    builder = column_settings(builder, args, fields);
     if !keys.is_empty() {
         let sorting = |key: &SortKey| SortingColumn {
             column_idx: key.leaf as i32,
@@ -85,30 +87,34 @@ fn file_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> Writ
     builder.set_page_checksums(!args.no_checksums).set_arrow_schema(!args.no_arrow_schema)
 }
 
-fn column_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> WriterPropertiesBuilder {
+fn column_settings(
+    mut builder: WriterPropertiesBuilder,
+    args: &WriteArgs,
+    fields: &Fields,
+) -> WriterPropertiesBuilder {
     for OfColumn { column, value } in &args.compression {
-        builder = match selected(column.as_deref()) {
+        builder = match selected(column.as_deref(), fields) {
             Selected::All => builder.set_compression(*value),
             Selected::Pattern(pattern) => builder.set_glob_compression(pattern, *value),
             Selected::Column(column) => builder.set_column_compression(column, *value),
         };
     }
     for OfColumn { column, value } in &args.encoding {
-        builder = match selected(column.as_deref()) {
+        builder = match selected(column.as_deref(), fields) {
             Selected::All => builder.set_encoding(*value),
             Selected::Pattern(pattern) => builder.set_glob_encoding(pattern, *value),
             Selected::Column(column) => builder.set_column_encoding(column, *value),
         };
     }
     for OfColumn { column, value } in &args.dictionary {
-        builder = match selected(column.as_deref()) {
+        builder = match selected(column.as_deref(), fields) {
             Selected::All => builder.set_dictionary_enabled(value.0),
             Selected::Pattern(pattern) => builder.set_glob_dictionary_enabled(pattern, value.0),
             Selected::Column(column) => builder.set_column_dictionary_enabled(column, value.0),
         };
     }
     for OfColumn { column, value } in &args.statistics {
-        builder = match selected(column.as_deref()) {
+        builder = match selected(column.as_deref(), fields) {
             Selected::All => builder.set_statistics_enabled(*value),
             Selected::Pattern(pattern) => builder.set_glob_statistics_enabled(pattern, *value),
             Selected::Column(column) => builder.set_column_statistics_enabled(column, *value),
@@ -116,7 +122,7 @@ fn column_settings(mut builder: WriterPropertiesBuilder, args: &WriteArgs) -> Wr
     }
     for bloom in &args.bloom {
         let filter = bloom.properties();
-        builder = match selected(Some(&bloom.column)) {
+        builder = match selected(Some(&bloom.column), fields) {
             Selected::All => builder.set_bloom_filter_properties(filter),
             Selected::Pattern(pattern) => builder.set_glob_bloom_filter_properties(pattern, filter),
             Selected::Column(column) => builder.set_column_bloom_filter_properties(column, filter),
@@ -132,14 +138,18 @@ enum Selected<'a> {
     Column(ColumnPath),
 }
 
-fn selected(column: Option<&str>) -> Selected<'_> {
+/// One name in quotes stands for the column of this name among `fields`; where there is none, for the path with these dots.
+fn selected<'a>(column: Option<&'a str>, fields: &Fields) -> Selected<'a> {
     if let Some((name, "")) = column.and_then(|column| unquote(column, '"')) {
-        return Selected::Column(ColumnPath::from(name.as_str()));
+        return Selected::Column(match fields.iter().any(|field| *field.name() == name) {
+            true => ColumnPath::exact(vec![name]),
+            false => ColumnPath::from(name),
+        });
     }
     match column {
         None => Selected::All,
         // With names in quotes it is a path, whatever signs are in them.
-        Some(path) if names_of(path).join(".") != path => Selected::Column(ColumnPath::new(names_of(path))),
+        Some(path) if names_of(path).join(".") != path => Selected::Column(ColumnPath::exact(names_of(path))),
         Some(pattern) if pattern.contains(['*', '?']) => Selected::Pattern(pattern),
         Some(column) => Selected::Column(ColumnPath::from(column)),
     }
@@ -213,7 +223,7 @@ mod tests {
         ])
         .unwrap();
         let source = ["k", "kept", "ARROW:schema"].map(|key| KeyValue::new(key, "old".to_owned()));
-        let properties = properties(&args, 1 << 20, &[], &source, None);
+        let properties = properties(&args, &Fields::empty(), 1 << 20, &[], &source, None);
         let column = ColumnPath::from;
         assert_eq!(properties.compression(&column("a")), Compression::SNAPPY);
         assert_eq!(properties.compression(&column("b")), Compression::ZSTD(ZstdLevel::try_new(3).unwrap()));
@@ -239,7 +249,7 @@ mod tests {
         let args =
             parsed(&["--compression", "\"a*\"=snappy", "--bloom", "\"a:0.5\"", "--bloom", "\"\":0.25"])
                 .unwrap();
-        let properties = properties(&args, 1 << 20, &[], &[], None);
+        let properties = properties(&args, &Fields::empty(), 1 << 20, &[], &[], None);
         let column = ColumnPath::from;
         assert_eq!(properties.compression(&column("a*")), Compression::SNAPPY);
         assert_ne!(properties.compression(&column("ab")), Compression::SNAPPY);

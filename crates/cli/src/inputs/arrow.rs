@@ -39,17 +39,7 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
         true => (schema, batches),
         false => with_wide_keys(schema, batches),
     };
-    Ok(Input {
-        schema,
-        batches,
-        rows: None,
-        bytes,
-        bytes_read: origin.bytes_read(),
-        parquet: None,
-        losses: Arc::default(),
-        metrics: Arc::default(),
-        files: Vec::new(),
-    })
+    Ok(Input { bytes, bytes_read: origin.bytes_read(), ..Input::of_rows(schema, batches) })
 }
 
 /// The rows with dictionaries whose keys have numbers for the values of all.

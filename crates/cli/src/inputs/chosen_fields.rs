@@ -9,6 +9,7 @@ use marquetry::errors::Error;
 use marquetry::schema::no_such_column;
 use marquetry_core::predicate::{column_and_path, names_of};
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 /// The columns that are chosen, in the order in which they were asked for, each once.
@@ -32,10 +33,14 @@ impl ChosenFields {
     pub(super) fn new(schema: &Schema, names: &[String]) -> Result<Self, Failure> {
         let mut columns: Vec<(usize, Part)> = Vec::new();
         for name in names {
-            let mut found = find(schema.fields(), name)?;
-            if found.is_empty() {
-                // As predicates have it.
-                found = find(schema.fields(), &names_of(name).join("."))?;
+            // As of Parquet: as it is typed, by its names, or by them with dots between.
+            let names = names_of(name);
+            let dotted = names.join(".");
+            let mut found = Vec::new();
+            for path in [Path::Dotted(name), Path::Names(&names), Path::Dotted(&dotted)] {
+                if found.is_empty() {
+                    found = find(schema.fields(), path)?;
+                }
             }
             if found.is_empty() {
                 return Err(not_found(schema, name).into());
@@ -122,7 +127,7 @@ fn kept(parts: &BTreeMap<usize, Part>, fields: &Fields) -> Fields {
 }
 
 /// What of the fields is at the path; of several fields of one name each.
-fn find(fields: &Fields, path: &str) -> Result<Vec<(usize, Part)>, Error> {
+fn find(fields: &Fields, path: Path<'_>) -> Result<Vec<(usize, Part)>, Error> {
     let mut found = Vec::new();
     for (at, field) in fields.iter().enumerate() {
         if let Some(part) = part_at(field, path)? {
@@ -133,15 +138,15 @@ fn find(fields: &Fields, path: &str) -> Result<Vec<(usize, Part)>, Error> {
 }
 
 /// What of the field is at the path, which begins with its name; `None` if it does not, or nothing is.
-fn part_at(field: &FieldRef, path: &str) -> Result<Option<Part>, Error> {
-    match below(path, field.name()) {
+fn part_at(field: &FieldRef, path: Path<'_>) -> Result<Option<Part>, Error> {
+    match path.below(field.name()) {
         Some(None) => Ok(Some(Part::Whole)),
         Some(Some(rest)) => part_below(field, rest),
         None => Ok(None),
     }
 }
 
-fn part_below(field: &FieldRef, rest: &str) -> Result<Option<Part>, Error> {
+fn part_below(field: &FieldRef, rest: Path<'_>) -> Result<Option<Part>, Error> {
     Ok(match field.data_type() {
         DataType::Struct(fields) => {
             let found = find(fields, rest)?;
@@ -156,9 +161,9 @@ fn part_below(field: &FieldRef, rest: &str) -> Result<Option<Part>, Error> {
         | DataType::LargeListView(element)
         | DataType::FixedSizeList(element, _) => {
             // SPEC: LogicalTypes.md, Lists.
-            let element_path = match below(rest, "list") {
+            let element_path = match rest.below("list") {
                 Some(None) => return Ok(Some(Part::Whole)),
-                Some(Some(rest)) => below(rest, "element").or_else(|| below(rest, element.name())),
+                Some(Some(rest)) => rest.below("element").or_else(|| rest.below(element.name())),
                 None => None,
             };
             match element_path {
@@ -167,7 +172,7 @@ fn part_below(field: &FieldRef, rest: &str) -> Result<Option<Part>, Error> {
                 None => None,
             }
         }
-        DataType::Map(..) => match below(rest, "key_value") {
+        DataType::Map(..) => match rest.below("key_value") {
             Some(None) => Some(Part::Whole),
             Some(Some(_)) => return Err(in_one_value(field, rest, "a map")),
             None => None,
@@ -191,16 +196,42 @@ fn not_found(schema: &Schema, name: &str) -> Error {
 }
 
 #[cold]
-fn in_one_value(field: &FieldRef, rest: &str, what: &str) -> Error {
+fn in_one_value(field: &FieldRef, rest: Path<'_>, what: &str) -> Error {
     let name = field.name();
     Error::argument(format!("column {name}.{rest} is a part of {what}: choose all of {name}"))
 }
 
-/// What of the path stands behind the name: `None` if the path is of something else, `Some(None)` if it is the name.
-fn below<'a>(path: &'a str, name: &str) -> Option<Option<&'a str>> {
-    match path.strip_prefix(name)? {
-        "" => Some(None),
-        rest => rest.strip_prefix('.').map(Some),
+/// A path, or what is left of one.
+#[derive(Clone, Copy)]
+enum Path<'a> {
+    /// Names with dots between them, which names may have, too.
+    Dotted(&'a str),
+    /// One or more names.
+    Names(&'a [String]),
+}
+
+impl Path<'_> {
+    /// What of the path stands behind the name: `None` if the path is of something else, `Some(None)` if it is the name.
+    fn below(self, name: &str) -> Option<Option<Self>> {
+        match self {
+            Path::Dotted(path) => match path.strip_prefix(name)? {
+                "" => Some(None),
+                rest => rest.strip_prefix('.').map(|rest| Some(Path::Dotted(rest))),
+            },
+            Path::Names(names) => {
+                let (_, rest) = names.split_first().filter(|(first, _)| *first == name)?;
+                Some((!rest.is_empty()).then_some(Path::Names(rest)))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Dotted(path) => f.write_str(path),
+            Path::Names(names) => f.write_str(&names.join(".")),
+        }
     }
 }
 

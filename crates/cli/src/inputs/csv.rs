@@ -71,18 +71,7 @@ pub(super) fn open(mut origin: ByteStream, kind: Kind, wanted: &InputOptions<'_>
     let batches =
         chunks::batches(chunks, wanted.threads, move |chunk| cells.parse(&chunk, &columns, &to, batch_rows));
     let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
-    let bytes_read = origin.bytes_read();
-    Ok(Input {
-        schema,
-        batches,
-        rows: None,
-        bytes,
-        bytes_read,
-        parquet: None,
-        losses: Arc::default(),
-        metrics: Arc::default(),
-        files: Vec::new(),
-    })
+    Ok(Input { bytes, bytes_read: origin.bytes_read(), ..Input::of_rows(schema, batches) })
 }
 
 /// The text behind the lines that are passed over.
@@ -319,6 +308,14 @@ impl Place<'_> {
 
     /// What is wrong with a record, and its first line.
     fn fault(self, wrong: BadRecord) -> Fault {
+        let begins_as_comment = self.header > 0 && self.above == 0 && self.bytes.first() == Some(&b'#');
+        let hint = match wrong {
+            BadRecord::Unclosed { .. } => "",
+            BadRecord::WrongCount { .. } if begins_as_comment => {
+                "; the first line begins with #: see --comment"
+            }
+            BadRecord::WrongCount { .. } => "; see --ragged",
+        };
         let (record, what) = match wrong {
             BadRecord::Unclosed { record } => (record, "a quote opens here that is never closed".to_owned()),
             BadRecord::WrongCount { record, cells } => {
@@ -333,7 +330,7 @@ impl Place<'_> {
         let text = &self.bytes[start..];
         let text = &text[..memchr2(b'\n', b'\r', text).unwrap_or(text.len())];
         let (line, text) = (self.line(record), shortened(&String::from_utf8_lossy(text)));
-        Fault::new(move |before| bad(format!("line {}: {what}: {text}", before + line)))
+        Fault::new(move |before| bad(format!("line {}: {what}: {text}{hint}", before + line)))
     }
 }
 

@@ -34,6 +34,23 @@ pub(crate) struct Input {
     pub(crate) files: Vec<PathBuf>,
 }
 
+impl Input {
+    /// Rows of which nothing else is known.
+    pub(super) fn of_rows(schema: SchemaRef, batches: Batches) -> Self {
+        Input {
+            schema,
+            batches,
+            rows: None,
+            bytes: None,
+            bytes_read: Arc::default(),
+            parquet: None,
+            losses: Arc::default(),
+            metrics: Arc::default(),
+            files: Vec::new(),
+        }
+    }
+}
+
 /// What was lost, by file.
 pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
 

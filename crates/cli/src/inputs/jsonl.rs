@@ -89,18 +89,7 @@ pub(super) fn open(
     let batch_rows = wanted.batch_rows;
     let batches = chunks::batches(chunks, wanted.threads, move |chunk| objects.parse(&chunk, batch_rows));
     let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
-    let bytes_read = origin.bytes_read();
-    Ok(Input {
-        schema,
-        batches,
-        rows: None,
-        bytes,
-        bytes_read,
-        parquet: None,
-        losses: Arc::default(),
-        metrics: Arc::default(),
-        files: Vec::new(),
-    })
+    Ok(Input { bytes, bytes_read: origin.bytes_read(), ..Input::of_rows(schema, batches) })
 }
 
 /// The text with an object on each line, and what a line is in the file.
@@ -123,10 +112,14 @@ fn text(
             }
             // Lines are counted: no more is taken than what there is to look at.
             None if blanks > 0 && !start.contains(&b'\n') => text.consume(blanks),
-            _ => return Ok((text, "line")),
+            _ => return Ok((text, LINE)),
         }
     }
 }
+
+const LINE: &str = "line";
+const SEVERAL_LINES: &str =
+    "; objects of several lines each are read if they stand in an array: [{..}, {..}]";
 
 struct Column {
     field: Field,
@@ -179,8 +172,10 @@ fn guess(
             Ok(Value::Object(object)) => members.add(&object, decimals),
             Ok(_) => return Err(bad(format!("{place} {line}: is no JSON object"))),
             Err(error) => {
+                // The first object goes on in the next line.
+                let hint = if error.is_eof() && seen == 0 && place == LINE { SEVERAL_LINES } else { "" };
                 let error = without_line(&error);
-                return Err(bad(format!("{place} {line}: must be one whole JSON object: {error}")));
+                return Err(bad(format!("{place} {line}: must be one whole JSON object: {error}{hint}")));
             }
         }
         seen += 1;

@@ -167,16 +167,10 @@ impl<'a, T: Copy> Settings<'a, T> {
     }
 }
 
-/// The old name may stand in double quotes: so it may be empty.
+/// Names of the old path may stand in double quotes: so they may be empty, or have dots.
 pub(crate) fn rename(text: &str) -> Result<(String, String), String> {
     match text.rsplit_once('=') {
-        Some((old, new)) if !old.is_empty() && !new.is_empty() => {
-            let old = match unquote(old, '"') {
-                Some((inside, "")) => inside,
-                _ => old.to_owned(),
-            };
-            Ok((old, new.to_owned()))
-        }
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
         _ => Err("say PATH=NAME".to_owned()),
     }
 }

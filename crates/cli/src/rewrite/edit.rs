@@ -6,6 +6,7 @@ use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::format::{LogicalType as ThriftLogicalType, SchemaElement, SortingColumn};
 use marquetry::schema::{Leaf, Node, NodeKind, Schema};
 use marquetry_core::logical_type::LogicalType;
+use marquetry_core::predicate::names_of;
 use marquetry_core::schema::no_such_column;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,15 +18,15 @@ pub(crate) struct Edit {
     pub(crate) schema: Schema,
     /// Which column of the old schema each of the new one is.
     pub(crate) leaves: Vec<usize>,
-    /// The new names of fields, by their old dotted paths.
-    renames: HashMap<String, String>,
-    /// The old dotted paths of what they are in. PERF: each of 20,000 columns may get a name, and is asked for what is in it.
-    above_renames: HashSet<String>,
+    /// The new names of fields, by the names of their old paths.
+    renames: HashMap<Vec<String>, String>,
+    /// The old paths of what they are in. PERF: each of 20,000 columns may get a name, and is asked for what is in it.
+    above_renames: HashSet<Vec<String>>,
     keeps: Vec<bool>,
 }
 
 impl Edit {
-    /// Keeps the columns that `keeps` has a `true` for. `renames` are old dotted paths and new names.
+    /// Keeps the columns that `keeps` has a `true` for. `renames` are old paths, as options name columns, and new names.
     pub(crate) fn new(
         metadata: &ParquetMetaData,
         keeps: Vec<bool>,
@@ -36,24 +37,21 @@ impl Edit {
         if !keeps.is_empty() && !keeps.contains(&true) {
             return Err(Error::argument("no column is left"));
         }
+        let renames = found(renames, old)?;
+        let above = |path: &Vec<String>| (1..path.len()).map(|end| path[..end].to_vec()).collect::<Vec<_>>();
         let mut edit = Edit {
             elements: Vec::new(),
             schema: Schema::clone(old),
             leaves: (0..keeps.len()).filter(|leaf| keeps[*leaf]).collect(),
-            renames: renames.iter().cloned().collect(),
-            above_renames: renames.iter().flat_map(|(path, _)| paths_above(path)).collect(),
+            above_renames: renames.keys().flat_map(above).collect(),
+            renames,
             keeps,
         };
-        let mut known = HashSet::new();
-        collect_paths(old.fields(), "", &mut known);
-        if let Some((path, _)) = renames.iter().find(|(path, _)| !known.contains(path)) {
-            return Err(Error::argument(format!("no field {path}")));
-        }
         old.fields().iter().try_for_each(|field| edit.check_parts(field))?;
         let mut walk = Walk { rest: &metadata.head().schema, leaf: 0 };
         edit.elements = walk.take(&edit, &mut Vec::new(), true).unwrap_or_default();
         edit.schema = Schema::from_thrift(&edit.elements, &Limits::default())?;
-        if !renames.is_empty() {
+        if !edit.renames.is_empty() {
             // A file that has a name twice keeps it so.
             check_names(edit.schema.fields(), "")?;
         }
@@ -86,7 +84,7 @@ impl Edit {
 
     /// What a field of the old schema's root is called now; `None` if nothing of it is left.
     pub(crate) fn new_name(&self, field: &Node) -> Option<String> {
-        let name = self.renames.get(field.name()).map_or(field.name(), String::as_str);
+        let name = self.renames.get(&[field.name().to_owned()][..]).map_or(field.name(), String::as_str);
         (self.kept(field).0 > 0).then(|| name.to_owned())
     }
 
@@ -102,11 +100,11 @@ impl Edit {
 
     /// The stored Arrow schema with the same changes; `None` if it cannot be told how they apply.
     pub(crate) fn arrow(&self, old: &Schema, arrow: &ArrowSchema) -> Option<ArrowSchema> {
-        let fields = self.arrow_fields(old.fields(), arrow.fields(), "")?;
+        let fields = self.arrow_fields(old.fields(), arrow.fields(), &[])?;
         Some(ArrowSchema::new_with_metadata(fields, arrow.metadata().clone()))
     }
 
-    fn arrow_fields(&self, nodes: &[Node], fields: &Fields, above: &str) -> Option<Fields> {
+    fn arrow_fields(&self, nodes: &[Node], fields: &Fields, above: &[String]) -> Option<Fields> {
         if nodes.len() != fields.len() {
             return None;
         }
@@ -115,7 +113,7 @@ impl Edit {
             if node.name() != field.name() {
                 return None;
             }
-            let path = below(above, node.name());
+            let path = [above, &[node.name().to_owned()]].concat();
             let name = self.renames.get(&path).map_or(node.name(), String::as_str);
             let (kept, of) = self.kept(node);
             if kept == 0 && of > 0 {
@@ -186,13 +184,13 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The next field and all below it; `None` if nothing of it is kept.
-    fn take(&mut self, edit: &Edit, path: &mut Vec<Arc<str>>, is_root: bool) -> Option<Vec<SchemaElement>> {
+    fn take(&mut self, edit: &Edit, path: &mut Vec<String>, is_root: bool) -> Option<Vec<SchemaElement>> {
         let (element, rest) = self.rest.split_first()?;
         self.rest = rest;
         let mut element = element.clone();
         if !is_root {
-            path.push(element.name.shared().clone());
-            if let Some(name) = edit.renames.get(&path.join(".")) {
+            path.push(element.name.to_string());
+            if let Some(name) = edit.renames.get(path) {
                 element.name = name.as_str().into();
             }
         }
@@ -218,18 +216,39 @@ fn below(above: &str, name: &str) -> String {
     if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") }
 }
 
-fn paths_above(path: &str) -> impl Iterator<Item = String> {
-    path.match_indices('.').map(|(end, _)| path[..end].to_owned())
+/// The names of the fields that `renames` mean: a path of just these names; or else, without quotes, any with these dots.
+fn found(renames: &[(String, String)], schema: &Schema) -> Result<HashMap<Vec<String>, String>, Error> {
+    let (mut exact, mut dotted) = (HashSet::new(), HashMap::new());
+    if !renames.is_empty() {
+        collect_paths(schema.fields(), &[], &mut |path| {
+            dotted.entry(path.join(".")).or_insert_with(Vec::new).push(path.to_vec());
+            exact.insert(path.to_vec());
+        });
+    }
+    let mut out = HashMap::new();
+    for (old, new) in renames {
+        let names = names_of(old);
+        let is_path = names.join(".") != *old && names.len() > 1;
+        match exact.contains(&names) {
+            true => drop(out.insert(names, new.clone())),
+            false => {
+                let others = dotted.get(&names.join(".")).filter(|_| !is_path);
+                let others = others.ok_or_else(|| Error::argument(format!("no field {old}")))?;
+                out.extend(others.iter().map(|path| (path.clone(), new.clone())));
+            }
+        }
+    }
+    Ok(out)
 }
 
-/// The dotted paths of all fields.
-fn collect_paths(fields: &[Node], above: &str, paths: &mut HashSet<String>) {
+/// Tells the paths of all fields.
+fn collect_paths(fields: &[Node], above: &[String], tell: &mut dyn FnMut(&[String])) {
     for field in fields {
-        let path = below(above, field.name());
+        let path = [above, &[field.name().to_owned()]].concat();
         if let NodeKind::Group(fields) = field.kind() {
-            collect_paths(fields, &path, paths);
+            collect_paths(fields, &path, tell);
         }
-        paths.insert(path);
+        tell(&path);
     }
 }
 

@@ -7,8 +7,10 @@ use std::str::FromStr;
 /// A column as it is typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortColumn {
-    /// The name in double quotes, without them.
+    /// The path of which a name is in double quotes, without them, with dots between its names.
     quoted: Option<String>,
+    /// Its names; of a path without quotes nobody knows which they are.
+    pub(super) names: Vec<String>,
     /// The text, or what stands behind the quotes.
     rest: String,
     /// Whether places on a curve are meant: the name stood in the parentheses of `hilbert()`.
@@ -22,23 +24,17 @@ pub(crate) struct SortColumns(pub(crate) Vec<SortColumn>);
 impl FromStr for SortColumns {
     type Err = String;
 
-    /// Names with commas or colons stand in double quotes, quotes in them doubled.
+    /// Names with commas, colons or dots stand in double quotes, quotes in them doubled: `s."x.y":desc`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut columns = Vec::new();
         let mut left = Some(text);
         while let Some(text) = left {
             let text = text.trim_start();
-            let (quoted, behind) = match (text.strip_prefix(CURVE), text.starts_with('"')) {
-                (Some(inside), _) => {
-                    let (name, behind) = in_parentheses(inside)?;
-                    (Some(name), behind)
-                }
-                (None, true) => {
-                    let (name, behind) = unquote(text, '"').ok_or("a quote is never closed")?;
-                    (Some(name), behind)
-                }
-                (None, false) => (None, text),
+            let (names, behind) = match text.strip_prefix(CURVE) {
+                Some(inside) => in_parentheses(inside)?,
+                None => quoted_path(text)?,
             };
+            let quoted = (!names.is_empty()).then(|| names.join("."));
             let (rest, more) = match behind.split_once(',') {
                 Some((rest, more)) => (rest, Some(more)),
                 None => (behind, None),
@@ -47,7 +43,7 @@ impl FromStr for SortColumns {
             if quoted.is_some() && !rest.is_empty() && !rest.starts_with(':') {
                 return Err(format!("{rest:?} stands behind a name: a colon or a comma is missing"));
             }
-            columns.push(SortColumn { quoted, rest, is_on_curve: text.starts_with(CURVE) });
+            columns.push(SortColumn { quoted, names, rest, is_on_curve: text.starts_with(CURVE) });
             left = more;
         }
         Ok(SortColumns(columns))
@@ -80,27 +76,59 @@ impl SortColumn {
     pub(super) fn text(&self) -> String {
         match &self.quoted {
             Some(name) if self.is_on_curve => format!("{CURVE}{name}){}", self.rest),
-            Some(name) => format!("{}{}", quote_name(name), self.rest),
+            Some(_) => format!("{}{}", self.path(), self.rest),
             None => self.rest.clone(),
+        }
+    }
+
+    /// The path as options that choose columns take it.
+    pub(crate) fn path(&self) -> String {
+        match self.names.is_empty() {
+            true => self.name().to_owned(),
+            false => self.names.iter().map(|name| quote_name(name)).collect::<Vec<_>>().join("."),
         }
     }
 }
 
-/// The name in parentheses of which the first is gone, which may be in quotes, and what stands behind them.
-fn in_parentheses(text: &str) -> Result<(String, &str), String> {
-    let text = text.trim_start();
-    let (name, behind) = match text.starts_with('"') {
-        true => unquote(text, '"').ok_or("a quote is never closed")?,
-        false => {
-            let end = text.find(')').unwrap_or(text.len());
-            (text[..end].trim_end().to_owned(), &text[end..])
+/// The names of the path that the text begins with, and what stands behind it; none if no name of it is in quotes.
+fn quoted_path(text: &str) -> Result<(Vec<String>, &str), String> {
+    let (mut names, mut has_quotes, mut rest) = (Vec::new(), false, text);
+    loop {
+        let (name, behind) = match (rest.starts_with('"'), unquote(rest, '"')) {
+            (true, Some(found)) => {
+                has_quotes = true;
+                found
+            }
+            (true, None) if names.is_empty() => return Err("a quote is never closed".to_owned()),
+            _ => {
+                let end = rest.find(['.', ':', ',']).unwrap_or(rest.len());
+                (rest[..end].to_owned(), &rest[end..])
+            }
+        };
+        names.push(name);
+        match behind.strip_prefix('.') {
+            Some(more) => rest = more,
+            None if has_quotes => return Ok((names, behind)),
+            None => return Ok((Vec::new(), text)),
         }
+    }
+}
+
+/// The names of the path in parentheses of which the first is gone, some of which may be in quotes, and what stands behind them.
+fn in_parentheses(text: &str) -> Result<(Vec<String>, &str), String> {
+    let text = text.trim_start();
+    let (names, behind) = match quoted_path(text)? {
+        (names, _) if names.is_empty() => {
+            let end = text.find(')').unwrap_or(text.len());
+            (vec![text[..end].trim_end().to_owned()], &text[end..])
+        }
+        found => found,
     };
     let behind =
         behind.trim_start().strip_prefix(')').ok_or("the parenthesis of hilbert( is never closed")?;
-    match name.is_empty() {
+    match names.iter().all(String::is_empty) {
         true => Err("the name of a column stands in hilbert()".to_owned()),
-        false => Ok((name, behind)),
+        false => Ok((names, behind)),
     }
 }
 
@@ -132,6 +160,14 @@ mod tests {
         assert_eq!(columns.iter().map(SortColumn::name).collect::<Vec<_>>(), ["geom", "a)b,c", "a"]);
         assert_eq!(columns[0].parts(|_| false), ("geom", vec!["desc"]));
         assert_eq!(columns.iter().map(|column| column.is_on_curve).collect::<Vec<_>>(), [true, true, false]);
+        let SortColumns(columns) = r#"s."x.y":desc,"s"."x".y,a."b"#.parse().unwrap();
+        let names: Vec<&[String]> = columns.iter().map(|column| &*column.names).collect();
+        assert_eq!(names[..2], [&["s", "x.y"][..], &["s", "x", "y"]]);
+        assert_eq!(columns.iter().map(SortColumn::name).collect::<Vec<_>>(), ["s.x.y", "s.x.y", "a.\"b"]);
+        assert_eq!(
+            (columns[0].path(), columns[0].text()),
+            (r#""s"."x.y""#.into(), r#""s"."x.y":desc"#.into())
+        );
         for wrong in ["hilbert(a", "hilbert()", "hilbert(a)desc", r#"hilbert("a)"#] {
             assert!(wrong.parse::<SortColumns>().is_err(), "{wrong}");
         }

@@ -73,6 +73,11 @@ impl SortKey {
         };
         let mut found = Vec::new();
         find(schema.fields(), name, 0, &mut Vec::new(), &mut found);
+        // One name in quotes may be a path with these dots, too, where no column is called so.
+        let is_exact = |(path, ..): &Found| names_of(schema.fields(), path).eq(&column.names);
+        if !column.names.is_empty() && (column.names.len() > 1 || found.iter().any(is_exact)) {
+            found.retain(is_exact);
+        }
         if found.len() > 1 {
             return Err(several_columns(name).with_context("--sort-by").into());
         }
@@ -187,6 +192,19 @@ fn all_names(fields: &Fields, above: &str, names: &mut Vec<String>) {
 /// A field: the path to it, the number of its first leaf, and its type.
 type Found = (Vec<usize>, usize, DataType);
 
+/// The names of the fields on a path that [`find`] found.
+fn names_of<'a>(fields: &'a Fields, path: &'a [usize]) -> impl Iterator<Item = &'a String> {
+    let mut fields = Some(fields);
+    path.iter().map_while(move |place| {
+        let field = fields?.get(*place)?;
+        fields = match field.data_type() {
+            DataType::Struct(children) => Some(children),
+            _ => None,
+        };
+        Some(field.name())
+    })
+}
+
 /// All fields of the dotted name. `before` leaves come before the fields, which `above` leads to.
 fn find(fields: &Fields, name: &str, before: usize, above: &mut Vec<usize>, found: &mut Vec<Found>) {
     let mut leaf = before;
@@ -289,5 +307,8 @@ mod tests {
                 format!("argument: --sort-by: several columns are called \"{name}\": which one is meant");
             assert!(told.to_string().starts_with(&why), "{told}");
         }
+        let leaf =
+            |text: &str| SortKey::new(&text.parse::<SortColumns>().unwrap().0[0], &schema).unwrap().leaf;
+        assert_eq!([leaf("b.\"c\""), leaf("\"b.c\"")], [1, 3]);
     }
 }

@@ -272,3 +272,19 @@ fn a_copy_that_is_killed_leaves_the_old_file() {
         }
     }
 }
+
+/// Other readers would refuse the file.
+#[test]
+fn meta_set_takes_no_arrow_schema_that_is_none() {
+    let folder = Folder::new("append_arrow_schema");
+    let file = folder.path("wines.parquet");
+    success(&["convert", &wines(), &file, "--report", "none"]);
+    let (code, lines) = failure(&["meta", "set", &file, "ARROW:schema=x"]);
+    assert!(code == 2 && lines[0].contains("no stored Arrow schema"), "{lines:?}");
+    let meta: serde_json::Value =
+        serde_json::from_str(&success(&["meta", &file, "--format", "json"])).expect("JSON");
+    let pairs = meta["key_values"].as_array().expect("pairs");
+    let stored = pairs.iter().find(|pair| pair["key"] == "ARROW:schema").expect("a stored schema");
+    let same = format!("ARROW:schema={}", stored["value"].as_str().expect("text"));
+    success(&["meta", "set", &file, &same]);
+}

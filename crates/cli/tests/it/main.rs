@@ -49,4 +49,5 @@ mod variant;
 mod verify;
 mod ways_out;
 mod r#where;
+mod where_shown;
 mod without_remote;

@@ -263,3 +263,92 @@ fn advised_options_tell_names_with_dots_from_paths() {
         assert_eq!(are_gzip, [at == 0, at == 1, at == 2], "{name}");
     }
 }
+
+/// Of `s."x.y"`, `s.x.y`, and what is called `s.x`: each option means the one that is named.
+#[test]
+fn all_options_tell_names_with_dots_from_paths() {
+    let folder = Folder::new("named_columns_everywhere");
+    let field = |name: &str, array: &ArrayRef| Arc::new(Field::new(name, array.data_type().clone(), true));
+    let inner: ArrayRef = {
+        let y = longs([20, 10, 30]);
+        Arc::new(StructArray::from(vec![(field("y", &y), y)]))
+    };
+    let xy = longs([2, 3, 1]);
+    let outer: ArrayRef =
+        Arc::new(StructArray::from(vec![(field("x.y", &xy), xy), (field("x", &inner), inner)]));
+    let [parquet, arrow] = written(&folder, &[("s", outer), ("s.x", longs([6, 5, 4]))]);
+    let out = folder.path("out.parquet");
+    for (at, name) in [r#"s."x.y""#, r#""s"."x"."y""#, r#""s.x""#].into_iter().enumerate() {
+        let is_it: Vec<bool> = (0..3).map(|column| column == at).collect();
+        for input in [&parquet, &arrow] {
+            let codec = format!("{name}=gzip");
+            success(&["convert", input, &out, "--overwrite", "--compression", &codec, "--report", "none"]);
+            let meta: serde_json::Value =
+                serde_json::from_str(&success(&["meta", &out, "--format", "json"])).unwrap();
+            let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
+            let are_gzip: Vec<bool> = columns.iter().map(|column| column["codec"] == "GZIP").collect();
+            assert_eq!(are_gzip, is_it, "{name}");
+            let sorted = |more: &[&str]| {
+                let by = format!("{name}:desc");
+                let rows = success(&[&["convert", input, "-", "--sort-by", &by], more].concat());
+                rows.lines().next().unwrap_or_default().to_owned()
+            };
+            let first = [
+                r#"{"s":{"x.y":3,"x":{"y":10}},"s.x":5}"#,
+                r#"{"s":{"x.y":1,"x":{"y":30}},"s.x":4}"#,
+                r#"{"s":{"x.y":2,"x":{"y":20}},"s.x":6}"#,
+            ];
+            assert_eq!(sorted(&[]), first[at], "{name}");
+            if at < 2 {
+                assert_eq!(
+                    sorted(&["--columns", "\"s.x\""]),
+                    format!("{{\"s.x\":{}}}", [5, 4][at]),
+                    "{name}"
+                );
+            }
+        }
+        let rename = format!("{name}=new");
+        success(&["rewrite", &parquet, &out, "--overwrite", "--rename", &rename, "--format", "json"]);
+        let rows = success(&["head", &out, "-n", "1", "--format", "json"]);
+        let renamed = [
+            r#"{"s":{"new":2,"x":{"y":20}},"s.x":6}"#,
+            r#"{"s":{"x.y":2,"x":{"new":20}},"s.x":6}"#,
+            r#"{"s":{"x.y":2,"x":{"y":20}},"new":6}"#,
+        ];
+        assert_eq!(rows.trim_end(), renamed[at], "{name}");
+        for option in ["--columns", "--column"] {
+            let pages: serde_json::Value =
+                serde_json::from_str(&success(&["pages", &parquet, option, name, "--format", "json"]))
+                    .unwrap();
+            let columns: std::collections::HashSet<_> =
+                pages["pages"].as_array().unwrap().iter().map(|page| page["offset"].clone()).collect();
+            let all: serde_json::Value =
+                serde_json::from_str(&success(&["pages", &parquet, "--format", "json"])).unwrap();
+            assert!(columns.len() < all["pages"].as_array().unwrap().len(), "{name}");
+        }
+        success(&["dictionary", &parquet, "--columns", name]);
+    }
+    for wrong in [r#"s."x"."z""#, r#""s"."x.z""#] {
+        let (code, text) =
+            everything(&["rewrite", &parquet, &out, "--overwrite", "--rename", &format!("{wrong}=new")]);
+        assert!(code == Some(2) && text.contains("no field"), "{text}");
+        let (code, text) =
+            everything(&["convert", &parquet, &out, "--overwrite", "--encoding", &format!("{wrong}=PLAIN")]);
+        assert!(code == Some(2) && text.contains("no column"), "{text}");
+    }
+    // In the order in which they are asked for.
+    for input in [&parquet, &arrow] {
+        for (columns, first) in [
+            (r#""s.x",s."x.y""#, r#"{"s.x":6,"s":{"x.y":2}}"#),
+            (r#""s.x" , "s"."x"."y""#, r#"{"s.x":6,"s":{"x":{"y":20}}}"#),
+            ("s.x.y", r#"{"s":{"x.y":2,"x":{"y":20}}}"#),
+        ] {
+            let rows = success(&["convert", input, "-", "--columns", columns]);
+            assert_eq!(rows.lines().next(), Some(first), "{input} {columns}");
+        }
+    }
+    // Without quotes it is any of them.
+    let (code, text) = everything(&["convert", &parquet, "-", "--sort-by", "s.x.y"]);
+    assert!(code == Some(2) && text.contains("several columns are called"), "{text}");
+    success(&["pages", &parquet, "--columns", r#"s.x.y,"s.x""#]);
+}

@@ -84,7 +84,7 @@ fn what_stands_behind_quotes_is_of_the_cell() {
     let folder = Folder::new("text-behind-quotes");
     assert_eq!(
         error(&folder, "in.csv", "a,b\n1,2\n\"x\"y\"z,w\",1\n", &[]),
-        "line 3: has more than 2 cells where the header has 2: \"\\\"x\\\"y\\\"z,w\\\",1\""
+        "line 3: has more than 2 cells where the header has 2: \"\\\"x\\\"y\\\"z,w\\\",1\"; see --ragged"
     );
 }
 
@@ -92,10 +92,13 @@ fn what_stands_behind_quotes_is_of_the_cell() {
 fn rows_with_other_numbers_of_cells() {
     let folder = Folder::new("text-ragged");
     let (short, long) = ("a,b\n1,2\n\n3\n", "a,b\n1,2\n3,4,5\n6\n");
-    assert_eq!(error(&folder, "in.csv", short, &[]), "line 4: has 1 cell where the header has 2: \"3\"");
+    assert_eq!(
+        error(&folder, "in.csv", short, &[]),
+        "line 4: has 1 cell where the header has 2: \"3\"; see --ragged"
+    );
     assert_eq!(
         error(&folder, "in.csv", long, &[]),
-        "line 3: has more than 2 cells where the header has 2: \"3,4,5\""
+        "line 3: has more than 2 cells where the header has 2: \"3,4,5\"; see --ragged"
     );
     let expected = "{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":null}\n";
     assert_eq!(rows("csv", short, &["--ragged", "null"]), expected);

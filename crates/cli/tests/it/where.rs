@@ -88,3 +88,45 @@ fn intervals_are_written_as_durations() {
     let (code, _, errors) = marquetry(&["count", &path, "--where", "iv = 'a month'"]);
     assert!(code == 2 && errors.contains("an interval is written"), "{errors}");
 }
+
+/// What Parquet has no name for is asked for as it is shown; and as it is stored.
+#[test]
+fn durations_and_dates_of_milliseconds_are_written_as_they_are_shown() {
+    use arrow_array::{ArrayRef, Date64Array, DurationMillisecondArray, DurationSecondArray};
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("d.parquet").display().to_string();
+    let millis: ArrayRef =
+        std::sync::Arc::new(DurationMillisecondArray::from(vec![Some(1_500), Some(-2_000), None]));
+    let seconds: ArrayRef = std::sync::Arc::new(DurationSecondArray::from(vec![90, 86_400, 1]));
+    let days: ArrayRef = std::sync::Arc::new(Date64Array::from(vec![Some(0), Some(86_400_001), None]));
+    let columns = [("took", millis), ("left", seconds), ("day", days)];
+    let batch = arrow_array::RecordBatch::try_from_iter(columns).expect("columns");
+    let file = std::fs::File::create(&path).expect("a file");
+    let mut writer = marquetry::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.close().expect("a file");
+    for (condition, count) in [
+        ("took = 'PT1.500S'", "1"),
+        ("took = 1500", "1"),
+        ("took < 'PT0S'", "1"),
+        ("took in ('PT1.5S', '-PT2S')", "2"),
+        ("took > 'PT1.4999S'", "1"),
+        ("left >= 'PT1M30S'", "2"),
+        ("left = 'P1D'", "1"),
+        ("left < 'PT1.5S'", "1"),
+        ("day = '1970-01-01'", "1"),
+        ("day = timestamp '1970-01-02 00:00:00.001'", "1"),
+        ("day > date '1970-01-01'", "1"),
+    ] {
+        let (code, counted, errors) = marquetry(&["count", &path, "--where", condition]);
+        assert_eq!((code, counted.trim(), errors.as_str()), (0, count, ""), "{condition}");
+        let (code, _, errors) = marquetry(&["explain", &path, "--where", condition]);
+        assert_eq!((code, errors.as_str()), (0, ""), "{condition}");
+    }
+    for (condition, hint) in
+        [("took = 'P1M'", "a duration is written"), ("day = 'today'", "a timestamp is written")]
+    {
+        let (code, _, errors) = marquetry(&["count", &path, "--where", condition]);
+        assert!(code == 2 && errors.contains(hint), "{errors}");
+    }
+}

@@ -1,11 +1,12 @@
 //! A predicate finds its columns in a schema.
 
+use super::bare_time::{BareTime, BareTimes};
 use super::bound::{BoundPredicate, NestedKind, NestedTest, Node, Test};
 use super::column_comparison::ColumnComparison;
 use super::condition_builder::ConditionBuilder;
 use super::like::plain_like;
 use super::list_levels::ListLevels;
-use super::path::{element_column, flat_column, list_at, list_or_group_at, map_at};
+use super::path::{element_column, flat_column, list_at, list_or_group_at, map_at, names_column};
 use super::pattern::Pattern;
 use super::position::order;
 use super::{ColumnPath, Comparison, Literal, Predicate, Quantifier, col};
@@ -22,7 +23,28 @@ impl Predicate {
     /// [`any`](Predicate::any), [`all`](Predicate::all) or [`at_key`](Predicate::at_key), or one that is not with them; and if a
     /// literal is not comparable with its column.
     pub fn bind(&self, schema: &Schema) -> Result<BoundPredicate> {
-        Binder { schema, element: None }.bind(self, false)
+        self.bind_with_times(schema, &|_| None)
+    }
+
+    /// [`bind`](Self::bind), where `times` says of the number of a column of bare integers what they count. Numbers are compared with the
+    /// integers themselves, and dates, times, timestamps and durations of ISO 8601 with what they stand for.
+    ///
+    /// ```
+    /// use marquetry_core::predicate::{BareTime, Predicate};
+    /// use marquetry_core::schema::Schema;
+    /// let schema = Schema::parse("message m { required int64 took; }")?;
+    /// let predicate = Predicate::parse("took > 'PT1.5S'")?;
+    /// assert!(predicate.bind(&schema).is_err());
+    /// let millis = BareTime::Duration { unit: 1_000_000 };
+    /// assert!(predicate.bind_with_times(&schema, &|_| Some(millis)).is_ok());
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn bind_with_times(
+        &self,
+        schema: &Schema,
+        times: &dyn Fn(usize) -> Option<BareTime>,
+    ) -> Result<BoundPredicate> {
+        Binder { schema, times, element: None }.bind(self, false)
     }
 }
 
@@ -30,6 +52,7 @@ impl Predicate {
 #[derive(Clone, Copy)]
 struct Binder<'a> {
     schema: &'a Schema,
+    times: BareTimes<'a>,
     /// The column that the elements of a list, or the values of a map, are in: inside of a predicate of these.
     element: Option<usize>,
 }
@@ -47,9 +70,10 @@ impl Binder<'_> {
         let all = |parts: &[Predicate]| {
             parts.iter().map(|part| self.bind(part, is_negated)).collect::<Result<Vec<_>>>()
         };
-        let condition = |column: &str, make: &dyn Fn(&Leaf, ConditionBuilder) -> Result<BoundPredicate>| {
-            self.condition(predicate, is_negated, column, make)
-        };
+        let condition =
+            |column: &str, make: &dyn Fn(&Leaf, ConditionBuilder<'_>) -> Result<BoundPredicate>| {
+                self.condition(predicate, is_negated, column, make)
+            };
         match predicate {
             Predicate::And(parts) if !is_negated => all(parts).map(BoundPredicate::and),
             Predicate::Or(parts) if is_negated => all(parts).map(BoundPredicate::and),
@@ -115,7 +139,7 @@ impl Binder<'_> {
         predicate: &Predicate,
         is_negated: bool,
         column: &str,
-        make: &dyn Fn(&Leaf, ConditionBuilder) -> Result<BoundPredicate>,
+        make: &dyn Fn(&Leaf, ConditionBuilder<'_>) -> Result<BoundPredicate>,
     ) -> Result<BoundPredicate> {
         let column = self.column(column)?;
         let leaf = self.schema.column(column);
@@ -124,8 +148,9 @@ impl Binder<'_> {
             let is_wanted = matches!(predicate, Predicate::IsNull { .. }) && !is_negated;
             return Ok(if is_wanted { BoundPredicate::always() } else { BoundPredicate::never() });
         }
-        let (order, narrow) = (order(leaf), NarrowInteger::of(leaf));
-        make(leaf, ConditionBuilder { column, order, narrow, is_negated, text: text(predicate, is_negated) })
+        let (order, narrow, times) = (order(leaf), NarrowInteger::of(leaf), self.times);
+        let text = text(predicate, is_negated);
+        make(leaf, ConditionBuilder { column, order, narrow, times, is_negated, text })
     }
 
     fn columns(
@@ -137,7 +162,11 @@ impl Binder<'_> {
         right: &ColumnPath,
     ) -> Result<BoundPredicate> {
         let column = |path: &ColumnPath| self.column(path).map_err(|error| path.locate(error));
-        let (left, right) = (column(left)?, column(right)?);
+        let right = column(right).map_err(|error| match names_column(self.schema, right) {
+            true => error,
+            false => error.with_help("text is written in single quotes"),
+        });
+        let (left, right) = (column(left)?, right?);
         let (left_leaf, right_leaf) = (self.schema.column(left), self.schema.column(right));
         let is_null = |leaf: &Leaf| leaf.logical() == Some(&LogicalType::Null);
         // Only what is not null differs from a column that is always null.

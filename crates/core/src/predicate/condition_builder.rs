@@ -1,5 +1,6 @@
 //! A condition of one column: its literals become values of the column's type.
 
+use super::bare_time::BareTimes;
 use super::bound::{BoundPredicate, Condition, Edge, Node, Test};
 use super::box_test::BoxTest;
 use super::in_list::InList;
@@ -16,17 +17,18 @@ use marquetry_geo::BBox;
 use std::sync::Arc;
 
 /// A condition whose test is still to be made.
-pub(super) struct ConditionBuilder {
+pub(super) struct ConditionBuilder<'a> {
     pub(super) column: usize,
     pub(super) order: SortOrder,
     pub(super) narrow: Option<NarrowInteger>,
+    pub(super) times: BareTimes<'a>,
     pub(super) is_negated: bool,
     pub(super) text: Arc<str>,
 }
 
-impl ConditionBuilder {
+impl ConditionBuilder<'_> {
     pub(super) fn test(self, test: Test) -> BoundPredicate {
-        let ConditionBuilder { column, order, narrow, is_negated, text } = self;
+        let ConditionBuilder { column, order, narrow, is_negated, text, .. } = self;
         BoundPredicate::of(Node::Is(Condition { column, order, narrow, test, is_negated, text }))
     }
 
@@ -36,6 +38,10 @@ impl ConditionBuilder {
             true => BoundPredicate::never(),
             false => ConditionBuilder { is_negated: true, ..self }.test(Test::IsNull),
         }
+    }
+
+    fn position(&self, leaf: &Leaf, literal: &Literal) -> Result<Position> {
+        position(leaf, literal, || (self.times)(self.column))
     }
 
     pub(super) fn compare(self, leaf: &Leaf, is: Comparison, literal: &Literal) -> Result<BoundPredicate> {
@@ -51,7 +57,7 @@ impl ConditionBuilder {
             return Err(Error::argument(message).in_column(leaf.dotted().clone()));
         }
         use Comparison::*;
-        let (at, is_exact) = match position(leaf, literal)? {
+        let (at, is_exact) = match self.position(leaf, literal)? {
             Position::Nan => return Ok(self.constant(false)),
             Position::Before => return Ok(self.constant(matches!(is, Gt | Ge))),
             Position::At(value) => (value, true),
@@ -88,7 +94,7 @@ impl ConditionBuilder {
                 Literal::Null if self.is_negated => return Ok(BoundPredicate::never()),
                 Literal::Null => {}
                 literal => {
-                    if let Position::At(value) = position(leaf, literal)? {
+                    if let Position::At(value) = self.position(leaf, literal)? {
                         if self.order.is_zero(&value) {
                             let (first, last) = zeros(self.order, value);
                             values.extend([first, last]);

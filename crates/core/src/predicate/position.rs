@@ -1,12 +1,13 @@
 //! Where a literal stands among the values of a column.
 
+use super::bare_time::BareTime;
 use super::interval_text::interval;
 use super::literal::{Literal, Number};
 use super::literal_text::timestamp;
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
 use crate::sort_order::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder};
-use marquetry_base::datetime_text::{Moment, time_of_day};
+use marquetry_base::datetime_text::{Moment, duration, time_of_day};
 use marquetry_base::{Error, Result, from_hex};
 use marquetry_encoding::PhysicalType;
 use std::cmp::Ordering;
@@ -68,10 +69,24 @@ fn unquoted(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
     Number::parse(text).filter(|_| is_number).map(Literal::Number)
 }
 
-/// Where `literal`, which is not NULL, stands. Fails if it is of another kind than the column.
-pub(super) fn position(leaf: &Leaf, literal: &Literal) -> Result<Position> {
+/// Where `literal`, which is not NULL, stands. Fails if it is of another kind than the column. `bare` says what the column counts if it
+/// has integers of which the schema says nothing.
+pub(super) fn position(
+    leaf: &Leaf,
+    literal: &Literal,
+    bare: impl FnOnce() -> Option<BareTime>,
+) -> Result<Position> {
     let unquoted = unquoted(leaf, literal);
     let literal = unquoted.as_ref().unwrap_or(literal);
+    let is_bare = leaf.logical().is_none()
+        && matches!(leaf.physical(), PhysicalType::Int32 | PhysicalType::Int64)
+        && !matches!(literal, Literal::Number(_));
+    if let Some(bare) = is_bare.then(bare).flatten() {
+        return of_bare_time(literal, bare, leaf.physical()).map_err(|hint| {
+            let message = format!("{literal} is not comparable with {bare}; {hint}");
+            Error::argument(message).in_column(leaf.dotted().clone())
+        });
+    }
     let found = match (leaf.logical(), leaf.physical()) {
         (Some(LogicalType::Date), _) => of_date(literal),
         (Some(LogicalType::Time { unit, .. }), physical) => of_time(literal, *unit, physical),
@@ -89,6 +104,7 @@ pub(super) fn position(leaf: &Leaf, literal: &Literal) -> Result<Position> {
         (_, PhysicalType::Int96) => of_int96(literal),
         (_, PhysicalType::Float) => of_float(literal, SortOrder::TotalFloat),
         (_, PhysicalType::Double) => of_float(literal, SortOrder::TotalDouble),
+        (None, PhysicalType::FixedLenByteArray(width)) => of_fixed(literal, width),
         (_, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)) => of_bytes(literal),
     };
     found.map_err(|hint| {
@@ -110,6 +126,31 @@ fn of_bytes(literal: &Literal) -> Found {
         _ => Err("write it in single quotes, bytes as X'0aff'"),
     }
 }
+
+/// Text may also be the digits that such bytes are shown as, twice as long as any value.
+fn of_fixed(literal: &Literal, width: usize) -> Found {
+    match literal {
+        Literal::Text(text) if text.len() == 2 * width && width > 0 => match from_hex(text) {
+            Some(bytes) => Ok(Position::At(bytes)),
+            None => of_bytes(literal),
+        },
+        _ => of_bytes(literal),
+    }
+}
+
+fn of_bare_time(literal: &Literal, bare: BareTime, physical: PhysicalType) -> Found {
+    let (nanos, unit) = match bare {
+        BareTime::TimeOfDay { unit } => (of_day(literal)?, unit),
+        BareTime::Timestamp { unit, utc } => (instant(literal, utc)?, unit),
+        BareTime::Duration { unit } => {
+            let Literal::Text(text) = literal else { return Err(DURATION) };
+            (duration(text).ok_or(DURATION)?, unit)
+        }
+    };
+    Ok(Integers::signed(physical).place(nanos, unit.into()))
+}
+
+const DURATION: &str = "a duration is written 'PT1.500S' or 'P2DT30M', or as the number that is stored";
 
 fn of_uuid(literal: &Literal) -> Found {
     let bytes = match literal {
@@ -145,21 +186,30 @@ fn of_date(literal: &Literal) -> Found {
 }
 
 fn of_time(literal: &Literal, unit: TimeUnit, physical: PhysicalType) -> Found {
+    Ok(Integers::signed(physical).place(of_day(literal)?, nanos_per(unit)))
+}
+
+/// Nanoseconds since midnight.
+fn of_day(literal: &Literal) -> Result<i128, &'static str> {
     let nanos = match literal {
         Literal::Time(nanos) => Some(*nanos),
         Literal::Text(text) => time_of_day(text).map(|(nanos, _)| nanos),
         _ => None,
     };
-    let nanos = i128::from(nanos.ok_or("a time is written '10:30:00.5'")?);
-    Ok(Integers::signed(physical).place(nanos, nanos_per(unit)))
+    nanos.map(i128::from).ok_or("a time is written '10:30:00.5'")
 }
 
 fn of_timestamp(literal: &Literal, unit: TimeUnit, utc: bool) -> Found {
+    Ok(Integers::signed(PhysicalType::Int64).place(instant(literal, utc)?, nanos_per(unit)))
+}
+
+/// Nanoseconds since 1970.
+fn instant(literal: &Literal, utc: bool) -> Result<i128, &'static str> {
     let moment = moment_of(literal)?;
     if moment.has_offset && !utc {
         return Err("its timestamps are without a zone, and so must the literal be");
     }
-    Ok(Integers::signed(PhysicalType::Int64).place(moment.total_nanos(), nanos_per(unit)))
+    Ok(moment.total_nanos())
 }
 
 /// A literal without an offset is taken as UTC.
@@ -178,7 +228,6 @@ fn of_int96(literal: &Literal) -> Found {
     let moment = moment_of(literal)?;
     let day = moment.seconds.div_euclid(86_400) + i64::from(JULIAN_DAY_OF_1970);
     let nanos = moment.seconds.rem_euclid(86_400) * 1_000_000_000 + i64::from(moment.nanos);
-    // Four digits of a year are far from what 32 bits of days cannot hold.
     let day = i32::try_from(day).map_err(|_| "the year is out of range")?;
     Ok(Position::At([&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat()))
 }

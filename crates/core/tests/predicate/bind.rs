@@ -52,6 +52,8 @@ fn errors_say_what_would_do() {
         ("name is empty", "it is no list and no map, and has no elements"),
         ("nothing is empty", "no column nothing"),
         ("name = 5", "write it in single quotes"),
+        ("name = \"Bob\"", "no column Bob"),
+        ("name = Bob", "text is written in single quotes"),
         ("price = 'five'", "without quotes"),
         ("day = 5", "a date is written '2024-01-31'"),
         ("day = '2024-13-01'", "a date is written"),

@@ -1,7 +1,7 @@
 //! Queries that a file should be good for, and what they skip.
 
 use super::time_left::TimeLeft;
-use marquetry_arrow::arrow_reader::prunable_predicate;
+use marquetry_arrow::arrow_reader::{bind_in_file, prunable_predicate};
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::{BoundPredicate, Comparison, Predicate};
@@ -178,9 +178,9 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
 ///
 /// Fails if it is none for the schema.
 pub(super) fn bound(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<BoundPredicate> {
-    match predicate.bind(metadata.schema()) {
+    match bind_in_file(predicate, metadata) {
         Ok(bound) => Ok(bound),
-        Err(_) => prunable_predicate(predicate, metadata)?.0.bind(metadata.schema()),
+        Err(_) => bind_in_file(&prunable_predicate(predicate, metadata)?.0, metadata),
     }
 }
 

@@ -144,7 +144,7 @@ fn literals(column: &ArrayRef) -> Vec<Literal> {
             DataType::Float16 | DataType::Float32 | DataType::Float64 => format!("{:?}", number?),
             DataType::Utf8View => format!("'{}'", shown.replace('\'', "''")),
             DataType::BinaryView | DataType::FixedSizeBinary(_) => format!("X'{shown}'"),
-            // Years of more than four digits have no literal.
+            // Years of other than four digits are asked for by tests of the command.
             DataType::Date32 if shown.starts_with(['+', '-']) => return None,
             DataType::Date32 => format!("date '{shown}'"),
             DataType::Time32(_) | DataType::Time64(_) => format!("time '{shown}'"),

@@ -4,44 +4,7 @@ pub(super) use crate::format::time::per_second;
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::TimeUnit;
 use marquetry_base::datetime_text;
-pub(super) use marquetry_base::datetime_text::{Moment, time_of_day};
-
-/// Days since 1970-01-01 of `2013-07-30`; years before 0 and after 9999 have a sign: `-0044-03-15`, `+10000-01-01`.
-pub(super) fn date(text: &str) -> Option<i32> {
-    match text.as_bytes().first()? {
-        b'+' | b'-' => i32::try_from(far_date(text)?).ok(),
-        _ => datetime_text::date(text),
-    }
-}
-
-/// `2013-07-30T12:30:00.5+02:00`, as [`datetime_text::moment`] has it, over the years of [`date`].
-pub(super) fn moment(text: &str) -> Option<Moment> {
-    if !matches!(text.as_bytes().first()?, b'+' | b'-') {
-        return datetime_text::moment(text);
-    }
-    let (date, clock) = text.split_once(['T', 't', ' '])?;
-    // The clock is that of any day.
-    let of_day = datetime_text::moment(&format!("1970-01-01T{clock}"))?;
-    let seconds = i128::from(far_date(date)?) * 86_400 + i128::from(of_day.seconds);
-    Some(Moment { seconds: seconds.try_into().ok()?, ..of_day })
-}
-
-/// Days since 1970-01-01 of a date whose year has a sign: at least five digits behind a plus, four behind a minus, and no
-/// zeros in front that need not be there.
-fn far_date(text: &str) -> Option<i64> {
-    let (year, month_and_day) = text.get(1..)?.split_once('-')?;
-    let least = if text.starts_with('+') { 5 } else { 4 };
-    if !year.bytes().all(|byte| byte.is_ascii_digit()) || year.len() < least || year == "0000" {
-        return None;
-    }
-    if year.len() > 4 && year.starts_with('0') {
-        return None;
-    }
-    let year: i64 = text[..=year.len()].parse().ok()?;
-    // The calendar comes again after 400 years, 146,097 days.
-    let near = datetime_text::date(&format!("{}-{month_and_day}", 2000 + year.rem_euclid(400)))?;
-    (year.div_euclid(400) - 5).checked_mul(146_097)?.checked_add(i64::from(near))
-}
+pub(super) use marquetry_base::datetime_text::{Moment, date, moment, time_of_day};
 
 /// The number of units since 1970; `None` if the unit is too coarse for it or does not reach as far.
 pub(super) fn ticks(moment: Moment, unit: TimeUnit) -> Option<i64> {
@@ -67,14 +30,9 @@ pub(super) fn date64(text: &str) -> Option<i64> {
     }
 }
 
-/// The number of units of `PT3.500S` or `-PT3S`.
+/// The number of units of a duration.
 pub(super) fn duration(text: &str, unit: TimeUnit) -> Option<i64> {
-    let (is_negative, positive) = match text.strip_prefix('-') {
-        Some(positive) => (true, positive),
-        None => (false, text),
-    };
-    let nanos = seconds(positive.strip_prefix("PT")?.strip_suffix('S')?)?;
-    units(if is_negative { -nanos } else { nanos }, unit)
+    units(datetime_text::duration(text)?, unit)
 }
 
 /// `P1M2DT3.500S`, or some parts of it; each may have a minus.

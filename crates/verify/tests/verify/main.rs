@@ -7,6 +7,7 @@ mod corpus;
 mod damage;
 mod encryption_rules;
 mod file_rules;
+mod geoparquet_rules;
 mod house;
 mod logical_type_rules;
 mod make;

@@ -5,7 +5,8 @@ use crate::chunk::{Column, Layout};
 use crate::make::Make;
 use crate::value_rules::PARQUET_CPP;
 use crate::{
-    broken, encryption_rules, file_rules, found_at_each_level, logical_type_rules, report, value_rules,
+    broken, encryption_rules, file_rules, found_at_each_level, geoparquet_rules, logical_type_rules, report,
+    value_rules,
 };
 use bytes::Bytes;
 use marquetry_base::{ErrorKind, Limits};
@@ -23,7 +24,7 @@ fn cases() -> Vec<file_rules::Case> {
         file_rules::nesting(),
         logical_type_rules::variants(),
         logical_type_rules::file_references(),
-        value_rules::geoparquet(),
+        geoparquet_rules::geoparquet(),
         file_rules::chunk(),
         file_rules::page(),
         value_rules::index(),

@@ -1,6 +1,7 @@
 //! What was chosen becomes a reader: of whole columns, or of rows that are wanted.
 
 use super::ParquetRecordBatchReaderBuilder;
+use crate::arrow_reader::file_predicate::bind_in_file;
 use crate::arrow_reader::filtered_reader::{FilteredPlan, FilteredReader};
 use crate::arrow_reader::loss::{OnCorrupt, no_choice_of_rows};
 use crate::arrow_reader::memory_plan::{ahead_within, memory_of, threads_within};
@@ -258,7 +259,9 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     fn bound(&self) -> Result<Option<BoundPredicate>> {
         if let (None, Some(predicate)) = (self.bound.get(), &self.predicate) {
             // Another thread may have been faster, with the same.
-            let _ = self.bound.set(predicate.in_file(self.metadata.metadata()).bind(self.parquet_schema())?);
+            let _ = self
+                .bound
+                .set(bind_in_file(&predicate.in_file(self.metadata.metadata()), self.metadata.metadata())?);
         }
         Ok(self.bound.get().cloned())
     }

@@ -1,6 +1,7 @@
 //! A predicate over the columns that paths into VARIANT stand for, which are made for it.
 
 use super::path_target::{is_variant_path, target_of};
+use crate::arrow_reader::file_predicate::bare_times;
 use crate::arrow_reader::filter::{ArrowPredicate, ArrowPredicateFn};
 use crate::arrow_reader::projection::ProjectionMask;
 use crate::convert::{self, NonNullSlots};
@@ -166,7 +167,9 @@ impl Columns {
             let arrow = ArrowSchema::new(fields.collect::<Vec<_>>());
             let schema =
                 Schema::from_thrift(&from_arrow(&arrow, &FromArrowOptions::default())?, &Limits::default())?;
-            let bound = self.predicate.bind(&schema)?;
+            let times = bare_times(arrow.fields());
+            let bound =
+                self.predicate.bind_with_times(&schema, &|leaf| times.get(leaf).copied().flatten())?;
             // Another thread may have been faster, with the same.
             let _ = self.bound.set((schema, bound));
         }

@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::printable::printable;
 use crate::text_table::{TextTable, shortened, terminal_width};
 use marquetry::errors::Error;
+use marquetry_base::counted;
 use marquetry_inspect::{BeforeAfter, Change, ColumnAdvice, Confidence, Finding};
 use serde_json::{Value, json};
 
@@ -22,7 +23,8 @@ impl Advised<'_> {
         let width = terminal_width().unwrap_or(WIDTH).max(NARROWEST);
         if let Some((files, bytes)) = self.files {
             let name = file_name::shown(&self.input.path);
-            output.line(format!("{files} files of {bytes} bytes; the largest is {name}:"))?;
+            let files = counted(files, "file");
+            output.line(format!("{files} of {bytes} bytes; the largest is {name}:"))?;
         }
         let mut table =
             TextTable::new(&["column", ">bytes", ">predicted", ">+-", ">measured", "write it with"]);

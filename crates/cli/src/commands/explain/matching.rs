@@ -1,7 +1,7 @@
 //! A file and a predicate for it: what can be skipped, and how many rows match.
 
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::{ChunkReader, prunable_predicate};
+use marquetry::arrow::arrow_reader::{ChunkReader, bind_in_file, prunable_predicate};
 use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::predicate::{BoundPredicate, Predicate};
@@ -25,7 +25,7 @@ impl Matching {
     pub(super) fn new(file: &OpenFile, predicate: &Predicate) -> Result<Self, Error> {
         let metadata = file.metadata().clone();
         let (prunable, is_exact) = prunable_predicate(predicate, &metadata)?;
-        let bound = prunable.bind(metadata.schema())?;
+        let bound = bind_in_file(&prunable, &metadata)?;
         let filtered = file.clone().columns(Vec::<String>::new()).filter(predicate.clone());
         Ok(Matching { source: file.clone().into_source()?, metadata, bound, is_exact, filtered })
     }

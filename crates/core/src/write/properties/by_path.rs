@@ -3,7 +3,7 @@
 use super::selector::ColumnPath;
 use crate::schema::Leaf;
 use marquetry_format::KeyValue;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// Numbers of settings, by the dotted path that each is for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,15 +24,22 @@ impl ByPath {
         self.prefixes(dotted).filter_map(|path| self.numbers.get(path)).flatten().copied()
     }
 
-    /// The first that is for none of the columns, nor for a group around one.
-    pub(super) fn first_for_none(&self, columns: &[Leaf]) -> Option<usize> {
-        let mut left: HashSet<&str> = self.numbers.keys().map(String::as_str).collect();
+    /// The first that is for none of the columns, nor for a group around one. `path` says which path each is for.
+    pub(super) fn first_for_none<'a>(
+        &self,
+        columns: &[Leaf],
+        path: impl Fn(usize) -> Option<&'a ColumnPath>,
+    ) -> Option<usize> {
+        let mut left: BTreeSet<usize> = self.numbers.values().flatten().copied().collect();
         for leaf in columns {
-            for path in self.prefixes(leaf.dotted()) {
-                left.remove(path);
+            let is_its = |number: &usize| {
+                path(*number).is_some_and(|path| path.is_at_or_above(leaf.path(), leaf.dotted()))
+            };
+            for number in self.at_or_above(leaf.dotted()).filter(is_its) {
+                left.remove(&number);
             }
         }
-        left.into_iter().filter_map(|path| self.numbers[path].first()).min().copied()
+        left.first().copied()
     }
 
     /// The dotted paths of the groups around a column, the outermost first, and its own.
@@ -59,14 +66,16 @@ impl ColumnKeyValues {
     }
 
     /// Those for a column and for the groups around it.
-    pub(super) fn at_or_above(&self, dotted: &str) -> Vec<KeyValue> {
-        let mut numbers: Vec<usize> = self.by_path.at_or_above(dotted).collect();
+    pub(super) fn at_or_above(&self, leaf: &Leaf) -> Vec<KeyValue> {
+        let mut numbers: Vec<usize> = self.by_path.at_or_above(leaf.dotted()).collect();
+        numbers.retain(|number| self.pairs[*number].0.is_at_or_above(leaf.path(), leaf.dotted()));
         numbers.sort_unstable();
         numbers.into_iter().map(|number| self.pairs[number].1.clone()).collect()
     }
 
     /// The first path that is none of a column, nor of a group around one.
     pub(super) fn unknown_path(&self, columns: &[Leaf]) -> Option<&ColumnPath> {
-        self.by_path.first_for_none(columns).map(|number| &self.pairs[number].0)
+        let path = |number: usize| Some(&self.pairs.get(number)?.0);
+        path(self.by_path.first_for_none(columns, path)?)
     }
 }

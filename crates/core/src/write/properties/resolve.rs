@@ -28,7 +28,7 @@ impl WriterProperties {
         let mut settings = self
             .settings(self.rules.asked(&subject), leaf.physical())
             .map_err(|error| error.in_column(leaf.dotted().clone()))?;
-        settings.key_values = self.column_key_values.at_or_above(leaf.dotted());
+        settings.key_values = self.column_key_values.at_or_above(leaf);
         settings.bloom = settings.bloom.filter(|_| may_have_filter(leaf));
         Ok(settings)
     }

@@ -43,11 +43,11 @@ impl Rules {
 
     /// The first path that is none of a column, nor of a group around one.
     pub(super) fn unknown_path(&self, columns: &[Leaf]) -> Option<&ColumnPath> {
-        let rule = &self.rules[self.of_paths.first_for_none(columns)?];
-        match &rule.selector {
+        let path = |number: usize| match &self.rules.get(number)?.selector {
             Selector::Column(path) => Some(path),
             _ => None,
-        }
+        };
+        path(self.of_paths.first_for_none(columns, path)?)
     }
 
     /// Applies the rules that fit, those that fit more closely later, else in their order.

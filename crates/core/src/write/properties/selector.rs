@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// The path of a column or of a group of columns: the names from the root's field downwards.
 ///
 /// Two paths are the same if they are the same with dots between the names. So a column whose own name has dots is
-/// found by it.
+/// found by it. [`exact`](Self::exact) makes one that tells these apart.
 ///
 /// ```
 /// use marquetry_core::write::ColumnPath;
@@ -24,12 +24,25 @@ use std::str::FromStr;
 pub struct ColumnPath {
     parts: Vec<String>,
     dotted: String,
+    /// Whether names with dots are told from several names.
+    is_exact: bool,
 }
 
 impl ColumnPath {
     /// From the names, the root's field first.
     pub fn new(parts: Vec<String>) -> Self {
-        ColumnPath { dotted: parts.join("."), parts }
+        ColumnPath { dotted: parts.join("."), parts, is_exact: false }
+    }
+
+    /// From the names, for no other path that looks the same with dots between the names: of `s."x.y"` and `s.x.y` it is one.
+    ///
+    /// ```
+    /// use marquetry_core::write::ColumnPath;
+    /// let [two, three] = [&["s", "x.y"][..], &["s", "x", "y"]].map(|names| names.iter().map(|name| name.to_string()).collect());
+    /// assert_ne!(ColumnPath::exact(two), ColumnPath::exact(three));
+    /// ```
+    pub fn exact(parts: Vec<String>) -> Self {
+        ColumnPath { is_exact: true, ..ColumnPath::new(parts) }
     }
 
     /// The names with dots between them.
@@ -53,15 +66,21 @@ impl ColumnPath {
         &self.dotted
     }
 
-    /// Whether the column or group `dotted` is this one or in it.
-    pub(super) fn is_at_or_above(&self, dotted: &str) -> bool {
-        dotted.strip_prefix(&*self.dotted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    /// Whether the column or group with these names, `dotted` with dots between them, is this one or in it.
+    pub(super) fn is_at_or_above<S: AsRef<str>>(&self, names: &[S], dotted: &str) -> bool {
+        let are_same = || {
+            names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(a, b)| *a == *b.as_ref())
+        };
+        let rest = dotted.strip_prefix(&*self.dotted);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) && (!self.is_exact || are_same())
     }
 }
 
 impl PartialEq for ColumnPath {
     fn eq(&self, other: &Self) -> bool {
         self.dotted == other.dotted
+            && self.is_exact == other.is_exact
+            && (!self.is_exact || self.parts == other.parts)
     }
 }
 
@@ -95,7 +114,7 @@ impl From<&str> for ColumnPath {
 impl From<String> for ColumnPath {
     /// Splits at dots.
     fn from(dotted: String) -> Self {
-        ColumnPath { parts: dotted.split('.').map(str::to_owned).collect(), dotted }
+        ColumnPath { parts: dotted.split('.').map(str::to_owned).collect(), dotted, is_exact: false }
     }
 }
 
@@ -274,8 +293,9 @@ impl Selector {
             Selector::All => Some(Fit::All),
             Selector::Type(types) => subject.leaf.filter(|leaf| types.selects(leaf)).map(|_| Fit::Type),
             Selector::Glob(glob) => glob.matches(subject.parts).then_some(Fit::Glob),
+            Selector::Column(path) if !path.is_at_or_above(subject.parts, subject.dotted) => None,
             Selector::Column(path) if path.dotted() == subject.dotted => Some(Fit::Column),
-            Selector::Column(path) => path.is_at_or_above(subject.dotted).then_some(Fit::Group),
+            Selector::Column(_) => Some(Fit::Group),
         }
     }
 }
