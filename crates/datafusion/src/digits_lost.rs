@@ -34,13 +34,20 @@ fn is_comparison(op: Operator) -> bool {
 
 /// The cast by way of what DataFusion does not compare; `None` if it is no such cast.
 fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
+    use DataType::{Date32, Date64, Int64, Timestamp};
     let (inner, to, is_tried) = match expr {
         Expr::Cast(Cast { expr, field }) => (expr, field, false),
         Expr::TryCast(TryCast { expr, field }) => (expr, field, true),
         _ => return None,
     };
-    let all_digits = all_digits(&inner.get_type(schema).ok()?, to.data_type(), is_tried)?;
-    let inner = Box::new(cast(inner.as_ref().clone(), all_digits));
+    let mut from = inner.get_type(schema).ok()?;
+    let mut inner = inner.as_ref().clone();
+    if is_tried && to.data_type().is_integer() && matches!(from, Timestamp(..) | Date32 | Date64) {
+        // Their number of units.
+        inner = cast(inner, Int64);
+        from = Int64;
+    }
+    let inner = Box::new(cast(inner, all_digits(&from, to.data_type(), is_tried)?));
     Some(match is_tried {
         false => Expr::Cast(Cast { expr: inner, field: to.clone() }),
         true => Expr::TryCast(TryCast { expr: inner, field: to.clone() }),

@@ -295,7 +295,8 @@ async fn values_are_compared_as_what_they_are_cast_to() {
     let file = folder.path().join("t.parquet");
     let d = Decimal128Array::from_iter_values([250, 200, -270, 199, -50]);
     let d: ArrayRef = Arc::new(d.with_precision_and_scale(9, 2).unwrap());
-    write(&file, &[batch([("d", d), ("i", ints([1000, 100, -1000, 4, 0])), ("n", ints(0..5))])], 5);
+    let m: ArrayRef = Arc::new(TimestampMillisecondArray::from_iter_values([1000, 2000, -1000, 400, 0]));
+    write(&file, &[batch([("d", d), ("i", ints([1000, 100, -1000, 4, 0])), ("m", m), ("n", ints(0..5))])], 5);
     let ctx = session();
     run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
     for (condition, expected) in [
@@ -314,6 +315,8 @@ async fn values_are_compared_as_what_they_are_cast_to() {
         ("not (try_cast(i as tinyint) = 4)", "1 4"),
         ("try_cast(i as decimal(3, 0)) > 50", "1"),
         ("cast(i as decimal(12, 2)) = 4.5", ""),
+        ("try_cast(m as tinyint) <> 3", "4"),
+        ("try_cast(m as bigint) <> 3", "0 1 2 3 4"),
         ("cast(i as decimal(12, 2)) > 99.5", "0 1"),
     ] {
         let sql = format!("select n from t where {condition} order by n");
