@@ -10,7 +10,7 @@ use crate::exported_schema::exported_schema;
 use crate::names::check_names;
 use crate::offsets::without_offsets;
 use crate::pyarrow_reader::PyarrowReader;
-use crate::required_integers::{has_required_integers, without_nulls};
+use crate::required_values::{has_required_values, without_nulls};
 use crate::text_check::check_text;
 use crate::work::guarded;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type, to_ffi};
@@ -51,7 +51,7 @@ pub(crate) fn export_batch<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-    let batch = match has_required_integers(&batch.schema()) {
+    let batch = match has_required_values(&batch.schema()) {
         true => &without_nulls(batch).map_err(|error| arrow_to_python(py, error))?,
         false => batch,
     };
@@ -63,7 +63,7 @@ pub(crate) fn export_batch<'py>(
 
 pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResult<Bound<'py, PyCapsule>> {
     check_names(py, &reader.schema())?;
-    let changes = has_required_integers(&reader.schema());
+    let changes = has_required_values(&reader.schema());
     let exported = FFI_ArrowArrayStream::new(Box::new(Guarded { reader: Some(reader), changes }));
     PyCapsule::new_with_value(py, exported, STREAM)
 }
@@ -72,7 +72,7 @@ pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResu
 /// lock, which threads of ours may wait for.
 struct Guarded {
     reader: Option<BatchReader>,
-    /// Whether there are integers whose nulls stay here.
+    /// Whether there are values whose nulls stay here.
     changes: bool,
 }
 

@@ -9,7 +9,7 @@
 //! capsule     Arrow's C data interface: the only file with `unsafe`
 //! exported_schema  schemas as C has them
 //! dictionary_extensions  values in place of dictionaries of an extension type
-//! required_integers  integers that are never null, in structs that may be
+//! required_values  values that are never null, in structs that may be
 //! offsets     arrays of other libraries that begin somewhere
 //! text_check  text of other libraries that is not UTF-8
 //! reentrance  a file object that reads the file it is, and turns of threads
@@ -27,6 +27,7 @@
 //! conform     batches of the types that a file has
 //! checks      verify, recover
 //! report      a page of where the bytes are
+//! shown_footer  what a footer says of encrypted files where all may read it
 //! inspect     what columns hold, in what files differ
 //! advise      what would make a file smaller or faster
 //! optimize    a file again, as is advised
@@ -66,7 +67,7 @@ mod pyarrow_reader;
 mod pyarrow_types;
 mod reentrance;
 mod report;
-mod required_integers;
+mod required_values;
 mod shown_footer;
 mod sink;
 mod source;

@@ -1,19 +1,24 @@
-//! Integers that are never null, in structs that may be.
+//! Values that are never null, in structs that may be.
 //!
 //! Where the struct is null, so are they in our arrays, as Arrow allows. pandas makes floats of integers with nulls, and other numbers
-//! of large ones: what goes to other libraries has no nulls in them.
+//! of large ones; pyarrow refuses to write such values: what goes to other libraries has no nulls in them.
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type, StringViewType,
+    Utf8Type,
+};
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, GenericListArray, GenericListViewArray,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, FixedSizeBinaryArray,
+    FixedSizeListArray, GenericByteArray, GenericByteViewArray, GenericListArray, GenericListViewArray,
     MapArray, OffsetSizeTrait, PrimitiveArray, RecordBatch, RecordBatchOptions, StructArray,
-    downcast_integer_array,
+    downcast_dictionary_array, downcast_primitive_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::sync::Arc;
 
-/// Whether there are such integers in the columns of a schema.
-pub(crate) fn has_required_integers(schema: &Schema) -> bool {
+/// Whether there are such values in the columns of a schema.
+pub(crate) fn has_required_values(schema: &Schema) -> bool {
     schema.fields().iter().any(|field| has_some(field.data_type()))
 }
 
@@ -31,10 +36,10 @@ fn has_some(data_type: &DataType) -> bool {
 }
 
 fn is_one(field: &Field) -> bool {
-    !field.is_nullable() && field.data_type().is_integer()
+    !field.is_nullable() && !field.data_type().is_nested()
 }
 
-/// The batch, with 0 for their nulls.
+/// The batch, with what stands there for their nulls: 0, and no bytes.
 pub(crate) fn without_nulls(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(changed).collect::<Result<_, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -49,7 +54,8 @@ fn changed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Struct(fields) => {
             let array = array.as_struct();
             let columns = fields.iter().zip(array.columns()).map(|(field, column)| match is_one(field) {
-                true => Ok(numbers(column)),
+                // Below nulls anything may stand, that is not ours.
+                true => Ok(plain(column).unwrap_or_else(|_| column.clone())),
                 false => changed(column),
             });
             let columns = columns.collect::<Result<_, _>>()?;
@@ -85,14 +91,49 @@ fn list_view<O: OffsetSizeTrait>(array: &ArrayRef) -> Result<ArrayRef, ArrowErro
     Ok(Arc::new(GenericListViewArray::<O>::try_new(field, offsets, sizes, changed(&values)?, nulls)?))
 }
 
-fn numbers(array: &ArrayRef) -> ArrayRef {
-    let array: &dyn Array = array;
-    downcast_integer_array!(
-        array => without(array),
-        _ => arrow_array::make_array(array.to_data()),
-    )
+/// The values of an array, all of them.
+fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if array.null_count() == 0 {
+        return Ok(array.clone());
+    }
+    Ok(match array.data_type() {
+        DataType::Boolean => Arc::new(BooleanArray::new(array.as_boolean().values().clone(), None)),
+        DataType::Utf8 => bytes::<Utf8Type>(array)?,
+        DataType::LargeUtf8 => bytes::<LargeUtf8Type>(array)?,
+        DataType::Binary => bytes::<BinaryType>(array)?,
+        DataType::LargeBinary => bytes::<LargeBinaryType>(array)?,
+        DataType::Utf8View => views::<StringViewType>(array)?,
+        DataType::BinaryView => views::<BinaryViewType>(array)?,
+        DataType::FixedSizeBinary(_) => {
+            let (width, values, _) = array.as_fixed_size_binary().clone().into_parts();
+            Arc::new(FixedSizeBinaryArray::try_new(width, values, None)?)
+        }
+        _ => numbers(array)?,
+    })
 }
 
-fn without<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> ArrayRef {
-    Arc::new(PrimitiveArray::<T>::new(array.values().clone(), None))
+fn bytes<T: ByteArrayType>(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let (offsets, values, _) = array.as_bytes::<T>().clone().into_parts();
+    Ok(Arc::new(GenericByteArray::<T>::try_new(offsets, values, None)?))
+}
+
+fn views<T: ByteViewType>(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let (views, buffers, _) = array.as_byte_view::<T>().clone().into_parts();
+    Ok(Arc::new(GenericByteViewArray::<T>::try_new(views, buffers, None)?))
+}
+
+fn numbers(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let array: &dyn Array = array;
+    Ok(downcast_primitive_array!(
+        array => Arc::new(all(array)),
+        DataType::Dictionary(..) => downcast_dictionary_array!(
+            array => Arc::new(DictionaryArray::try_new(all(array.keys()), array.values().clone())?),
+            _ => arrow_array::make_array(array.to_data()),
+        ),
+        _ => arrow_array::make_array(array.to_data()),
+    ))
+}
+
+fn all<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> PrimitiveArray<T> {
+    PrimitiveArray::new(array.values().clone(), None).with_data_type(array.data_type().clone())
 }
