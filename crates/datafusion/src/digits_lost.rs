@@ -19,7 +19,7 @@ pub(crate) fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Exp
     };
     let mut from = inner.get_type(schema).ok()?;
     let mut inner = inner.as_ref().clone();
-    if is_tried && to.data_type().is_integer() && matches!(from, Timestamp(..) | Date32 | Date64) {
+    if is_tried && matches!(from, Timestamp(..) | Date32 | Date64) {
         // Their number of units.
         inner = cast(inner, Int64);
         from = Int64;
