@@ -2,8 +2,8 @@
 //!
 //! QUIRK: DataFusion 55 turns such a condition around for the bounds of the column, as if only one value became the one that is asked for:
 //! `f` would be 1.0, and `i` 6. Where that leaves one value, it sorts and groups by the column no more, and where the bounds of a file leave
-//! none, it fails. It does not look into a condition that is negated twice, which says the same. One of a column, `CAST(t AS DATE) = d`, stays beside it:
-//! orders are told by it.
+//! none, it fails. It does not look into a condition that is negated twice, which says the same. One of a column, `CAST(t AS DATE) = d`,
+//! stays beside it: orders are told by it.
 
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
