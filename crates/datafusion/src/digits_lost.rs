@@ -42,7 +42,7 @@ fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     };
     let mut from = inner.get_type(schema).ok()?;
     let mut inner = inner.as_ref().clone();
-    if is_tried && to.data_type().is_integer() && matches!(from, Timestamp(..) | Date32 | Date64) {
+    if is_tried && matches!(from, Timestamp(..) | Date32 | Date64) {
         // Their number of units.
         inner = cast(inner, Int64);
         from = Int64;

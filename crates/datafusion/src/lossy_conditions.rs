@@ -2,11 +2,12 @@
 //!
 //! QUIRK: DataFusion 55 turns such a condition around for the bounds of the column, as if only one value became the one that is asked for:
 //! `f` would be 1.0, and `i` 6. Where that leaves one value, it sorts and groups by the column no more, and where the bounds of a file leave
-//! none, it fails. It does not look into a condition that is negated twice, which says the same.
+//! none, it fails. It does not look into a condition that is negated twice, which says the same. One of a column, `CAST(t AS DATE) = d`,
+//! stays beside it: orders are told by it.
 
 use arrow_schema::DataType;
-use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchema, ExprSchema};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
@@ -39,9 +40,10 @@ impl OptimizerRule for LossyConditions {
         if !all.iter().any(|condition| is_lossy(condition, schema)) {
             return Ok(Transformed::no(plan));
         }
-        let all = all.into_iter().map(|condition| match is_lossy(condition, schema) {
-            true => Expr::Not(Box::new(Expr::Not(Box::new(condition.clone())))),
-            false => condition.clone(),
+        let all = all.into_iter().flat_map(|condition| {
+            let is_lossy = is_lossy(condition, schema);
+            let negated = is_lossy.then(|| Expr::Not(Box::new(Expr::Not(Box::new(condition.clone())))));
+            [(!is_lossy || is_of_column(condition)).then(|| condition.clone()), negated].into_iter().flatten()
         });
         let Some(all) = conjunction(all) else { return Ok(Transformed::no(plan)) };
         Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(all, filter.input.clone())?)))
@@ -54,16 +56,33 @@ pub(crate) fn without_negations(condition: &Arc<dyn PhysicalExpr>) -> &Arc<dyn P
     outer.arg().downcast_ref::<NotExpr>().map_or(condition, NotExpr::arg)
 }
 
+/// Whether a condition says that a column is the same as something else, which orders are told by.
+fn is_of_column(condition: &Expr) -> bool {
+    let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return false };
+    matches!((&**left, &**right), (Expr::Column(_), _) | (_, Expr::Column(_)))
+}
+
 /// Whether DataFusion turns it around, and must not.
 fn is_lossy(condition: &Expr, schema: &DFSchema) -> bool {
+    use DataType::{Date32, Date64, Float32, Float64, Timestamp};
     let is_turned_around = match condition {
         Expr::BinaryExpr(BinaryExpr { op, .. }) => {
             matches!(op, Operator::Eq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
         }
         Expr::Between(Between { negated, .. }) => !negated,
+        Expr::Cast(_) => true,
         _ => false,
     };
-    is_turned_around && condition.exists(|expr| Ok(loses(expr, schema))).unwrap_or(true)
+    // It does so with columns of these types alone.
+    let has_bounds = |column: &&Column| {
+        schema.field_from_column(column).is_ok_and(|field| {
+            let data_type = field.data_type();
+            data_type.is_integer() || matches!(data_type, Float32 | Float64 | Date32 | Date64 | Timestamp(..))
+        })
+    };
+    is_turned_around
+        && condition.column_refs().iter().all(has_bounds)
+        && condition.exists(|expr| Ok(loses(expr, schema))).unwrap_or(true)
 }
 
 /// Whether several values of what it is made of may become the same.

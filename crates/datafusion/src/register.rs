@@ -29,8 +29,8 @@ use std::sync::Arc;
 /// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`. Their
 /// days, `CAST(t AS DATE)`, are ranges of timestamps where they are compared with a date.
 ///
-/// Decimals are compared as what they are cast to, `CAST(d AS INT) = 2`, and so are integers that `TRY_CAST` makes NULL: DataFusion compares the column
-/// itself.
+/// Decimals are compared as what they are cast to, `CAST(d AS INT) = 2`, and so are integers that `TRY_CAST` makes NULL: DataFusion compares
+/// the column itself.
 ///
 /// Rows are in order, and in one group each, also where a condition is on a part of a column: `CAST(f AS INT) = 1`, `i / 2 = 3`. DataFusion
 /// takes such a condition to leave one value of the column; here the plan has it negated twice.

@@ -244,6 +244,25 @@ async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
     let ctx = session();
     run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
     let second = "arrow_cast(m, 'Timestamp(Second, None)')";
+    // All of its column are the same, which says nothing of what is cast.
+    run(&ctx, "create view p as select t.*, date '1970-01-01' as day from t").await;
+    let days = folder.path().join("days");
+    run(
+        &ctx,
+        &format!("copy (select * from p) to '{}/' stored as parquet partitioned by (day)", days.display()),
+    )
+    .await;
+    let keyed = "(f double, i bigint, l bigint, z timestamp(6), m timestamp(3), n bigint, day date)";
+    run(
+        &ctx,
+        &format!(
+            "create external table k {keyed} stored as parquet partitioned by (day) location '{}/'",
+            days.display()
+        ),
+    )
+    .await;
+    let sql = "select n from k where cast(m as date) = day order by m, n";
+    assert_eq!(rows(&ctx, sql).await, ["2", "1", "5", "0", "3", "4"]);
     for (condition, key, expected) in [
         ("cast(f as int) = 1".to_owned(), "f", "3 0 1 5"),
         ("1 = cast(f as int)".to_owned(), "f", "3 0 1 5"),
@@ -251,6 +270,7 @@ async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
         ("cast(f as int) > 0 and cast(f as int) < 2".to_owned(), "f", "3 0 1 5"),
         ("cast(f as int) + 1 = 2".to_owned(), "f", "3 0 1 5"),
         ("cast(f as int) in (1)".to_owned(), "f", "3 0 1 5"),
+        ("cast(cast(f as int) as boolean)".to_owned(), "f", "3 0 1 5 4"),
         ("cast(f as float) <= 0.5".to_owned(), "f", "2"),
         ("i / 2 = 3".to_owned(), "i", "1 5 0 3"),
         ("cast(l as double) = 9007199254740992.0".to_owned(), "l", "0 3 1 5"),
