@@ -18,13 +18,16 @@ use std::time::{Duration, Instant};
 /// Calls of Python's code that threads are in.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether there may be no new ones.
+/// Operations that threads of Python are in, in Rust or in Python's code.
+static OPERATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there may be no new calls.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// The thread that ends the interpreter.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
 
-/// How long the end waits for calls: a generator may wait for rows that never come.
+/// How long the end waits for calls, and for operations: a generator may wait for rows that never come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long it waits before it looks again.
@@ -56,6 +59,28 @@ impl Drop for Call {
         if self.is_counted {
             CALLS.fetch_sub(1, Ordering::SeqCst);
         }
+    }
+}
+
+/// An operation of a thread that is not the main one, until this is dropped.
+pub(crate) struct Operation(());
+
+impl Operation {
+    /// Fails from the exit on, also when other threads may call again.
+    pub(crate) fn begin() -> PyResult<Self> {
+        // Before it asks, as for calls.
+        OPERATIONS.fetch_add(1, Ordering::SeqCst);
+        let operation = Operation(());
+        match LAST.get() {
+            Some(_) if !is_last() => Err(at_exit()),
+            _ => Ok(operation),
+        }
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        OPERATIONS.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -101,18 +126,28 @@ pub(crate) fn end_calls(py: Python<'_>) {
     py.detach(close);
 }
 
-/// Lets threads of ours call again if it is the last thread that has work for them: a function of `atexit`, after ours. Threads that were
-/// refused have ended by then. Not once the interpreter is being taken apart.
+/// Lets threads of ours call again if it is the last thread that has work for them: a function of `atexit`, after ours. Not once the
+/// interpreter is being taken apart. Operations of other threads end before, as their next calls are refused: one that could go on would be in
+/// Python's code when the interpreter ends.
 pub(crate) fn reopen(py: Python<'_>) {
     if is_last() {
-        IS_CLOSED.store(is_finalizing(py), Ordering::SeqCst);
+        let is_too_late = is_finalizing(py);
+        if !is_too_late && IS_CLOSED.load(Ordering::SeqCst) {
+            py.detach(|| wait_for(&OPERATIONS));
+        }
+        IS_CLOSED.store(is_too_late, Ordering::SeqCst);
     }
 }
 
 fn close() {
     IS_CLOSED.store(true, Ordering::SeqCst);
+    wait_for(&CALLS);
+}
+
+/// Waits until there is none, but not for ever.
+fn wait_for(counter: &AtomicUsize) {
     let end = Instant::now() + PATIENCE;
-    while CALLS.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+    while counter.load(Ordering::SeqCst) > 0 && Instant::now() < end {
         thread::sleep(PAUSE);
     }
 }

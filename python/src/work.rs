@@ -3,7 +3,7 @@
 //! Python runs the handlers of signals in its main thread only, and only when that asks. So work of the main thread is done by
 //! another one, while it waits and asks. Other threads do their work themselves.
 
-use crate::ending::{Call, reopen};
+use crate::ending::{Call, Operation, reopen};
 use crate::errors::to_python;
 use crate::reentrance::interrupt;
 use marquetry::errors::{CancelToken, Error, ErrorKind, Result};
@@ -24,7 +24,12 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     if !is_main_thread(py)? {
-        return py.detach(|| guarded(work)).map_err(|error| to_python(py, &error));
+        let operation = Operation::begin()?;
+        let outcome = py.detach(|| {
+            let _operation = operation;
+            guarded(work)
+        });
+        return outcome.map_err(|error| to_python(py, &error));
     }
     reopen(py);
     let (raised, outcome) = py.detach(|| {

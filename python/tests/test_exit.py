@@ -107,8 +107,19 @@ def work():
     assert (code, out, error) == (0, "end\n", "") and seconds < 60
 
 
-def test_functions_of_atexit_read_and_write(path: pathlib.Path) -> None:
+@pytest.mark.parametrize(
+    "work",
+    [
+        "marquetry.open(Slow(path)).read()",
+        # Rust is at it for long before it calls Python again.
+        "marquetry.write(numbers, Taking(), compression='zstd:19', encoding='plain')",
+    ],
+)
+def test_functions_of_atexit_read_and_write(work: str, path: pathlib.Path) -> None:
     program = """
+import random
+numbers = pa.table({"x": [random.random() for _ in range(200_000)]})
+
 # It is called after the package's own, which is imported later.
 @atexit.register
 def last():
@@ -123,9 +134,8 @@ def last():
         print("damage")
 
 def work():
-    marquetry.open(Slow(path)).read()
-"""
-    assert ended(BEGIN + program + THREADS, path)[:3] == (0, "end\n50000\ndamage\n", "")
+    """
+    assert ended(BEGIN + program + work + THREADS, path)[:3] == (0, "end\n50000\ndamage\n", "")
 
 
 def test_objects_that_are_left_end_with_the_interpreter(path: pathlib.Path) -> None:
