@@ -438,7 +438,7 @@ async fn bytes_that_are_not_known_are_refused() {
         resealed(bytes)
     };
     for (message, sealed) in messages.iter().enumerate() {
-        refused(message, &changed(message, 4, 2), "it is of version 2 of the messages, and this is 1");
+        refused(message, &changed(message, 4, 3), "it is of version 3 of the messages, and this is 2");
         refused(message, &changed(message, 5, 99), "nothing is of kind 99");
         refused(message, &sealed.bytes[..4], "it ends before it says what it is");
         refused(message, &sealed.bytes[..8], "it ends before its checksum");
