@@ -16,11 +16,24 @@ fn every_path_in_the_documents_exists() {
         let text =
             std::fs::read_to_string(root.join(document)).unwrap_or_else(|_| panic!("{document} is missing"));
         for path in paths(&text) {
-            assert!(root.join(path).exists(), "{document} names {path}, which is not there");
+            let (file, section) =
+                path.split_once('#').map_or((path, None), |(file, section)| (file, Some(section)));
+            assert!(root.join(file).exists(), "{document} names {path}, which is not there");
+            let has = |section| {
+                std::fs::read_to_string(root.join(file)).unwrap().lines().any(|line| anchor(line) == section)
+            };
+            assert!(section.is_none_or(has), "{document} names {path}, and {file} has no such heading");
             checked += 1;
         }
     }
     assert!(checked > 30, "paths were found: {checked}");
+}
+
+/// What a heading is called in links; nothing of other lines.
+fn anchor(line: &str) -> String {
+    let Some(heading) = line.strip_prefix('#') else { return String::new() };
+    let text = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+    text.chars().filter(|&c| c.is_alphanumeric() || c == '-').collect()
 }
 
 /// Words that look like paths into this repository.
