@@ -6,34 +6,12 @@
 use crate::statistics::becomes;
 use arrow_schema::DataType;
 use datafusion::common::DFSchema;
-use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast, InList, TryCast};
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast};
+use datafusion::logical_expr::expr::{Cast, TryCast};
+use datafusion::logical_expr::{Expr, ExprSchemable, cast};
 
-/// The comparison with such casts by way of what DataFusion does not compare; `None` if it is no comparison, or of no such casts.
-pub(crate) fn compared_by_all_digits(condition: &Expr, schema: &DFSchema) -> Option<Expr> {
-    let mut condition = condition.clone();
-    let compared = match &mut condition {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => vec![left, right],
-        Expr::InList(InList { expr, .. }) | Expr::Between(Between { expr, .. }) => vec![expr],
-        _ => return None,
-    };
-    let mut is_changed = false;
-    for side in compared {
-        if let Some(cast) = by_way_of_all_digits(side, schema) {
-            **side = cast;
-            is_changed = true;
-        }
-    }
-    is_changed.then_some(condition)
-}
-
-fn is_comparison(op: Operator) -> bool {
-    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
-    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
-}
-
-/// The cast by way of what DataFusion does not compare; `None` if it is no such cast.
-fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
+/// The cast by way of what DataFusion does not compare; `None` if it is no such cast. It may be anywhere: conditions on the columns of a view
+/// come to its casts later.
+pub(crate) fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     use DataType::{Date32, Date64, Int64, Timestamp};
     let (inner, to, is_tried) = match expr {
         Expr::Cast(Cast { expr, field }) => (expr, field, false),

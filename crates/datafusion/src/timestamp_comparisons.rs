@@ -5,7 +5,7 @@
 //! two ticks of a column, the condition is one with a tick here, which says the same of the column and has nothing to be cut off.
 
 use crate::days_of_timestamps::as_range;
-use crate::digits_lost::compared_by_all_digits;
+use crate::digits_lost::by_way_of_all_digits;
 use crate::simplify::{constant, per_second, ticks};
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -59,8 +59,8 @@ fn with_comparisons(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let expr = expr.transform_up(|expr| {
             Ok(match as_range(&expr, &schema) {
                 Some(range) => Transformed::yes(range),
-                None => match compared_by_all_digits(&expr, &schema) {
-                    Some(condition) => Transformed::yes(condition),
+                None => match by_way_of_all_digits(&expr, &schema) {
+                    Some(cast) => Transformed::yes(cast),
                     None => compared(expr, &schema),
                 },
             })
