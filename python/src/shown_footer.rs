@@ -44,7 +44,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     }
     for group in &mut thrift.row_groups {
         for (chunk, _) in group.columns.iter_mut().zip(&hidden).filter(|(_, is_hidden)| **is_hidden) {
-            chunk.meta_data = chunk.meta_data.take().map(without_contents);
+            chunk.meta_data = chunk.meta_data.take().map(ColumnMetaData::without_contents);
             if chunk.encrypted_column_metadata.is_none() {
                 // Nothing of what stands here is encrypted, and readers without keys refuse what says so.
                 chunk.crypto_metadata = None;
@@ -62,17 +62,6 @@ fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -
     let (mut groups, may_be) = (metadata.row_groups(), metadata.encryption().is_some());
     chunks.any(|chunk| chunk.crypto_metadata.is_some())
         || groups.any(|group| group.column(column).map_or(may_be, |chunk| chunk.is_encrypted()))
-}
-
-fn without_contents(meta: ColumnMetaData) -> ColumnMetaData {
-    ColumnMetaData {
-        key_value_metadata: None,
-        statistics: None,
-        encoding_stats: None,
-        size_statistics: None,
-        geospatial_statistics: None,
-        ..meta
-    }
 }
 
 /// Takes the boxes of hidden columns out of the metadata of GeoParquet, which the Arrow schema may have once more.

@@ -127,17 +127,21 @@ pub fn duration(text: &str) -> Option<i128> {
         Some(text) => (-1, text),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
-    let text = text.strip_prefix('P')?;
-    let (days, clock) = match text.split_once('T') {
-        Some((_, "")) => return None,
-        Some((days, clock)) => (days, clock),
-        None => (text, ""),
-    };
-    if days.is_empty() && clock.is_empty() {
-        return None;
-    }
+    let (days, clock) = duration_parts(text)?;
     let (days, clock) = (parts(days, &[('W', 7 * 86_400), ('D', 86_400)])?, parts_of_clock(clock)?);
     Some(sign * (days.checked_mul(NANOS)?.checked_add(clock)?))
+}
+
+/// What stands before and behind the T of a duration of ISO 8601 without a sign, of which one may be empty: `1D` and `2H` of `P1DT2H`.
+pub fn duration_parts(text: &str) -> Option<(&str, &str)> {
+    match text.strip_prefix('P')? {
+        "" => None,
+        text => match text.split_once('T') {
+            Some((_, "")) => None,
+            Some(parts) => Some(parts),
+            None => Some((text, "")),
+        },
+    }
 }
 
 /// Nanoseconds of `2H30M1.5S`, and of parts of it.

@@ -217,6 +217,19 @@ pub struct ColumnMetaData {
 }
 
 impl ColumnMetaData {
+    /// What a reader without the key needs to pass over an encrypted chunk, and nothing that tells of its values.
+    #[must_use]
+    pub fn without_contents(self) -> Self {
+        ColumnMetaData {
+            key_value_metadata: None,
+            statistics: None,
+            encoding_stats: None,
+            size_statistics: None,
+            geospatial_statistics: None,
+            ..self
+        }
+    }
+
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         let mut type_ = None;

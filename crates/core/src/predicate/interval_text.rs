@@ -1,18 +1,12 @@
 //! INTERVAL as text.
 
+use marquetry_base::datetime_text::duration_parts;
+
 /// The value of `P1M2DT3.5S`, the form in which intervals are shown, or of any other duration of ISO 8601 without a sign.
 ///
 /// SPEC: INTERVAL is months, days and milliseconds, each an unsigned little-endian integer of 4 bytes.
 pub(super) fn interval(text: &str) -> Option<Vec<u8>> {
-    let text = text.strip_prefix('P')?;
-    let (days, clock) = match text.split_once('T') {
-        Some((_, "")) => return None,
-        Some((days, clock)) => (days, clock),
-        None => (text, ""),
-    };
-    if days.is_empty() && clock.is_empty() {
-        return None;
-    }
+    let (days, clock) = duration_parts(text)?;
     let [years, months, weeks, days] = parts(days, ['Y', 'M', 'W', 'D'])?;
     let (whole, fraction) = match clock.split_once('.') {
         Some((whole, fraction)) => (format!("{whole}S"), millis(fraction.strip_suffix('S')?)?),

@@ -246,7 +246,7 @@ impl FileEncryptor {
         let aad = self.aad.column(ModuleType::ColumnMetaData, row_group, column)?;
         key.seal_gcm(&bytes_of(|w| meta.write(w)), &aad, &mut module)?;
         chunk.encrypted_column_metadata = Some(module);
-        chunk.meta_data = self.has_plain_footer.then(|| without_contents(meta));
+        chunk.meta_data = self.has_plain_footer.then(|| meta.without_contents());
         Ok(())
     }
 }
@@ -294,18 +294,6 @@ fn shared(keys: &mut Vec<Arc<EncryptionKey>>, secret: SecretKey) -> Result<Arc<E
     }
     keys.push(key.clone());
     Ok(key)
-}
-
-/// What a reader without the key needs to pass over the chunk, and nothing that tells of its values.
-fn without_contents(meta: format::ColumnMetaData) -> format::ColumnMetaData {
-    format::ColumnMetaData {
-        key_value_metadata: None,
-        statistics: None,
-        encoding_stats: None,
-        size_statistics: None,
-        geospatial_statistics: None,
-        ..meta
-    }
 }
 
 fn bytes_of(write: impl FnOnce(&mut format::Writer)) -> Vec<u8> {
