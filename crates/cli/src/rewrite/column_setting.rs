@@ -259,6 +259,6 @@ mod tests {
         let all = settings(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         let settings = Settings::new(&all, &leaves);
         assert!(leaves.iter().all(|leaf| settings.of(leaf).is_some()) && settings.unknown(&leaves).is_none());
-        assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+        assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
     }
 }

@@ -230,5 +230,5 @@ fn directories_that_are_deep() {
     fs::copy(wines(), format!("{deep}/x.parquet")).expect("a copy");
     let start = std::time::Instant::now();
     assert_eq!(success(&["count", &folder.path("t")]), "200\n");
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }

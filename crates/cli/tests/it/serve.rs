@@ -404,7 +404,7 @@ fn hostile_requests_end() {
         matches!(status(format!("GET / HTTP/1.1\r\n{host}\r\n").as_bytes()), Some(503) | None)
     });
     assert!(is_refused);
-    assert!(begin.elapsed() < Duration::from_secs(8));
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     drop(silent);
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(server.get("/report/wines.parquet", "").status, 200);

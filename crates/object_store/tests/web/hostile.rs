@@ -80,7 +80,7 @@ fn silence_is_a_timeout() {
     let file = stores.open(&server.url()).unwrap();
     let start = Instant::now();
     let error = file.read_at(0, 10).unwrap_err();
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     assert!(error.to_string().contains("timed out"), "{error}");
 }
 

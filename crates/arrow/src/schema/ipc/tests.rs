@@ -146,7 +146,7 @@ fn what_is_shared_is_not_looked_at_for_ever() {
     for found in found(&text, &[(0, "")]) {
         assert_eq!(found.unwrap().fields, [None]);
     }
-    assert!(start.elapsed().as_secs() < 5);
+    assert!(start.elapsed().as_secs() < 60);
 }
 
 /// A schema whose field, an extension type, and whose own metadata have a pair that is not text.
