@@ -128,6 +128,7 @@
 #![forbid(unsafe_code)]
 
 mod any_dataset;
+mod cast_functions;
 mod column_kind;
 mod column_name;
 mod columns;
