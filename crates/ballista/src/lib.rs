@@ -15,10 +15,14 @@
 //!
 //! ```text
 //! codecs     plans as bytes: ours, and Ballista's
+//! named_files  files as tables by their names
+//! refused_settings  settings with which queries have no end
 //! session    the sessions of scheduler, executors and clients
 //! ```
 
 mod codecs;
+mod named_files;
+mod refused_settings;
 mod session;
 
 pub use codecs::{logical_codec, physical_codec};

@@ -1,6 +1,8 @@
 //! The sessions of scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
+use crate::named_files::with_named_files;
+use crate::refused_settings::{self, RefusedSettings};
 use ballista_core::extension::{
     SessionConfigExt, SessionStateExt, ballista_aggregate_functions, ballista_scalar_functions,
     ballista_window_functions,
@@ -10,7 +12,7 @@ use datafusion::error::Result;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use marquetry_datafusion::SerialisableTables;
+use marquetry_datafusion::{SerialisableTables, without_constraints};
 use marquetry_sql::{Stores, with_right_answers};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +27,8 @@ pub const MESSAGE_SIZE: u32 = 256 << 20;
 /// a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing then. What else a session of one process
 /// has for right answers, such as the zone of `timestamptz` without one, it has, too: [`with_right_answers`].
 ///
-/// `ballista.planner.adaptive.enabled` is off: where a stage gives no rows, and a window function is asked of them, plans that are made
-/// anew after each stage have one stage more each time, for ever.
+/// `ballista.planner.adaptive.enabled` is off, and refused: where a stage gives no rows, and a window function is asked of them, plans that
+/// are made anew after each stage have one stage more each time, for ever.
 pub fn config() -> SessionConfig {
     with_right_answers(SessionConfig::new_with_ballista())
         .with_ballista_logical_extension_codec(logical_codec())
@@ -50,8 +52,9 @@ pub fn runtime(spill_folder: Option<&Path>) -> Result<Arc<RuntimeEnv>> {
     Ok(Arc::new(builder.build()?))
 }
 
-/// A session of the scheduler, with these settings.
+/// A session of the scheduler, with these settings. Fails if one of them is refused.
 pub fn state(config: SessionConfig) -> Result<SessionState> {
+    refused_settings::check(config.options())?;
     let pushdown = config.options().execution.parquet.pushdown_filters;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime(None)?);
     let mut builder = marquetry_datafusion::register_builder(builder).with_default_features();
@@ -63,6 +66,7 @@ pub fn state(config: SessionConfig) -> Result<SessionState> {
         .with_aggregate_functions(ballista_aggregate_functions())
         .with_window_functions(ballista_window_functions())
         .build();
+    without_constraints(state.table_factories_mut());
     // What the client has set goes before what Marquetry sets.
     state.config_mut().options_mut().execution.parquet.pushdown_filters = pushdown;
     Ok(state)
@@ -74,7 +78,8 @@ pub fn state(config: SessionConfig) -> Result<SessionState> {
 /// Files are tables by their names. Nothing is sent before the first query.
 pub fn client(address: &str) -> Result<SessionContext> {
     let state = state(config())?.upgrade_for_ballista(format!("http://{address}"))?;
-    let ctx = SessionContext::new_with_state(state).enable_url_table();
+    let ctx = with_named_files(SessionContext::new_with_state(state));
+    ctx.add_analyzer_rule(Arc::new(RefusedSettings));
     // After all other rules: what they look into are the tables that are replaced.
     ctx.add_analyzer_rule(Arc::new(SerialisableTables));
     Ok(ctx)

@@ -1,16 +1,20 @@
-//! Casts that lose digits: `CAST(d AS INT)` of decimals is 2 for 2.5, and `TRY_CAST(i AS TINYINT)` NULL for 1000.
+//! Casts that lose digits: `CAST(d AS INT)` of decimals is 2 for 2.5, and `TRY_CAST(i AS TINYINT)` NULL for 1000, as are times that are too late.
 //!
 //! QUIRK: DataFusion 55 compares the column as it is with the literal, `d = 2.00`, which is another condition. It does not so where the
 //! column is cast to a decimal of 256 bits before, which has all of its digits.
 
+use crate::simplify::per_second;
 use crate::statistics::becomes;
 use arrow_schema::DataType;
-use datafusion::common::DFSchema;
-use datafusion::logical_expr::expr::{Cast, TryCast};
-use datafusion::logical_expr::{Expr, ExprSchemable, cast};
+use datafusion::arrow::datatypes::i256;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::{
+    AggregateFunction, AggregateFunctionParams, Alias, BinaryExpr, Cast, TryCast,
+};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast, lit, try_cast};
 
 /// The cast by way of what DataFusion does not compare; `None` if it is no such cast. It may be anywhere: conditions on the columns of a view
-/// come to its casts later.
+/// come to its casts later. It is slower.
 pub(crate) fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     use DataType::{Date32, Date64, Int64, Timestamp};
     let (inner, to, is_tried) = match expr {
@@ -20,19 +24,98 @@ pub(crate) fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Exp
     };
     let mut from = inner.get_type(schema).ok()?;
     let mut inner = inner.as_ref().clone();
+    if let Some(number) = number_of_units(&inner, &from, to.data_type(), is_tried) {
+        let (expr, field) = (Box::new(number), to.clone());
+        return Some(if is_tried {
+            Expr::TryCast(TryCast { expr, field })
+        } else {
+            Expr::Cast(Cast { expr, field })
+        });
+    }
     if is_tried && matches!(from, Timestamp(..) | Date32 | Date64) {
         // Their number of units.
         inner = cast(inner, Int64);
         from = Int64;
     }
-    let inner = Box::new(cast(inner, all_digits(&from, to.data_type(), is_tried)?));
+    let all_digits = all_digits(&from, to.data_type(), is_tried)?;
+    let inner = Box::new(if is_tried { try_cast(inner, all_digits) } else { cast(inner, all_digits) });
     Some(match is_tried {
         false => Expr::Cast(Cast { expr: inner, field: to.clone() }),
         true => Expr::TryCast(TryCast { expr: inner, field: to.clone() }),
     })
 }
 
-/// The type that has all digits of another one, if a cast from that one loses some.
+/// Whether an expression only computes: it compares nothing, and hands its columns to no function that may.
+pub(crate) fn only_computes(expr: &Expr) -> bool {
+    use Operator::{Divide, Minus, Modulo, Multiply, Plus};
+    match expr {
+        Expr::Column(_) | Expr::Literal(..) => true,
+        Expr::Alias(Alias { expr, .. }) | Expr::Negative(expr) => only_computes(expr),
+        // Times have other values by that way.
+        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field }) => {
+            !field.data_type().is_temporal() && only_computes(expr)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            matches!(op, Plus | Minus | Multiply | Divide | Modulo)
+                && only_computes(left)
+                && only_computes(right)
+        }
+        _ => false,
+    }
+}
+
+/// Whether it is the sum or the mean of what is only computed: nobody sees what they are made of.
+pub(crate) fn only_adds(expr: &Expr) -> bool {
+    match expr {
+        Expr::Alias(Alias { expr, .. }) => only_adds(expr),
+        Expr::AggregateFunction(AggregateFunction { func, params }) => {
+            let AggregateFunctionParams { args, distinct, filter, order_by, .. } = params;
+            matches!(func.name(), "sum" | "avg")
+                && !distinct
+                && filter.is_none()
+                && order_by.is_empty()
+                && args.iter().all(only_computes)
+        }
+        _ => false,
+    }
+}
+
+/// What a time is made of, as a number in its unit, if a cast loses some of it.
+///
+/// QUIRK: arrow's casts of decimals to timestamps cut off the high bits of numbers that 64 do not hold.
+fn number_of_units(value: &Expr, from: &DataType, to: &DataType, is_tried: bool) -> Option<Expr> {
+    use DataType::{Date32, Decimal32, Decimal64, Decimal128, Decimal256, Int32, Int64, Timestamp, UInt64};
+    let changed = |value: Expr, to: DataType| if is_tried { try_cast(value, to) } else { cast(value, to) };
+    match (from, to) {
+        (
+            Decimal32(precision, scale) | Decimal64(precision, scale) | Decimal128(precision, scale),
+            Timestamp(..),
+        ) => {
+            let digits = Decimal256(within_i64(*precision, *scale), *scale);
+            Some(changed(changed(value.clone(), digits), Int64))
+        }
+        // These fail, unless they are tried.
+        _ if !is_tried => None,
+        (UInt64, Timestamp(..)) => Some(try_cast(cast(value.clone(), Decimal256(20, 0)), Int64)),
+        (Timestamp(coarse, from), Timestamp(fine, to)) if fine > coarse && from.is_some() == to.is_some() => {
+            let distance = i256::from(per_second(*fine) / per_second(*coarse));
+            let distance = lit(ScalarValue::Decimal256(Some(distance), 10, 0));
+            let number = cast(cast(value.clone(), Int64), Decimal256(19, 0)) * distance;
+            Some(try_cast(try_cast(number, Decimal256(19, 0)), Int64))
+        }
+        (Int64, Date32) => Some(try_cast(cast(value.clone(), Decimal256(19, 0)), Int32)),
+        _ => None,
+    }
+}
+
+/// The precision of no more digits before the point than numbers of 64 bits have, which makes a cast of others fail.
+///
+/// QUIRK: arrow's casts of decimals of 256 bits to signed integers cut off the high bits of numbers from 2 to the 64 on.
+fn within_i64(precision: u8, scale: i8) -> u8 {
+    precision.min(scale.saturating_add(19).max(1).unsigned_abs())
+}
+
+/// The type that has all digits of another one, of values that can be cast, if a cast from that one loses some.
 fn all_digits(from: &DataType, to: &DataType, is_tried: bool) -> Option<DataType> {
     let digits = |of: &DataType| match of {
         DataType::Decimal32(precision, scale)
@@ -50,5 +133,6 @@ fn all_digits(from: &DataType, to: &DataType, is_tried: bool) -> Option<DataType
         (false, true) => scale > 0 || is_tried,
         (false, false) => to_scale < scale || (is_tried && is_narrower),
     };
+    let precision = if to.is_signed_integer() { within_i64(precision, scale) } else { precision };
     loses.then_some(DataType::Decimal256(precision, scale))
 }

@@ -33,6 +33,8 @@
 //! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls. Where a query
 //! makes use of it, each row that is read is compared with the one before, and one that breaks the order fails the query.
 //!
+//! `PRIMARY KEY` and `UNIQUE` in `CREATE EXTERNAL TABLE` are read and not relied on: nothing holds files to them.
+//!
 //! # What is written
 //! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
 //! its file; where the statement fails before that, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
@@ -126,6 +128,7 @@
 #![forbid(unsafe_code)]
 
 mod any_dataset;
+mod cast_functions;
 mod column_kind;
 mod column_name;
 mod columns;
@@ -169,6 +172,7 @@ mod statistics;
 mod store_dataset;
 mod store_file;
 mod store_sink;
+mod table_factory;
 mod time_units;
 mod timestamp_comparisons;
 mod union_types;
@@ -190,6 +194,7 @@ pub use register::{register, register_builder};
 pub use sink::MarquetrySink;
 pub use source::MarquetrySource;
 pub use store_dataset::{FilesInStore, dataset_in_store};
+pub use table_factory::without_constraints;
 #[cfg(feature = "proto")]
 pub use wire::{
     MarquetryLogicalCodec, MarquetryPhysicalCodec, MarquetryTable, SerialisableTables, serialisable,

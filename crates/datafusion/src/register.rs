@@ -3,12 +3,14 @@
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::lossy_conditions::LossyConditions;
+use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
 use crate::timestamp_comparisons::{self, TimestampComparisons};
 use crate::union_types::{self, UnionTypes};
 use crate::unused_order::{self, UnusedOrder};
 use crate::variant_functions::variant_functions;
 use crate::variant_syntax::{casts, planner};
+use datafusion::catalog::TableProviderFactory;
 use datafusion::datasource::file_format::FileFormatFactory;
 use datafusion::datasource::provider::DefaultTableFactory;
 use datafusion::error::Result;
@@ -37,6 +39,9 @@ use std::sync::Arc;
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
+/// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
+/// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated.
+///
 /// Scans declare no order that a plan cannot make use of, so that what `sorting_columns` promise is not looked at there. The partitions of
 /// those that declare one, of any format, do not take files from each other.
 ///
@@ -50,9 +55,8 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     for factory in factories() {
         state.register_file_format(factory, true)?;
     }
-    for name in NAMES {
-        state.table_factories_mut().insert(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
-    }
+    state.table_factories_mut().extend(table_factories());
+    without_constraints(state.table_factories_mut());
     for function in variant_functions() {
         state.register_udf(function)?;
     }
@@ -76,7 +80,8 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
 }
 
 /// [`register`] for a session that is still to be made. Call it before
-/// [`with_default_features`](SessionStateBuilder::with_default_features), which keeps what is there.
+/// [`with_default_features`](SessionStateBuilder::with_default_features), which keeps what is there, all but what makes tables of
+/// other formats, and of Parquet, too, with DataFusion's feature `parquet`: [`without_constraints`] after that has their keys not relied on.
 ///
 /// ```
 /// use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
@@ -105,9 +110,9 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     rules.insert(0, Arc::new(UnusedOrder));
     rules.push(Arc::new(KeptOrder));
     builder = builder.with_file_formats(formats).with_config(config);
-    for name in NAMES {
-        builder = builder.with_table_factory(name.to_uppercase(), Arc::new(DefaultTableFactory::new()));
-    }
+    let tables = builder.table_factories().get_or_insert_default();
+    tables.extend(table_factories());
+    without_constraints(tables);
     builder
 }
 
@@ -153,6 +158,11 @@ fn factories() -> Vec<Arc<dyn FileFormatFactory>> {
         .iter()
         .map(|name| Arc::new(MarquetryFormatFactory::new(*name)) as Arc<dyn FileFormatFactory>)
         .collect()
+}
+
+fn table_factories() -> impl Iterator<Item = (String, Arc<dyn TableProviderFactory>)> {
+    let factory = || Arc::new(DefaultTableFactory::new()) as Arc<dyn TableProviderFactory>;
+    NAMES.iter().map(move |name| (name.to_uppercase(), factory()))
 }
 
 /// What the format is called in SQL, and as the extension of a file.

@@ -9,7 +9,7 @@ use crate::options::FormatOptions;
 use crate::store_sink::StoreSink;
 use crate::writer_properties::writer_properties;
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::common::exec_err;
 use datafusion::common::runtime::{JoinSet, SpawnedTask};
@@ -18,7 +18,7 @@ use datafusion::datasource::file_format::write::get_writer_schema;
 use datafusion::datasource::physical_plan::{FileSink, FileSinkConfig};
 use datafusion::datasource::sink::DataSink;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_expr::expressions::Column;
@@ -35,7 +35,9 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
 /// Writes Parquet files.
@@ -74,6 +76,8 @@ struct WrittenFile {
     path: Path,
     writer: AsyncArrowWriter<StoreSink>,
     rows: usize,
+    /// Of what is still in memory.
+    _memory: MemoryReservation,
 }
 
 /// What all files of a statement have in common.
@@ -84,6 +88,10 @@ struct Writing {
     store: Arc<dyn ObjectStore>,
     buffer: usize,
     pool: Arc<dyn MemoryPool>,
+    /// How many files are encoded at the same time. More threads than that take memory, and are no faster.
+    encoding: Arc<Semaphore>,
+    /// What a file takes that has no rows yet.
+    open_bytes: usize,
     elapsed_compute: Time,
 }
 
@@ -91,16 +99,31 @@ impl Writing {
     /// Writes all rows of a file; if that fails, what was sent of it is given up.
     async fn write(self, path: Path, batches: Receiver<RecordBatch>) -> Result<WrittenFile> {
         let named = |error| of_file(error, &path);
+        let memory = MemoryConsumer::new(format!("MarquetrySink[{path}]")).register(&self.pool);
+        memory.try_grow(self.open_bytes)?;
         let sink = StoreSink::new(self.store.clone(), path.clone(), self.buffer);
+        let held = sink.held();
         let writer = AsyncArrowWriter::try_new(sink, self.schema.clone(), Some(self.properties.clone()));
-        let mut writer = writer.map_err(named)?.with_blocking_tasks(|task| {
-            Box::pin(async {
+        let (encoding, elapsed) = (self.encoding.clone(), self.elapsed_compute.clone());
+        let mut writer = writer.map_err(named)?.with_blocking_tasks(move |task| {
+            let (encoding, elapsed) = (encoding.clone(), elapsed.clone());
+            Box::pin(async move {
+                // Nobody closes it.
+                let _permit = encoding.acquire().await;
+                let timed = move || {
+                    let start = Instant::now();
+                    task();
+                    elapsed.add_elapsed(start);
+                };
                 // A task that panics is an error of the writer.
-                drop(tokio::task::spawn_blocking(task).await);
+                drop(tokio::task::spawn_blocking(timed).await);
             })
         });
-        match self.write_all(&mut writer, &path, batches).await {
-            Ok(rows) => Ok(WrittenFile { path, writer, rows }),
+        let note = |writer: &AsyncArrowWriter<StoreSink>| {
+            memory.try_resize(self.open_bytes + writer.memory_size() + held.load(Ordering::Relaxed))
+        };
+        match self.write_all(&mut writer, &path, batches, note).await {
+            Ok(rows) => Ok(WrittenFile { path, writer, rows, _memory: memory }),
             Err(error) => {
                 give_up_one(writer, &path).await;
                 Err(error)
@@ -113,21 +136,18 @@ impl Writing {
         writer: &mut AsyncArrowWriter<StoreSink>,
         path: &Path,
         mut batches: Receiver<RecordBatch>,
+        note_memory: impl Fn(&AsyncArrowWriter<StoreSink>) -> Result<()>,
     ) -> Result<usize> {
         let named = |error| of_file(error, path);
-        let memory = MemoryConsumer::new(format!("MarquetrySink[{path}]")).register(&self.pool);
         let mut rows = 0;
         while let Some(batch) = batches.recv().await {
-            let start = Instant::now();
             writer.write(&batch).await.map_err(named)?;
-            self.elapsed_compute.add_elapsed(start);
-            memory.try_resize(writer.memory_size())?;
+            note_memory(writer)?;
             rows += batch.num_rows();
         }
-        // What is left is encoded while other files are still written.
-        let start = Instant::now();
-        writer.flush().await.map_err(named)?;
-        self.elapsed_compute.add_elapsed(start);
+        // What is left is encoded while other files are still written, which may be thousands, and waits for them.
+        writer.flush_and_shrink().await.map_err(named)?;
+        note_memory(writer)?;
         Ok(rows)
     }
 }
@@ -136,8 +156,12 @@ impl MarquetrySink {
     fn writing(&self, context: &TaskContext, store: Arc<dyn ObjectStore>) -> Result<Writing> {
         let session = context.session_config();
         let threads = session.target_partitions();
+        let schema = writer_schema(&self.config);
+        let leaves = schema.fields().iter().map(|field| leaves(field.data_type())).sum::<usize>();
         Ok(Writing {
-            schema: writer_schema(&self.config),
+            encoding: Arc::new(Semaphore::new(threads.max(1))),
+            open_bytes: FILE_BYTES + leaves * LEAF_BYTES,
+            schema,
             properties: writer_properties(&self.options, self.sorting.clone(), threads)?,
             store,
             buffer: session.options().execution.objectstore_writer_buffer_size,
@@ -307,6 +331,24 @@ fn without_null_keys(batch: RecordBatch, keys: &[String]) -> Result<RecordBatch>
     }
     Ok(batch)
 }
+
+/// How many columns a file has for one.
+fn leaves(data_type: &DataType) -> usize {
+    use DataType::{Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, Map, Struct};
+    match data_type {
+        Struct(fields) => fields.iter().map(|field| leaves(field.data_type())).sum(),
+        List(of) | LargeList(of) | ListView(of) | LargeListView(of) | FixedSizeList(of, _) | Map(of, _) => {
+            leaves(of.data_type())
+        }
+        Dictionary(_, values) => leaves(values),
+        _ => 1,
+    }
+}
+
+/// PERF: about what a file that is open takes beside its rows, and each column of it, as measured: with a task, a queue, and what is
+/// known of the file until its footer is written.
+const FILE_BYTES: usize = 36 << 10;
+const LEAF_BYTES: usize = 8 << 10;
 
 fn writer_schema(config: &FileSinkConfig) -> SchemaRef {
     // Metadata of a session's schema says how it was read, not how it is to be written.

@@ -7,6 +7,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
@@ -18,6 +19,8 @@ pub(crate) struct StoreSink {
     part_bytes: usize,
     waiting: Vec<Bytes>,
     waiting_bytes: usize,
+    /// Bytes that wait, or are under way.
+    held: Arc<AtomicUsize>,
     /// Held here until it is complete, so that the store can be told to forget the parts of one that failed.
     upload: Option<Upload>,
 }
@@ -35,8 +38,14 @@ impl StoreSink {
             part_bytes: buffer.max(LEAST_PART),
             waiting: Vec::new(),
             waiting_bytes: 0,
+            held: Arc::default(),
             upload: None,
         }
+    }
+
+    /// How many bytes are in memory that the store does not have yet, now and later.
+    pub(crate) fn held(&self) -> Arc<AtomicUsize> {
+        self.held.clone()
     }
 
     /// Sends what waits as a part, once there is room for it.
@@ -51,8 +60,13 @@ impl StoreSink {
         while upload.under_way.len() >= AT_ONCE {
             upload.wait().await?;
         }
-        upload.under_way.spawn(upload.inner.put_part(self.waiting.drain(..).collect()));
-        self.waiting_bytes = 0;
+        let part = upload.inner.put_part(self.waiting.drain(..).collect());
+        let (held, bytes) = (self.held.clone(), std::mem::take(&mut self.waiting_bytes));
+        upload.under_way.spawn(async move {
+            let sent = part.await;
+            held.fetch_sub(bytes, Ordering::Relaxed);
+            sent
+        });
         Ok(())
     }
 
@@ -96,9 +110,11 @@ impl Upload {
 impl AsyncSink for StoreSink {
     fn write(&mut self, mut bytes: Bytes) -> BoxFuture<'_, Result<()>> {
         async move {
+            self.held.fetch_add(bytes.len(), Ordering::Relaxed);
             // QUIRK: Cloudflare R2 wants parts of one size.
             while self.waiting_bytes + bytes.len() >= self.part_bytes {
                 self.waiting.push(bytes.split_to(self.part_bytes - self.waiting_bytes));
+                self.waiting_bytes = self.part_bytes;
                 self.send().await?;
             }
             self.waiting_bytes += bytes.len();

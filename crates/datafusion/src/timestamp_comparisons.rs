@@ -4,8 +4,9 @@
 //! another condition: `00:00:00` is not as late as `00:00:00.0005`, but as late as what is left of it. Where a literal is between
 //! two ticks of a column, the condition is one with a tick here, which says the same of the column and has nothing to be cut off.
 
+use crate::cast_functions::as_cast;
 use crate::days_of_timestamps::as_range;
-use crate::digits_lost::by_way_of_all_digits;
+use crate::digits_lost::{by_way_of_all_digits, only_adds, only_computes};
 use crate::simplify::{constant, per_second, ticks};
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -29,8 +30,26 @@ impl AnalyzerRule for TimestampComparisons {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(with_comparisons).data()
+        of_statement(plan)
     }
+}
+
+/// The plan of a whole statement: nothing compares what its last projection gives.
+fn of_statement(plan: LogicalPlan) -> Result<LogicalPlan> {
+    use LogicalPlan::{Analyze, Copy, Dml, Explain, Limit, Projection};
+    let plan = match plan {
+        Limit(_) | Explain(_) | Analyze(_) | Copy(_) | Dml(_) => {
+            plan.map_children(|inner| of_statement(inner).map(Transformed::yes)).data()?
+        }
+        Projection(_) => {
+            let whole = |plan: LogicalPlan| plan.transform_up_with_subqueries(with_comparisons);
+            let plan = plan.map_children(whole).data()?.map_subqueries(whole).data()?;
+            return with_those_but(plan, only_computes).data();
+        }
+        other => return other.transform_up_with_subqueries(with_comparisons).data(),
+    };
+    // Its own expressions, such as the number of rows.
+    plan.map_subqueries(|plan| plan.transform_up_with_subqueries(with_comparisons)).data()
 }
 
 /// The same once more: a condition of a view is one of its columns before it is pushed down.
@@ -44,23 +63,39 @@ impl OptimizerRule for TimestampComparisons {
     }
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        with_comparisons(plan)
+        match plan {
+            // What is compared of it was found before.
+            LogicalPlan::Projection(_) => with_those_but(plan, only_computes),
+            _ => with_comparisons(plan),
+        }
     }
 }
 
 fn with_comparisons(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    with_those_but(plan, only_adds)
+}
+
+/// With those of all expressions but some of a projection or an aggregate.
+fn with_those_but(plan: LogicalPlan, stays: fn(&Expr) -> bool) -> Result<Transformed<LogicalPlan>> {
     let schema = match plan.inputs().is_empty() {
         true => plan.schema().as_ref().clone(),
         false => merge_schema(&plan.inputs()),
     };
     let names = NamePreserver::new(&plan);
     plan.map_expressions(|expr| {
+        if stays(&expr) {
+            return Ok(Transformed::no(expr));
+        }
         let name = names.save(&expr);
         let expr = expr.transform_up(|expr| {
+            let cast = as_cast(&expr, &schema);
+            let is_function = cast.is_some();
+            let expr = cast.unwrap_or(expr);
             Ok(match as_range(&expr, &schema) {
                 Some(range) => Transformed::yes(range),
                 None => match by_way_of_all_digits(&expr, &schema) {
                     Some(cast) => Transformed::yes(cast),
+                    None if is_function => Transformed::yes(expr),
                     None => compared(expr, &schema),
                 },
             })

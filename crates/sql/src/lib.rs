@@ -18,6 +18,7 @@
 //! shell       statements that are typed
 //! completion  what a word that is begun may become
 //! stores      object stores by URL, with what the environment says
+//! whole_files  a store in which Parquet files of no bytes are errors
 //! ```
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,7 @@ mod store_tables;
 #[cfg(feature = "remote")]
 mod stores;
 mod table;
+mod whole_files;
 
 pub use args::CommandLine;
 pub use session::{local, with_right_answers};

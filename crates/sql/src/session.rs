@@ -25,6 +25,11 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     #[cfg(feature = "remote")]
     let runtime = runtime.with_object_store_registry(Arc::new(crate::Stores::default()));
     let ctx = SessionContext::new_with_config_rt(config, Arc::new(runtime.build()?));
+    #[cfg(not(feature = "remote"))]
+    ctx.register_object_store(
+        datafusion::execution::object_store::ObjectStoreUrl::local_filesystem().as_ref(),
+        crate::whole_files::disk(),
+    );
     let ctx = with_folder_tables(ctx);
     marquetry_datafusion::register(&ctx)?;
     Ok(ctx)

@@ -1,7 +1,8 @@
 //! Object stores by URL, with what the environment says.
 
+use crate::whole_files::{WholeFiles, disk};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry, ObjectStoreUrl};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -18,9 +19,19 @@ use url::{Position, Url};
 /// Keys, regions and endpoints are those of the process's environment, by the usual names: `AWS_ACCESS_KEY_ID`,
 /// `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. No plan carries them, so that each part
 /// of a cluster has to have them.
-#[derive(Debug, Default)]
+///
+/// A Parquet file of no bytes is an error where files are listed; DataFusion passes over it.
+#[derive(Debug)]
 pub struct Stores {
     known: DefaultObjectStoreRegistry,
+}
+
+impl Default for Stores {
+    fn default() -> Self {
+        let known = DefaultObjectStoreRegistry::new();
+        known.register_store(ObjectStoreUrl::local_filesystem().as_ref(), disk());
+        Stores { known }
+    }
 }
 
 impl ObjectStoreRegistry for Stores {
@@ -41,6 +52,7 @@ impl ObjectStoreRegistry for Stores {
             std::env::vars_os()
                 .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?))),
         )?;
+        let store = Arc::new(WholeFiles::new(store, &url[..Position::BeforePath])) as Arc<dyn ObjectStore>;
         // One store for all files of it: connections are used again.
         self.known.register_store(url, store.clone());
         Ok(store)

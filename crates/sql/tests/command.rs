@@ -327,6 +327,10 @@ fn who_is_at_fault_is_the_exit_code() {
         for arguments in [
             vec![format!("select count(*) from '{name}'")],
             vec!["-t".into(), format!("t={name}"), "select 1".into()],
+            vec![format!(
+                "create external table t (name varchar) stored as parquet location '{}'; select count(*) from t",
+                name.replace("*.parquet", "")
+            )],
         ] {
             let (code, message) = failure(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
             assert!(

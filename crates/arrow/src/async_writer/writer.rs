@@ -92,6 +92,13 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
         self.step(ArrowWriter::flush).await
     }
 
+    /// As [`flush`](Self::flush), and gives back the memory that is kept for the next row group, which then takes somewhat longer: for a
+    /// writer that waits for others.
+    pub async fn flush_and_shrink(&mut self) -> Result<()> {
+        let flushed = |writer: &mut ArrowWriter<ByteQueue>| writer.flush().map(|()| writer.shrink());
+        self.step(flushed).await
+    }
+
     /// Makes the writers of columns of row groups that others fill, on any thread; their chunks are
     /// [appended](Self::append_row_group).
     pub fn row_group_writer_factory(&self) -> Result<ArrowRowGroupWriterFactory> {

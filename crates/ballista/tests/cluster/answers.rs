@@ -60,6 +60,44 @@ async fn a_cluster_answers_as_it_should() {
     assert!(answer(&ctx, &format!("{window} where d = 1000.5")).await.is_empty());
     assert_eq!(answer(&ctx, &format!("{window} where n = 5")).await, ["5 | 1 | 5"]);
 
+    for sql in ["set ballista.planner.adaptive.enabled = true", window] {
+        let refused = rows(&ctx, sql).await.expect_err("it has no end").to_string();
+        assert!(refused.contains("ballista.planner.adaptive.enabled = true is refused"), "{refused}");
+    }
+    answer(&ctx, "set ballista.planner.adaptive.enabled = false").await;
+
+    // Keys that are declared, and that rows do not keep to.
+    for stored in ["parquet", "csv"] {
+        let keyed = format!("'{path}/keyed.{stored}'");
+        answer(
+            &alone,
+            &format!("copy (select value % 2 as k from generate_series(0, 9)) to {keyed} stored as {stored}"),
+        )
+        .await;
+        let create = format!(
+            "create external table keyed_{stored} (k bigint not null, primary key (k)) stored as {stored} location {keyed}"
+        );
+        answer(&ctx, &create).await;
+        assert_eq!(
+            answer(&ctx, &format!("select distinct k from keyed_{stored} order by k")).await,
+            ["0", "1"],
+            "{stored}"
+        );
+    }
+
+    // Files of no bytes are not passed over.
+    let broken = folder.path().join("broken");
+    std::fs::create_dir(&broken).unwrap();
+    std::fs::copy(folder.path().join("keyed.parquet"), broken.join("a.parquet")).unwrap();
+    let create = format!("create external table broken stored as parquet location '{path}/broken/'");
+    answer(&ctx, &create).await;
+    std::fs::write(broken.join("b.parquet"), "").unwrap();
+    for from in [format!("'{path}/broken/'"), format!("'{path}/broken/*.parquet'"), "broken".to_owned()] {
+        let error =
+            rows(&ctx, &format!("select count(*) from {from}")).await.expect_err("b is cut off").to_string();
+        assert!(error.contains("not a Parquet file: 0 bytes, in file "), "{error}");
+    }
+
     // What DataFusion gets wrong alone is right here, too: the rules of Marquetry's are those of the scheduler.
     for (sql, expected) in [
         ("select arrow_typeof(timestamptz '2020-01-01 00:00:00+05') like '%+00:00%'", &["true"][..]),
@@ -73,6 +111,10 @@ async fn a_cluster_answers_as_it_should() {
             &["12", "13", "14", "15"],
         ),
         ("select n from t where n / 4 = 1 order by n desc", &["7", "6", "5", "4"]),
+        (
+            "select count(*), count(b.n) from t a left join t b on a.n = b.n and b.g in (select g from t where n < 2)",
+            &["2000 | 668"],
+        ),
         (
             "select count(*) from (select cast(t as date) as day, n from t) where day = date '2024-01-02'",
             &["576"],

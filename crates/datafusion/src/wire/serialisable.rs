@@ -1,6 +1,6 @@
 //! Logical plans before they become bytes.
 
-use super::table::MarquetryTable;
+use super::table::{MarquetryTable, has_subquery};
 use crate::factory::MarquetryFormatFactory;
 use crate::format::MarquetryFormat;
 use datafusion::common::config::ConfigOptions;
@@ -20,7 +20,14 @@ use std::sync::Arc;
 pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_down_with_subqueries(|mut plan| {
         let is_changed = match &mut plan {
-            LogicalPlan::TableScan(scan) => replace(&mut scan.source),
+            LogicalPlan::TableScan(scan) => {
+                let is_replaced = replace(&mut scan.source);
+                if is_replaced {
+                    // A filter asks it, too.
+                    scan.filters.retain(|filter| !has_subquery(filter));
+                }
+                is_replaced
+            }
             LogicalPlan::Dml(statement) => replace(&mut statement.target),
             LogicalPlan::Copy(copy) => {
                 let format = file_type_to_format(&copy.file_type)?;

@@ -3,6 +3,7 @@
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::common::Constraints;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::TableType;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::error::Result;
@@ -86,7 +87,13 @@ impl TableProvider for MarquetryTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        self.listing.supports_filters_pushdown(filters)
+        let mut supported = self.listing.supports_filters_pushdown(filters)?;
+        for (filter, supported) in filters.iter().zip(&mut supported) {
+            if has_subquery(filter) {
+                *supported = TableProviderFilterPushDown::Unsupported;
+            }
+        }
+        Ok(supported)
     }
 
     fn insert_into<'table: 'plan, 'state: 'plan, 'plan>(
@@ -98,4 +105,10 @@ impl TableProvider for MarquetryTable {
         let written: &dyn TableProvider = &self.listing;
         written.insert_into(state, input, insert_op)
     }
+}
+
+/// Whether rows of another query are asked about. No file rules out anything by that, a join answers it, and no message has it.
+pub(super) fn has_subquery(filter: &Expr) -> bool {
+    let is_subquery = |expr: &Expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)));
+    filter.exists(is_subquery).unwrap_or(true)
 }

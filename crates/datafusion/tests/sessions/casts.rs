@@ -331,6 +331,9 @@ async fn values_are_compared_as_what_they_are_cast_to() {
         ("cast(d as decimal(9, 1)) = -2.7", "2"),
         ("cast(d as decimal(12, 3)) = 1.99", "3"),
         ("try_cast(d as tinyint) is distinct from 2", "2 3 4"),
+        ("arrow_cast(d, 'Int32') = 2", "0 1"),
+        ("arrow_try_cast(i, 'Int8') <> 3", "1 3 4"),
+        ("cast(d as timestamp) = timestamp '1970-01-01 00:00:00.000000002'", "0 1"),
         ("try_cast(i as tinyint) < 5", "3 4"),
         ("not (try_cast(i as tinyint) = 4)", "1 4"),
         ("try_cast(i as decimal(3, 0)) > 50", "1"),
@@ -352,4 +355,123 @@ async fn values_are_compared_as_what_they_are_cast_to() {
     assert_eq!(rows(&ctx, &sql).await, ["4"]);
     let sql = "select cast(d as int), cast(d as int) = 2 from t order by n limit 1";
     assert_eq!(rows(&ctx, sql).await, ["2 | true"]);
+}
+
+/// Numbers that no time and no integer reaches are NULL, and so is what compares them.
+#[tokio::test]
+async fn what_is_too_large_is_compared_as_null() {
+    use arrow_array::{Int64Array, UInt64Array};
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let d = Decimal128Array::from_iter_values([7, 1 << 70]).with_precision_and_scale(38, 0).unwrap();
+    let m = TimestampMillisecondArray::from_iter_values([7, i64::MAX]);
+    let z = TimestampMillisecondArray::from_iter_values([7, i64::MIN]).with_timezone("+01:00");
+    let e = Decimal128Array::from_iter_values([700, 1 << 75]).with_precision_and_scale(38, 2).unwrap();
+    let columns: [(&str, ArrayRef); 7] = [
+        ("e", Arc::new(e)),
+        ("u", Arc::new(UInt64Array::from(vec![7, u64::MAX]))),
+        ("i", Arc::new(Int64Array::from(vec![7, i64::MAX]))),
+        ("d", Arc::new(d)),
+        ("m", Arc::new(m)),
+        ("z", Arc::new(z)),
+        ("n", ints(0..2)),
+    ];
+    write(&file, &[batch(columns)], 2);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    // Bits are cut off nowhere.
+    for sql in [
+        "select cast(d as timestamp) from t",
+        "select n from t where cast(e as bigint) = 0",
+        "select n from t where cast(e as int) < 5",
+        "select n from (select cast(e as bigint) as x, n from t) where x <> 5",
+        "select cast(e as smallint) = 0 from t",
+    ] {
+        let error = crate::tables::error(&ctx, sql).await;
+        assert!(error.contains("too large") || error.contains("out of range"), "{sql}: {error}");
+    }
+    for to in ["bigint", "int", "smallint", "bigint unsigned", "decimal(9, 0)"] {
+        for of in ["d", "e"] {
+            let sql = format!("select n from t where try_cast({of} as {to}) <> 5");
+            assert_eq!(rows(&ctx, &sql).await, ["0"], "{sql}");
+            let sql = format!(
+                "select try_cast({of} as {to}) as x, try_cast({of} as {to}) < 8 as y from t order by n"
+            );
+            assert_eq!(rows(&ctx, &sql).await, ["7 | true", "null | null"], "{sql}");
+        }
+    }
+    let zoned = "arrow_try_cast(z, 'Timestamp(Nanosecond, Some(\"+01:00\"))')";
+    let start = "timestamp '1970-01-01 00:00:00'";
+    for (tried, bound, value) in [
+        ("try_cast(u as timestamp)", start, "1970-01-01T00:00:00.000000007"),
+        ("try_cast(d as timestamp)", start, "1970-01-01T00:00:00.000000007"),
+        ("try_cast(m as timestamp)", start, "1970-01-01T00:00:00.007"),
+        (zoned, "timestamptz '1970-01-01 00:00:00+00'", "1970-01-01T01:00:00.007+01:00"),
+        ("try_cast(i as date)", "date '1970-01-01'", "1970-01-08"),
+    ] {
+        for condition in [
+            format!("{tried} <> {bound}"),
+            format!("{tried} > {bound}"),
+            format!("not {tried} = {bound}"),
+            format!("({tried} < {bound}) is not null"),
+        ] {
+            let sql = format!("select n from t where {condition}");
+            assert_eq!(rows(&ctx, &sql).await, ["0"], "{condition}");
+            // Of a column that has them already.
+            let sql = format!(
+                "select n from (select *, {tried} as x from t) where {}",
+                condition.replace(tried, "x")
+            );
+            assert_eq!(rows(&ctx, &sql).await, ["0"], "{sql}");
+        }
+        let sql = format!("select {tried} as x from t order by n");
+        assert_eq!(rows(&ctx, &sql).await, [value, "null"], "{sql}");
+        let sql = format!("select n from t where {tried} = (select min({tried}) from t)");
+        assert_eq!(rows(&ctx, &sql).await, ["0"], "{sql}");
+    }
+}
+
+/// Casts go by way of all digits, which takes longer, where something may compare them.
+#[tokio::test]
+async fn casts_that_nothing_compares_are_short() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let d = Decimal128Array::from_iter_values([250, 200, -270, 199, -50]);
+    let d: ArrayRef = Arc::new(d.with_precision_and_scale(9, 2).unwrap());
+    write(&file, &[batch([("d", d), ("i", ints([1000, 100, -1000, 4, 0])), ("n", ints(0..5))])], 5);
+    let ctx = session();
+    run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
+    run(&ctx, "create view v as select cast(d as int) as whole, n from t").await;
+    for (sql, expected) in [
+        ("select cast(d as int) as x, n from t limit 5", "2 | 0, 2 | 1, -2 | 2, 1 | 3, 0 | 4"),
+        (
+            "select sum(cast(d as int)), avg(try_cast(i as tinyint) + 1), 5 from t",
+            "3 | 35.666666666666664 | 5",
+        ),
+    ] {
+        let plan = plan(&ctx, sql).await;
+        assert!(!plan.contains("Decimal256"), "{sql}: {plan}");
+        assert_eq!(rows(&ctx, sql).await.join(", "), expected, "{sql}");
+    }
+    for (sql, expected) in [
+        ("select cast(d as int), cast(d as int) = 2 from t limit 1", "2 | true"),
+        ("select x from (select cast(d as int) as x from t) where x = 2", "2, 2"),
+        ("with a as (select cast(d as int) as x from t limit 9) select x + 1 from a where x > 1", "3, 3"),
+        ("select whole + 1 from v", "3, 3, -1, 2, 1"),
+        ("select whole, n from v where whole = 2", "2 | 0, 2 | 1"),
+        ("select cast(d as int) as x from t order by x limit 2", "-2, 0"),
+        ("select distinct cast(d as int) as x from t where cast(d as int) = 2", "2"),
+        ("select case when cast(d as int) = 2 then 1 else 0 end from t", "1, 1, 0, 0, 0"),
+        ("select sum(cast(d as int)) filter (where cast(d as int) = 2) from t", "4"),
+        ("select max(x) from (select cast(d as int) as x from t) where x < 2", "1"),
+        ("select (select count(*) from v where whole = 2) as c, n from t limit 1", "2 | 0"),
+        (
+            "select a.n, cast(b.d as int) from t a join v on a.n = whole join t b on b.n = a.n where whole > 1",
+            "2 | -2, 2 | -2",
+        ),
+    ] {
+        let plan = plan(&ctx, sql).await;
+        assert!(plan.contains("Decimal256"), "{sql}: {plan}");
+        assert_eq!(rows(&ctx, sql).await.join(", "), expected, "{sql}");
+    }
 }

@@ -1,11 +1,12 @@
 //! What `COPY TO` writes of columns of all types is read as what it was: by ourselves, and by DataFusion's own Parquet.
 
 use crate::property::Random;
-use crate::tables::{batch, batches, longs, rows_of, run, session, session_with};
+use crate::tables::{batch, batches, ints, longs, rows_of, run, session, session_with};
 use crate::type_columns::kinds;
 use arrow_array::{ArrayRef, Int32Array, Int64Array, NullArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use datafusion::arrow::compute::cast;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_arrow::dataset::Dataset;
 use marquetry_arrow::evolution::Evolution;
@@ -204,4 +205,32 @@ fn is_key(data_type: &DataType) -> bool {
     let is_date = matches!(data_type, DataType::Date32 | DataType::Date64);
     let is_text = data_type.is_string() || matches!(data_type, DataType::Dictionary(..));
     is_date || is_text || data_type.is_integer() || data_type.is_floating() || *data_type == DataType::Boolean
+}
+
+/// Files that are open take memory, and so do bytes that wait until there are enough of them for a part of an object.
+#[tokio::test]
+async fn what_waits_is_counted_by_the_memory_pool() {
+    let folder = tempdir().unwrap();
+    let numbers = longs((0..400_000).map(|n: i64| n * 7_919 % 400_009));
+    let rows = batch([("v", numbers), ("k", ints(0..400_000))]);
+    let many =
+        "copy (select v, k from t where k < 500) to 'FOLDER/many/' stored as parquet partitioned by (k)";
+    let long = "copy (select v from t) to 'FOLDER/long.parquet' options ('compression' 'uncompressed', \
+                'encoding' 'plain', 'dictionary_enabled' 'false', 'max_row_group_size' '8192')";
+    for (statement, too_little, enough) in [(many, 4 << 20, 64 << 20), (long, 2 << 20, 16 << 20)] {
+        for (limit, is_enough) in [(too_little, false), (enough, true)] {
+            let runtime = RuntimeEnvBuilder::new().with_memory_limit(limit, 1.0).build_arc().unwrap();
+            let config = SessionConfig::new().with_target_partitions(2);
+            let ctx = SessionContext::new_with_config_rt(config, runtime.clone());
+            marquetry_datafusion::register(&ctx).unwrap();
+            ctx.register_batch("t", rows.clone()).unwrap();
+            let sql = statement.replace("FOLDER", &folder.path().display().to_string());
+            let written = batches(&ctx, &sql).await;
+            assert_eq!(written.is_ok(), is_enough, "{sql} {limit}: {written:?}");
+            if let Err(error) = written {
+                assert!(error.to_string().contains("MarquetrySink["), "{error}");
+            }
+            assert_eq!(runtime.memory_pool.reserved(), 0, "{sql}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! DataFusion's sessions with tables of Parquet files: one binary, since each is linked with all of DataFusion.
 
 mod casts;
+mod constraints;
 mod copies;
 mod dataset_int96;
 mod datasets;

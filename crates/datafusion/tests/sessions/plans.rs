@@ -18,7 +18,7 @@ use datafusion_proto::bytes::{
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
 use marquetry_datafusion::{
-    MarquetryFormatFactory, MarquetryLogicalCodec, MarquetryPhysicalCodec, serialisable,
+    MarquetryFormatFactory, MarquetryLogicalCodec, MarquetryPhysicalCodec, SerialisableTables, serialisable,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,6 +109,27 @@ fn scan(plan: &Arc<dyn ExecutionPlan>) -> FileScanConfig {
     match own.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>()) {
         Some(config) => config.clone(),
         None => scan(plan.children()[0]),
+    }
+}
+
+#[tokio::test]
+async fn subqueries_beside_an_outer_join_are_sent() {
+    let folder = tempdir().unwrap();
+    let file = table(folder.path());
+    let file = file.display();
+    for (join, wanted) in [("left", "1000 | 4"), ("inner", "4 | 4")] {
+        for few in ["in (select n from 'FILE' where n < 4)", "not in (select n from 'FILE' where n > 3)"] {
+            let sql = "select count(*), count(b.n) from 'FILE' a JOIN join 'FILE' b on a.n = b.n and b.n FEW";
+            let sql = sql.replace("FEW", few).replace("JOIN", join).replace("FILE", &file.to_string());
+            // Tables are replaced before the optimizer, or behind it.
+            let early = session();
+            early.add_analyzer_rule(Arc::new(SerialisableTables));
+            for ctx in [session(), early] {
+                let found =
+                    given_elsewhere(&ctx, &sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+                assert_eq!(rows_of(&found), [wanted], "{sql}");
+            }
+        }
     }
 }
 

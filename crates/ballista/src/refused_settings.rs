@@ -1,0 +1,33 @@
+//! Settings with which queries have no end.
+
+use ballista_core::config::{BALLISTA_ADAPTIVE_PLANNER_ENABLED, BallistaConfig};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::config_err;
+use datafusion::error::Result;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::AnalyzerRule;
+
+/// Refuses them in a client, where the error is told as it is.
+#[derive(Debug)]
+pub(crate) struct RefusedSettings;
+
+impl AnalyzerRule for RefusedSettings {
+    fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
+        check(config).map(|()| plan)
+    }
+
+    fn name(&self) -> &str {
+        "settings of the session"
+    }
+}
+
+/// Fails if one of them is set.
+pub(crate) fn check(config: &ConfigOptions) -> Result<()> {
+    let ballista = config.extensions.get::<BallistaConfig>();
+    match ballista.is_some_and(BallistaConfig::adaptive_query_planner_enabled) {
+        true => config_err!(
+            "{BALLISTA_ADAPTIVE_PLANNER_ENABLED} = true is refused: with it Ballista 55 plans window functions over no rows for ever"
+        ),
+        false => Ok(()),
+    }
+}
