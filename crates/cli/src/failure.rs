@@ -24,6 +24,8 @@ pub(crate) enum Failure {
     File(Error),
     /// A check of the file failed.
     Check(String),
+    /// The same of this one of several files.
+    CheckOf(PathBuf, String),
     /// Output cannot be written.
     Write(io::Error),
 }
@@ -39,10 +41,18 @@ impl Failure {
         self.named_file().unwrap_or_else(|| path.to_owned())
     }
 
+    /// The same, of this file if nothing is said of one.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        match self {
+            Failure::Check(message) => Failure::CheckOf(path.to_owned(), message),
+            other => other,
+        }
+    }
+
     fn named_file(&self) -> Option<PathBuf> {
         match self {
             Failure::File(error) => error.place().file.as_ref().map(|name| PathBuf::from(&**name)),
-            Failure::UsageOf(file, _) => Some(file.clone()),
+            Failure::UsageOf(file, _) | Failure::CheckOf(file, _) => Some(file.clone()),
             _ => None,
         }
     }
@@ -56,6 +66,7 @@ impl Failure {
             Failure::Usage(message) => Error::argument(message),
             Failure::UsageOf(file, message) => Error::argument(message).in_file(file_name::shown(&file)),
             Failure::Check(message) => Error::unsupported(message),
+            Failure::CheckOf(file, message) => Error::unsupported(message).in_file(file_name::shown(&file)),
             Failure::Write(error) => Error::io("cannot write", error),
             Failure::ClosedPipe => Error::io("cannot write", io::ErrorKind::BrokenPipe.into()),
         }
@@ -84,7 +95,7 @@ impl Outcome {
         use io::Write;
         let named = failure.named_file();
         let file = match failure {
-            Failure::UsageOf(file, _) => Some(&**file),
+            Failure::UsageOf(file, _) | Failure::CheckOf(file, _) => Some(&**file),
             _ => file.or(named.as_deref()),
         };
         let said = match (failure, file) {
@@ -136,9 +147,10 @@ impl Display for Failure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Failure::ClosedPipe => f.write_str("the output was closed"),
-            Failure::Usage(message) | Failure::UsageOf(_, message) | Failure::Check(message) => {
-                f.write_str(message)
-            }
+            Failure::Usage(message)
+            | Failure::UsageOf(_, message)
+            | Failure::Check(message)
+            | Failure::CheckOf(_, message) => f.write_str(message),
             Failure::File(error) => write_error(error, f),
             Failure::Write(error) => write!(f, "cannot write: {error}"),
         }

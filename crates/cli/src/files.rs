@@ -99,6 +99,15 @@ fn expanded(
     out
 }
 
+/// The paths, with the files of patterns in their places. Fails if one fits none.
+pub(crate) fn all_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut wrong = None;
+    let files = expanded(paths, matches, &mut |given, failure| {
+        wrong.get_or_insert_with(|| failure.in_file(given));
+    });
+    wrong.map_or(Ok(files), Err)
+}
+
 /// Whether the path is meant as a pattern: files may have such characters in their names.
 pub(crate) fn is_pattern(file: &Path) -> bool {
     if remote::is_url(file) {

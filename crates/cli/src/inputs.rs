@@ -36,7 +36,7 @@ mod zstd_text;
 
 use crate::args::OnCorruptArg;
 use crate::failure::Failure;
-use crate::files::is_pattern;
+use crate::files::{all_files, is_pattern};
 use bad_input::bad;
 use byte_stream::ByteStream;
 pub(crate) use input::{Batches, Input, InputOptions};
@@ -45,35 +45,78 @@ use kind::Kind;
 use std::path::{Path, PathBuf};
 pub(crate) use wide_keys::wide_schema;
 
-/// Opens the input at `paths`: one file, `-` for standard input, or many Parquet files.
+/// Opens the input at `paths`: one file, `-` for standard input, or many files of one kind that are one table.
 pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+    if let [path] = paths
+        && (path.is_file() || ByteStream::new(path).path().is_none())
+    {
+        return open_one(path, wanted);
+    }
+    let is_parquet =
+        |path: &PathBuf| path.is_dir() || matches!(Kind::of(path, wanted.args.from), Ok(Kind::Parquet));
+    if paths.iter().all(is_parquet) {
+        let first = paths.first().map_or(Path::new("-"), PathBuf::as_path);
+        without_effect::refuse(wanted.args, first, Kind::Parquet)?;
+        return parquet::open_many(paths, wanted);
+    }
     match paths {
-        [path] if path.is_file() || ByteStream::new(path).path().is_none() => open_one(path, wanted),
-        paths => {
-            let is_other = |path: &&PathBuf| {
-                !path.is_dir() && !matches!(Kind::of(path, wanted.args.from), Ok(Kind::Parquet))
-            };
-            match (paths, paths.iter().find(is_other)) {
-                ([_, _, ..], Some(other)) => Err(Failure::usage_of(other, ONLY_PARQUET)),
-                ([path], Some(_)) if is_pattern(path) && !path.exists() => {
-                    Err(Failure::usage_of(path, ONLY_PARQUET))
-                }
-                ([path], Some(_)) => open_one(path, wanted),
-                _ => {
-                    let first = paths.first().map_or(Path::new("-"), PathBuf::as_path);
-                    without_effect::refuse(wanted.args, first, Kind::Parquet)?;
-                    parquet::open_many(paths, wanted)
-                }
-            }
-        }
+        [path] if !is_pattern(path) || path.exists() => open_one(path, wanted),
+        paths => open_texts(paths, wanted),
     }
 }
 
-const ONLY_PARQUET: &str = "only Parquet files can be read as one table";
+/// Opens several files of text, all of one kind.
+fn open_texts(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+    let files = all_files(paths)?;
+    let kind_of =
+        |path: &PathBuf| if path.is_dir() { Ok(Kind::Parquet) } else { Kind::of(path, wanted.args.from) };
+    let kinds = files.iter().map(kind_of).collect::<Result<Vec<_>, _>>()?;
+    let is_alike = |kind: &Kind| match kinds[0] {
+        Kind::Csv | Kind::Tsv => matches!(kind, Kind::Csv | Kind::Tsv),
+        first => *kind == first,
+    };
+    let other = kinds.iter().position(|kind| !is_alike(kind));
+    if other.is_some() || !matches!(kinds[0], Kind::Csv | Kind::Tsv | Kind::Jsonl) {
+        return Err(Failure::usage_of(&files[other.unwrap_or(0)], OF_ONE_KIND));
+    }
+    files.iter().zip(&kinds).try_for_each(|(path, kind)| refuse_rest(path, *kind, wanted))?;
+    refuse_tables(&files, paths, wanted)?;
+    let origins = files.iter().map(|path| ByteStream::new(path));
+    let input = match kinds.first() {
+        Some(Kind::Jsonl) => jsonl::open(origins.collect(), wanted, JsonText::Lines)?,
+        _ => csv::open(origins.zip(kinds).collect(), wanted)?,
+    };
+    project::project(Input { files, ..input }, wanted)
+}
 
-fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
-    let origin = ByteStream::new(path);
-    let kind = Kind::of(path, wanted.args.from)?;
+const OF_ONE_KIND: &str = "files that are read as one table are all Parquet, all CSV or all JSON Lines";
+
+/// Fails where an option, or a directory called key=value, would make other columns of Parquet files.
+fn refuse_tables(files: &[PathBuf], given: &[PathBuf], wanted: &InputOptions<'_>) -> Result<(), Failure> {
+    let first = files.first().map_or(Path::new("-"), PathBuf::as_path);
+    if wanted.together.union_by_name || !wanted.together.partition_type.is_empty() {
+        let message =
+            "--union-by-name and --partition-type are for Parquet: files of text have the same columns";
+        return Err(Failure::usage_of(first, message));
+    }
+    let has_value = |path: &Path| {
+        let mut names = path.parent().into_iter().flat_map(Path::components);
+        names.any(|name| name.as_os_str().to_string_lossy().contains('='))
+    };
+    // Of one that was named it is known where it is.
+    let found = files.iter().find(|file| !given.contains(file) && has_value(file));
+    match found {
+        Some(file) if !wanted.together.no_partitions => {
+            let message =
+                "directories called key=value make columns of Parquet files only: say --no-partitions";
+            Err(Failure::usage_of(file, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Fails if what is asked for is there for other kinds alone.
+fn refuse_rest(path: &Path, kind: Kind, wanted: &InputOptions<'_>) -> Result<(), Failure> {
     without_effect::refuse(wanted.args, path, kind)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
         return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
@@ -81,10 +124,17 @@ fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     if kind != Kind::Parquet && wanted.selection.condition.is_some() {
         return Err(bad("is no Parquet file: --where works on those alone"));
     }
+    Ok(())
+}
+
+fn open_one(path: &Path, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+    let origin = ByteStream::new(path);
+    let kind = Kind::of(path, wanted.args.from)?;
+    refuse_rest(path, kind, wanted)?;
     let input = match kind {
         Kind::Parquet => return parquet::open(origin, wanted),
-        Kind::Csv | Kind::Tsv => csv::open(origin, kind, wanted)?,
-        Kind::Jsonl => jsonl::open(origin, wanted, JsonText::Lines)?,
+        Kind::Csv | Kind::Tsv => csv::open(vec![(origin, kind)], wanted)?,
+        Kind::Jsonl => jsonl::open(vec![origin], wanted, JsonText::Lines)?,
         Kind::Geojson => geojson::open(origin, wanted)?,
         Kind::Arrow => arrow::open(origin, wanted)?,
     };

@@ -12,6 +12,7 @@ use arrow_schema::TimeUnit as ArrowUnit;
 use marquetry::internals::encoding::{PhysicalType, Values};
 use marquetry::schema::Leaf;
 use marquetry_base::{Printable, push_hex, push_uuid, steers_terminal};
+use marquetry_core::int96::instant;
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_text::format::scalar::{self, Form};
 use marquetry_text::format::{json_text, time};
@@ -214,13 +215,11 @@ fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     Some(Form::Text)
 }
 
-/// Nanoseconds of the day, then the Julian day.
 fn int96(bytes: &[u8], out: &mut String) -> Option<Form> {
-    let nanoseconds = i64::from_le_bytes(*bytes.first_chunk()?);
-    let day = i64::from(i32::from_le_bytes(bytes.get(8..)?.try_into().ok()?)) - JULIAN_DAY_OF_EPOCH;
-    time::date(day + nanoseconds.div_euclid(NANOSECONDS_PER_DAY), out);
+    let (days, nanoseconds) = instant(bytes.try_into().ok()?);
+    time::date(days, out);
     out.push('T');
-    time::time(nanoseconds.rem_euclid(NANOSECONDS_PER_DAY), ArrowUnit::Nanosecond, out);
+    time::time(nanoseconds, ArrowUnit::Nanosecond, out);
     Some(Form::Text)
 }
 
@@ -241,5 +240,17 @@ fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
     }
 }
 
-const JULIAN_DAY_OF_EPOCH: i64 = 2_440_588;
-const NANOSECONDS_PER_DAY: i64 = 86_400_000_000_000;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_that_wrapped_are_shown_as_rows_show_them() {
+        // +290000-12-30T23:00:00, as Spark has written it.
+        let (day, nanos) = (-105_862_232i32, -32_509_551_616_000i64);
+        let bytes = [&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat();
+        let mut text = String::new();
+        int96(&bytes, &mut text).expect("a time");
+        assert_eq!(text, "+290000-12-30T23:00:00");
+    }
+}

@@ -1,7 +1,7 @@
 //! Parquet without Arrow: schema, metadata, pages, nesting, and reading columns.
 //!
 //! The modules are layers, bottom to top; a module uses only those before it:
-//! [`metrics`], [`source`], [`encryption`], [`logical_type`], [`schema`], [`sort_order`], [`statistics`], [`metadata`], [`checkpoint`],
+//! [`metrics`], [`source`], [`encryption`], [`int96`], [`logical_type`], [`schema`], [`sort_order`], [`statistics`], [`metadata`], [`checkpoint`],
 //! [`page_index`], [`predicate`], [`page`], [`nesting`], [`row_mask`], [`prune`], [`read`],
 //! [`write`](mod@write), [`fetch`] and [`io`]. `read` and `write` do not use each other.
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@
 pub mod checkpoint;
 pub mod encryption;
 pub mod fetch;
+pub mod int96;
 pub mod io;
 pub mod logical_type;
 pub mod metadata;

@@ -16,6 +16,7 @@
 //! | FIXED_LEN_BYTE_ARRAY | none, UUID | `FixedLenBytes` |
 //! | any | INTERVAL, GEOMETRY, GEOGRAPHY, UNKNOWN (always null) | `Undefined` |
 
+use crate::int96;
 use crate::logical_type::LogicalType;
 use crate::schema::Leaf;
 use marquetry_encoding::{PhysicalType, Values};
@@ -216,7 +217,7 @@ impl SortOrder {
             SortOrder::TotalFloat => by(a, b, |bytes| key32(u32::from_le_bytes(bytes))),
             SortOrder::TotalDouble => by(a, b, |bytes| key64(u64::from_le_bytes(bytes))),
             SortOrder::TotalFloat16 => by(a, b, |bytes| key16(u16::from_le_bytes(bytes))),
-            SortOrder::Int96 => by(a, b, int96_key),
+            SortOrder::Int96 => by(a, b, int96::key),
             SortOrder::Decimal => Some(compare_decimals(a, b)),
             SortOrder::Bytes | SortOrder::FixedLenBytes => Some(a.cmp(b)),
             SortOrder::Undefined => None,
@@ -328,34 +329,6 @@ pub(crate) fn is_nan64(key: i64) -> bool {
 pub(crate) fn is_nan16(key: i16) -> bool {
     const INFINITY: i16 = 0x7c00;
     !(!INFINITY..=INFINITY).contains(&key)
-}
-
-/// INT96 counts days from another one.
-pub(crate) const JULIAN_DAY_OF_1970: i32 = 2_440_588;
-
-pub(crate) const NANOS_PER_DAY: i64 = 86_400_000_000_000;
-
-/// SPEC: "compare the last 4 bytes (days) as a little-endian 32-bit signed integer; if equal last 4 bytes, compare the
-/// first 8 bytes as a little-endian 64-bit signed integer (nanos)".
-pub(crate) fn int96_key(bytes: [u8; 12]) -> (i32, i64) {
-    let [n0, n1, n2, n3, n4, n5, n6, n7, days @ ..] = bytes;
-    (i32::from_le_bytes(days), i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]))
-}
-
-/// The same point in time with nanoseconds that are within the day.
-///
-/// QUIRK: old writers put the nanoseconds of several days. The instant is that of day and nanoseconds together. A day that is
-/// out of range stays as it is.
-pub(crate) fn normalized_int96(bytes: [u8; 12]) -> [u8; 12] {
-    let (day, nanos) = int96_key(bytes);
-    if (0..NANOS_PER_DAY).contains(&nanos) {
-        return bytes;
-    }
-    let Ok(day) = i32::try_from(i64::from(day) + nanos.div_euclid(NANOS_PER_DAY)) else { return bytes };
-    let mut normalized = [0; 12];
-    normalized[..8].copy_from_slice(&nanos.rem_euclid(NANOS_PER_DAY).to_le_bytes());
-    normalized[8..].copy_from_slice(&day.to_le_bytes());
-    normalized
 }
 
 fn compare_decimals(a: &[u8], b: &[u8]) -> Ordering {

@@ -1,9 +1,4 @@
-//! INT96: the deprecated timestamp of Hive, Impala and Spark.
-//!
-//! ```text
-//! 8 bytes   nanoseconds since midnight, little-endian
-//! 4 bytes   Julian day number, little-endian; day 2,440,588 is 1970-01-01
-//! ```
+//! INT96 as timestamps of Arrow, and back. What its bytes mean, odd ones too, is in [`marquetry_core::int96`].
 
 use super::array_builders::primitive;
 use super::conversion_error::ConversionError;
@@ -14,6 +9,7 @@ use arrow_buffer::bit_chunk_iterator::BitChunks;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
+use marquetry_core::int96::instant;
 use marquetry_encoding::FixedLenBytes;
 
 /// Julian day number of 1970-01-01.
@@ -166,10 +162,7 @@ fn parts(&[a, b, c, d, e, f, g, h, day @ ..]: &[u8; 12]) -> (i64, i64) {
 
 #[inline]
 fn timestamp(value: &[u8; 12], unit: TimeUnit) -> Option<i64> {
-    let (days, nanos) = parts(value);
-    if days < -EPOCH {
-        return unwrapped(days, nanos, unit);
-    }
+    let (days, nanos) = instant(*value);
     let per_second = per_second(unit);
     let rest = nanos.div_euclid(1_000_000_000 / per_second);
     let day = DAY_SECONDS * per_second;
@@ -177,19 +170,6 @@ fn timestamp(value: &[u8; 12], unit: TimeUnit) -> Option<i64> {
         Some(ticks) => Some(ticks),
         // On the first day of the range midnight itself may be outside.
         None => i64::try_from(i128::from(days) * i128::from(day) + i128::from(rest)).ok(),
-    }
-}
-
-/// QUIRK: a negative Julian day, before 4713 BC, is what Spark makes of a time so far in the future that its
-/// microseconds overflow 64 bits on the way through days. Modulo 2^64 they are what was meant.
-#[cold]
-fn unwrapped(days: i64, nanos: i64, unit: TimeUnit) -> Option<i64> {
-    let micros = days.wrapping_mul(DAY_SECONDS * 1_000_000).wrapping_add(nanos.div_euclid(1000));
-    match unit {
-        TimeUnit::Second => Some(micros.div_euclid(1_000_000)),
-        TimeUnit::Millisecond => Some(micros.div_euclid(1000)),
-        TimeUnit::Microsecond => Some(micros),
-        TimeUnit::Nanosecond => micros.checked_mul(1000),
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum Source {
 }
 
 /// How the input is understood.
-#[derive(Debug, Default, ClapArgs)]
+#[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Reading text")]
 pub(crate) struct InputArgs {
     /// What to read, whatever IN is called
@@ -66,6 +66,10 @@ pub(crate) struct InputArgs {
     /// CSV: what stands around cells with delimiters or line ends in them
     #[arg(long, value_name = "CHAR")]
     pub(crate) quote: Option<char>,
+    /// CSV: what stands before quotes that belong to a cell, as MySQL and Spark write them: '\'. It also stands before
+    /// itself and line ends; before anything else, and in cells without quotes, it is text. Doubled quotes are one besides
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) escape: Option<char>,
     /// CSV: cells that are null, with commas between; the empty cell unless given
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) null_values: Option<Vec<String>>,

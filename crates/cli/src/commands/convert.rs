@@ -88,7 +88,7 @@ pub(crate) struct ConvertArgs {
 
 const PATHS_HELP: &str = "\
 The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson, .geojson or .arrow, or the URL of one; - is standard input. Several \
-Parquet files, a directory of them or a pattern are read as one table. Behind them the file to write: .parquet, .arrow, .csv, \
+files of Parquet, CSV or JSON Lines, a pattern, or a directory of Parquet files are read as one table. Behind them the file to write: .parquet, .arrow, .csv, \
 .jsonl or .geojson, or the URL of one in a store; - is standard output";
 
 /// `memory_limit` is what sorting and writing may hold, in bytes.
@@ -99,7 +99,7 @@ pub(crate) fn run(
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     match convert(args, memory_limit, output) {
-        Err(failure @ (Failure::File(_) | Failure::Check(_))) => {
+        Err(failure @ (Failure::File(_) | Failure::Check(_) | Failure::CheckOf(..))) => {
             outcome.report(Some(&failure.file(&args.paths.inputs[0])), &failure)
         }
         Err(failure @ Failure::Write(_)) => outcome.report(Some(&args.paths.output), &failure),
@@ -400,6 +400,9 @@ of names. In double quotes a name is no pattern, and may be empty; so may each n
 what is said of all.
 Where an option means one column, and several have its name, that is an error; --columns takes all of them.
 
+Several files of CSV have the same columns, by the names of their headers, in the same order; several of JSON Lines have those of all of
+them. Types are guessed from the first rows of every file. No columns are made of their names and directories.
+
 A cell of CSV that begins with a quote ends it with one that is not doubled; text behind it is part of the cell, as pyarrow, pandas and
 Python's csv have it: \"x\"y is xy. Quotes anywhere else mean nothing. One that is never closed is an error.
 
@@ -474,6 +477,8 @@ Examples:
       --schema 'zip utf8, price decimal(15, 2) !, at timestamp(us, UTC)'
   marquetry convert export.csv export.parquet --delimiter tab --text-encoding latin1 \\
       --skip-lines 3 --comment '#' --ragged null
+  marquetry convert dump.csv dump.parquet --escape '\\' --null-values '\\N'
+  marquetry convert 'logs/*.jsonl' logs.parquet
   marquetry convert api.json api.parquet --from jsonl --mixed text --unknown-keys ignore
   marquetry convert events.jsonl events.parquet --schema 'id int64 !, payload variant'
   marquetry convert events.jsonl events.parquet --schema 'payload variant' --shred auto

@@ -32,7 +32,7 @@ pub(crate) struct CountArgs {
 
 pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let are_several = args.tables.are_several();
-    let mut total = 0u64;
+    let (mut total, mut is_any_counted) = (0u64, false);
     args.tables.for_each(outcome, |path, table| {
         // Footers have the number of all rows.
         let (rows, metrics) = match (table, &args.condition) {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
                 (counted(|| reader.next_batch())?, reader.metrics())
             }
         };
-        total = total.saturating_add(rows);
+        (total, is_any_counted) = (total.saturating_add(rows), true);
         match (output.is_json(), are_several) {
             (true, _) => output.json(&json!({"file": file_name::shown(path), "rows": rows}))?,
             (false, true) => {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
         }
         args.metrics.tell_read(path, &metrics, output)
     })?;
-    match (output.is_json(), are_several) {
+    match (output.is_json(), are_several && is_any_counted) {
         (true, true) => output.json(&json!({"file": null, "rows": total}))?,
         (false, true) => output.line(format!("{total:>12}  total"))?,
         (_, false) => {}
@@ -86,7 +86,7 @@ pub(crate) const COUNT_HELP: &str = "\
 With --where only columns of the predicate are read, and of them only what statistics, bloom filters, dictionaries and page
 indexes leave: see explain.
 
-JSON: {file, rows}; of several files there is a last line with their sum, whose file is null. A directory is one line.
+JSON: {file, rows}; of several files there is a last line with their sum, whose file is null, unless none could be counted. A directory is one line.
 
 Examples:
   marquetry count warehouse/wines

@@ -58,8 +58,8 @@ ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) >
 contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1.
 Geometries: bbox_intersects(geom, xmin, ymin, xmax, ymax). VARIANT: payload:user.id::bigint > 5. Values in a file, one a line: a in @values.txt.
 Columns: name, a.b for field b of struct a, \"any name\", which may be \"a.b\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
-10:00:00Z', X'0aff'; dates, times, UUIDs and numbers may be mere 'text'; durations are 'PT1.5S', intervals 'P1M2D'. NaN is equal to nothing; NULL makes
-nothing true.
+10:00:00Z', X'0aff'; dates, times, UUIDs and numbers may be mere 'text'; durations are 'PT1.5S', intervals 'P1M2D', geometries 'POINT (1 2)', of which
+= and != are asked; bytes 'a\\x00' or X'6100'. NaN is equal to nothing; NULL makes nothing true.
 
 JSON: {file, files, files_left, predicate, stages: [{stage, row_groups, row_groups_matched, rows, bytes, pages_asked, pages_left, bytes_read,
 reads, seconds, columns: [{column, row_groups}]}], parts: [{part, rows, stages: [{stage, rows_left, why_all}]}], matching: {rows, row_groups} (null without --scan), notes: [{file, row_group,

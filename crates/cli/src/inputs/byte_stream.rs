@@ -34,6 +34,11 @@ impl ByteStream {
         self.path.as_deref()
     }
 
+    /// What it is called on the command line.
+    pub(super) fn given_path(&self) -> &Path {
+        self.path().unwrap_or(Path::new("-"))
+    }
+
     /// How many bytes were read.
     pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
         self.read.clone()

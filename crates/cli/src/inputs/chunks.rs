@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use arrow_select::coalesce::BatchCoalescer;
 use std::io::{self, BufRead, Read};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// Some records that stand behind each other.
 pub(super) struct Chunk {
@@ -123,6 +124,16 @@ pub(super) fn batches(
             return Some(Err(failure));
         }
         None
+    }))
+}
+
+/// The batches of several inputs, each of which is opened when those before it have ended. A failure is one of its file.
+pub(super) fn one_after_the_other(
+    inputs: impl Iterator<Item = (PathBuf, Result<Batches, Failure>)> + Send + 'static,
+) -> Batches {
+    Box::new(inputs.flat_map(|(path, opened)| {
+        let batches = opened.unwrap_or_else(|failure| Box::new(std::iter::once(Err(failure))));
+        batches.map(move |batch| batch.map_err(|failure| failure.in_file(&path)))
     }))
 }
 

@@ -2,11 +2,14 @@
 
 use super::bad_input::{Sample, bad, bad_value};
 use super::byte_stream::ByteStream;
-use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
-use super::input::{Input, InputOptions};
+use super::chunks::{
+    self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, one_after_the_other, ranges,
+};
+use super::input::{Batches, Input, InputOptions};
 use super::kind::Kind;
 use crate::args::{InferRows, InputArgs};
 use crate::failure::{Failure, line};
+use crate::file_name;
 use crate::schema_parser;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -23,55 +26,165 @@ use marquetry_text::parse::parse_values::Strictness;
 use marquetry_text::parse::texts::{RecordTexts, Records, Span};
 use memchr::memchr2;
 use std::io::{self, BufRead, Cursor, Read, Write};
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Opens a CSV file.
-pub(super) fn open(mut origin: ByteStream, kind: Kind, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
+/// Opens a CSV file, or several that are one table: with the same columns, whose types are guessed from the first rows of all of them.
+pub(super) fn open(files: Vec<(ByteStream, Kind)>, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
-    if wanted.args.infer_rows == InferRows::All {
-        origin.spool()?;
-    }
-    let bytes = origin.bytes();
-    let mut from = text(&mut origin, wanted.args)?;
-    let mut start = Vec::new();
-    from.by_ref().take(SAMPLE_BYTES).read_to_end(&mut start).map_err(bad)?;
-    let cells = Cells::new(kind, wanted.args, &start)?;
-    let names = cells.names(&start)?;
-    if let ([name], None) = (names.as_slice(), wanted.args.delimiter)
-        && start.first() != Some(&cells.dialect.quote)
-        && let Some(other) = name.bytes().find(|byte| OTHERS.contains(byte))
-    {
-        let said = format!("has one column, whose name has a {:?} in it: see --delimiter", char::from(other));
-        // There is nowhere left to say that this failed.
-        let _ = writeln!(io::stderr(), "{}", line(origin.path(), said));
-    }
-    let mut columns = columns(&names, given.as_ref())?;
-    if columns.iter().any(|column| column.sample != Sample::None) {
-        match wanted.args.infer_rows {
-            InferRows::All => {
-                cells.guess(&mut columns, text(&mut origin, wanted.args)?, None)?;
-                // The first reader has moved on if it shares a file with this one.
-                from = text(&mut origin, wanted.args)?;
-                start.clear();
+    let are_several = files.len() > 1;
+    let mut opened: Vec<CsvFile> = Vec::new();
+    let mut guesses = Guesses::default();
+    for (origin, kind) in files {
+        let path = origin.given_path().to_owned();
+        let file = CsvFile::open(origin, kind, wanted, are_several);
+        let file = file.and_then(|mut file| {
+            match opened.first() {
+                None => guesses.columns = columns(&file.names, given.as_ref())?,
+                Some(first) => file.check_names(first)?,
             }
-            InferRows::First(rows) => {
-                // The last row of a sample may be cut off: it does not count.
-                let is_whole = (start.len() as u64) < SAMPLE_BYTES;
-                let end = if is_whole { Some(start.len()) } else { cells.dialect.record_end(&start) };
-                let sample = Box::new(Cursor::new(start[..end.unwrap_or(0)].to_vec()));
-                cells.guess(&mut columns, sample, Some(rows))?;
-            }
-        }
+            file.guess(&mut guesses, wanted)?;
+            Ok(file)
+        });
+        opened.push(file.map_err(|failure| failure.in_file(&path))?);
     }
+    let columns = Arc::new(guesses.finish(wanted.args.decimals.into()));
     let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
     let schema = Arc::new(Schema::new(fields));
-    let chunks = cells.chunks(Box::new(Cursor::new(start).chain(from)), CHUNK_BYTES);
-    let (to, batch_rows) = (schema.clone(), wanted.batch_rows);
-    let batches =
-        chunks::batches(chunks, wanted.threads, move |chunk| cells.parse(&chunk, &columns, &to, batch_rows));
+    let (bytes, bytes_read) = match opened.as_slice() {
+        [file] => (file.origin.bytes(), file.origin.bytes_read()),
+        _ => (None, Arc::default()),
+    };
+    let (to, batch_rows, threads) = (schema.clone(), wanted.batch_rows, wanted.threads);
+    let args = wanted.args.clone();
+    let batches = one_after_the_other(opened.into_iter().map(move |file| {
+        let (path, columns, to) = (file.origin.given_path().to_owned(), columns.clone(), to.clone());
+        (path, file.batches(&args, columns, to, batch_rows, threads))
+    }));
     let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
-    Ok(Input { bytes, bytes_read: origin.bytes_read(), ..Input::of_rows(schema, batches) })
+    Ok(Input { bytes, bytes_read, ..Input::of_rows(schema, batches) })
+}
+
+/// A file whose rows are still to be read.
+struct CsvFile {
+    origin: ByteStream,
+    cells: Cells,
+    names: Vec<String>,
+    /// What was read already, and what follows; not of several files, which are opened again one after the other.
+    text: Option<(Vec<u8>, Box<dyn BufRead + Send>)>,
+    /// The first rows, from which types are guessed.
+    sample: Vec<u8>,
+}
+
+impl CsvFile {
+    fn open(
+        mut origin: ByteStream,
+        kind: Kind,
+        wanted: &InputOptions<'_>,
+        is_one_of_several: bool,
+    ) -> Result<Self, Failure> {
+        if wanted.args.infer_rows == InferRows::All || is_one_of_several {
+            origin.spool()?;
+        }
+        let mut from = text(&mut origin, wanted.args)?;
+        let mut start = Vec::new();
+        from.by_ref().take(SAMPLE_BYTES).read_to_end(&mut start).map_err(bad)?;
+        let cells = Cells::new(kind, wanted.args, &start)?;
+        let names = cells.names(&start)?;
+        if let ([name], None) = (names.as_slice(), wanted.args.delimiter)
+            && start.first() != Some(&cells.dialect.quote)
+            && let Some(other) = name.bytes().find(|byte| OTHERS.contains(byte))
+        {
+            let said =
+                format!("has one column, whose name has a {:?} in it: see --delimiter", char::from(other));
+            // There is nowhere left to say that this failed.
+            let _ = writeln!(io::stderr(), "{}", line(origin.path(), said));
+        }
+        let mut sample = start.clone();
+        // The last row of a sample may be cut off: it does not count.
+        if start.len() as u64 >= SAMPLE_BYTES {
+            sample.truncate(cells.dialect.record_end(&start).unwrap_or(0));
+        }
+        let text = (!is_one_of_several).then_some((start, from));
+        Ok(CsvFile { origin, cells, names, text, sample })
+    }
+
+    /// Fails if the columns are not those of the first file.
+    fn check_names(&self, first: &CsvFile) -> Result<(), Failure> {
+        let (here, there) = (&self.names, &first.names);
+        let Some(at) = (0..here.len().max(there.len())).find(|at| here.get(*at) != there.get(*at)) else {
+            return Ok(());
+        };
+        let name = |names: &[String]| names.get(at).map_or("none".to_owned(), |name| format!("{name:?}"));
+        let (here, there, first) = (name(here), name(there), file_name::shown(first.origin.given_path()));
+        Err(bad(format!(
+            "column {} is {here}, and {there} in {first}: files that are one table have the same",
+            at + 1
+        )))
+    }
+
+    fn guess(&mut self, guesses: &mut Guesses, wanted: &InputOptions<'_>) -> Result<(), Failure> {
+        let sample = std::mem::take(&mut self.sample);
+        if guesses.columns.iter().all(|column| column.sample == Sample::None) {
+            return Ok(());
+        }
+        match wanted.args.infer_rows {
+            InferRows::All => {
+                self.cells.guess(guesses, text(&mut self.origin, wanted.args)?, None)?;
+                // The first reader has moved on if it shares a file with this one.
+                if self.text.is_some() {
+                    self.text = Some((Vec::new(), text(&mut self.origin, wanted.args)?));
+                }
+            }
+            InferRows::First(rows) => self.cells.guess(guesses, Box::new(Cursor::new(sample)), Some(rows))?,
+        }
+        Ok(())
+    }
+
+    fn batches(
+        mut self,
+        args: &InputArgs,
+        columns: Arc<Vec<Column>>,
+        schema: SchemaRef,
+        batch_rows: usize,
+        threads: NonZeroUsize,
+    ) -> Result<Batches, Failure> {
+        let (start, from) = match self.text.take() {
+            Some(text) => text,
+            None => (Vec::new(), text(&mut self.origin, args)?),
+        };
+        let cells = self.cells;
+        let chunks = cells.chunks(Box::new(Cursor::new(start).chain(from)), CHUNK_BYTES);
+        Ok(chunks::batches(chunks, threads, move |chunk| cells.parse(&chunk, &columns, &schema, batch_rows)))
+    }
+}
+
+/// Columns, and what the types of those can be that are not given.
+#[derive(Default)]
+struct Guesses {
+    columns: Vec<Column>,
+    guesses: Vec<Guess>,
+    /// So many rows were looked at.
+    rows: u64,
+    /// Whether there were more.
+    is_sample: bool,
+}
+
+impl Guesses {
+    fn finish(self, decimals: Decimals) -> Vec<Column> {
+        let sample = if self.is_sample { Sample::First(self.rows) } else { Sample::All };
+        let mut guesses = self.guesses;
+        guesses.resize(self.columns.len(), Guess::new(decimals));
+        let finished = self.columns.into_iter().zip(guesses).map(|(mut column, guess)| {
+            if column.sample != Sample::None {
+                column.field.set_data_type(guess.data_type());
+                column.sample = sample;
+            }
+            column
+        });
+        finished.collect()
+    }
 }
 
 /// The text behind the lines that are passed over.
@@ -122,13 +235,19 @@ impl Cells {
     /// Of a file that begins with `start`.
     fn new(kind: Kind, args: &InputArgs, start: &[u8]) -> Result<Self, Failure> {
         let quote = byte(args.quote.unwrap_or('"'), "--quote")?;
+        // A quote before a quote is one anyway.
+        let escape = args.escape.map(|escape| byte(escape, "--escape")).transpose()?;
+        let escape = escape.filter(|escape| *escape != quote);
         let comment = args.comment.map(|comment| byte(comment, "--comment")).transpose()?;
-        let dialect = Dialect { delimiter: b'\t', quote, comment, ragged: args.ragged.into() };
+        let dialect = Dialect { delimiter: b'\t', quote, escape, comment, ragged: args.ragged.into() };
         let delimiter = match (args.delimiter, kind) {
             (Some(delimiter), _) => byte(delimiter, "--delimiter")?,
             (None, Kind::Tsv) => b'\t',
             (None, _) => find_delimiter(dialect, start),
         };
+        if escape == Some(delimiter) {
+            return Err(Failure::Usage("--escape: is what stands between cells".to_owned()));
+        }
         let nulls = args.null_values.clone().unwrap_or_else(|| vec![String::new()]);
         let (has_header, decimals, skipped_lines) = (!args.no_header, args.decimals.into(), args.skip_lines);
         Ok(Cells { dialect: Dialect { delimiter, ..dialect }, has_header, nulls, decimals, skipped_lines })
@@ -199,19 +318,19 @@ impl Cells {
         }
     }
 
-    /// Guesses the types of columns that are not given from the first `most` rows, or from all.
+    /// Looks at the first `most` rows, or all, for the types of columns that are not given.
     fn guess(
         &self,
-        columns: &mut [Column],
+        to: &mut Guesses,
         from: Box<dyn BufRead + Send>,
         most: Option<u64>,
     ) -> Result<(), Failure> {
-        let mut guesses = vec![Guess::new(self.decimals); columns.len()];
+        to.guesses.resize(to.columns.len(), Guess::new(self.decimals));
         let (mut seen, mut lines) = (0, 0);
         for chunk in self.chunks(from, SAMPLE_CHUNK) {
             let look = |texts: RecordTexts<'_>, rows: usize, _: Place<'_>| {
                 let rows = (rows as u64).min(most.map_or(u64::MAX, |most| most - seen)) as usize;
-                for (column, guess) in guesses.iter_mut().enumerate() {
+                for (column, guess) in to.guesses.iter_mut().enumerate() {
                     let spans = (0..rows).map(|row| texts.span(row, column));
                     let cells = spans.filter(|span| !span.is_null()).map(|span| texts.at(span));
                     cells
@@ -220,20 +339,15 @@ impl Cells {
                 }
                 Ok(rows as u64)
             };
-            let (more, rows) = self.rows(&chunk.map_err(bad)?, columns.len(), look);
+            let (more, rows) = self.rows(&chunk.map_err(bad)?, to.columns.len(), look);
             seen += rows.map_err(|fault| fault.after(lines))?;
             lines += more;
             if Some(seen) == most {
                 break;
             }
         }
-        let sample = if most.is_some() { Sample::First(seen) } else { Sample::All };
-        for (column, guess) in columns.iter_mut().zip(guesses) {
-            if column.sample != Sample::None {
-                column.field.set_data_type(guess.data_type());
-                column.sample = sample;
-            }
-        }
+        to.rows += seen;
+        to.is_sample |= most.is_some();
         Ok(())
     }
 

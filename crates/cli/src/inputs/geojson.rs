@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Opens a FeatureCollection.
 pub(super) fn open(origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let crs = FeatureCrs::default();
-    let input = jsonl::open(origin, wanted, JsonText::Features(crs.clone()))?;
+    let input = jsonl::open(vec![origin], wanted, JsonText::Features(crs.clone()))?;
     let Some((at, field)) = input.schema.column_with_name(GEOMETRY) else { return Ok(input) };
     // Who asks for another type has the text.
     if *field.data_type() != DataType::Utf8

@@ -7,7 +7,9 @@ mod line_reader;
 
 use super::bad_input::{Sample, bad, bad_value};
 use super::byte_stream::ByteStream;
-use super::chunks::{self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, ranges};
+use super::chunks::{
+    self, CHUNK_BYTES, Chunk, Chunks, Fault, Parsed, exact_batches, one_after_the_other, ranges,
+};
 use super::input::{Input, InputOptions};
 use crate::args::{InferRows, InputArgs, UnknownKeys};
 use crate::failure::Failure;
@@ -46,58 +48,110 @@ pub(super) enum JsonText {
     Features(FeatureCrs),
 }
 
-/// Opens a JSON Lines file, or one that is read as such.
+/// Opens a JSON Lines file, or one that is read as such; or several that are one table, whose columns are guessed from the first lines of all
+/// of them.
 pub(super) fn open(
-    mut origin: ByteStream,
+    files: Vec<ByteStream>,
     wanted: &InputOptions<'_>,
     form: JsonText,
 ) -> Result<Input, Failure> {
     let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
-    if wanted.args.infer_rows == InferRows::All {
-        origin.spool()?;
+    let are_several = files.len() > 1;
+    let mut guessed = Guessed::default();
+    let mut opened = Vec::new();
+    for origin in files {
+        let path = origin.given_path().to_owned();
+        let file = JsonFile::open(origin, wanted, &form, are_several, &mut guessed);
+        opened.push(file.map_err(|failure| failure.in_file(&path))?);
     }
-    let bytes = origin.bytes();
-    let decimals = Decimals::from(wanted.args.decimals);
-    let (mut from, place) = text(&mut origin, wanted.args, &form)?;
-    let (members, sample) = match wanted.args.infer_rows {
-        InferRows::All => {
-            let guessed = guess(&mut from, u64::MAX, u64::MAX, decimals, place)?;
-            from = text(&mut origin, wanted.args, &form)?.0;
-            guessed
-        }
-        InferRows::First(rows) => {
-            let mut kept = Kept { from, text: Vec::new() };
-            let guessed = guess(&mut kept, rows, SAMPLE_BYTES, decimals, place)?;
-            from = Box::new(Cursor::new(kept.text).chain(kept.from));
-            guessed
-        }
-    };
-    let columns = columns(&members, given.as_ref(), sample, wanted.args.mixed.into());
+    let sample = if guessed.is_sample { Sample::First(guessed.rows) } else { Sample::All };
+    let columns = columns(&guessed.members, given.as_ref(), sample, wanted.args.mixed.into());
     if columns.is_empty() {
         return Err(bad("has no rows with members: there are no columns"));
     }
     let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
     let schema = Arc::new(Schema::new(fields));
-    let line_end = |bytes: &[u8]| memrchr(b'\n', bytes).map(|at| at + 1);
-    let chunks = Chunks::new(from, Box::new(line_end), CHUNK_BYTES);
-    let objects = Objects {
-        place,
-        strictness: decimals.into(),
-        ignore_unknown: wanted.args.unknown_keys == UnknownKeys::Ignore,
-        ..Objects::new(columns, schema.clone(), sample)
+    let (bytes, bytes_read) = match opened.as_slice() {
+        [file] => (file.origin.bytes(), file.origin.bytes_read()),
+        _ => (None, Arc::default()),
     };
-    let batch_rows = wanted.batch_rows;
-    let batches = chunks::batches(chunks, wanted.threads, move |chunk| objects.parse(&chunk, batch_rows));
+    let (to, batch_rows, threads) = (schema.clone(), wanted.batch_rows, wanted.threads);
+    let args = wanted.args.clone();
+    let batches = one_after_the_other(opened.into_iter().map(move |mut file| {
+        let path = file.origin.given_path().to_owned();
+        let batches = file.text(&args, &form).map(|(from, place)| {
+            let line_end = |bytes: &[u8]| memrchr(b'\n', bytes).map(|at| at + 1);
+            let chunks = Chunks::new(from, Box::new(line_end), CHUNK_BYTES);
+            let objects = Objects {
+                place,
+                strictness: Decimals::from(args.decimals).into(),
+                ignore_unknown: args.unknown_keys == UnknownKeys::Ignore,
+                ..Objects::new(columns.clone(), to.clone(), sample)
+            };
+            chunks::batches(chunks, threads, move |chunk| objects.parse(&chunk, batch_rows))
+        });
+        (path, batches)
+    }));
     let batches = if wanted.exact_batches { exact_batches(batches, &schema, batch_rows) } else { batches };
-    Ok(Input { bytes, bytes_read: origin.bytes_read(), ..Input::of_rows(schema, batches) })
+    Ok(Input { bytes, bytes_read, ..Input::of_rows(schema, batches) })
+}
+
+/// A file whose lines are still to be read.
+struct JsonFile {
+    origin: ByteStream,
+    /// Its text, and what a line is in it; not of several files, which are opened again one after the other.
+    text: Option<Text>,
+}
+
+type Text = (Box<dyn BufRead + Send>, &'static str);
+
+impl JsonFile {
+    fn open(
+        mut origin: ByteStream,
+        wanted: &InputOptions<'_>,
+        form: &JsonText,
+        is_one_of_several: bool,
+        guessed: &mut Guessed,
+    ) -> Result<Self, Failure> {
+        if wanted.args.infer_rows == InferRows::All || is_one_of_several {
+            origin.spool()?;
+        }
+        let decimals = Decimals::from(wanted.args.decimals);
+        let (mut from, place) = text(&mut origin, wanted.args, form)?;
+        let from: Box<dyn BufRead + Send> = match wanted.args.infer_rows {
+            InferRows::All => {
+                guess(&mut from, u64::MAX, u64::MAX, decimals, place, guessed)?;
+                text(&mut origin, wanted.args, form)?.0
+            }
+            InferRows::First(rows) => {
+                let mut kept = Kept { from, text: Vec::new() };
+                guess(&mut kept, rows, SAMPLE_BYTES, decimals, place, guessed)?;
+                Box::new(Cursor::new(kept.text).chain(kept.from))
+            }
+        };
+        Ok(JsonFile { origin, text: (!is_one_of_several).then_some((from, place)) })
+    }
+
+    fn text(&mut self, args: &InputArgs, form: &JsonText) -> Result<Text, Failure> {
+        match self.text.take() {
+            Some(text) => Ok(text),
+            None => text(&mut self.origin, args, form),
+        }
+    }
+}
+
+/// What the first lines are.
+#[derive(Default)]
+struct Guessed {
+    members: Members,
+    /// So many were looked at.
+    rows: u64,
+    /// Whether there were more.
+    is_sample: bool,
 }
 
 /// The text with an object on each line, and what a line is in the file.
-fn text(
-    origin: &mut ByteStream,
-    args: &InputArgs,
-    form: &JsonText,
-) -> Result<(Box<dyn BufRead + Send>, &'static str), Failure> {
+fn text(origin: &mut ByteStream, args: &InputArgs, form: &JsonText) -> Result<Text, Failure> {
     let mut text = origin.text(args.text_encoding)?;
     if let JsonText::Features(crs) = form {
         let features = Features::new(text, crs.clone());
@@ -121,6 +175,7 @@ const LINE: &str = "line";
 const SEVERAL_LINES: &str =
     "; objects of several lines each are read if they stand in an array: [{..}, {..}]";
 
+#[derive(Clone)]
 struct Column {
     field: Field,
     sample: Sample,
@@ -154,14 +209,15 @@ fn guess(
     most_bytes: u64,
     decimals: Decimals,
     place: &str,
-) -> Result<(Members, Sample), Failure> {
-    let mut members = Members::default();
+    to: &mut Guessed,
+) -> Result<(), Failure> {
     let mut text = Vec::new();
     let (mut line, mut seen, mut bytes) = (0, 0, 0);
     while seen < most && bytes < most_bytes {
         text.clear();
         if from.next_line(&mut text).map_err(bad)? == 0 {
-            return Ok((members, Sample::All));
+            to.rows += seen;
+            return Ok(());
         }
         line += 1;
         bytes += text.len() as u64;
@@ -169,7 +225,7 @@ fn guess(
             continue;
         }
         match serde_json::from_slice::<Value>(&text) {
-            Ok(Value::Object(object)) => members.add(&object, decimals),
+            Ok(Value::Object(object)) => to.members.add(&object, decimals),
             Ok(_) => return Err(bad(format!("{place} {line}: is no JSON object"))),
             Err(error) => {
                 // The first object goes on in the next line.
@@ -180,7 +236,8 @@ fn guess(
         }
         seen += 1;
     }
-    Ok((members, Sample::First(seen)))
+    (to.rows, to.is_sample) = (to.rows + seen, true);
+    Ok(())
 }
 
 /// What is wrong in a line of the file, which the error counts from itself.

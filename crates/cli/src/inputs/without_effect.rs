@@ -36,6 +36,7 @@ fn only_for_csv(args: &InputArgs) -> Option<&'static str> {
         (args.skip_lines > 0, "--skip-lines is for CSV"),
         (args.ragged != Ragged::default(), "--ragged is for CSV"),
         (args.quote.is_some(), "--quote is for reading CSV"),
+        (args.escape.is_some(), "--escape is for reading CSV"),
         (args.null_values.is_some(), "--null-values is for reading CSV"),
     ])
 }

@@ -52,9 +52,11 @@ pub(crate) fn report_failure(path: &Path, failure: Failure, outcome: &mut Outcom
             Some(file) => outcome.report(Some(Path::new(&**file)), &failure),
             None => outcome.report(Some(path), &failure),
         },
-        Failure::Usage(_) | Failure::UsageOf(..) | Failure::Check(_) | Failure::Write(_) => {
-            outcome.report(None, &failure);
-        }
+        Failure::Usage(_)
+        | Failure::UsageOf(..)
+        | Failure::Check(_)
+        | Failure::CheckOf(..)
+        | Failure::Write(_) => outcome.report(None, &failure),
     }
     Ok(())
 }

@@ -75,7 +75,7 @@ fn patterns_and_several_files_are_one_table_for_cat_and_convert() {
     assert_eq!(csv, "name,year\noak,2023\nelm,2023\nash,2024\n");
     let (code, lines) = failure(&["convert", text(&a), "x.csv", "-"]);
     assert_eq!(
-        (code, lines[0].contains("only Parquet files can be read as one table")),
+        (code, lines[0].contains("files that are read as one table are all Parquet")),
         (2, true),
         "{lines:?}"
     );

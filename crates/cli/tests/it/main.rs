@@ -36,6 +36,7 @@ mod report;
 mod rewrite;
 mod serve;
 mod several_as_one;
+mod several_texts;
 mod shred;
 mod sql;
 mod standard_input;

@@ -68,6 +68,29 @@ fn comments_skipped_lines_and_quotes() {
     );
 }
 
+/// What MySQL and Spark write, and what DuckDB, pandas and Spark read of it.
+#[test]
+fn quotes_behind_an_escape_are_of_the_cell() {
+    let text = "a,b\n\"say \\\"hi\\\"\",1\n\"C:\\new\\\\\",2\nx\\\\y,3\n\\N,4\n";
+    let expected = concat!(
+        "{\"a\":\"say \\\"hi\\\"\",\"b\":1}\n{\"a\":\"C:\\\\new\\\\\",\"b\":2}\n",
+        "{\"a\":\"x\\\\\\\\y\",\"b\":3}\n{\"a\":null,\"b\":4}\n"
+    );
+    for rows_looked_at in ["1", "all"] {
+        let options = ["--escape", "\\", "--null-values", "\\N", "--infer-rows", rows_looked_at];
+        assert_eq!(rows("csv", text, &options), expected);
+    }
+    // Doubled quotes are one, too, and a quote as an escape is what there is without the option.
+    assert_eq!(rows("csv", "a\n\"x\"\"y\"\n", &["--escape", "\\"]), "{\"a\":\"x\\\"y\"}\n");
+    assert_eq!(rows("csv", "a\n\"x\"\"y\"\n", &["--escape", "\""]), "{\"a\":\"x\\\"y\"}\n");
+    let folder = Folder::new("text-escapes");
+    let unclosed = error(&folder, "in.csv", "a\n\"x\\\"\n", &["--escape", "\\"]);
+    assert_eq!(unclosed, "line 2: a quote opens here that is never closed: \"\\\"x\\\\\\\"\"");
+    let input = folder.write("in.csv", "a\n1\n");
+    let (code, lines) = failure(&["convert", &input, "-", "--escape", ","]);
+    assert_eq!((code, &*lines[0]), (2, "marquetry: --escape: is what stands between cells"));
+}
+
 /// As pyarrow, pandas, Python's csv and the crate csv have it; DuckDB and polars refuse some of it, or take it otherwise.
 #[test]
 fn what_stands_behind_quotes_is_of_the_cell() {

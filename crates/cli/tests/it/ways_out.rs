@@ -31,7 +31,10 @@ fn errors_are_told_of_what_is_at_fault() {
             &[&wines, &text, "--delimiter", ";"][..],
             at(&wines, "--delimiter is for reading CSV; the input is Parquet"),
         ),
-        (&[&wines, &csv, &out], at(&csv, "only Parquet files can be read as one table")),
+        (
+            &[&wines, &csv, &out],
+            at(&csv, "files that are read as one table are all Parquet, all CSV or all JSON"),
+        ),
         (&["-", &out], "marquetry: standard input: which format? Say --from".to_owned()),
         (&[&csv, &out, "--schema", "foo"], "marquetry: --schema: no file is called".to_owned()),
         (&[&wines, &out, "--covering"], "marquetry: --covering is for".to_owned()),

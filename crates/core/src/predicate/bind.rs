@@ -12,7 +12,7 @@ use super::position::order;
 use super::{ColumnPath, Comparison, Literal, Predicate, Quantifier, col};
 use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
-use crate::schema::{Leaf, Schema};
+use crate::schema::{Leaf, Schema, near_names};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
@@ -164,7 +164,7 @@ impl Binder<'_> {
         let column = |path: &ColumnPath| self.column(path).map_err(|error| path.locate(error));
         let right = column(right).map_err(|error| match names_column(self.schema, right) {
             true => error,
-            false => error.with_help("text is written in single quotes"),
+            false => right.locate(unquoted_text(self.schema, right)),
         });
         let (left, right) = (column(left)?, right?);
         let (left_leaf, right_leaf) = (self.schema.column(left), self.schema.column(right));
@@ -341,3 +341,15 @@ fn text(predicate: &Predicate, is_negated: bool) -> Arc<str> {
 
 /// Of a list, in the text of a bound predicate.
 const MOST_VALUES_SHOWN: usize = 50;
+
+/// The error for a name behind a comparison that is none: it may have been meant as text.
+#[cold]
+fn unquoted_text(schema: &Schema, name: &ColumnPath) -> Error {
+    let known = schema.columns().iter().map(|leaf| &**leaf.dotted());
+    let near = match near_names(name, known).join(", ") {
+        near if near.is_empty() => near,
+        near => format!(", or did you mean {near}?"),
+    };
+    let text = Literal::Text(name.to_string());
+    Error::argument(format!("no column {name}; if it is text, write it in single quotes: {text}{near}"))
+}

@@ -2,6 +2,7 @@
 
 use super::box_test::BoxTest;
 use super::column_comparison::ColumnComparison;
+use super::geometry_text::GeometryText;
 use super::in_list::InList;
 use super::list_levels::ListLevels;
 use super::pattern::Matcher;
@@ -76,6 +77,8 @@ pub(crate) enum Test {
     Pattern(Box<Matcher>),
     /// Whether a geometry is in a box.
     Box(Box<BoxTest>),
+    /// Whether a geometry is the one of a text.
+    Geometry(Box<GeometryText>),
 }
 
 /// Where a range begins or ends.

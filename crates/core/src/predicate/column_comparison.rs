@@ -10,12 +10,11 @@ use super::leaf_values::LeafValues;
 use super::name::Name;
 use super::position::{half_value, is_ordered, nanos_per, order};
 use super::wide_integer::{WideInteger, big_endian};
+use crate::int96::{self, NANOS_PER_DAY};
 use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
 use crate::schema::Leaf;
-use crate::sort_order::{
-    JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder, int96_key, normalized_int96, plain_value,
-};
+use crate::sort_order::{SortOrder, plain_value};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::cmp::Ordering;
@@ -227,11 +226,8 @@ impl Side {
                 Key::Wide(number.with_zeros(zeros)?)
             }
             Kind::Int96 => {
-                let (day, nanos) = int96_key(normalized_int96(value.try_into().ok()?));
-                Key::Integer(
-                    (i128::from(day) - i128::from(JULIAN_DAY_OF_1970)) * i128::from(NANOS_PER_DAY)
-                        + i128::from(nanos),
-                )
+                let (days, nanos) = int96::instant(value.try_into().ok()?);
+                Key::Integer(i128::from(days) * i128::from(NANOS_PER_DAY) + i128::from(nanos))
             }
             Kind::Float => Key::Float(match self.order {
                 SortOrder::TotalFloat => f32::from_le_bytes(value.try_into().ok()?).into(),

@@ -9,7 +9,8 @@ use super::bound::{Condition, Edge, Test};
 use super::in_list::FEW;
 use super::word_key::key_of;
 use super::word_set::WordSet;
-use crate::sort_order::{SortOrder, key16, key32, key64, normalized_int96};
+use crate::int96;
+use crate::sort_order::{SortOrder, key16, key32, key64};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
@@ -42,7 +43,7 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
         (Values::Fixed(fixed), SortOrder::Int96) if fixed.width() == 12 => {
             let sought = Sought::of(condition);
             let bytes = fixed.as_bytes();
-            Ok(of_each(bytes.as_chunks::<12>().0, |value| sought.is(&normalized_int96(*value))))
+            Ok(of_each(bytes.as_chunks::<12>().0, |value| sought.is(&int96::normalized(*value))))
         }
         (Values::Fixed(fixed), SortOrder::Decimal | SortOrder::FixedLenBytes) => {
             Ok(of_fixed(condition, fixed))
@@ -153,7 +154,9 @@ impl<'a, W: Word> Words<'a, W> {
                 (_, Some(set)) => Words::In(set),
                 (few, None) => Words::Few(few),
             },
-            Test::IsNull | Test::Prefix(_) | Test::Pattern(_) | Test::Box(_) => Words::Nothing,
+            Test::IsNull | Test::Prefix(_) | Test::Pattern(_) | Test::Box(_) | Test::Geometry(_) => {
+                Words::Nothing
+            }
         }
     }
 }
@@ -215,6 +218,7 @@ impl<'a> Sought<'a> {
             Test::In(list) => list.contains(self.order, value),
             Test::Prefix(prefix) => value.starts_with(prefix),
             Test::Pattern(matcher) => matcher.is_match(value),
+            Test::Geometry(text) => text.is_match(value),
             Test::IsNull | Test::Box(_) => false,
         }
     }
@@ -274,7 +278,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
             of_each(views.views(), |view| literals.contains(view))
         }
         Test::Pattern(matcher) => matcher.matches_each(views),
-        Test::In(_) | Test::IsNull | Test::Box(_) => of_each(views.views(), is),
+        Test::In(_) | Test::IsNull | Test::Box(_) | Test::Geometry(_) => of_each(views.views(), is),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::bare_time::BareTimes;
 use super::bound::{BoundPredicate, Condition, Edge, Node, Test};
 use super::box_test::BoxTest;
+use super::geometry_text::GeometryText;
 use super::in_list::InList;
 use super::pattern::Pattern;
 use super::position::{Position, is_ordered, position};
@@ -57,6 +58,11 @@ impl ConditionBuilder<'_> {
             return Err(Error::argument(message).in_column(leaf.dotted().clone()));
         }
         use Comparison::*;
+        if is == Eq
+            && let Some(text) = GeometryText::of(leaf, literal)
+        {
+            return Ok(self.test(Test::Geometry(Box::new(text))));
+        }
         let (at, is_exact) = match self.position(leaf, literal)? {
             Position::Nan => return Ok(self.constant(false)),
             Position::Before => return Ok(self.constant(matches!(is, Gt | Ge))),
@@ -87,6 +93,9 @@ impl ConditionBuilder<'_> {
     }
 
     pub(super) fn one_of(self, leaf: &Leaf, list: &[Literal]) -> Result<BoundPredicate> {
+        if list.iter().any(|literal| GeometryText::of(leaf, literal).is_some()) {
+            return self.one_of_geometries(leaf, list);
+        }
         let mut values = Vec::new();
         for literal in list {
             match literal {
@@ -115,6 +124,20 @@ impl ConditionBuilder<'_> {
             }
             Some(_) => self.test(Test::In(Box::new(list))),
         })
+    }
+
+    /// Each is asked for by itself: geometries that are the same need not have the same bytes.
+    fn one_of_geometries(self, leaf: &Leaf, list: &[Literal]) -> Result<BoundPredicate> {
+        if self.is_negated && list.contains(&Literal::Null) {
+            return Ok(BoundPredicate::never());
+        }
+        let known = list.iter().filter(|literal| **literal != Literal::Null);
+        let each = known.map(|literal| {
+            let text = self.text.clone();
+            ConditionBuilder { text, ..self }.compare(leaf, Comparison::Eq, literal)
+        });
+        let each = each.collect::<Result<Vec<_>>>()?;
+        Ok(if self.is_negated { BoundPredicate::and(each) } else { BoundPredicate::or(each) })
     }
 
     pub(super) fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<BoundPredicate> {

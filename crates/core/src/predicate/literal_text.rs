@@ -26,3 +26,36 @@ pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
 pub(super) fn timestamp(text: &str) -> Option<Moment> {
     moment(text).or_else(|| date(text).map(Moment::midnight))
 }
+
+/// Nanoseconds of a time as it is shown where it is none of a day: `-00:00:01.500`, `24:00:00`.
+pub(super) fn odd_time(text: &str) -> Option<i64> {
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(text) => (-1, text),
+        None => (1, text),
+    };
+    let (hours, rest) = text.split_once(':')?;
+    if hours.len() < 2 || !hours.bytes().all(|byte| byte.is_ascii_digit()) || !rest.contains(':') {
+        return None;
+    }
+    let (nanos, _) = time_of_day(&format!("00:{rest}"))?;
+    let hours: i64 = hours.parse().ok()?;
+    hours.checked_mul(sign * 3_600_000_000_000)?.checked_add(sign * nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_are_none_of_a_day() {
+        assert_eq!(odd_time("-00:00:01.500"), Some(-1_500_000_000));
+        assert_eq!(odd_time("24:00:00"), Some(86_400_000_000_000));
+        assert_eq!(odd_time("2562047:47:16.854775807"), Some(i64::MAX));
+        assert_eq!(odd_time("-2562047:47:16.854775808"), Some(i64::MIN));
+        for wrong in
+            ["2562047:47:16.854775808", "24:00", "1:00:00", "-", "--01:00:00", "25:60:00", "+1:00:00"]
+        {
+            assert_eq!(odd_time(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -39,7 +39,8 @@ impl Predicate {
     ///            payload:a is null     payload:a is missing     payload:a is variant null
     /// ```
     ///
-    /// Dates, times, timestamps, UUIDs, numbers and booleans may be given as mere strings too. `is null`, `in`, `between`, `like` and `ilike`
+    /// Dates, times, timestamps, UUIDs, numbers and booleans may be given as mere strings too; geometries, of which `=` and `!=` are asked, as
+    /// well-known text; bytes with `\xNN` for those that are no text. `is null`, `in`, `between`, `like` and `ilike`
     /// may have a `not`. [`Pattern`] says what patterns are.
     ///
     /// Fails with the place of what is not understood.

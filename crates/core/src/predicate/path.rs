@@ -4,8 +4,9 @@
 //! (`tags`, and `points.x` for a field of its elements; `attributes.key` and `attributes.value` for those of a map).
 
 use super::name::{is_quoted, names_of, path_of};
+use crate::logical_type::LogicalType;
 use crate::nesting::{FieldKind, NestedField};
-use crate::schema::{Leaf, Schema, unknown_column};
+use crate::schema::{Leaf, NodeKind, Schema, unknown_column};
 use marquetry_base::{Error, Result};
 
 /// Whether a predicate's path names something in a schema: a column, a list, a map or a struct, or a field of their elements.
@@ -87,9 +88,9 @@ pub(super) fn flat_column(schema: &Schema, path: &str) -> Result<usize> {
                     |leaf: &&Leaf| leaf.dotted().strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
                 let mut below = schema.columns().iter().filter(is_below);
                 match below.clone().find(|leaf| is_in_group(path, leaf)).or_else(|| below.next()) {
-                    Some(leaf) if is_in_group(path, leaf) => is_group(path, leaf),
+                    Some(leaf) if is_in_group(path, leaf) => is_group(schema, path, leaf),
                     Some(leaf) => has_dots(path, leaf),
-                    None => unknown_column(schema, path),
+                    None => unknown_or_in_variant(schema, path),
                 }
             }
         });
@@ -241,7 +242,7 @@ fn ambiguous() -> Error {
 #[cold]
 fn in_list_or_group(schema: &Schema, path: &str, field: &NestedField) -> Error {
     match &field.kind {
-        FieldKind::Struct(_) if field.rep == 0 => is_group(path, schema.column(field.first_leaf())),
+        FieldKind::Struct(_) if field.rep == 0 => is_group(schema, path, schema.column(field.first_leaf())),
         FieldKind::Map(_) => {
             let message = "it is a map, so that a row has any number of entries; \
                            write [key] behind its name, or any(..) or all(..) of its .key or .value";
@@ -252,10 +253,44 @@ fn in_list_or_group(schema: &Schema, path: &str, field: &NestedField) -> Error {
 }
 
 #[cold]
-fn is_group(path: &str, leaf: &Leaf) -> Error {
+fn is_group(schema: &Schema, path: &str, leaf: &Leaf) -> Error {
+    if variant_of(schema, leaf).as_deref() == Some(path) {
+        let message = format!(
+            "it is a VARIANT, which is not compared as a whole; ask for a value in it by the path behind a colon, as in \
+             {path}:name = 'x', {path}:[0] > 5 or {path}:size::bigint > 5"
+        );
+        return Error::argument(message).in_column(path);
+    }
     let message =
         format!("{path} is a group; a predicate asks for one of its leaves, such as {}", leaf.dotted());
     Error::argument(message)
+}
+
+/// The path of the VARIANT that a column is a part of.
+fn variant_of(schema: &Schema, leaf: &Leaf) -> Option<String> {
+    let mut nodes = schema.fields();
+    for (depth, name) in leaf.path().iter().enumerate() {
+        let node = nodes.iter().find(|node| node.name() == &**name)?;
+        if matches!(node.logical(), Some(LogicalType::Variant { .. })) {
+            return Some(leaf.path()[..=depth].join("."));
+        }
+        let NodeKind::Group(fields) = node.kind() else { return None };
+        nodes = fields;
+    }
+    None
+}
+
+#[cold]
+fn unknown_or_in_variant(schema: &Schema, path: &str) -> Error {
+    let variants = schema.columns().iter().filter_map(|leaf| variant_of(schema, leaf));
+    let behind = |variant: String| {
+        let rest = path.strip_prefix(&variant)?.strip_prefix('.')?;
+        Some(format!("no column {path}; {variant} is a VARIANT, into which a path leads: {variant}:{rest}"))
+    };
+    match variants.filter_map(behind).next() {
+        Some(message) => Error::argument(message),
+        None => unknown_column(schema, path),
+    }
 }
 
 /// Whether a group that the column is in has this path; if none has, dots are part of names.

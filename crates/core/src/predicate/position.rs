@@ -3,10 +3,11 @@
 use super::bare_time::BareTime;
 use super::interval_text::interval;
 use super::literal::{Literal, Number};
-use super::literal_text::timestamp;
+use super::literal_text::{odd_time, timestamp};
+use crate::int96::{JULIAN_DAY_OF_1970, NANOS_PER_DAY};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
-use crate::sort_order::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, SortOrder};
+use crate::sort_order::SortOrder;
 use marquetry_base::datetime_text::{Moment, duration, time_of_day};
 use marquetry_base::{Error, Result, from_hex};
 use marquetry_encoding::PhysicalType;
@@ -105,7 +106,10 @@ pub(super) fn position(
         (_, PhysicalType::Float) => of_float(literal, SortOrder::TotalFloat),
         (_, PhysicalType::Double) => of_float(literal, SortOrder::TotalDouble),
         (None, PhysicalType::FixedLenByteArray(width)) => of_fixed(literal, width),
-        (_, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)) => of_bytes(literal),
+        (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => of_geometry(literal),
+        (Some(logical), PhysicalType::ByteArray) if logical.is_text() => of_bytes(literal),
+        (_, PhysicalType::ByteArray) => of_shown_bytes(literal),
+        (_, PhysicalType::FixedLenByteArray(_)) => of_bytes(literal),
     };
     found.map_err(|hint| {
         let kind = match leaf.logical() {
@@ -125,6 +129,39 @@ fn of_bytes(literal: &Literal) -> Found {
         Literal::Bytes(bytes) => Ok(Position::At(bytes.clone())),
         _ => Err("write it in single quotes, bytes as X'0aff'"),
     }
+}
+
+/// Text may also be what such bytes are shown as: with `\xNN` for those that are none, and for a backslash.
+fn of_shown_bytes(literal: &Literal) -> Found {
+    match literal {
+        Literal::Text(text) => Ok(Position::At(unescaped(text).unwrap_or_else(|| text.as_bytes().to_vec()))),
+        _ => of_bytes(literal),
+    }
+}
+
+/// The bytes of a text where `\xNN` stands for one; `None` if it has no backslash, or one that means something else.
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    let (first, escapes) = text.split_once('\\')?;
+    let mut bytes = first.as_bytes().to_vec();
+    for escape in escapes.split('\\') {
+        let digits = escape.strip_prefix('x')?.as_bytes();
+        let (digits, rest) = digits.split_at_checked(2)?;
+        bytes.extend(from_hex(std::str::from_utf8(digits).ok()?)?);
+        bytes.extend(rest);
+    }
+    Some(bytes)
+}
+
+/// What is no geometry is shown as digits.
+fn of_geometry(literal: &Literal) -> Found {
+    let bytes = match literal {
+        Literal::Bytes(bytes) => Some(bytes.clone()),
+        Literal::Text(text) => from_hex(text).filter(|bytes| !bytes.is_empty()),
+        _ => None,
+    };
+    bytes
+        .map(Position::At)
+        .ok_or("a geometry is written 'POINT (1 2)', in well-known text, or X'0101', in well-known binary")
 }
 
 /// Text may also be the digits that such bytes are shown as, twice as long as any value.
@@ -193,7 +230,7 @@ fn of_time(literal: &Literal, unit: TimeUnit, physical: PhysicalType) -> Found {
 fn of_day(literal: &Literal) -> Result<i128, &'static str> {
     let nanos = match literal {
         Literal::Time(nanos) => Some(*nanos),
-        Literal::Text(text) => time_of_day(text).map(|(nanos, _)| nanos),
+        Literal::Text(text) => time_of_day(text).map(|(nanos, _)| nanos).or_else(|| odd_time(text)),
         _ => None,
     };
     nanos.map(i128::from).ok_or("a time is written '10:30:00.5'")

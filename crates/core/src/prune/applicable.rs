@@ -1,5 +1,6 @@
 //! Which stages can decide anything of a predicate at all, whatever a file has.
 
+use super::bloom::hashes_differ;
 use super::report::Stage;
 use crate::predicate::{BoundPredicate, Condition, Edge, NestedKind, NestedTest, Node, Test};
 
@@ -32,6 +33,8 @@ impl Stage {
     fn can_decide_one(self, condition: &Condition) -> bool {
         match (self, &condition.test) {
             (Stage::Dictionaries, test) => *test != Test::IsNull,
+            // One value has several forms, or there is no agreement on it.
+            (Stage::BloomFilters, _) if hashes_differ(condition.order) => false,
             (Stage::BloomFilters, Test::In(_)) => !condition.is_negated,
             (Stage::BloomFilters, Test::Range(Edge::Included(first), Edge::Included(last))) => {
                 first == last && !condition.is_negated
@@ -40,6 +43,8 @@ impl Stage {
             // A pattern without a beginning is between no bounds.
             // Statistics of geometries are those of chunks.
             (Stage::PageIndex, Test::Box(_)) => false,
+            // Geometries have no bounds in an order.
+            (Stage::Statistics | Stage::PageIndex, Test::Geometry(_)) => false,
             (Stage::Statistics | Stage::PageIndex, Test::Pattern(matcher)) => !matcher.prefix().is_empty(),
             (Stage::Statistics | Stage::PageIndex, _) => true,
         }

@@ -82,8 +82,7 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
         return None;
     }
     match (condition.order, chunk.leaf().physical()) {
-        // Of what writers make of two bytes there is no agreement, and of booleans there are two.
-        (SortOrder::TotalFloat16 | SortOrder::Bool, _) => None,
+        (order, _) if hashes_differ(order) => None,
         (SortOrder::Decimal, PhysicalType::FixedLenByteArray(width)) if width <= MOST_DECIMAL_BYTES => {
             Some(values.into_iter().filter_map(|value| widened(value, width)).map(Cow::Owned).collect())
         }
@@ -91,6 +90,12 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
         (SortOrder::Decimal, _) => None,
         _ => Some(values.into_iter().map(Cow::Borrowed).collect()),
     }
+}
+
+/// Whether filters of one value may differ: of what writers make of two bytes there is no agreement, of booleans there are two, and the same
+/// time of INT96 may be stored as that of another day.
+pub(super) fn hashes_differ(order: SortOrder) -> bool {
+    matches!(order, SortOrder::TotalFloat16 | SortOrder::Bool | SortOrder::Int96)
 }
 
 /// A decimal in `width` bytes; `None` if it has more, so that no value is equal to it.

@@ -2,9 +2,8 @@
 //!
 //! Spec: `ColumnOrder` in parquet.thrift, whose comments say what a bound of floats may be.
 
-use crate::sort_order::{
-    NANOS_PER_DAY, SortOrder, int96_key, is_nan16, is_nan32, is_nan64, key16, key32, key64,
-};
+use crate::int96;
+use crate::sort_order::{SortOrder, is_nan16, is_nan32, is_nan64, key16, key32, key64};
 use crate::statistics::min_max_loops::{self, FloatExtremes};
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
@@ -239,15 +238,15 @@ impl MinMaxStats {
             (SortOrder::Int96, 12) => {
                 let bytes = fixed.as_bytes();
                 let (words, _) = bytes.as_chunks::<12>();
-                let mut is_within_days = true;
+                let mut is_odd = false;
                 let keys = at.map(|i| {
-                    let key = int96_key(words[i]);
-                    is_within_days &= (0..NANOS_PER_DAY).contains(&key.1);
+                    let key = int96::key(words[i]);
+                    is_odd |= int96::is_odd(key);
                     (key, i)
                 });
                 let found = min_max_loops::of_integers(keys, (LAST_INT96, FIRST_INT96));
-                // QUIRK: nanoseconds of other days are ordered by their bytes in one way, and as times in another.
-                self.numbers.is_lost |= !is_within_days;
+                // QUIRK: nanoseconds of other days, and days that wrapped, are ordered by their bytes in one way, and as times in another.
+                self.numbers.is_lost |= is_odd;
                 self.add_found(found.map(|((_, min), (_, max))| (words[min], words[max])));
             }
             (SortOrder::FixedLenBytes | SortOrder::Decimal, _) => {

@@ -20,6 +20,10 @@ fn schema() -> Schema {
             required fixed_len_byte_array(12) span (INTERVAL);
             required boolean is_new;
             required fixed_len_byte_array(2) half (FLOAT16);
+            optional binary shape (GEOMETRY);
+            optional binary raw;
+            required int32 clock (TIME(MILLIS,false));
+            optional group payload (VARIANT) { required binary metadata; optional binary value; }
         }",
     )
     .unwrap()
@@ -53,7 +57,13 @@ fn errors_say_what_would_do() {
         ("nothing is empty", "no column nothing"),
         ("name = 5", "write it in single quotes"),
         ("name = \"Bob\"", "no column Bob"),
-        ("name = Bob", "text is written in single quotes"),
+        ("name = Bob", "no column Bob; if it is text, write it in single quotes: 'Bob'"),
+        ("price = nmae", "if it is text, write it in single quotes: 'nmae', or did you mean name?"),
+        ("shape = 'POINT (1'", "a geometry is written 'POINT (1 2)'"),
+        ("shape < 'POINT (1 2)'", "not ordered"),
+        ("payload = 1", "it is a VARIANT, which is not compared as a whole"),
+        ("payload = '{}'", "by the path behind a colon, as in payload:name = 'x'"),
+        ("payload.user.id = 1", "payload is a VARIANT, into which a path leads: payload:user.id"),
         ("price = 'five'", "without quotes"),
         ("day = 5", "a date is written '2024-01-31'"),
         ("day = '2024-13-01'", "a date is written"),
@@ -365,4 +375,58 @@ fn keys_and_values_of_a_map_are_in_the_same_rows() {
         let error = asked(&def, &rep).unwrap_err();
         assert_eq!(error.to_string(), "corrupt: keys and values of a map are in other rows");
     }
+}
+
+#[test]
+fn bytes_may_be_written_as_they_are_shown() {
+    let raw =
+        || Values::Bytes([&b"a\x00\xff"[..], b"a\\x00", b"C:\\x", b"POINT (1 2)"].into_iter().collect());
+    for (text, expected) in [
+        (r"raw = 'a\x00\xFF'", [true, false, false, false]),
+        (r"raw = 'a\x5Cx00'", [false, true, false, false]),
+        // No escape of a byte: the text itself.
+        (r"raw = 'C:\x'", [false, false, true, false]),
+        (r"raw in ('a\x00\xff', 'C:\x')", [true, false, true, false]),
+        (r"raw > 'a\x00\xFE'", [true, true, false, false]),
+        (r"raw = 'POINT (1 2)'", [false, false, false, true]),
+    ] {
+        assert_eq!(wanted(text, raw()), expected, "{text}");
+    }
+    // Of text nothing is shown as bytes.
+    let names = Values::Bytes([r"\x41", "A"].into_iter().collect());
+    assert_eq!(wanted(r"name = '\x41'", names), [true, false]);
+}
+
+#[test]
+fn geometries_may_be_written_as_they_are_shown() {
+    let point = marquetry_geo::wkt::parse("POINT (1 2)").unwrap();
+    let other = marquetry_geo::wkt::parse("POINT Z (1 2 3)").unwrap();
+    let mut big_endian = vec![0, 0, 0, 0, 1];
+    [1f64, 2.0].iter().for_each(|number| big_endian.extend(number.to_be_bytes()));
+    // With the SRID of EWKB.
+    let with_srid = [&[1, 1, 0, 0, 0x20, 0xe6, 0x10, 0, 0][..], &point[5..]].concat();
+    let all = [&point[..], &big_endian, &with_srid, &other, &[1, 2]];
+    let values = || Values::Bytes(all.iter().collect());
+    for (text, expected) in [
+        ("shape = 'POINT (1 2)'", [true, true, true, false, false]),
+        ("shape = 'point(1 2.0)'", [true, true, true, false, false]),
+        ("shape != 'POINT (1 2)'", [false, false, false, true, true]),
+        ("shape in ('POINT (1 2)', 'POINT Z (1 2 3)', null)", [true, true, true, true, false]),
+        ("shape not in ('POINT (1 2)', 'POINT Z (1 2 3)')", [false, false, false, false, true]),
+        ("shape not in ('POINT (1 2)', null)", [false; 5]),
+        // What is no geometry is shown as digits.
+        ("shape = '0102'", [false, false, false, false, true]),
+        // GeoParquet before the format had geometries.
+        ("raw = 'POINT (1 2)'", [true, true, true, false, false]),
+    ] {
+        assert_eq!(wanted(text, values()), expected, "{text}");
+    }
+}
+
+#[test]
+fn times_that_are_none_of_a_day_may_be_written_as_they_are_shown() {
+    let clock = || Values::W32([-1_000i32, 0, 86_400_000].map(|millis| millis as u32).to_vec());
+    assert_eq!(wanted("clock = '-00:00:01'", clock()), [true, false, false]);
+    assert_eq!(wanted("clock >= '24:00:00.000'", clock()), [false, false, true]);
+    assert_eq!(wanted("clock < '100:00:00'", clock()), [true, true, true]);
 }

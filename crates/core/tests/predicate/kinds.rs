@@ -208,7 +208,9 @@ impl Kind {
                 integer(-most, most, bytes, random)
             }
             Kind::Int96 => {
-                let day = small + if extreme { 1_000_000 } else { JULIAN_DAY_OF_1970 };
+                // Days before the first, too, which are times of the far future that wrapped.
+                let extreme_day = random.pick(&[1_000_000, -107_000_000]);
+                let day = small + if extreme { extreme_day } else { JULIAN_DAY_OF_1970 };
                 let nanos = random.below(3) as i64 * 40_000_000_000_000;
                 [&nanos.to_le_bytes()[..], &(day as i32).to_le_bytes()].concat()
             }
@@ -274,6 +276,11 @@ impl Kind {
             Kind::Int96 => {
                 let nanos = i64::from_le_bytes(stored[..8].try_into().unwrap());
                 let day = i32::from_le_bytes(stored[8..].try_into().unwrap());
+                if day < 0 {
+                    let micros =
+                        (i128::from(day) - JULIAN_DAY_OF_1970) * (DAY / 1000) + i128::from(nanos / 1000);
+                    return Cell::Exact(i128::from(micros as i64) * 1000, 0);
+                }
                 Cell::Exact((i128::from(day) - JULIAN_DAY_OF_1970) * DAY + i128::from(nanos), 0)
             }
             Kind::DecimalInteger(_, scale) => Cell::Exact(word(true), scale),

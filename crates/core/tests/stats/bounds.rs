@@ -60,29 +60,29 @@ pub(crate) fn column() -> impl Strategy<Value = (SortOrder, Values)> {
     ]
 }
 
-/// Times within their day, but for one in some of them.
+/// Times within their day, but for one in some of them, or a day that wrapped.
 fn int96() -> impl Strategy<Value = (SortOrder, Values)> {
-    let time = (0..NANOS_PER_DAY, any::<i32>());
-    (proptest::collection::vec(time, 0..20), prop::option::of(NANOS_PER_DAY..)).prop_map(
-        |(mut times, odd)| {
-            if let (Some(last), Some(odd)) = (times.last_mut(), odd) {
-                last.0 = odd;
-            }
-            let mut values = FixedLenBytes::new(12);
-            times.iter().for_each(|(nanos, day)| {
-                values.push(&[&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat())
-            });
-            (SortOrder::Int96, Values::Fixed(values))
-        },
-    )
+    let time = (0..NANOS_PER_DAY, 0..=i32::MAX);
+    let odd = prop_oneof![(NANOS_PER_DAY.., 0..=i32::MAX), (0..NANOS_PER_DAY, i32::MIN..0)];
+    (proptest::collection::vec(time, 0..20), prop::option::of(odd)).prop_map(|(mut times, odd)| {
+        if let (Some(last), Some(odd)) = (times.last_mut(), odd) {
+            *last = odd;
+        }
+        let mut values = FixedLenBytes::new(12);
+        times
+            .iter()
+            .for_each(|(nanos, day)| values.push(&[&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat()));
+        (SortOrder::Int96, Values::Fixed(values))
+    })
 }
 
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
-/// Whether INT96 values are all times within their day: others have no bounds.
+/// Whether INT96 values are all times within their day, and no day wrapped: others have no bounds.
 pub(crate) fn are_within_days(values: &[Vec<u8>]) -> bool {
     let nanos = |value: &Vec<u8>| i64::from_le_bytes(value[..8].try_into().unwrap());
-    values.iter().all(|value| (0..NANOS_PER_DAY).contains(&nanos(value)))
+    let is_positive = |value: &Vec<u8>| value[11] < 0x80;
+    values.iter().all(|value| is_positive(value) && (0..NANOS_PER_DAY).contains(&nanos(value)))
 }
 
 /// All values, PLAIN.

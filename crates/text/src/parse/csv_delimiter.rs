@@ -35,7 +35,8 @@ mod tests {
 
     #[test]
     fn all_records_agree_on_it() {
-        let dialect = Dialect { delimiter: 0, quote: b'"', comment: Some(b'#'), ragged: Ragged::Error };
+        let dialect =
+            Dialect { delimiter: 0, quote: b'"', escape: None, comment: Some(b'#'), ragged: Ragged::Error };
         for (text, expected) in [
             ("a,b\n1,2\n", b','),
             ("a;b\n1,5;2,5\n", b';'),

@@ -5,6 +5,8 @@
 //! the cell belongs to it as it is. Quotes anywhere else mean nothing. Lines that begin with the mark of comments, if there
 //! is one, are no records.
 
+mod escapes;
+
 use super::texts::{Records, Span};
 use super::words::{eight_of, zero_bytes};
 use memchr::{memchr, memchr2, memchr3, memrchr2};
@@ -16,6 +18,8 @@ pub struct Dialect {
     pub delimiter: u8,
     /// What stands around them.
     pub quote: u8,
+    /// What stands before quotes that belong to a cell, if they are not doubled. See the module `escapes`.
+    pub escape: Option<u8>,
     /// What lines begin with that are no records.
     pub comment: Option<u8>,
     /// What becomes of records that have not as many cells as the others.
@@ -60,6 +64,9 @@ impl Dialect {
     }
 
     fn last_break(self, bytes: &[u8]) -> Option<usize> {
+        if let Some(escape) = self.escape {
+            return self.last_escaped_break(escape, bytes);
+        }
         if self.comment.is_some() {
             return self.last_break_among_comments(bytes);
         }
@@ -228,7 +235,10 @@ impl<'a> Splitter<'a> {
 
     /// Reads records up to the most that are wanted. Returns the place behind the last.
     fn split(&mut self) -> Result<usize, BadRecord> {
-        let Dialect { delimiter, quote, .. } = self.dialect;
+        let Dialect { delimiter, quote, escape, .. } = self.dialect;
+        if let Some(escape) = escape {
+            return self.split_escaped(escape);
+        }
         // Carriage returns and quotes cost nothing where there are none.
         let or_line_feed = |byte: u8| memchr(byte, self.bytes).map_or(b'\n', |_| byte);
         let mut marks = Marks::new(self.bytes, [delimiter, b'\n', or_line_feed(b'\r'), or_line_feed(quote)]);

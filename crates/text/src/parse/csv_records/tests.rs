@@ -1,6 +1,7 @@
 use super::*;
 
-const COMMAS: Dialect = Dialect { delimiter: b',', quote: b'"', comment: None, ragged: Ragged::Error };
+const COMMAS: Dialect =
+    Dialect { delimiter: b',', quote: b'"', escape: None, comment: None, ragged: Ragged::Error };
 
 /// The records as `csv-core` tells them apart.
 fn by_csv_core(bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
@@ -152,4 +153,81 @@ fn records_with_other_numbers_of_cells() {
     assert_eq!(line_ends(b"a\nb\r\nc\rd\r"), 4);
     assert_eq!(COMMAS.record_start(b"a,b\r\n\r\nc,d", 2, 1), 7);
     assert_eq!(COMMAS.record_start(b"a\n\nb", 1, 1), 2);
+}
+
+const ESCAPES: Dialect = Dialect { escape: Some(b'\\'), ..COMMAS };
+
+/// Where no escape is in the text, it is told apart in the same way; but an escape may be in quotes.
+#[test]
+fn without_escapes_nothing_is_different() {
+    for text in texts() {
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        for columns in [1, 2, usize::MAX] {
+            let split = |dialect: Dialect| {
+                let mut splitter =
+                    Splitter::new(Dialect { ragged: Ragged::Truncate, ..dialect }, &text, columns);
+                let ended = splitter.split();
+                (ended, splitter.complete, cells(&text, &splitter.records))
+            };
+            // A cell of a record that is not there has no bytes.
+            if columns == usize::MAX || split_is_whole(&text, columns) {
+                assert_eq!(split(ESCAPES), split(COMMAS), "{shown:?}");
+            }
+        }
+        for size in 0..=text.len() {
+            let (found, expected) = (ESCAPES.record_end(&text[..size]), COMMAS.record_end(&text[..size]));
+            assert_eq!(found, expected, "{:?}", &shown[..size]);
+        }
+    }
+}
+
+/// Whether all records have as many cells, so that none is filled up.
+fn split_is_whole(text: &[u8], columns: usize) -> bool {
+    COMMAS.records(text, columns).is_ok()
+}
+
+#[test]
+fn escapes_take_the_meaning_from_what_follows() {
+    let shown = |text: &str| -> Vec<String> {
+        let mut splitter = Splitter::new(ESCAPES, text.as_bytes(), usize::MAX);
+        splitter.split().unwrap();
+        let cells = cells(text.as_bytes(), &splitter.records);
+        cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
+    };
+    assert_eq!(shown(r#""say \"hi\"",b"#), [r#"say "hi""#, "b"]);
+    assert_eq!(shown(r#""a\\",b"#), [r"a\", "b"]);
+    assert_eq!(shown(r#""a ""b""",c"#), [r#"a "b""#, "c"]);
+    assert_eq!(shown(r#""C:\new",C:\new,\N"#), [r"C:\new", r"C:\new", r"\N"]);
+    assert_eq!(shown("\"c\\\r\nd\\\ne\\\\\",f\n"), ["c\r\nd\ne\\", "f"]);
+    assert_eq!(shown("a,\n,b\\"), ["a", "", "", "b\\"]);
+    assert_eq!(shown(r#""a\"b"c\",d,e"#), [r#"a"bc\""#, "d", "e"]);
+    // Without quotes it is text.
+    assert_eq!(shown("x\\\"y\\\\,C:\\\nb\\,c"), ["x\\\"y\\\\", "C:\\", "b\\", "c"]);
+    assert_eq!(ESCAPES.record_end(b"a\\\nb\nc\\"), Some(5));
+    assert_eq!(ESCAPES.record_end(b"\"a\\\nb\""), None);
+    assert_eq!(ESCAPES.record_end(b"\"a\\\"\n"), None);
+    let mut splitter = Splitter::new(ESCAPES, br#"a,"b\""#, usize::MAX);
+    assert_eq!(splitter.split(), Err(BadRecord::Unclosed { record: 0 }));
+}
+
+#[test]
+fn text_with_escapes_that_is_cut_is_what_the_whole_is() {
+    let whole = |text: &[u8]| {
+        let mut splitter = Splitter::new(ESCAPES, text, usize::MAX);
+        splitter.split().map(|_| (splitter.complete.0, cells(text, &splitter.records)))
+    };
+    let mut cuts = 0;
+    for (text, i) in texts().zip(0..) {
+        let text: Vec<u8> =
+            text.iter().map(|byte| if *byte == b'a' && i % 3 < 2 { b'\\' } else { *byte }).collect();
+        let Ok((records, cells)) = whole(&text) else { continue };
+        for size in 1..=text.len() {
+            let Some(end) = ESCAPES.record_end(&text[..size]) else { continue };
+            let (first, rest) = (whole(&text[..end]).unwrap(), whole(&text[end..]).unwrap());
+            let joined = (first.0 + rest.0, [first.1, rest.1].concat());
+            assert_eq!(joined, (records, cells.clone()), "{:?} at {end}", String::from_utf8_lossy(&text));
+            cuts += 1;
+        }
+    }
+    assert!(cuts > 10_000, "{cuts}");
 }

@@ -1,0 +1,94 @@
+//! INT96: the deprecated timestamp of Hive, Impala and Spark.
+//!
+//! ```text
+//! 8 bytes   nanoseconds since midnight, little-endian
+//! 4 bytes   Julian day number, little-endian; day 2,440,588 is 1970-01-01
+//! ```
+//!
+//! QUIRK: old writers put the nanoseconds of several days. The instant is that of day and nanoseconds together.
+//!
+//! QUIRK: a negative Julian day, before 4713 BC, is what Spark makes of a time so far in the future that its
+//! microseconds overflow 64 bits on the way through days. Modulo 2^64 they are what was meant.
+
+/// INT96 counts days from another one.
+pub(crate) const JULIAN_DAY_OF_1970: i32 = 2_440_588;
+
+pub(crate) const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+
+const MICROS_PER_DAY: i64 = NANOS_PER_DAY / 1000;
+
+/// SPEC: "compare the last 4 bytes (days) as a little-endian 32-bit signed integer; if equal last 4 bytes, compare the
+/// first 8 bytes as a little-endian 64-bit signed integer (nanos)".
+pub(crate) fn key(bytes: [u8; 12]) -> (i32, i64) {
+    let [n0, n1, n2, n3, n4, n5, n6, n7, days @ ..] = bytes;
+    (i32::from_le_bytes(days), i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]))
+}
+
+/// Whether the order of keys may not be that of the times: of those beyond their day, and of those that wrapped.
+pub(crate) fn is_odd((day, nanos): (i32, i64)) -> bool {
+    day < 0 || !(0..NANOS_PER_DAY).contains(&nanos)
+}
+
+/// The time that is meant: days since 1970, and nanoseconds of that day.
+pub fn instant(bytes: [u8; 12]) -> (i64, i64) {
+    let (julian, nanos) = key(bytes);
+    let days = i64::from(julian) - i64::from(JULIAN_DAY_OF_1970);
+    if julian < 0 {
+        let micros = days.wrapping_mul(MICROS_PER_DAY).wrapping_add(nanos.div_euclid(1000));
+        return (micros.div_euclid(MICROS_PER_DAY), micros.rem_euclid(MICROS_PER_DAY) * 1000);
+    }
+    (days + nanos.div_euclid(NANOS_PER_DAY), nanos.rem_euclid(NANOS_PER_DAY))
+}
+
+/// The same time with nanoseconds that are within the day, of a day that the keys of times have in their order. A day that is out of
+/// range stays as it is.
+pub(crate) fn normalized(bytes: [u8; 12]) -> [u8; 12] {
+    if !is_odd(key(bytes)) {
+        return bytes;
+    }
+    let (days, nanos) = instant(bytes);
+    let Ok(julian) = i32::try_from(days + i64::from(JULIAN_DAY_OF_1970)) else { return bytes };
+    let mut normalized = [0; 12];
+    normalized[..8].copy_from_slice(&nanos.to_le_bytes());
+    normalized[8..].copy_from_slice(&julian.to_le_bytes());
+    normalized
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(day: i32, nanos: i64) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&nanos.to_le_bytes());
+        bytes[8..].copy_from_slice(&day.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn times_are_those_of_day_and_nanoseconds() {
+        assert_eq!(instant(bytes(JULIAN_DAY_OF_1970 + 1, 5)), (1, 5));
+        assert_eq!(instant(bytes(JULIAN_DAY_OF_1970, -1)), (-1, NANOS_PER_DAY - 1));
+        assert_eq!(
+            normalized(bytes(JULIAN_DAY_OF_1970, NANOS_PER_DAY + 7)),
+            bytes(JULIAN_DAY_OF_1970 + 1, 7)
+        );
+        assert_eq!(instant(bytes(0, -1)), (-i64::from(JULIAN_DAY_OF_1970) - 1, NANOS_PER_DAY - 1));
+    }
+
+    #[test]
+    fn days_that_wrapped_are_in_the_future() {
+        // The largest time of 64 bits in microseconds, written as Spark does.
+        let most = i64::MAX.wrapping_add(i64::from(JULIAN_DAY_OF_1970) * MICROS_PER_DAY);
+        let day = i32::try_from(most.div_euclid(MICROS_PER_DAY)).expect("a day");
+        let wrapped = bytes(day, most.rem_euclid(MICROS_PER_DAY) * 1000);
+        assert!(day < 0);
+        let (days, nanos) = instant(wrapped);
+        assert_eq!((days, nanos), (i64::MAX / MICROS_PER_DAY, i64::MAX % MICROS_PER_DAY * 1000));
+        let normalized = normalized(wrapped);
+        assert!(key(normalized).0 > JULIAN_DAY_OF_1970);
+        assert_eq!(instant(normalized), (days, nanos));
+        // A day before 4713 BC that 64 bits reach is itself.
+        assert_eq!(instant(bytes(-1, 1000)), (-1 - i64::from(JULIAN_DAY_OF_1970), 1000));
+    }
+}

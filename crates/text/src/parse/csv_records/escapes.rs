@@ -1,0 +1,145 @@
+//! CSV where a character stands before quotes that belong to a cell, as MySQL and Spark write it: `"say \"hi\""`.
+//!
+//! In cells with quotes around them it also stands before itself, and before line ends, as MySQL has it. Before anything else it is text, as
+//! in Spark, and so it is in cells without quotes, as in Spark and DuckDB. Doubled quotes are one, too.
+
+use super::super::texts::Span;
+use super::{BadRecord, Dialect, Splitter, is_terminator};
+use memchr::{memchr2, memchr3};
+
+impl Dialect {
+    /// How many bytes an escape at `at` takes, with what it stands before; `None` if there is none.
+    fn escape_len(self, escape: u8, bytes: &[u8], at: usize) -> Option<usize> {
+        let next = *bytes.get(at + 1).filter(|_| bytes[at] == escape)?;
+        match next {
+            b'\r' if bytes.get(at + 2) == Some(&b'\n') => Some(3),
+            _ if is_terminator(next) || [self.quote, escape].contains(&next) => Some(2),
+            _ => None,
+        }
+    }
+
+    /// The place of the quote that ends the cell whose text begins at `at`.
+    fn escaped_closing_quote(self, escape: u8, bytes: &[u8], mut at: usize) -> Option<usize> {
+        loop {
+            at += memchr2(self.quote, escape, bytes.get(at..)?)?;
+            match self.escape_len(escape, bytes, at) {
+                Some(len) => at += len,
+                None if bytes[at] != self.quote => at += 1,
+                None if bytes.get(at + 1) == Some(&self.quote) => at += 2,
+                None => return Some(at),
+            }
+        }
+    }
+
+    /// The place of the delimiter or the line end behind the text at `at`, outside of quotes.
+    fn end_of_text(self, bytes: &[u8], at: usize) -> Option<usize> {
+        let end = memchr3(self.delimiter, b'\n', b'\r', bytes.get(at..)?)?;
+        Some(at + end)
+    }
+
+    /// The byte behind the last record that ends in `bytes`; empty lines before the first are none.
+    pub(super) fn last_escaped_break(self, escape: u8, bytes: &[u8]) -> Option<usize> {
+        let (mut at, mut last) = (0, None);
+        while at < bytes.len() {
+            if self.is_comment(bytes, at) {
+                let Some(end) = memchr2(b'\n', b'\r', &bytes[at..]) else { return last };
+                at += end + 1;
+                continue;
+            }
+            let start = at;
+            let end = loop {
+                let text = match bytes.get(at) {
+                    // A quote at the very end may be the first of two.
+                    Some(byte) if *byte == self.quote => {
+                        match self.escaped_closing_quote(escape, bytes, at + 1) {
+                            Some(closing) if closing + 1 < bytes.len() => closing + 1,
+                            _ => return last,
+                        }
+                    }
+                    _ => at,
+                };
+                let Some(end) = self.end_of_text(bytes, text) else { return last };
+                at = end + 1;
+                if bytes[end] != self.delimiter {
+                    break end;
+                }
+            };
+            if end > start || last.is_some() {
+                last = Some(at);
+            }
+        }
+        last
+    }
+}
+
+impl Splitter<'_> {
+    /// [`split`](Self::split), with escapes.
+    pub(super) fn split_escaped(&mut self, escape: u8) -> Result<usize, BadRecord> {
+        let (dialect, bytes) = (self.dialect, self.bytes);
+        let mut start = dialect.behind_comments(bytes, 0);
+        while start < bytes.len() || self.is_in_record() {
+            let first = bytes.get(start).copied();
+            if !self.is_in_record()
+                && let Some(byte) = first
+                && is_terminator(byte)
+            {
+                let ends_return = byte == b'\n' && start > 0 && bytes[start - 1] == b'\r';
+                if self.columns == 1 && !ends_return {
+                    self.add(Span::new(start, start))?;
+                    self.end_record()?;
+                }
+                start = dialect.behind_comments(bytes, start + 1);
+            } else {
+                let (span, end) = self.escaped_cell(escape, start)?;
+                self.add(span)?;
+                start = bytes.len().min(end + 1);
+                if bytes.get(end) != Some(&dialect.delimiter) {
+                    self.end_record()?;
+                    start = dialect.behind_comments(bytes, start);
+                }
+            }
+            if self.complete.0 == self.most_records {
+                return Ok(start);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// The text of the cell that begins at `start`, and the place of the delimiter or the line end behind it.
+    fn escaped_cell(&mut self, escape: u8, start: usize) -> Result<(Span, usize), BadRecord> {
+        let (dialect, bytes) = (self.dialect, self.bytes);
+        let end_behind = |at: usize| dialect.end_of_text(bytes, at).unwrap_or(bytes.len());
+        if bytes.get(start) != Some(&dialect.quote) {
+            let end = end_behind(start);
+            return Ok((Span::new(start, end), end));
+        }
+        let closing = dialect.escaped_closing_quote(escape, bytes, start + 1);
+        let closing = closing.ok_or(BadRecord::Unclosed { record: self.complete.0 })?;
+        let end = end_behind(closing + 1);
+        let text = &bytes[start + 1..closing];
+        if end == closing + 1 && memchr2(dialect.quote, escape, text).is_none() {
+            return Ok((Span::new(start + 1, closing), end));
+        }
+        let first = self.records.unescaped.len();
+        self.unescape(escape, text);
+        self.records.unescaped.extend_from_slice(&bytes[closing + 1..end]);
+        let last = self.records.unescaped.len();
+        Ok((Span::new(bytes.len() + first, bytes.len() + last), end))
+    }
+
+    /// Appends the text that is meant.
+    fn unescape(&mut self, escape: u8, text: &[u8]) {
+        let (dialect, out) = (self.dialect, &mut self.records.unescaped);
+        let mut at = 0;
+        while at < text.len() {
+            let is_doubled = text[at] == dialect.quote && text.get(at + 1) == Some(&dialect.quote);
+            let (from, to) = match dialect.escape_len(escape, text, at) {
+                Some(len) => (at + 1, at + len),
+                None if is_doubled => (at + 1, at + 2),
+                None => (at, at + 1),
+            };
+            out.extend_from_slice(&text[from..to]);
+            at = to;
+        }
+    }
+}
