@@ -157,6 +157,40 @@ def test_partitions_stay_in_their_folder(tmp_path: pathlib.Path) -> None:
         shutil.rmtree(tmp_path / "hive")
 
 
+_BYTE_TYPES = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary(3), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int8(), pa.binary(3))]
+
+
+@pytest.mark.parametrize("data_type", _BYTE_TYPES, ids=str)
+def test_zero_bytes_of_partitions_are_kept(tmp_path: pathlib.Path, data_type: pa.DataType) -> None:
+    values = [b"a\0b", b"a\0c", b"\0\0\0", b"abc"]
+    plain = data_type.value_type if pa.types.is_dictionary(data_type) else data_type
+    keys = pa.array(values if pa.types.is_fixed_size_binary(plain) else [value.decode() for value in values]).cast(plain)
+    table = pa.table({"x": range(4), "k": keys.dictionary_encode() if plain != data_type else keys, "l": [1] * 4})
+    ours.write_to_dataset(table, tmp_path, partition_cols=["k", "l"])
+    for module in (ours, theirs):
+        found = module.read_table(tmp_path).to_pydict()
+        assert dict(zip(found["x"], found["k"])) == {x: value.decode() for x, value in enumerate(values)}
+
+
+def test_zero_bytes_that_paths_cannot_have_are_refused(tmp_path: pathlib.Path) -> None:
+    fixed = pa.table({"x": [1, 2], "k": pa.array([b"a\0b", b"a\0c"], pa.binary(3))})
+    hive = pyarrow.dataset.partitioning(pa.schema([fixed.schema.field("k")]), flavor="hive")
+    with pytest.raises(pa.ArrowInvalid, match="only binary can tell of it"):
+        ours.write_to_dataset(fixed, tmp_path, partitioning=hive)
+    text = pa.table({"x": [1, 2], "k": ["a\0b", "a\0c"]})
+    for partitioning in (pyarrow.dataset.partitioning(pa.schema([text.schema.field("k")])), pyarrow.dataset.FilenamePartitioning(pa.schema([text.schema.field("k")]))):
+        with pytest.raises(pa.ArrowInvalid, match="only names such as key=value"):
+            ours.write_to_dataset(text, tmp_path, partitioning=partitioning)
+    assert not list(tmp_path.rglob("*"))
+
+
+def test_partitions_that_are_no_text_are_escaped(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"x": [1, 2], "k": pa.array([b"a", b"\xff\xfe"])})
+    for module in (ours, theirs):
+        module.write_to_dataset(table, tmp_path / module.__name__, partition_cols=["k"])
+    assert {path.name for path in (tmp_path / ours.__name__).iterdir()} == {path.name for path in (tmp_path / theirs.__name__).iterdir()} == {"k=a", "k=%FF%FE"}
+
+
 @pytest.mark.parametrize("fields", [["x", "day", "m"], ["x"], ["x", "m"], ["day"]])
 def test_a_schema_says_the_type_of_partitions_without_values(tmp_path: pathlib.Path, fields: list[str]) -> None:
     theirs.write_to_dataset(pa.table({"x": [1, 2, 3], "day": pa.nulls(3, pa.string()), "m": [5, 5, 6]}), tmp_path, partition_cols=["day", "m"])

@@ -20,6 +20,9 @@ class WrittenFile:
 
 _BEHAVIOURS = ("error", "overwrite_or_ignore", "delete_matching")
 
+# Stands in paths for a zero byte, at which pyarrow ends a value that it escapes. No value has it.
+_ZERO = uuid.uuid4().hex
+
 
 def write_to_dataset(
     table: Any,
@@ -133,7 +136,7 @@ def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: A
         if missing:
             raise KeyError(f"the table has no column {missing[0]} to partition by")
         fields = [table.schema.field(name) for name in names]
-        return ds.partitioning(pa.schema([field.with_type(_value_type(field.type)) for field in fields]), flavor="hive")
+        return ds.partitioning(pa.schema([field.with_type(_path_type(field.type)) for field in fields]), flavor="hive")
     if isinstance(partitioning, ds.Partitioning):
         return partitioning
     if partitioning is not None and not isinstance(partitioning, (list, tuple)):
@@ -143,6 +146,12 @@ def _partitioning(ds: Any, table: pa.Table, partition_cols: Any, partitioning: A
 
 def _value_type(data_type: pa.DataType) -> pa.DataType:
     return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
+
+
+def _path_type(data_type: pa.DataType) -> pa.DataType:
+    """The type of a value that becomes the name of a folder, where zero bytes are more than one."""
+    plain = _value_type(data_type)
+    return pa.binary() if pa.types.is_fixed_size_binary(plain) else plain
 
 
 def _make_room(filesystem: Any, root: str, behaviour: str) -> None:
@@ -162,7 +171,7 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
         return
     import pyarrow.compute as pc
 
-    keys = pa.table([table.column(name).cast(_value_type(table.column(name).type)) for name in names], names=list(names))
+    keys = pa.table([_key_column(table.column(name), partitioning.schema.field(name).type) for name in names], names=list(names))
     # A name that no key has.
     row = "row" + "".join(names)
     grouped = keys.append_column(row, pa.array(range(table.num_rows), pa.int64()))
@@ -173,10 +182,12 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
         expression = None
         for name in names:
             value = groups.column(name)[i]
-            key = _key(value, partitioning.schema.field(name).type)
+            key = _key(_as_in_path(value), partitioning.schema.field(name).type)
             condition = pc.field(name) == key if value.is_valid else pc.field(name).is_null()
             expression = condition if expression is None else expression & condition
         folder, prefix = partitioning.format(expression)
+        if _ZERO in folder + prefix:
+            folder = _with_zeros(folder, partitioning)
         places.setdefault((_folder(folder), prefix), []).append(groups.column(f"{row}_list")[i].values)
     for (folder, prefix), found in places.items():
         rows = pa.concat_arrays(found)
@@ -185,6 +196,33 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
             yield folder, prefix, rest.slice(0, len(rows))
         else:
             yield folder, prefix, rest.take(rows if len(found) == 1 else rows.take(pc.sort_indices(rows)))
+
+
+def _key_column(column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
+    """The values of a partition, to be formatted as a type."""
+    plain = column.cast(_value_type(column.type))
+    return plain.cast(pa.binary()) if pa.types.is_fixed_size_binary(plain.type) and data_type == pa.binary() else plain
+
+
+def _as_in_path(value: pa.Scalar) -> pa.Scalar:
+    """A value that pyarrow escapes whole."""
+    plain = value.as_py()
+    if isinstance(plain, str) and "\0" in plain:
+        return pa.scalar(plain.replace("\0", _ZERO), value.type)
+    if isinstance(plain, bytes) and b"\0" in plain:
+        if pa.types.is_fixed_size_binary(value.type):
+            raise pa.ArrowInvalid(f"a value of a partition has a zero byte, and its type is {value.type}: only binary can tell of it")
+        return pa.scalar(plain.replace(b"\0", _ZERO.encode()), value.type)
+    return value
+
+
+def _with_zeros(folder: str, partitioning: Any) -> str:
+    """The path whose values :func:`_as_in_path` made."""
+    import pyarrow.dataset as ds
+
+    if not isinstance(partitioning, ds.HivePartitioning):
+        raise pa.ArrowInvalid("a value of a partition has a zero byte: only names such as key=value can tell of it")
+    return folder.replace(_ZERO, "%00")
 
 
 def _key(value: pa.Scalar, data_type: pa.DataType) -> pa.Scalar:
