@@ -111,6 +111,11 @@ async fn a_cluster_answers_as_it_should() {
             &["12", "13", "14", "15"],
         ),
         ("select n from t where n / 4 = 1 order by n desc", &["7", "6", "5", "4"]),
+        ("select min(n), max(t), count(g) from t where n > 5 and false", &["NULL | NULL | 0"]),
+        (
+            "select a.n, b.x from t a left join (select n, x from t where false) b on a.n = b.n where a.n = 5",
+            &["5 | NULL"],
+        ),
         // Functions of lists, structs and VARIANT are those of executors, too.
         ("select n, array_length([n, g]) from t where [n, g][1] = 5", &["5 | 2"]),
         ("select struct(n, g)['c0'] + 1 from t where named_struct('a', n)['a'] = 5", &["6"]),
