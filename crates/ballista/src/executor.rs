@@ -4,8 +4,9 @@ use crate::args::ExecutorArgs;
 use crate::engine::Engine;
 use crate::parent;
 use crate::private_folder::private_folder;
+use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
-use marquetry_ballista::{MESSAGE_SIZE, config, logical_codec, physical_codec, runtime};
+use marquetry_ballista::{MESSAGE_SIZE, config, logical_codec, physical_codec, runtime, state};
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -48,6 +49,8 @@ pub(crate) async fn run(args: ExecutorArgs) -> Result<(), Box<dyn Error + Send +
         override_runtime_producer: Some(Arc::new(move |_| runtime(Some(&spills)))),
         override_logical_codec: Some(logical_codec()),
         override_physical_codec: Some(physical_codec()),
+        // QUIRK: Ballista 55 has no functions of lists and structs there.
+        override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state(config())?))),
         ..ExecutorProcessConfig::default()
     };
     start_executor_process(Arc::new(config)).await?;

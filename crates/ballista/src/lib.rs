@@ -15,12 +15,14 @@
 //!
 //! ```text
 //! codecs     plans as bytes: ours, and Ballista's
+//! empty_relations  what has columns and no rows, as it is sent
 //! named_files  files as tables by their names
 //! refused_settings  settings with which queries have no end
 //! session    the sessions of scheduler, executors and clients
 //! ```
 
 mod codecs;
+mod empty_relations;
 mod named_files;
 mod refused_settings;
 mod session;

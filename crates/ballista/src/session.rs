@@ -1,6 +1,7 @@
 //! The sessions of scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
+use crate::empty_relations::EmptyRelations;
 use crate::named_files::with_named_files;
 use crate::refused_settings::{self, RefusedSettings};
 use ballista_core::extension::{
@@ -9,6 +10,7 @@ use ballista_core::extension::{
 };
 use ballista_core::optimizer::with_ballista_optimizer_rules;
 use datafusion::error::Result;
+use datafusion::execution::FunctionRegistry;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -59,10 +61,10 @@ pub fn state(config: SessionConfig) -> Result<SessionState> {
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime(None)?);
     let mut builder = marquetry_datafusion::register_builder(builder).with_default_features();
     // Ballista's and Marquetry's.
+    builder.scalar_functions().get_or_insert_default().extend(ballista_scalar_functions());
     let rules = builder.optimizer().get_or_insert_default().rules.clone();
     let mut state = builder
         .with_optimizer_rules(with_ballista_optimizer_rules(&rules))
-        .with_scalar_functions(ballista_scalar_functions())
         .with_aggregate_functions(ballista_aggregate_functions())
         .with_window_functions(ballista_window_functions())
         .build();
@@ -77,9 +79,14 @@ pub fn state(config: SessionConfig) -> Result<SessionState> {
 /// The session looks into files for their columns; scheduler and executors read them: all have to see them under the same URLs.
 /// Files are tables by their names. Nothing is sent before the first query.
 pub fn client(address: &str) -> Result<SessionContext> {
-    let state = state(config())?.upgrade_for_ballista(format!("http://{address}"))?;
+    let own = state(config())?;
+    let functions = own.scalar_functions().clone();
+    let mut state = own.upgrade_for_ballista(format!("http://{address}"))?;
+    // Marquetry's went.
+    functions.into_values().try_for_each(|function| state.register_udf(function).map(drop))?;
     let ctx = with_named_files(SessionContext::new_with_state(state));
     ctx.add_analyzer_rule(Arc::new(RefusedSettings));
+    ctx.add_optimizer_rule(Arc::new(EmptyRelations));
     // After all other rules: what they look into are the tables that are replaced.
     ctx.add_analyzer_rule(Arc::new(SerialisableTables));
     Ok(ctx)

@@ -127,6 +127,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aggregate_bounds;
 mod any_dataset;
 mod cast_functions;
 mod column_kind;

@@ -1,5 +1,6 @@
 //! Has a session read and write Parquet by Marquetry.
 
+use crate::aggregate_bounds::AggregateBounds;
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::lossy_conditions::LossyConditions;
@@ -18,6 +19,7 @@ use datafusion::execution::FunctionRegistry;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::OptimizerRule;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use std::sync::Arc;
 
 /// From now on `ctx` reads and writes Parquet by Marquetry: tables that are `STORED AS PARQUET` or `STORED AS MARQUETRY`,
@@ -41,6 +43,8 @@ use std::sync::Arc;
 ///
 /// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
 /// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated.
+///
+/// `min` and `max` of several columns rule out nothing while a query runs: DataFusion loses the least values of some. Those of one column do.
 ///
 /// Scans declare no order that a plan cannot make use of, so that what `sorting_columns` promise is not looked at there. The partitions of
 /// those that declare one, of any format, do not take files from each other.
@@ -108,7 +112,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder.optimizer().get_or_insert_default().rules.extend(conditions());
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     rules.insert(0, Arc::new(UnusedOrder));
-    rules.push(Arc::new(KeptOrder));
+    rules.extend(last_rules());
     builder = builder.with_file_formats(formats).with_config(config);
     let tables = builder.table_factories().get_or_insert_default();
     tables.extend(table_factories());
@@ -120,7 +124,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
 fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
     rules.insert(0, Arc::new(UnusedOrder));
-    rules.push(Arc::new(KeptOrder));
+    rules.extend(last_rules());
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
     let mut rules = state.optimizers().to_vec();
@@ -146,6 +150,11 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     let makes_catalog = state.config().options().catalog.create_default_catalog_and_schema;
     made.config_mut().options_mut().catalog.create_default_catalog_and_schema = makes_catalog;
     Ok(made)
+}
+
+/// Rules that come after all others.
+fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
+    [Arc::new(KeptOrder), Arc::new(AggregateBounds)]
 }
 
 /// Rules that mend conditions where they have come to in a plan.

@@ -111,6 +111,15 @@ async fn a_cluster_answers_as_it_should() {
             &["12", "13", "14", "15"],
         ),
         ("select n from t where n / 4 = 1 order by n desc", &["7", "6", "5", "4"]),
+        ("select min(n), max(t), count(g) from t where n > 5 and false", &["NULL | NULL | 0"]),
+        (
+            "select a.n, b.x from t a left join (select n, x from t where false) b on a.n = b.n where a.n = 5",
+            &["5 | NULL"],
+        ),
+        // Functions of lists, structs and VARIANT are those of executors, too.
+        ("select n, array_length([n, g]) from t where [n, g][1] = 5", &["5 | 2"]),
+        ("select struct(n, g)['c0'] + 1 from t where named_struct('a', n)['a'] = 5", &["6"]),
+        ("select variant_to_json(json_to_variant('[' || n || ']')) from t where n = 5", &["[5]"]),
         (
             "select count(*), count(b.n) from t a left join t b on a.n = b.n and b.g in (select g from t where n < 2)",
             &["2000 | 668"],
@@ -126,6 +135,15 @@ async fn a_cluster_answers_as_it_should() {
     ] {
         assert_eq!(answer(&ctx, sql).await, expected, "{sql}");
     }
+
+    // A path into a VARIANT, which the file is asked about.
+    let variants = format!("'{path}/variants.parquet'");
+    let copy =
+        "select value as n, json_to_variant('{\"id\": ' || value || '}') as v from generate_series(0, 9)";
+    answer(&alone, &format!("copy ({copy}) to {variants}")).await;
+    let sql =
+        format!("select n, v:id::bigint + 1, variant_to_json(v) from {variants} where v:id::bigint = 7");
+    assert_eq!(answer(&ctx, &sql).await, ["7 | 8 | {\"id\":7}"]);
 
     // Rows are inserted with the keys in the files where the table says so, and in its order.
     let kept = format!(

@@ -1,6 +1,8 @@
 //! What footers answer, and the order that they promise.
 
-use crate::tables::{batch, error, ints, longs, plan, rows, rows_of, run, session, texts, write, write_with};
+use crate::tables::{
+    batch, error, ints, longs, plan, rows, rows_of, run, session, session_with, texts, write, write_with,
+};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int32Array, RecordBatch};
 use arrow_schema::SortOptions;
@@ -17,6 +19,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::collect;
+use datafusion::prelude::SessionConfig;
 use marquetry_core::write::{SortingColumn, WriterProperties};
 use marquetry_datafusion::{MarquetryFormat, MarquetrySource};
 use object_store::ObjectStoreExt;
@@ -471,5 +474,40 @@ async fn partitions_in_order_keep_their_files_under_a_limit() {
         })
         .unwrap();
         assert!(scans > 0, "{sql}");
+    }
+}
+
+/// Rows beside columns that have no value yet are wanted, too.
+#[tokio::test]
+async fn least_and_greatest_of_several_columns_are_those_of_all_rows() {
+    let folder = tempdir().unwrap();
+    let path = folder.path();
+    write(&path.join("1.parquet"), &[batch([("b", ints([9, 8, 8]))])], 1);
+    for (name, a, b) in [("2", [6, 6, 1], [1, 2, 1]), ("3", [3, 7, 4], [3, 10, 4]), ("4", [4; 3], [4; 3])] {
+        write(&path.join(format!("{name}.parquet")), &[batch([("a", ints(a)), ("b", ints(b))])], 1);
+    }
+    let two = || {
+        let mut config = SessionConfig::new().with_target_partitions(2);
+        // Each partition reads its files one after the other.
+        config.options_mut().optimizer.repartition_file_scans = false;
+        session_with(config)
+    };
+    for ctx in [two(), session()] {
+        run(
+            &ctx,
+            &format!(
+                "create external table t (a int, b int) stored as parquet location '{}/'",
+                path.display()
+            ),
+        )
+        .await;
+        for (sql, expected) in [
+            ("select min(a), max(b) from t", "1 | 10"),
+            ("select max(b), max(a) from t", "10 | 7"),
+            ("select min(b), min(a), max(a) from t", "1 | 1 | 7"),
+            ("select min(a) from t", "1"),
+        ] {
+            assert_eq!(rows(&ctx, sql).await, [expected], "{sql}");
+        }
     }
 }
