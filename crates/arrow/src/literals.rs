@@ -1,5 +1,7 @@
 //! Values of Arrow arrays as literals of predicates.
 
+mod time_text;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -12,7 +14,8 @@ use marquetry_core::predicate::{Literal, Number};
 
 /// The values of an array, for [`is_in`](marquetry_core::predicate::Column::is_in). Nulls are [`Literal::Null`].
 ///
-/// Floats are exact; dates, times and timestamps are text. Fails for lists, maps and structs.
+/// Floats are exact; dates, times, timestamps and durations are text. Fails for lists, maps and structs, and for a time that is no time of
+/// a day.
 ///
 /// ```
 /// use arrow_array::Int64Array;
@@ -74,11 +77,15 @@ fn literal_at(array: &dyn Array, row: usize) -> Result<Literal> {
             literal_at(&arrow_cast::cast(&array.slice(row, 1), &plain).map_err(failed)?, 0)?
         }
         data_type if data_type.is_nested() => return Err(wrong()),
+        data_type if data_type.is_temporal() && !matches!(data_type, DataType::Interval(_)) => {
+            let text = time_text::of(array, row).map_err(failed)?;
+            Literal::Text(text.ok_or_else(|| Error::argument("is no time of a day"))?)
+        }
         data_type => {
             let text = array_value_to_string(array, row).map_err(failed)?;
             match data_type.is_numeric() {
                 true => Literal::Number(Number::parse(&text).ok_or_else(wrong)?),
-                // Text, dates, times and timestamps.
+                // Text and intervals.
                 false => Literal::Text(text),
             }
         }
@@ -110,6 +117,20 @@ mod tests {
         let keys = Int8Array::from(vec![Some(1), None]);
         let words = DictionaryArray::new(keys, Arc::new(StringArray::from(vec!["a", "b"])));
         assert_eq!(shown(&words), "'b' null");
+        let far = TimestampNanosecondArray::from(vec![-1, i64::MAX]).with_timezone("Europe/Berlin");
+        assert_eq!(shown(&far), "'1969-12-31 23:59:59.999999999Z' '2262-04-11 23:47:16.854775807Z'");
+        let farther = TimestampSecondArray::from(vec![0, i64::MIN]);
+        assert_eq!(shown(&farther), "'1970-01-01 00:00:00' '-292277022657-01-27 08:29:52'");
+        assert_eq!(shown(&Date32Array::from(vec![i32::MAX])), "'+5881580-07-11'");
+        assert_eq!(shown(&Date64Array::from(vec![86_400_000, -1])), "'1970-01-02' '1969-12-31 23:59:59.999'");
+        assert_eq!(shown(&Time32SecondArray::from(vec![86_399])), "'23:59:59'");
+        assert_eq!(shown(&Time64NanosecondArray::from(vec![1])), "'00:00:00.000000001'");
+        for no_time in [-1, 86_400_000_000] {
+            let error = literals(&Time64MicrosecondArray::from(vec![no_time])).unwrap_err();
+            assert!(error.message().contains("no time of a day"), "{error}");
+        }
+        let durations = DurationMillisecondArray::from(vec![-1_500, 0, i64::MIN]);
+        assert_eq!(shown(&durations), "'-PT1.5S' 'PT0S' '-PT9223372036854775.808S'");
         let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
         assert!(literals(&list).unwrap_err().message().contains("is no value of a predicate"));
     }

@@ -145,7 +145,7 @@ impl FilteredReader {
             columns: columns.into_iter().collect(),
             stages,
             pruning,
-            remote: RemoteSource::of(source, metadata, &options.limits),
+            remote: RemoteSource::of(source, metadata, options),
             lookahead: RowGroupLookahead::default(),
             looks_ahead: wanted.limit == usize::MAX && options.limits.memory.tight_limit().is_none(),
             group: None,
@@ -248,8 +248,6 @@ impl FilteredReader {
         }
         let rows = self.metadata.row_group(index).num_rows();
         let mut selection = selection.unwrap_or_else(|| RowMask::all(rows));
-        // A selection may end before the rows do.
-        selection.push_run(false, rows.saturating_sub(selection.rows()));
         let mut asks_typed = true;
         let remote = self.remote.clone();
         let mut ahead = remote.as_ref().map(RemoteSource::planner);
@@ -298,6 +296,7 @@ impl FilteredReader {
     fn expect_following(&mut self, ahead: &mut FetchPlanner<'_>) {
         let mut lookahead = std::mem::take(&mut self.lookahead);
         let little = self.remote.as_ref().map_or(0, |remote| remote.cost.bytes_per_round_trip());
+        let has_indexes = self.remote.as_ref().is_some_and(|remote| remote.page_index);
         let plan = self.row_groups.iter().map(|(index, selection)| {
             let rows = self.metadata.row_group(*index).num_rows();
             let selected = selection.as_ref().map_or(rows, RowMask::selected);
@@ -312,7 +311,7 @@ impl FilteredReader {
             let (asked, all) = (self.leaves(asks_typed, false), self.leaves(asks_typed, true));
             let chunks = |leaves: &[usize]| chunk_ranges(&self.metadata, *index, leaves);
             let is_whole = selected == rows;
-            let mut first = match is_whole && !asks_typed {
+            let mut first = match is_whole && !asks_typed || !has_indexes {
                 true => Vec::new(),
                 false => index_ranges(&self.metadata, *index, &all),
             };
@@ -338,7 +337,7 @@ impl FilteredReader {
         let others = ahead.pages(index, &projected, &rows)?;
         if asks {
             // Pages are passed over as the filter wants few of their rows.
-            ahead.add(index_ranges(&self.metadata, index, &self.leaves(asks_typed, true)));
+            ahead.add(ahead.indexes(index, &self.leaves(asks_typed, true)));
         }
         if !asks || ahead.is_cheaper_than_waiting(&others) {
             ahead.prefetch(all)?;
@@ -474,7 +473,7 @@ fn with_selections(
     let with_selection = |&index: &usize| {
         let rows = first..first.saturating_add(metadata.row_group(index).num_rows());
         first = rows.end;
-        (index, selection.map(|selection| selection.rows().slice(rows)))
+        (index, selection.map(|selection| selection.of(rows)))
     };
     row_groups.iter().map(with_selection).collect()
 }

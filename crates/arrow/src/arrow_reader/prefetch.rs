@@ -1,5 +1,6 @@
 //! Prefetching for sources whose requests are expensive.
 
+use super::options::ArrowReaderOptions;
 use marquetry_base::{Limits, Result};
 use marquetry_core::fetch::{CoalesceOptions, FetchPlanner, bytes, chunk_ranges};
 use marquetry_core::metadata::ParquetMetaData;
@@ -14,6 +15,8 @@ pub(super) struct RemoteSource {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
     limits: Arc<Limits>,
+    /// Whether page indexes are used.
+    pub(super) page_index: bool,
     pub(super) cost: CoalesceOptions,
 }
 
@@ -22,19 +25,21 @@ impl RemoteSource {
     pub(super) fn of(
         source: &Arc<dyn Source>,
         metadata: &Arc<ParquetMetaData>,
-        limits: &Arc<Limits>,
+        options: &ArrowReaderOptions,
     ) -> Option<RemoteSource> {
         let cost = source.request_cost()?;
         Some(RemoteSource {
             source: source.clone(),
             metadata: metadata.clone(),
-            limits: limits.clone(),
+            limits: options.limits.clone(),
+            page_index: options.page_index,
             cost,
         })
     }
 
     pub(super) fn planner(&self) -> FetchPlanner<'_> {
         FetchPlanner::new(&*self.source, &self.metadata, &self.limits, self.cost)
+            .with_page_index(self.page_index)
     }
 }
 

@@ -143,7 +143,7 @@ impl ParquetRecordBatchReader {
         let sequential = SequentialReader::new(&metadata, &plan.row_groups);
         let offset = plan.offset.min(sequential.left());
         let end = (sequential.left() - offset).min(plan.limit) + offset;
-        let prefetch = RemoteSource::of(&source, &metadata, &options.limits).map(|remote| {
+        let prefetch = RemoteSource::of(&source, &metadata, options).map(|remote| {
             SequentialPrefetch::new(remote, leaves(&roots).collect(), &plan.row_groups, end as u64)
         });
         // Threads are of no use where pages are fetched one after the other, and may not read what is damaged.

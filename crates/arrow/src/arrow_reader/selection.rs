@@ -165,6 +165,14 @@ impl RowSelection {
     pub(crate) fn rows(&self) -> &RowMask {
         &self.rows
     }
+
+    /// Which of `rows` are selected, which are numbered as the selection's own: those past its end are not.
+    pub(crate) fn of(&self, rows: Range<u64>) -> RowMask {
+        let len = rows.end - rows.start;
+        let mut of = self.rows.slice(rows);
+        of.push_run(false, len - of.rows());
+        of
+    }
 }
 
 fn bits(mask: &BooleanBuffer) -> Bitmap {

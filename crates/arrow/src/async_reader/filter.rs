@@ -10,11 +10,11 @@
 
 use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;
-use super::stream_scan::StreamScan;
+use super::stream_scan::{Answers, RepeatedPredicate, StreamScan};
 use crate::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowFilter, RowSelection};
 use crate::schema::repair::hides_stored_values;
 use marquetry_base::Result;
-use marquetry_core::fetch::{RangeCache, bytes};
+use marquetry_core::fetch::{RangeCache, bytes, index_ranges};
 use marquetry_core::metrics::ReadCounters;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch};
 use marquetry_core::row_mask::RowMask;
@@ -111,7 +111,10 @@ impl RowGroupFilter<'_> {
         if !filter.filters.is_empty() {
             self.scan.turns.wait(self.turn).await;
         }
-        self.remote.run(self.buffered, || self.evaluate(&rows, asks_predicate, &self.scan.counters)).await
+        let said: Vec<Answers> = filter.filters.iter().map(|_| Answers::default()).collect();
+        self.remote
+            .run(self.buffered, || self.evaluate(&rows, asks_predicate, &said, &self.scan.counters))
+            .await
     }
 
     /// Whether the rows for which the predicate is true are in nearly all pages, as far as a sample tells.
@@ -119,7 +122,7 @@ impl RowGroupFilter<'_> {
         let sample = sample_of(selected);
         // What is counted is counted when all rows are asked.
         let uncounted = Arc::default();
-        let found = self.remote.run(self.buffered, || self.evaluate(&sample, true, &uncounted)).await?;
+        let found = self.remote.run(self.buffered, || self.evaluate(&sample, true, &[], &uncounted)).await?;
         let sampled = self.pages(&self.scan.leaves, &sample).await?;
         let needed = self.pages(&self.scan.leaves, &found).await?;
         let [sampled, needed] =
@@ -153,16 +156,22 @@ impl RowGroupFilter<'_> {
         })
     }
 
-    /// Asks predicate and filters about the rows that were selected.
+    /// Asks predicate and filters about the rows that were selected. `said` has what each of the filters said when this was tried before.
     fn evaluate(
         &self,
         selected: &RowMask,
         asks_predicate: bool,
+        said: &[Answers],
         counters: &Arc<ReadCounters>,
     ) -> Result<RowMask> {
         let RowGroupFilter { scan, buffered, .. } = self;
         let source: Arc<dyn Source> = Arc::<RangeCache>::clone(buffered);
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, scan.metadata.clone())
+        let mut metadata = scan.metadata.clone();
+        let looked_at = scan.filter.leaves(metadata.metadata(), asks_predicate);
+        // Where whole chunks were fetched without asking for indexes, these would be missed in vain.
+        let indexes = index_ranges(metadata.metadata(), self.row_group, &looked_at);
+        metadata.options.page_index &= buffered.missing_of(indexes).is_empty();
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata)
             .of_fetched(counters.clone())
             .with_row_groups(vec![self.row_group])
             .with_row_selection(RowSelection::from(selected.clone()));
@@ -170,7 +179,9 @@ impl RowGroupFilter<'_> {
             builder = builder.with_bound_predicate(predicate.clone());
         }
         if !scan.filter.filters.is_empty() {
-            let filters = scan.filter.filters.iter().map(|filter| Box::new(filter.clone()) as _);
+            let filters = scan.filter.filters.iter().zip(said);
+            let filters = filters.map(|(filter, said)| RepeatedPredicate::new(filter.clone(), said.clone()));
+            let filters = filters.map(|filter| Box::new(filter) as _);
             builder = builder.with_row_filter(RowFilter::new(filters.collect()));
         }
         Ok(builder.selected_rows()?.rows().clone())
@@ -206,7 +217,7 @@ pub(super) fn selected_by_row_group(
         let rows = metadata.metadata().row_group(index).num_rows();
         let range = first..first.saturating_add(rows);
         first = range.end;
-        selection.map_or_else(|| RowMask::all(rows), |selection| selection.rows().slice(range))
+        selection.map_or_else(|| RowMask::all(rows), |selection| selection.of(range))
     });
     each.collect()
 }

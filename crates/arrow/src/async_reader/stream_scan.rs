@@ -49,7 +49,9 @@ impl StreamScan {
     }
 
     pub(super) fn ahead<'a>(&'a self, buffered: &'a RangeCache) -> FetchPlanner<'a> {
-        FetchPlanner::new(buffered, self.metadata.metadata(), &self.metadata.options.limits, self.cost)
+        let options = &self.metadata.options;
+        FetchPlanner::new(buffered, self.metadata.metadata(), &options.limits, self.cost)
+            .with_page_index(options.page_index)
     }
 }
 
@@ -84,6 +86,41 @@ impl ArrowPredicate for SharedPredicate {
 
     fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError> {
         self.predicate.lock().unwrap_or_else(PoisonError::into_inner).evaluate(batch)
+    }
+}
+
+/// A predicate that may be asked about a row group once more, as bytes were missing that no plan foresaw. It may remember what it saw, so it
+/// is asked about each row once: what it said before is said again.
+pub(super) struct RepeatedPredicate {
+    shared: SharedPredicate,
+    said: Answers,
+    /// How many of the answers were given this time.
+    given: usize,
+}
+
+/// What a predicate said of a row group so far, batch by batch: the same batches come each time.
+pub(super) type Answers = Arc<Mutex<Vec<BooleanArray>>>;
+
+impl RepeatedPredicate {
+    pub(super) fn new(shared: SharedPredicate, said: Answers) -> Self {
+        RepeatedPredicate { shared, said, given: 0 }
+    }
+}
+
+impl ArrowPredicate for RepeatedPredicate {
+    fn projection(&self) -> &ProjectionMask {
+        self.shared.projection()
+    }
+
+    fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError> {
+        let known = self.said.lock().unwrap_or_else(PoisonError::into_inner).get(self.given).cloned();
+        self.given += 1;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let answer = self.shared.evaluate(batch)?;
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).push(answer.clone());
+        Ok(answer)
     }
 }
 

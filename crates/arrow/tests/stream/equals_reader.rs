@@ -2,18 +2,24 @@
 
 use super::store::{Faults, Store};
 use super::{builder, collect, file, one, read, rows};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use bytes::Bytes;
 use futures::executor::block_on;
 use marquetry_arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, ProjectionMask,
+    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ProjectionMask, RowFilter,
 };
 use marquetry_arrow::async_reader::{CoalesceOptions, ParquetRecordBatchStreamBuilder};
 use marquetry_arrow::evolution::Evolution;
 use marquetry_base::Limits;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
+use marquetry_core::schema::Schema;
 use proptest::prelude::*;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 proptest! {
@@ -85,14 +91,14 @@ fn as_another_schema() {
     is_same(stream().with_columns(names).unwrap(), builder(&file).with_columns(names).unwrap());
     assert!(stream().with_columns(["naem"]).err().unwrap().message().contains("name"));
     let field = |name, data_type| Field::new(name, data_type, true);
-    let wanted = Schema::new(vec![
+    let wanted = ArrowSchema::new(vec![
         field("more", DataType::Float32),
         field("name", DataType::LargeUtf8),
         field("id", DataType::Decimal128(38, 2)),
     ]);
     let evolution = Evolution::to(Arc::new(wanted));
     is_same(stream().with_evolution(evolution.clone()), builder(&file).with_evolution(evolution));
-    let narrow = Evolution::to(Arc::new(Schema::new(vec![field("price", DataType::Int8)])));
+    let narrow = Evolution::to(Arc::new(ArrowSchema::new(vec![field("price", DataType::Int8)])));
     assert!(stream().with_evolution(narrow).build().is_err());
 }
 
@@ -120,13 +126,10 @@ fn metadata_that_was_kept_spares_the_footer() {
     assert!(store.calls() > 1);
 }
 
-/// Footers may say that chunks are shorter than they are, as those of old fastparquet do, which do not count dictionaries: what lies
-/// behind is found when it is missed.
-#[test]
-fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
-    let batch = rows(5000);
-    let file = file(&batch, 2500, 300);
-    let metadata = builder(&file).metadata().clone();
+/// The footer of a file, and the same that says that chunks are shorter than they are, as those of old fastparquet do, which do not count
+/// dictionaries.
+fn right_and_wrong(file: &Bytes) -> (Arc<ParquetMetaData>, ParquetMetaData) {
+    let metadata = builder(file).metadata().clone();
     let mut thrift = metadata.to_thrift().unwrap();
     thrift.created_by = Some("fastparquet-python version 1.0.0 (build 111)".into());
     let mut shorter = 0;
@@ -140,6 +143,15 @@ fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
     assert!(shorter > 0);
     let wrong = ParquetMetaData::from_thrift(thrift, &Limits::default()).unwrap();
     let wrong = wrong.with_data_end(metadata.data_end().unwrap());
+    (metadata, wrong)
+}
+
+/// What lies behind is found when it is missed.
+#[test]
+fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
+    let batch = rows(5000);
+    let file = file(&batch, 2500, 300);
+    let (metadata, wrong) = right_and_wrong(&file);
     let calls = |metadata: &ParquetMetaData, latency| {
         let store = Store::with(file.clone(), Faults { latency, ..Faults::default() });
         let metadata =
@@ -157,6 +169,43 @@ fn what_no_plan_foresees_is_fetched_when_it_is_missed() {
     for latency in [0, 2] {
         let (planned, missed) = (calls(&metadata, latency), calls(&wrong, latency));
         assert!(missed > planned, "{missed} calls, {planned} where all is foreseen");
+    }
+}
+
+/// A filter may remember what it saw: it is asked about each row once, also where bytes were missed meanwhile.
+#[test]
+fn filters_are_asked_once_about_each_row() {
+    let batch = rows(5000);
+    let file = file(&batch, 2500, 300);
+    let (right, wrong) = right_and_wrong(&file);
+    // The first row of each name, of those that a filter before leaves.
+    let firsts = |schema: &Schema| {
+        let odd = |batch: RecordBatch| {
+            let id = batch.column(0).as_primitive::<Int64Type>();
+            Ok(BooleanArray::from_unary(id, |id| id % 30 == 1))
+        };
+        let mut seen = HashSet::new();
+        let is_first = move |batch: RecordBatch| {
+            let names = batch.column(0).as_string::<i32>();
+            Ok(names.iter().map(|name| Some(seen.insert(name.map(str::to_owned)))).collect::<BooleanArray>())
+        };
+        RowFilter::new(vec![
+            Box::new(ArrowPredicateFn::new(ProjectionMask::columns(schema, ["id"]), odd)),
+            Box::new(ArrowPredicateFn::new(ProjectionMask::columns(schema, ["name"]), is_first)),
+        ])
+    };
+    let reader = builder(&file);
+    let schema = reader.parquet_schema().clone();
+    let expected = read(reader.with_row_filter(firsts(&schema)).build().unwrap()).unwrap();
+    for metadata in [(*right).clone(), wrong] {
+        let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new()).unwrap();
+        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(Store::new(file.clone()), metadata)
+            .with_request_cost(CoalesceOptions::new(0, 1 << 20))
+            .with_row_filter(firsts(&schema))
+            .build()
+            .unwrap();
+        let schema = stream.schema().clone();
+        assert_eq!(one(&schema, &collect(stream).unwrap()), one(&schema, &expected));
     }
 }
 

@@ -145,6 +145,42 @@ proptest! {
     }
 }
 
+/// Rows past the end of a selection are not read, whatever else chooses rows.
+#[test]
+fn a_selection_may_end_before_the_rows() {
+    let file = file(&rows(3000), 1000, 100);
+    for selectors in
+        [vec![], vec![RowSelector::select(80)], vec![RowSelector::skip(990), RowSelector::select(20)]]
+    {
+        let selection = RowSelection::from(selectors);
+        for (text, modulo) in
+            [(None, None), (Some("price > 10"), None), (Some("id >= 0"), Some(1)), (None, Some(3))]
+        {
+            let mut reader = builder(&file).with_row_selection(selection.clone());
+            let stream = block_on(ParquetRecordBatchStreamBuilder::new(Store::new(file.clone()))).unwrap();
+            let mut stream = stream.with_row_selection(selection.clone());
+            if let Some(text) = text {
+                reader = reader.with_predicate(Predicate::parse(text).unwrap());
+                stream = stream.with_predicate(Predicate::parse(text).unwrap());
+            }
+            if let Some(n) = modulo {
+                let schema = reader.parquet_schema().clone();
+                reader = reader.with_row_filter(every(&schema, n));
+                stream = stream.with_row_filter(every(&schema, n));
+            }
+            let stream = stream.build().unwrap();
+            let schema = stream.schema().clone();
+            let given = one(&schema, &collect(stream).unwrap());
+            assert_eq!(
+                given,
+                one(&schema, &read(reader.build().unwrap()).unwrap()),
+                "{selection:?} {text:?} {modulo:?}"
+            );
+            assert!(given.num_rows() <= selection.row_count());
+        }
+    }
+}
+
 /// Of pages that cannot have a row that is wanted none is given; of others no row is asked.
 #[test]
 fn a_pruning_predicate_gives_whole_pages() {

@@ -6,11 +6,15 @@ use super::{builder, collect, file, one, read, rows};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use futures::executor::block_on;
 use futures::{StreamExt, future::poll_immediate};
-use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, OnCorrupt};
-use marquetry_arrow::async_reader::{ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder};
+use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, OnCorrupt, RowSelector};
+use marquetry_arrow::async_reader::{
+    CoalesceOptions, ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder,
+};
 use marquetry_base::{CancelToken, ErrorKind, Limits, Result};
+use marquetry_core::fetch::index_ranges;
 use marquetry_core::predicate::Predicate;
 use proptest::prelude::*;
+use std::ops::Range;
 
 /// The batches of row groups that other threads decode.
 fn by_row_group<T>(mut stream: ParquetRecordBatchStream<T>) -> Result<Vec<RecordBatch>> {
@@ -34,6 +38,42 @@ fn by_row_group<T>(mut stream: ParquetRecordBatchStream<T>) -> Result<Vec<Record
     let batches: Vec<Vec<RecordBatch>> =
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<_>>()?;
     Ok(batches.concat())
+}
+
+/// Pages that indexes lead to are of no use to a reader that goes over all headers.
+#[test]
+fn row_groups_of_some_rows_are_read_without_page_indexes() {
+    let rows = rows(20_000);
+    let file = file(&rows, 10_000, 500);
+    let options = ArrowReaderOptions::new().with_page_index(false);
+    let store = Store::new(file.clone());
+    let stream = |text: Option<&str>| {
+        let metadata = block_on(ArrowReaderMetadata::load_async(&store, options.clone())).unwrap();
+        // Without the end of the file, which was fetched and has much of it.
+        let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options.clone()).unwrap();
+        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
+            .with_request_cost(CoalesceOptions::new(1, 1 << 20));
+        let selectors = vec![
+            RowSelector::skip(9_000),
+            RowSelector::select(10),
+            RowSelector::skip(4_000),
+            RowSelector::select(1_000),
+        ];
+        match text {
+            Some(text) => stream.with_predicate(Predicate::parse(text).unwrap()).build().unwrap(),
+            None => stream.with_row_selection(selectors.into()).build().unwrap(),
+        }
+    };
+    let indexes = index_ranges(builder(&file).metadata(), 0, &[0, 1, 2, 3]);
+    for text in [None, Some("price < 7"), Some("id between 15000 and 15100")] {
+        let schema = stream(text).schema().clone();
+        let given = one(&schema, &collect(stream(text)).unwrap());
+        store.take_requests();
+        assert_eq!(one(&schema, &by_row_group(stream(text)).unwrap()), given, "{text:?}");
+        let is_index = |range: &Range<u64>| indexes.iter().any(|index| index.contains(&range.start));
+        // The first request is that of the footer.
+        assert!(!store.take_requests().iter().skip(1).any(is_index), "{text:?}");
+    }
 }
 
 proptest! {

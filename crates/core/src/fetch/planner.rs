@@ -24,6 +24,7 @@ pub struct FetchPlanner<'a> {
     metadata: &'a ParquetMetaData,
     limits: &'a Arc<Limits>,
     cost: CoalesceOptions,
+    page_index: bool,
     said: Vec<Range<u64>>,
 }
 
@@ -35,7 +36,13 @@ impl<'a> FetchPlanner<'a> {
         limits: &'a Arc<Limits>,
         cost: CoalesceOptions,
     ) -> Self {
-        FetchPlanner { source, metadata, limits, cost, said: Vec::new() }
+        FetchPlanner { source, metadata, limits, cost, page_index: true, said: Vec::new() }
+    }
+
+    /// Whether pages are read that indexes lead to: otherwise a reader goes over all headers, and chunks are read whole. Default true.
+    #[must_use]
+    pub fn with_page_index(self, use_page_index: bool) -> Self {
+        FetchPlanner { page_index: use_page_index, ..self }
     }
 
     /// Which rows of a row group may match `predicate`, as [`prune_row_group`] says. `leaves` are the columns that will be
@@ -62,7 +69,7 @@ impl<'a> FetchPlanner<'a> {
             return Ok(kept);
         }
         if options.page_index {
-            self.prefetch(index_ranges(self.metadata, row_group, leaves))?;
+            self.prefetch(self.indexes(row_group, leaves))?;
         }
         let kept = prune(&cheap)?;
         let RowGroupMatch::Some(rows) = &kept else { return Ok(kept) };
@@ -77,6 +84,14 @@ impl<'a> FetchPlanner<'a> {
             self.prefetch(small.into_iter().filter(is_small).collect())?;
         }
         prune(options)
+    }
+
+    /// Where the page indexes of `leaves` in a row group are, if they are used.
+    pub fn indexes(&self, row_group: usize, leaves: &[usize]) -> Vec<Range<u64>> {
+        match self.page_index {
+            true => index_ranges(self.metadata, row_group, leaves),
+            false => Vec::new(),
+        }
     }
 
     /// Where those pages of `leaves` in a row group are that have any of `rows`, which are sorted and disjoint.
@@ -100,10 +115,10 @@ impl<'a> FetchPlanner<'a> {
         let is_all = matches!(rows, [all] if all.start == 0 && all.end >= num_rows);
         let whole = |leaf: &usize| chunk_ranges(self.metadata, row_group, &[*leaf]);
         let whole: Vec<_> = leaves.iter().map(whole).collect();
-        if is_all {
+        if is_all || !self.page_index {
             return Ok(whole);
         }
-        let indexes = index_ranges(self.metadata, row_group, leaves);
+        let indexes = self.indexes(row_group, leaves);
         if whole.iter().map(|ranges| bytes(ranges)).fold(0, u64::saturating_add) <= self.cost.hole_size_limit
         {
             // There is nothing to be won by knowing where the pages are, before they are there.

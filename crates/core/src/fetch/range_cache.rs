@@ -164,14 +164,23 @@ impl Source for RangeCache {
         Err(Error::new(ErrorKind::Io, "the file is not there yet"))
     }
 
-    /// To the end of the part that has the first byte, so that nothing is copied; all where there is none.
+    /// To the end of the part that has the first byte, so that nothing is copied, unless little is left of it: a header may go on in the
+    /// next part. All where there is none.
     fn available(&self, offset: u64, len: usize) -> usize {
-        match self.state().part_at(offset) {
-            Some((start, part)) => len.min(part.len() - (offset - start) as usize),
-            None => len,
+        let state = self.state();
+        let Some((start, part)) = state.part_at(offset) else { return len };
+        let mut end = start + part.len() as u64;
+        while end - offset < LITTLE
+            && let Some((start, part)) = state.part_at(end)
+        {
+            end = start + part.len() as u64;
         }
+        usize::try_from(end - offset).map_or(len, |held| held.min(len))
     }
 }
+
+/// More than nearly all headers of pages have.
+const LITTLE: u64 = 4 << 10;
 
 #[cfg(test)]
 #[expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
@@ -204,6 +213,18 @@ mod tests {
         assert_eq!(buffered.read_at(30, 20).unwrap().as_ptr(), part[10..].as_ptr());
         assert_eq!(buffered.available(60, 90), 10);
         assert_eq!(buffered.available(70, 90), 90);
+    }
+
+    #[test]
+    fn a_header_may_go_on_in_the_next_part() {
+        let buffered = RangeCache::new(20_000);
+        for (offset, len) in [(0, 5_000), (5_000, 3), (5_003, 5_000), (10_004, 10)] {
+            buffered.insert(offset, Bytes::from(vec![7; len]));
+        }
+        assert_eq!(buffered.available(4_998, 256), 256);
+        assert_eq!(buffered.available(4_998, 90_000), 5_005);
+        assert_eq!(buffered.available(500, 90_000), 4_500);
+        assert_eq!(buffered.available(10_004, 256), 10);
     }
 
     proptest! {

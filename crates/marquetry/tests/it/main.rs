@@ -13,6 +13,8 @@ mod alp;
 mod api;
 mod cancel;
 mod checksums;
+#[cfg(all(feature = "async", feature = "encryption"))]
+mod combined;
 mod docs;
 mod executors;
 mod filter;
