@@ -112,7 +112,7 @@ use failure::{Failure, Outcome};
 use marquetry_base::{steers_terminal, text_without_secrets};
 use output::Output;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 /// Does what `arguments` say, of which the first is the program's own name, and gives the exit code. It is to be the last that a
 /// process does: signals that end the process are taken care of from here on, and `sql` may become another program.
@@ -189,13 +189,21 @@ fn refused(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     let shown = text_without_secrets(&text);
     let shown = terminal::escaped(&shown, |c| steers_terminal(c) && !matches!(c, '\n' | '\t'));
-    // There is nowhere left to say that this failed.
-    let _ = match shown == text || !error.use_stderr() {
+    let printed = match shown == text || !error.use_stderr() {
         true => error.print(),
         // What the user wrote has to be left out: without colours, which steer the terminal, too.
         false => std::io::stderr().write_all(shown.as_bytes()),
     };
-    u8::try_from(error.exit_code()).unwrap_or(2)
+    match printed {
+        // Whoever reads help has seen enough.
+        Err(failed) if !error.use_stderr() && failed.kind() != ErrorKind::BrokenPipe => {
+            let mut outcome = Outcome::new();
+            outcome.report(None, &Failure::Write(failed));
+            outcome.exit_code()
+        }
+        // There is nowhere left to say that an error could not be written.
+        _ => u8::try_from(error.exit_code()).unwrap_or(2),
+    }
 }
 
 fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {

@@ -58,10 +58,12 @@ impl RowTable {
             Some(width) if self.fit => self.fitting(width),
             _ => (self.names.len(), usize::MAX),
         };
-        let mut names: Vec<&str> = self.names[..columns].iter().map(String::as_str).collect();
+        let most = if widest < NARROWEST { widest } else { WIDEST };
+        let name = |name: &String| if self.fit { shortened(name, most) } else { name.clone() };
+        let mut names: Vec<String> = self.names[..columns].iter().map(name).collect();
         let hidden = self.names.len() - columns;
         if hidden > 0 {
-            names.push("…");
+            names.push("…".to_owned());
         }
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled);
@@ -93,17 +95,24 @@ impl RowTable {
     fn fitting(&self, width: usize) -> (usize, usize) {
         let fits_all = |widest: &usize| self.columns_within(width, *widest) == self.names.len();
         let widest = [WIDEST, 40, 30, NARROWEST].into_iter().find(fits_all).unwrap_or(NARROWEST);
-        (self.columns_within(width, widest), widest)
+        match self.columns_within(width, widest) {
+            // Not even the first fits.
+            0 => {
+                let hidden = if self.names.len() > 1 { 1 + PADDING } else { 0 };
+                (1.min(self.names.len()), width.saturating_sub(1 + PADDING + hidden).clamp(1, NARROWEST - 1))
+            }
+            columns => (columns, widest),
+        }
     }
 
-    /// How many columns fit beside each other; at least one.
+    /// How many columns fit beside each other.
     fn columns_within(&self, width: usize, most: usize) -> usize {
         let mut used = 1;
         let mut fitting = 0;
         for (column, name) in self.names.iter().enumerate() {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             let widest = cells.map(|cell| text_width(cell, most)).max().unwrap_or(0);
-            used += widest.max(text_width(name, width)) + PADDING;
+            used += widest.max(text_width(name, WIDEST)) + PADDING;
             // The last column needs no room for the mark of those that are hidden.
             let reserve = if column + 1 < self.names.len() { 1 + PADDING } else { 0 };
             if used + reserve > width {
@@ -111,7 +120,7 @@ impl RowTable {
             }
             fitting = column + 1;
         }
-        fitting.max(1).min(self.names.len())
+        fitting
     }
 }
 
@@ -119,9 +128,35 @@ fn is_number(data_type: &DataType) -> bool {
     data_type.is_numeric()
 }
 
-/// Longer values are shortened.
+/// Longer values and names are shortened.
 const WIDEST: usize = 60;
 /// Rather than shortening values further, columns are left out.
 const NARROWEST: usize = 24;
 /// Two spaces and a line for each column.
 const PADDING: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(names: &[&str], cell: &str) -> RowTable {
+        let rows = vec![vec![cell.to_owned(); names.len()]];
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        RowTable { is_number: vec![false; names.len()], names, rows, fit: true }
+    }
+
+    #[test]
+    fn long_names_are_shortened_before_columns_are_left_out() {
+        let long = "x".repeat(300);
+        assert_eq!(table(&[&long, "b"], "1").fitting(80), (2, WIDEST));
+        assert_eq!(table(&["a", &long, "b"], "1").fitting(80), (3, WIDEST));
+        // All of a name is shown as far as values would be.
+        assert_eq!(table(&["x".repeat(50).as_str(), "b"], "1").fitting(60), (2, WIDEST));
+        // One column that is wider than the terminal, with the mark of others and without.
+        assert_eq!(table(&[&long, "b"], "1").fitting(40), (1, NARROWEST - 1));
+        assert_eq!(table(&[&long, "b"], "1").fitting(20), (1, 12));
+        assert_eq!(table(&["a"], &"long ".repeat(9)).fitting(20), (1, 16));
+        assert_eq!(table(&[], "").fitting(20), (0, 16));
+        assert_eq!(table(&["a", "b"], "1").fitting(2), (1, 1));
+    }
+}

@@ -7,7 +7,9 @@ use marquetry_base::{Limits, Result};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_encoding::PhysicalType;
-use marquetry_format::{FileMetaData, LogicalType as ThriftType, SchemaElement, ThriftString, Type, Writer};
+use marquetry_format::{
+    ConvertedType, FileMetaData, LogicalType as ThriftType, SchemaElement, ThriftString, Type, Writer,
+};
 use std::collections::BTreeSet;
 
 /// Something in a schema that may be damaged.
@@ -68,6 +70,7 @@ fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>
         // It is in no path of a column.
         doubts.push(Doubt { most: Confidence::Exact, ..doubt });
     }
+    let is_duckdb = metadata.created_by().is_some_and(|writer| writer.starts_with("DuckDB"));
     let mut leaves = metadata.schema().columns().iter();
     let mut path = Vec::new();
     for i in 1..elements.len() {
@@ -82,6 +85,10 @@ fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>
         let is_leaf = elements[i].type_.is_some() && path.last().is_some_and(|(_, fields)| *fields == 0);
         let leaf = if is_leaf { leaves.next() } else { None };
         check_annotations(&mut elements[i], leaf.map(|leaf| leaf.physical()), &mut doubts);
+        if is_duckdb && is_lone_millis(&elements[i]) {
+            let name = elements[i].name.as_str().escape_debug().to_string();
+            doubts.push(Doubt::new(format!("{name} has times in milliseconds"), NOT_OF_DUCKDB));
+        }
         let Some(leaf) = leaf else { continue };
         let place = metadata.schema().num_columns() - leaves.len() - 1;
         if let Some(other) = elements[i].type_.and_then(|ours| other_type(metadata, place, ours)) {
@@ -159,6 +166,11 @@ fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>
         let why = format!("its older annotation means {older:?}: {ONE_DAMAGED}");
         doubts.push(Doubt::new(format!("{name} means {newer:?}"), why));
     }
+}
+
+/// Whether an element has times in milliseconds by its older annotation alone.
+fn is_lone_millis(element: &SchemaElement) -> bool {
+    element.logical_type.is_none() && element.converted_type == Some(ConvertedType::TIME_MILLIS)
 }
 
 /// Whether a decimal has more digits behind the point than it has digits, or less than none.
@@ -247,6 +259,8 @@ const EMPTY_LIST: [u8; 2] = [0x19, 0x0c];
 const NEWER_UNKNOWN: &str =
     "its newer annotation is not known, and such have no older one: one of both may be damaged";
 const HAS_DIGITS: &str = "it has a scale or precision, as only decimals have: the footer may be damaged";
+/// QUIRK: DuckDB has older annotations alone for its integers; one bit is between that of 8 bits and this one.
+const NOT_OF_DUCKDB: &str = "DuckDB's times are in microseconds: the footer may be damaged";
 const NOT_LEGAL: &str = "it does not fit the type: the footer may be damaged";
 const OTHER_NAME: &str = "chunks of it are called so in the footer: one of both may be damaged";
 const NAMED_BY_CHUNKS: &str =

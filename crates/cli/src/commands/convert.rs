@@ -102,8 +102,10 @@ pub(crate) fn run(
         Err(failure @ (Failure::File(_) | Failure::Check(_) | Failure::CheckOf(..))) => {
             outcome.report(Some(&failure.file(&args.paths.inputs[0])), &failure)
         }
-        Err(failure @ Failure::Write(_)) => outcome.report(Some(&args.paths.output), &failure),
-        // Of usage an option is at fault, which the message names, or a file, which the failure knows.
+        Err(failure @ Failure::Write(_)) if args.paths.output.as_os_str() != "-" => {
+            outcome.report(Some(&args.paths.output), &failure)
+        }
+        // Standard output is told of once, as it is after other commands. Of usage an option is at fault, which the message names, or a file, which the failure knows.
         other => return other,
     }
     Ok(())

@@ -51,7 +51,7 @@ What verify checks, by a profile for all files of a house. A profile is TOML; al
   sorted-by = [\"day\"]
 
 Limits are rules whose ids begin with house; `marquetry rules house` lists them. Without a profile all rules of the format are
-checked. Output is that of verify; --format github writes annotations for workflows, --format sarif a document.
+checked. Output is that of `marquetry verify --help`; --format github writes annotations for workflows, --format sarif a document.
 
 The exit code is 1 if a file fails or cannot be read, 2 if the profile is wrong.
 

@@ -57,7 +57,7 @@ the shell did not, in alphabetical order.
 
 Row groups keep their size. To join small ones, follow with: marquetry rewrite OUT OUT2 --row-group-rows 1000000
 
-The report is that of `marquetry rewrite --help`.
+The report, and its JSON, are those that `marquetry rewrite --help` tells of.
 
 Examples:
   marquetry merge 2025.parquet 2026.parquet both.parquet

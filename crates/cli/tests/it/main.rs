@@ -23,6 +23,7 @@ mod file_refs;
 mod geojson;
 mod geometry;
 mod geoparquet;
+mod help_examples;
 mod json_kinds;
 mod lint;
 mod losses;

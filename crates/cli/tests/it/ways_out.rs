@@ -135,3 +135,31 @@ fn options_about_text_are_refused_where_they_have_no_effect() {
     let rows = with_input(&["convert", "-", "-", "--from", "csv", "--delimiter", ";"], "a;b\n1;2\n");
     assert_eq!(rows, "{\"a\":1,\"b\":2}\n");
 }
+
+/// Where nothing can be written, each command says so once, and fails.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_once() {
+    let wines = wines();
+    for arguments in [
+        &["cat", &wines][..],
+        &["count", &wines],
+        &["meta", &wines, "--format", "json"],
+        &["convert", &wines, "-", "--to", "csv"],
+        &["convert", &wines, "-", "--to", "parquet"],
+        &["--help"],
+        &["convert", "--help"],
+        &["--version"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let command =
+            std::process::Command::new(env!("CARGO_BIN_EXE_marquetry")).args(arguments).stdout(full).output();
+        let done = command.expect("the binary runs");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), said.lines().count()), (Some(1), 1), "{arguments:?}: {said}");
+        assert!(
+            said.starts_with("marquetry: cannot write: ") && said.contains("No space left"),
+            "{arguments:?}: {said}"
+        );
+    }
+}

@@ -70,6 +70,20 @@ fn annotations_that_contradict_each_other() {
     assert_doubted(&report, "at means Timestamp", "its older annotation means Timestamp");
 }
 
+/// Integers of 8 bits, of which a bit of the annotation is another one.
+#[test]
+fn an_annotation_that_the_writer_does_not_have() {
+    let lone_millis = |footer: &mut FileMetaData, writer: &str| {
+        footer.created_by = Some(writer.into());
+        (footer.schema[3].logical_type, footer.schema[3].converted_type) =
+            (None, Some(ConvertedType::TIME_MILLIS));
+    };
+    let (report, _) = damaged(|footer| lone_millis(footer, "DuckDB version v2.0.1 (build 8d78114e90)"));
+    assert_doubted(&report, "day has times in milliseconds", "DuckDB's times are in microseconds");
+    let (report, _) = damaged(|footer| lone_millis(footer, "parquet-mr version 1.8.1 (build 4aba4da)"));
+    assert!(report.row_groups.iter().all(|group| group.confidence == Confidence::Exact), "{report}");
+}
+
 /// Readers refuse them.
 #[test]
 fn annotations_that_do_not_fit_are_left_out() {

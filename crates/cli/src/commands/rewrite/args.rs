@@ -122,13 +122,14 @@ With --shred columns of VARIANT are read, and written with other columns; other 
 rewrite. Shapes, and what auto does, are told by `marquetry convert --help`.
 
 The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size, before,
-shredding, columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], notes}.
+shredding, columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints, notes}
+(`checkpoints` is always null).
 
 Examples:
   marquetry rewrite old.parquet new.parquet
   marquetry rewrite old.parquet small.parquet --compression zstd:9
-  marquetry rewrite old.parquet new.parquet --drop debug --rename usr=user
-  marquetry rewrite old.parquet new.parquet --encoding 'user.*=DELTA_BYTE_ARRAY'
+  marquetry rewrite old.parquet new.parquet --drop debug --rename usr=person
+  marquetry rewrite old.parquet new.parquet --encoding 'address.*=DELTA_BYTE_ARRAY'
   marquetry rewrite old.parquet new.parquet --row-group-rows 1000000 --page-rows 20000 \\
       --bloom user.id
   marquetry rewrite old.parquet new.parquet --shred auto
