@@ -26,7 +26,7 @@ use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
 };
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
-use marquetry_core::predicate::{Column as NamedColumn, Comparison, Predicate, col};
+use marquetry_core::predicate::{self, Column as NamedColumn, Comparison, Predicate, col};
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
 
@@ -64,6 +64,20 @@ struct Asked {
     path: NamedColumn,
     data_type: DataType,
     kind: Kind,
+    /// Whether it is a path into a VARIANT.
+    is_variant: bool,
+}
+
+impl Asked {
+    /// The literal that means just this value. Of columns of bytes, which may be read as text, a predicate takes `\x41` for what shows a byte.
+    fn literal(&self, value: &ScalarValue) -> Option<predicate::Literal> {
+        Some(match literal(value)? {
+            predicate::Literal::Text(text) if !self.is_variant && text.contains('\\') => {
+                predicate::Literal::Bytes(text.into_bytes())
+            }
+            other => other,
+        })
+    }
 }
 
 impl<'a> Translator<'a> {
@@ -154,7 +168,8 @@ impl<'a> Translator<'a> {
         if asked.kind == Kind::Float {
             return float_comparison(asked.path, comparison(operator)?, value);
         }
-        let (path, literal) = (asked.path, literal(value)?);
+        let literal = asked.literal(value)?;
+        let path = asked.path;
         Some(Translated::exact(match operator {
             Operator::IsDistinctFrom => path.is_distinct_from_literal(literal),
             Operator::IsNotDistinctFrom => !path.is_distinct_from_literal(literal),
@@ -185,7 +200,7 @@ impl<'a> Translator<'a> {
                 return None;
             }
             has_nan |= is_nan(value);
-            values.push(literal(value)?);
+            values.push(asked.literal(value)?);
         }
         match (asked.kind, list.negated()) {
             (Kind::Same, false) => Some(Translated::exact(asked.path.is_in(values))),
@@ -248,7 +263,7 @@ impl<'a> Translator<'a> {
             return Some(inner).filter(|inner| is_same_but_layout(&inner.data_type, cast.cast_type()));
         }
         if let Some((path, data_type)) = self.variant_path(expr) {
-            return Some(Asked { path: col(path), kind: kind_of(&data_type)?, data_type });
+            return Some(Asked { path: col(path), kind: kind_of(&data_type)?, data_type, is_variant: true });
         }
         let column = expr.downcast_ref::<Column>()?;
         let field = self.schema.fields().get(column.index()).filter(|field| field.name() == column.name())?;
@@ -257,7 +272,8 @@ impl<'a> Translator<'a> {
         if let Some((file, _)) = self.file {
             root_leaf(file, column.name()).filter(|leaf| stores(leaf, data_type))?;
         }
-        Some(Asked { path: col(quoted(column.name())), data_type: data_type.clone(), kind })
+        let path = col(quoted(column.name()));
+        Some(Asked { path, data_type: data_type.clone(), kind, is_variant: false })
     }
 
     /// The path into a VARIANT that an expression takes, and the type of what is found there.

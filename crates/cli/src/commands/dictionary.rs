@@ -62,15 +62,21 @@ pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outc
         if are_several {
             title(path, output)?;
         }
+        let mut is_any = false;
         dictionaries().try_for_each(|found| {
             let (row_group, dictionary) = found?;
+            is_any = true;
             output.line(format!("row group {row_group}: {} entries", dictionary.values().len()))?;
             let mut table = TextTable::new(&[">key", "entry"]).indented();
             for (key, entry) in plain_value::all(dictionary.values(), leaf).enumerate() {
                 table.stream([key.to_string(), entry.cell(WIDEST)], output)?;
             }
-            Ok(table.print(output)?)
-        })
+            Ok::<_, Failure>(table.print(output)?)
+        })?;
+        if !is_any {
+            output.line("no row group has a dictionary")?;
+        }
+        Ok(())
     })
 }
 

@@ -470,8 +470,8 @@ fn not_utf8(bytes: &[u8], records: &Records, place: Place<'_>) -> Fault {
 
 fn byte(c: char, option: &str) -> Result<u8, Failure> {
     match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii() => Ok(byte),
-        _ => Err(Failure::Usage(format!("{option}: must be one ASCII character"))),
+        Ok(byte) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Ok(byte),
+        _ => Err(Failure::Usage(format!("{option}: must be one ASCII character, and ends no line"))),
     }
 }
 

@@ -112,6 +112,7 @@ fn dictionary_index_and_size() {
     let sizes: Vec<u64> = columns.iter().filter_map(|column| column["compressed_size"].as_u64()).collect();
     assert!(sizes.is_sorted_by(|a, b| a >= b) && sizes.len() == 9);
     assert_eq!(Some(sizes.iter().sum()), size["compressed_size"].as_u64());
+    assert_eq!(success(&["dictionary", &wines(), "--column", "name"]), "no row group has a dictionary\n");
     let (code, lines) = failure(&["dictionary", &wines(), "--column", "producer"]);
     assert_eq!(code, 2, "{lines:?}");
 }

@@ -17,7 +17,8 @@ pub enum Literal {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// Text; also a date, a time, a timestamp or a UUID, where the column has such.
+    /// Text; also a date, a time, a timestamp or a UUID, where the column has such, and what is shown of bytes and geometries: of columns
+    /// of bytes `\x41` is an A, and `POINT (1 2)` such a geometry, too.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),

@@ -1,11 +1,13 @@
 //! Options act, or are refused with a sentence.
 
 use crate::tables::{batch, error, ints, rows, run, session, texts, write};
+use arrow_array::BinaryArray;
 use datafusion::common::config::ConfigOptions;
 use datafusion::prelude::SessionContext;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::tempdir;
 
 fn footer(path: &Path) -> ArrowReaderMetadata {
@@ -157,6 +159,35 @@ fn every_option_is_documented() {
     for entry in ConfigOptions::new().entries() {
         if let Some(name) = entry.key.strip_prefix("datafusion.execution.parquet.") {
             assert!(docs.contains(&format!("`{name}`")), "{name} is not in the table of options");
+        }
+    }
+}
+
+/// A predicate takes `\x41` for what is shown of a byte; a text of SQL is its own bytes.
+#[tokio::test]
+async fn text_with_backslashes_is_found_in_columns_of_bytes() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("t.parquet");
+    let bytes: [&[u8]; 3] = [br"\x41", b"A", br"C:\new"];
+    write(&file, &[batch([("b", Arc::new(BinaryArray::from_iter_values(bytes)))])], 10);
+    for pushed in ["true", "false"] {
+        let ctx = session();
+        let options = format!("'binary_as_string' 'true', 'pushdown_filters' '{pushed}'");
+        let location = file.display();
+        run(
+            &ctx,
+            &format!("create external table t stored as parquet location '{location}' options ({options})"),
+        )
+        .await;
+        for (condition, found) in [
+            (r"b = '\x41'", r"\x41"),
+            ("b = 'A'", "A"),
+            (r"b in ('\x41', 'x')", r"\x41"),
+            (r"b = 'C:\new'", r"C:\new"),
+            (r"b <> '\x41' and b <> 'C:\new'", "A"),
+        ] {
+            let sql = format!("select b from t where {condition}");
+            assert_eq!(rows(&ctx, &sql).await, [found], "{condition}, {pushed}");
         }
     }
 }
