@@ -158,7 +158,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
 
     /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
     /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`]. Predicates and filters are asked about the file's columns, by their
-    /// names there, and one that the file lacks is an error; those of a [`Dataset`](crate::dataset::Dataset) are asked about the table's.
+    /// names there, and one that the file lacks is an error; those of a [`Dataset`](crate::dataset::Dataset) are asked about the table's. Arrays
+    /// that filters get may have wanted types already.
     #[must_use]
     pub fn with_evolution(mut self, evolution: Evolution) -> Self {
         self.evolution = Some(evolution);
