@@ -119,6 +119,31 @@ fn a_row_group_needs_no_page_but_those_of_its_rows() {
     assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 101);
 }
 
+/// The same where rows that are not wanted stand between.
+#[test]
+fn a_row_group_needs_no_page_between_those_of_its_rows() {
+    let file = file(&rows(2_000), 2_000, 5);
+    let read = |text: Option<&str>| {
+        let store = Store::new(file.clone());
+        let stream = block_on(ParquetRecordBatchStreamBuilder::new(store.clone())).unwrap();
+        let selectors =
+            (0..4).flat_map(|_| [RowSelector::skip(400), RowSelector::select(10)]).collect::<Vec<_>>();
+        let stream =
+            stream.with_request_cost(CoalesceOptions::new(1, 1 << 20)).with_row_selection(selectors.into());
+        let stream = match text {
+            Some(text) => stream.with_predicate(Predicate::parse(text).unwrap()),
+            None => stream,
+        };
+        let stream = stream.build().unwrap();
+        let schema = stream.schema().clone();
+        store.take_requests();
+        (one(&schema, &by_row_group(stream).unwrap()), store.take_requests().len())
+    };
+    let (rows, requests) = read(None);
+    assert_eq!(rows.num_rows(), 40);
+    assert_eq!(read(Some("cardinality(list) >= 0 or list is null")), (rows, requests));
+}
+
 /// Batches of the stream, and row groups for others, in turn.
 #[test]
 fn a_stream_goes_on_after_a_row_group() {

@@ -143,6 +143,10 @@ impl ColumnChunkReader {
         // Whether the row that continues in the next page is selected.
         let mut is_kept = false;
         loop {
+            if is_kept && self.ends_row_with_page() {
+                is_kept = false;
+                self.position.has_begun = false;
+            }
             let at = rows.start + done;
             let zeros = next_one(keep, at..rows.end, 0).unwrap_or(rows.end) - at;
             if zeros > self.entries_left() && !is_kept {
@@ -290,8 +294,7 @@ impl ColumnChunkReader {
         if rows == 0 && self.target.max_rep == 0 {
             return Ok(false);
         }
-        if rows == 0 && self.offset_index.starts_pages_with_rows() && self.entries_left() == 0 {
-            // The next page's header may not even have been fetched. Once it is opened, its levels must agree.
+        if rows == 0 && self.ends_row_with_page() {
             self.position.has_begun = false;
             return Ok(false);
         }
@@ -310,6 +313,12 @@ impl ColumnChunkReader {
             return Ok(rows > 0 || !begins);
         }
         Ok(true)
+    }
+
+    /// Whether the last row ends with the open page, as the offset index says. The next page's header may not even have been fetched: once
+    /// it is opened, its levels must agree.
+    fn ends_row_with_page(&self) -> bool {
+        self.offset_index.starts_pages_with_rows() && self.entries_left() == 0
     }
 
     /// Makes sure that the open page has entries left. Returns whether there is such a page.
