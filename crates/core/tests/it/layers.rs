@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bottom to top.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "metrics",
     "source",
     "logical_type",
     "schema",
     "narrow_integer",
+    "int96",
     "sort_order",
     "statistics",
     "encryption",
