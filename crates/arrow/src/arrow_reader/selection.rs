@@ -161,11 +161,6 @@ impl RowSelection {
         self.rows.rows() as usize
     }
 
-    /// The rows.
-    pub(crate) fn rows(&self) -> &RowMask {
-        &self.rows
-    }
-
     /// Which of `rows` are selected, which are numbered as the selection's own: those past its end are not.
     pub(crate) fn of(&self, rows: Range<u64>) -> RowMask {
         let len = rows.end - rows.start;

@@ -184,7 +184,7 @@ impl RowGroupFilter<'_> {
             let filters = filters.map(|filter| Box::new(filter) as _);
             builder = builder.with_row_filter(RowFilter::new(filters.collect()));
         }
-        Ok(builder.selected_rows()?.rows().clone())
+        Ok(builder.selected_rows()?.of(0..selected.rows()))
     }
 }
 
