@@ -1,8 +1,8 @@
 //! What `min` and `max` rule out while a query runs: rows that are between what was found so far.
 //!
 //! QUIRK: DataFusion 55 leaves out of such a condition the columns of which it has found no value yet, or which have none in a file that
-//! is read side by side with others: `min(a), max(b)` asks for `b > 9` alone, and loses rows with the least `a`. With one column
-//! nothing is left, and all rows are wanted.
+//! is read side by side with others: `min(a), max(b)` asks for `b > 9` alone, and loses rows with the least `a`. With one column,
+//! as in `min(a), max(a)`, nothing is left, and all rows are wanted.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -36,7 +36,9 @@ fn without_bounds(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Ex
     let Some(aggregate) = node.downcast_ref::<AggregateExec>() else { return Ok(Transformed::no(node)) };
     let told = aggregate.dynamic_expressions_produced();
     let told = told.first().and_then(|told| told.downcast_ref::<DynamicFilterPhysicalExpr>());
-    let Some(told) = told.filter(|told| told.children().len() > 1) else { return Ok(Transformed::no(node)) };
+    let of_several =
+        |told: &DynamicFilterPhysicalExpr| told.children().windows(2).any(|two| two[0] != two[1]);
+    let Some(told) = told.filter(|told| of_several(told)) else { return Ok(Transformed::no(node)) };
     // It stays true, and nobody waits for what it becomes.
     told.mark_complete();
     let columns = told.children().into_iter().cloned().collect();
