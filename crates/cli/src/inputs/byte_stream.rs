@@ -39,6 +39,16 @@ impl ByteStream {
         self.path().unwrap_or(Path::new("-"))
     }
 
+    /// How many bytes there are, and how many were read; of several inputs, which are opened again one after the other, that is not known.
+    pub(super) fn progress<'a>(
+        mut inputs: impl ExactSizeIterator<Item = &'a ByteStream>,
+    ) -> (Option<u64>, Arc<AtomicU64>) {
+        match (inputs.len(), inputs.next()) {
+            (1, Some(one)) => (one.bytes(), one.bytes_read()),
+            _ => (None, Arc::default()),
+        }
+    }
+
     /// How many bytes were read.
     pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
         self.read.clone()

@@ -71,10 +71,7 @@ pub(super) fn open(
     }
     let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
     let schema = Arc::new(Schema::new(fields));
-    let (bytes, bytes_read) = match opened.as_slice() {
-        [file] => (file.origin.bytes(), file.origin.bytes_read()),
-        _ => (None, Arc::default()),
-    };
+    let (bytes, bytes_read) = ByteStream::progress(opened.iter().map(|file| &file.origin));
     let (to, batch_rows, threads) = (schema.clone(), wanted.batch_rows, wanted.threads);
     let args = wanted.args.clone();
     let batches = one_after_the_other(opened.into_iter().map(move |mut file| {
