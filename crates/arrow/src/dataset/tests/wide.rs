@@ -55,7 +55,7 @@ fn columns_are_not_looked_for_one_by_one() {
         let table = || Dataset::open([folder.path()]).unwrap().union_by_name(true).match_by(by);
         for every in [None, Some(1), Some(2)] {
             let took = planning(table(), columns, every);
-            assert!(took < Duration::from_secs(10), "{by:?}, every {every:?}: {took:?}");
+            assert!(took < Duration::from_secs(60), "{by:?}, every {every:?}: {took:?}");
         }
     }
 }
