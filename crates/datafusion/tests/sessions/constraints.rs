@@ -2,6 +2,8 @@
 
 use crate::tables::{batch, error, ints, rows, run, session, write};
 use arrow_array::{ArrayRef, Int64Array};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 use tempfile::tempdir;
 
@@ -73,4 +75,37 @@ async fn nulls_are_not_inserted_where_none_are_declared() {
         assert!(message.contains("null"), "{message}");
         assert_eq!(rows(&ctx, &format!("select k, x from {name}")).await, ["1 | null"], "{stored}");
     }
+}
+
+/// Files that come later may have nulls where those had none that a table was made of.
+#[tokio::test]
+async fn nulls_that_come_later_are_told_of() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().display();
+    // Folders are listed anew.
+    let runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0).build_arc().unwrap();
+    let ctx = SessionContext::new_with_config_rt(SessionConfig::new(), runtime).enable_url_table();
+    marquetry_datafusion::register(&ctx).unwrap();
+    run(&ctx, &format!("copy (select 1 as x, 2 as y) to '{path}/a.parquet'")).await;
+    run(&ctx, &format!("create external table t stored as parquet location '{path}/'")).await;
+    run(
+        &ctx,
+        &format!(
+            "copy (select column1 as x, column2 as y from (values (4, null), (5, 6))) to '{path}/b.parquet'"
+        ),
+    )
+    .await;
+    for sql in
+        ["select * from t", "select x from t where y is null or y = 6", "select count(*) from t where x > 4"]
+    {
+        let message = error(&ctx, sql).await;
+        assert!(
+            message.contains("make the table anew") && message.contains("b.parquet, column y"),
+            "{message}"
+        );
+    }
+    assert_eq!(
+        rows(&ctx, &format!("select x from '{path}/' where y is null or y = 2 order by x")).await,
+        ["1", "4"]
+    );
 }
