@@ -19,6 +19,7 @@
 //! named_files  files as tables by their names
 //! refused_settings  settings with which queries have no end
 //! session    the sessions of scheduler, executors and clients
+//! whole_joins  joins whose rows depend on all rows of both sides
 //! ```
 
 mod codecs;
@@ -26,6 +27,7 @@ mod empty_relations;
 mod named_files;
 mod refused_settings;
 mod session;
+mod whole_joins;
 
 pub use codecs::{logical_codec, physical_codec};
 pub use marquetry_sql::Stores;

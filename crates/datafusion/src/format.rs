@@ -1,6 +1,6 @@
 //! The file format that DataFusion plans with.
 
-use crate::error::{of, refused};
+use crate::error::{of, of_file, refused};
 use crate::extension_types::{with_shared_types, with_types_alone};
 use crate::file_sequence::bounded_orders;
 use crate::missing_fields::null_where_missing;
@@ -18,7 +18,7 @@ use arrow_schema::{Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::parsers::CompressionTypeVariant;
-use datafusion::common::{Statistics, internal_datafusion_err};
+use datafusion::common::{ColumnStatistics, Statistics, internal_datafusion_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::{FileFormat, FileMeta};
 use datafusion::datasource::physical_plan::{
@@ -33,6 +33,7 @@ use datafusion::physical_expr::{LexOrdering, LexRequirement};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, OnCorrupt};
+use marquetry_base::Error;
 use object_store::{ObjectMeta, ObjectStore};
 use std::sync::Arc;
 
@@ -81,8 +82,25 @@ impl MarquetryFormat {
         }
     }
 
-    fn statistics(&self, footer: &ArrowReaderMetadata, table: &SchemaRef) -> Statistics {
-        statistics(footer, table, self.options.on_corrupt != OnCorrupt::Fail)
+    /// Fails if the file has nulls where the table has none: it was made of other files, and what was planned without nulls would leave
+    /// rows out.
+    fn statistics(
+        &self,
+        footer: &ArrowReaderMetadata,
+        table: &SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Statistics> {
+        let found = statistics(footer, table, self.options.on_corrupt != OnCorrupt::Fail);
+        let columns = table.fields().iter().zip(&found.column_statistics);
+        let has_nulls = |of: &ColumnStatistics| of.null_count.get_value().is_some_and(|count| *count > 0);
+        match columns.into_iter().find(|(field, known)| !field.is_nullable() && has_nulls(known)) {
+            Some((field, _)) => {
+                let message =
+                    "it has nulls, and none in the files that the table was made of: make the table anew";
+                Err(of_file(Error::argument(message).in_column(field.name().as_str()), &object.location))
+            }
+            None => Ok(found),
+        }
     }
 }
 
@@ -137,7 +155,7 @@ impl FileFormat for MarquetryFormat {
         table_schema: SchemaRef,
         object: &ObjectMeta,
     ) -> Result<Statistics> {
-        Ok(self.statistics(&self.footer(state, store, object).await?, &table_schema))
+        self.statistics(&self.footer(state, store, object).await?, &table_schema, object)
     }
 
     async fn infer_ordering(
@@ -158,7 +176,7 @@ impl FileFormat for MarquetryFormat {
         object: &ObjectMeta,
     ) -> Result<FileMeta> {
         let footer = self.footer(state, store, object).await?;
-        let statistics = self.statistics(&footer, &table_schema);
+        let statistics = self.statistics(&footer, &table_schema, object)?;
         Ok(FileMeta::new(statistics).with_ordering(self.ordering(&footer, &table_schema)))
     }
 

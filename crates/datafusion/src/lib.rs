@@ -33,7 +33,8 @@
 //! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls. Where a query
 //! makes use of it, each row that is read is compared with the one before, and one that breaks the order fails the query.
 //!
-//! `PRIMARY KEY` and `UNIQUE` in `CREATE EXTERNAL TABLE` are read and not relied on: nothing holds files to them.
+//! `PRIMARY KEY`, `UNIQUE` and `NOT NULL` in `CREATE EXTERNAL TABLE` are read and not relied on: nothing holds files to them. Nulls are not
+//! inserted into a column that is `NOT NULL`.
 //!
 //! # What is written
 //! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
@@ -136,6 +137,7 @@ mod columns;
 mod dataset_scan;
 mod dataset_table;
 mod days_of_timestamps;
+mod declared_table;
 mod digits_lost;
 mod error;
 mod extension_types;
@@ -151,15 +153,18 @@ mod lossy_conditions;
 mod metrics;
 mod missing_fields;
 mod nested_layout;
+mod null_answers;
 mod null_keys;
 mod opener;
 mod options;
 mod ordering;
+mod outer_conditions;
 mod output;
 mod output_options;
 mod pieces;
 mod predicate;
 mod register;
+mod required_columns;
 mod row_index;
 mod row_order;
 mod scan;

@@ -4,6 +4,8 @@ use crate::aggregate_bounds::AggregateBounds;
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::lossy_conditions::LossyConditions;
+use crate::null_answers::{self, NullAnswers};
+use crate::outer_conditions::OuterConditions;
 use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
 use crate::timestamp_comparisons::{self, TimestampComparisons};
@@ -41,8 +43,12 @@ use std::sync::Arc;
 ///
 /// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
 ///
+/// `x NOT IN (SELECT ..)` is NULL where SQL has it so, also among other conditions: DataFusion has true there.
+///
+/// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay.
+///
 /// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
-/// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated.
+/// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found.
 ///
 /// `min` and `max` of several columns rule out nothing while a query runs: DataFusion loses the least values of some. Those of one column do.
 ///
@@ -76,6 +82,9 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     if !state.analyzer().rules.iter().any(|rule| rule.name() == timestamp_comparisons::NAME) {
         state.add_analyzer_rule(Arc::new(TimestampComparisons));
     }
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == null_answers::NAME) {
+        state.add_analyzer_rule(Arc::new(NullAnswers));
+    }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
         *state = with_rules(state.clone())?;
     }
@@ -108,6 +117,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
+    analyzer.rules.push(Arc::new(NullAnswers));
     // Behind the one that pushes conditions down.
     builder.optimizer().get_or_insert_default().rules.extend(conditions());
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
@@ -158,8 +168,8 @@ fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
 }
 
 /// Rules that mend conditions where they have come to in a plan.
-fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 2] {
-    [Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
+fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 3] {
+    [Arc::new(OuterConditions), Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {

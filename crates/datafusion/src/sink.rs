@@ -6,6 +6,7 @@
 use crate::error::{of_file, refused};
 use crate::null_keys::{check_texts, with_named_nulls};
 use crate::options::FormatOptions;
+use crate::required_columns::{check_required, nullable};
 use crate::store_sink::StoreSink;
 use crate::writer_properties::writer_properties;
 use arrow_array::{Array, RecordBatch};
@@ -46,6 +47,8 @@ pub struct MarquetrySink {
     config: FileSinkConfig,
     options: Arc<FormatOptions>,
     sorting: Option<Vec<SortingColumn>>,
+    /// Of rows that are looked at here.
+    accepted: SchemaRef,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -62,7 +65,8 @@ impl MarquetrySink {
         writer_properties(&options, None, 1)?;
         check_keys(&config)?;
         let sorting = order.and_then(|order| sorting_columns(order, &config));
-        Ok(MarquetrySink { config, options, sorting, metrics: ExecutionPlanMetricsSet::new() })
+        let accepted = nullable(config.output_schema());
+        Ok(MarquetrySink { config, options, sorting, accepted, metrics: ExecutionPlanMetricsSet::new() })
     }
 
     #[cfg(feature = "proto")]
@@ -170,21 +174,21 @@ impl MarquetrySink {
         })
     }
 
-    /// The rows, with null keys named as folders call them.
-    fn with_named_nulls(&self, data: SendableRecordBatchStream) -> SendableRecordBatchStream {
-        if self.config.table_partition_cols.is_empty() {
-            return data;
-        }
+    /// The rows, with null keys named as folders call them. Fails at nulls where the table has none.
+    fn checked(&self, data: SendableRecordBatchStream) -> SendableRecordBatchStream {
         let keys: Vec<String> = self.config.table_partition_cols.iter().map(|(key, _)| key.clone()).collect();
         let keeps_keys = self.config.keep_partition_by_columns;
-        let schema = data.schema();
-        let batches = data.and_then(move |batch| {
-            let parts = check_texts(&batch, &keys).and_then(|()| match keeps_keys {
+        let (schema, of_table) = (data.schema(), self.config.output_schema().clone());
+        let parts = move |batch: RecordBatch| {
+            check_required(&batch, &of_table, &keys)?;
+            check_texts(&batch, &keys)?;
+            match keeps_keys {
                 true => without_null_keys(batch, &keys).map(|batch| vec![batch]),
                 false => with_named_nulls(batch, &keys),
-            });
-            ready(parts.map(|parts| stream::iter(parts.into_iter().map(Ok))))
-        });
+            }
+        };
+        let batches = data
+            .and_then(move |batch| ready(parts(batch).map(|parts| stream::iter(parts.into_iter().map(Ok)))));
         Box::pin(RecordBatchStreamAdapter::new(schema, batches.try_flatten()))
     }
 
@@ -289,11 +293,11 @@ impl DataSink for MarquetrySink {
     }
 
     fn schema(&self) -> &SchemaRef {
-        self.config.output_schema()
+        &self.accepted
     }
 
     async fn write_all(&self, data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
-        FileSink::write_all(self, self.with_named_nulls(data), context).await
+        FileSink::write_all(self, self.checked(data), context).await
     }
 }
 

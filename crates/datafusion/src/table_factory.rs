@@ -2,6 +2,7 @@
 //!
 //! QUIRK: DataFusion 55 takes `PRIMARY KEY` and `UNIQUE` for facts, and leaves out what makes rows distinct. Nothing holds files to them.
 
+use crate::declared_table::DeclaredTable;
 use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
 use datafusion::common::Constraints;
 use datafusion::datasource::listing::ListingTable;
@@ -13,7 +14,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Has the planner be told no constraints of the tables that `CREATE EXTERNAL TABLE` makes of files: `PRIMARY KEY` and `UNIQUE` are
-/// read, and not relied on. [`register`](crate::register) does that with all formats of a session.
+/// read, and not relied on; `NOT NULL` neither, but for rows that are inserted. [`register`](crate::register) does that with all formats
+/// of a session.
 pub fn without_constraints(factories: &mut HashMap<String, Arc<dyn TableProviderFactory>>) {
     for factory in factories.values_mut() {
         *factory = Arc::new(TableFactory { made_by: factory.clone() });
@@ -32,13 +34,22 @@ impl TableProviderFactory for TableFactory {
         state: &'state dyn Session,
         statement: &'statement CreateExternalTable,
     ) -> BoxFuture<'made, Result<Arc<dyn TableProvider>>> {
-        self.made_by.create(state, statement).map(|made| made.map(unconstrained)).boxed()
+        // Else its columns are those of its files.
+        let has_columns = !statement.schema.fields().is_empty();
+        let made = self.made_by.create(state, statement);
+        made.map(move |made| unconstrained(made?, has_columns, state)).boxed()
     }
 }
 
-fn unconstrained(table: Arc<dyn TableProvider>) -> Arc<dyn TableProvider> {
-    match table.downcast_ref::<ListingTable>() {
-        Some(listing) => Arc::new(listing.clone().with_constraints(Constraints::default())),
-        None => table,
-    }
+fn unconstrained(
+    table: Arc<dyn TableProvider>,
+    has_columns: bool,
+    session: &dyn Session,
+) -> Result<Arc<dyn TableProvider>> {
+    let Some(listing) = table.downcast_ref::<ListingTable>() else { return Ok(table) };
+    let listing = listing.clone().with_constraints(Constraints::default());
+    Ok(match has_columns.then(|| DeclaredTable::try_new(&listing, session)).transpose()?.flatten() {
+        Some(declared) => Arc::new(declared),
+        None => Arc::new(listing),
+    })
 }

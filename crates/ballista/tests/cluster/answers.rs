@@ -155,3 +155,68 @@ async fn a_cluster_answers_as_it_should() {
     let files = format!("select n, k from '{path}/kept/k=0/'");
     assert_eq!(answer(&alone, &files).await, ["3 | 0", "2 | 0", "1 | 0", "0 | 0"]);
 }
+
+/// A table of one file is one partition, of which plans make more.
+#[tokio::test(flavor = "multi_thread")]
+async fn joins_are_whole_however_small_the_tables_are() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().display();
+    let alone = session();
+    let one = "select column1 as k, column2 as x from (values (1, 1), (2, null), (3, 3))";
+    answer(&alone, &format!("copy ({one}) to '{path}/one.parquet'")).await;
+    for file in 0..4 {
+        let some = format!(
+            "select value + {file} * 5 as k, (value + {file} * 5) % 7 as x from generate_series(0, 4)"
+        );
+        answer(&alone, &format!("copy ({some}) to '{path}/some/{file}.parquet'")).await;
+    }
+    let (_part, address) = parts::local(2);
+    let ctx = client(&address).unwrap();
+    for ctx in [&alone, &ctx] {
+        for (table, at) in [("one", "one.parquet"), ("some", "some/")] {
+            let create = format!("create external table {table} stored as parquet location '{path}/{at}'");
+            answer(ctx, &create).await;
+        }
+        // What is declared and not so.
+        let create = format!(
+            "create external table declared (k bigint not null, x bigint not null) stored as parquet location '{path}/one.parquet'"
+        );
+        answer(ctx, &create).await;
+    }
+    for sql in [
+        // Joins that collect one side, and are made joins of partitions.
+        "select count(*) from one a left join one b on a.k = b.k",
+        "select a.k, b.x from one a full join one b on a.k = b.x order by a.k, b.x",
+        "select a.k from one a where not exists (select 1 from one b where a.k = b.x) order by 1",
+        "select a.k, row_number() over (order by a.k) as row from one a left join one b on a.k = b.k order by 1",
+        "select a.k from one a left join one b on a.k = b.k union all select k from one order by 1",
+        "select b.k, row_number() over (order by b.k) as row from some b left anti join (select c.k from one c join one d on c.k < d.x) a \
+         on a.k = b.x order by 1",
+        // Joins of each row with each.
+        "select count(*) from some a left join some b on a.k < b.x",
+        "select count(*) from some a full join some b on a.k < b.x",
+        "select count(*) from some a right join one b on a.k > b.x",
+        "select a.k from some a where not exists (select 1 from some b where b.x > a.k) order by 1",
+        "select a.k from some a where exists (select 1 from some b where b.x > a.k) order by 1",
+        "select count(*) from one a left join some b on a.k > 2",
+        // Conditions of ON, and null answers.
+        "select a.k, b.k as l from one a left join one b on a.k = b.k and a.x not in (select x from some where x > 2) order by 1",
+        "select k from some where x not in (select x from one) or k = 3 order by k",
+        "select k from declared where x is null",
+        "select count(*), count(x) from declared",
+    ] {
+        let (found, wanted) = (answer(&ctx, sql).await, answer(&alone, sql).await);
+        assert_eq!(found, wanted, "{sql}");
+    }
+    let keyed = format!(
+        "create external table keyed (n bigint, k bigint) stored as parquet partitioned by (k) location '{path}/keyed/'"
+    );
+    answer(&ctx, &keyed).await;
+    for (sql, sentence) in [
+        ("insert into keyed select k, x from one", "the key k is null in some rows"),
+        ("insert into declared select x, k from one", "single file"),
+    ] {
+        let error = rows(&ctx, sql).await.expect_err(sql).to_string();
+        assert!(error.contains(sentence), "{error}");
+    }
+}

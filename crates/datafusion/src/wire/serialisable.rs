@@ -1,6 +1,7 @@
 //! Logical plans before they become bytes.
 
 use super::table::{MarquetryTable, has_subquery};
+use crate::declared_table::DeclaredTable;
 use crate::factory::MarquetryFormatFactory;
 use crate::format::MarquetryFormat;
 use datafusion::common::config::ConfigOptions;
@@ -21,14 +22,14 @@ pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_down_with_subqueries(|mut plan| {
         let is_changed = match &mut plan {
             LogicalPlan::TableScan(scan) => {
-                let is_replaced = replace(&mut scan.source);
+                let is_replaced = replace(&mut scan.source, DeclaredTable::read);
                 if is_replaced {
                     // A filter asks it, too.
                     scan.filters.retain(|filter| !has_subquery(filter));
                 }
                 is_replaced
             }
-            LogicalPlan::Dml(statement) => replace(&mut statement.target),
+            LogicalPlan::Dml(statement) => replace(&mut statement.target, DeclaredTable::declared),
             LogicalPlan::Copy(copy) => {
                 let format = file_type_to_format(&copy.file_type)?;
                 let factory = format.downcast_ref::<MarquetryFormatFactory>();
@@ -48,13 +49,20 @@ pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     .data()
 }
 
-fn replace(source: &mut Arc<dyn TableSource>) -> bool {
+/// Of a table that is read otherwise than it is written, `meant` is what the plan does.
+fn replace(source: &mut Arc<dyn TableSource>, meant: fn(&DeclaredTable) -> &ListingTable) -> bool {
     let Some(default) = source.downcast_ref::<DefaultTableSource>() else { return false };
-    let Some(listing) = default.table_provider.downcast_ref::<ListingTable>() else { return false };
-    if listing.options().format.downcast_ref::<MarquetryFormat>().is_none() {
+    let table = &default.table_provider;
+    let declared = table.downcast_ref::<DeclaredTable>().map(meant);
+    let Some(listing) = declared.or_else(|| table.downcast_ref::<ListingTable>()).cloned() else {
         return false;
-    }
-    *source = provider_as_source(Arc::new(MarquetryTable::new(listing.clone())));
+    };
+    let is_ours = listing.options().format.downcast_ref::<MarquetryFormat>().is_some();
+    *source = match (is_ours, declared) {
+        (true, _) => provider_as_source(Arc::new(MarquetryTable::new(listing))),
+        (false, Some(_)) => provider_as_source(Arc::new(listing)),
+        (false, None) => return false,
+    };
     true
 }
 

@@ -1,6 +1,10 @@
 //! What `CREATE EXTERNAL TABLE` says of rows, and files that are not so.
 
-use crate::tables::{batch, ints, rows, run, session, write};
+use crate::tables::{batch, error, ints, rows, run, session, write};
+use arrow_array::{ArrayRef, Int64Array};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::sync::Arc;
 use tempfile::tempdir;
 
 #[tokio::test]
@@ -27,4 +31,81 @@ async fn keys_that_are_declared_are_not_believed() {
             assert_eq!(rows(&ctx, sql).await, wanted, "{constraint}: {sql}");
         }
     }
+}
+
+#[tokio::test]
+async fn nulls_are_found_though_none_are_declared() {
+    let folder = tempdir().unwrap();
+    let some = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)])) as ArrayRef;
+    write(&folder.path().join("a.parquet"), &[batch([("k", ints([1, 2, 3])), ("x", some)])], 10);
+    std::fs::write(folder.path().join("a.csv"), "k,x\n1,1\n2,\n3,3\n").unwrap();
+    for stored in ["parquet", "csv"] {
+        let ctx = session();
+        let create = format!(
+            "create external table t (k bigint not null, x bigint not null) stored as {stored} location '{}/a.{stored}'",
+            folder.path().display()
+        );
+        run(&ctx, &create).await;
+        for (sql, wanted) in [
+            ("select k from t where x is null", "2"),
+            ("select count(*) from t where x is not null", "2"),
+            ("select count(*), count(x), sum(x) from t", "3 | 2 | 4"),
+            ("select count(*) from t where x is null or k = 1", "2"),
+            ("select k, x from t where x is not distinct from null", "2 | null"),
+            ("select count(*) from t where coalesce(x, 7) = 7", "1"),
+            ("select k, x from t order by x nulls first limit 1", "2 | null"),
+        ] {
+            assert_eq!(rows(&ctx, sql).await, [wanted], "{stored}: {sql}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nulls_are_not_inserted_where_none_are_declared() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    for (name, stored) in [("p", "parquet"), ("c", "csv")] {
+        let create = format!(
+            "create external table {name} (k bigint not null, x bigint) stored as {stored} location '{}/{stored}/'",
+            folder.path().display()
+        );
+        run(&ctx, &create).await;
+        run(&ctx, &format!("insert into {name} values (1, null)")).await;
+        let message = error(&ctx, &format!("insert into {name} values (2, 2), (null, 3)")).await;
+        assert!(message.contains("null"), "{message}");
+        assert_eq!(rows(&ctx, &format!("select k, x from {name}")).await, ["1 | null"], "{stored}");
+    }
+}
+
+/// Files that come later may have nulls where those had none that a table was made of.
+#[tokio::test]
+async fn nulls_that_come_later_are_told_of() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().display();
+    // Folders are listed anew.
+    let runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0).build_arc().unwrap();
+    let ctx = SessionContext::new_with_config_rt(SessionConfig::new(), runtime).enable_url_table();
+    marquetry_datafusion::register(&ctx).unwrap();
+    run(&ctx, &format!("copy (select 1 as x, 2 as y) to '{path}/a.parquet'")).await;
+    run(&ctx, &format!("create external table t stored as parquet location '{path}/'")).await;
+    run(
+        &ctx,
+        &format!(
+            "copy (select column1 as x, column2 as y from (values (4, null), (5, 6))) to '{path}/b.parquet'"
+        ),
+    )
+    .await;
+    for sql in
+        ["select * from t", "select x from t where y is null or y = 6", "select count(*) from t where x > 4"]
+    {
+        let message = error(&ctx, sql).await;
+        assert!(
+            message.contains("make the table anew") && message.contains("b.parquet, column y"),
+            "{message}"
+        );
+    }
+    assert_eq!(
+        rows(&ctx, &format!("select x from '{path}/' where y is null or y = 2 order by x")).await,
+        ["1", "4"]
+    );
 }

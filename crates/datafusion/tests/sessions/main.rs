@@ -9,6 +9,7 @@ mod extension_types;
 mod filters;
 mod nested;
 mod options;
+mod outer_joins;
 #[cfg(feature = "proto")]
 mod plans;
 mod prepared;

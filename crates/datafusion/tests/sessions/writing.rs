@@ -121,6 +121,12 @@ async fn partitions_are_folders() {
         rows(&ctx, "select w, count(*) from p group by w order by w").await,
         ["w0 | 334", "w1 | 333", "w2 | 333"]
     );
+    // The table would not be read any more with a folder that stands for null.
+    for query in ["select n, nullif(w, 'w1') from p", "select 1, cast(null as varchar)"] {
+        let message = error(&ctx, &format!("insert into p {query}")).await;
+        assert!(message.contains("the key w is null in some rows"), "{message}");
+    }
+    assert_eq!(files(folder.path()).len(), 3);
     run(&ctx, "insert into p values (5000, 'w9'), (5001, 'w0')").await;
     assert_eq!(
         rows(&ctx, "select w, count(*), max(n) from p group by w order by w").await,

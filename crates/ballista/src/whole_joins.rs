@@ -1,0 +1,118 @@
+//! Joins whose rows depend on all rows of both sides, as a plan of several tasks has them.
+//!
+//! QUIRK: Ballista 55 has each task answer a join of its part of the right side. A nested loop join that gives rows of its left side gave
+//! them once for each task. A hash join that collects its left side is made one of partitions where its type or its size asks for that,
+//! after the plan around it was made: where that counts on one partition, a sort or a sum for example, the rows of the others were lost,
+//! or came as rows of their own; where it counts on the keys of partitions, these were other ones; and the order of the right side was lost.
+
+use ballista_core::config::BallistaConfig;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::JoinType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{UnKnownColumn, lit};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, PartitionMode};
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::statistics::StatisticsContext;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, Partitioning, ReplaceChildrenOptions,
+    StatisticsArgs,
+};
+use std::sync::Arc;
+
+/// Keeps them whole. It comes after all other rules.
+#[derive(Debug)]
+pub(crate) struct WholeJoins;
+
+impl PhysicalOptimizerRule for WholeJoins {
+    fn name(&self) -> &str {
+        "whole joins"
+    }
+
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let ballista = config.extensions.get::<BallistaConfig>().cloned().unwrap_or_default();
+        let most = ballista.broadcast_join_threshold_bytes();
+        plan.transform_up(|node| {
+            Ok(match (node.downcast_ref::<HashJoinExec>(), node.downcast_ref::<NestedLoopJoinExec>()) {
+                (Some(join), _) if may_be_partitioned(join, most) => as_planned(node)?,
+                (_, Some(join)) if !is_of_right_rows(*join.join_type()) => with_right_side_whole(node)?,
+                _ => Transformed::no(node),
+            })
+        })
+        .data()
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Whether each row of the result depends on one row of the right side, and all of the left.
+fn is_of_right_rows(join_type: JoinType) -> bool {
+    use JoinType::{Inner, Right, RightAnti, RightMark, RightSemi};
+    matches!(join_type, Inner | Right | RightSemi | RightAnti | RightMark)
+}
+
+/// Whether Ballista makes it a join of partitions, as it collects its left side now.
+fn may_be_partitioned(join: &HashJoinExec, most_bytes: usize) -> bool {
+    *join.partition_mode() == PartitionMode::CollectLeft
+        && !join.null_aware
+        && !(is_of_right_rows(*join.join_type()) && is_small(join.left().as_ref(), most_bytes))
+}
+
+/// As Ballista tells what is small enough to be sent to each task.
+fn is_small(plan: &dyn ExecutionPlan, most_bytes: usize) -> bool {
+    let Ok(known) = StatisticsContext::new().compute(plan, &StatisticsArgs::new()) else { return false };
+    let width = |data_type: &DataType| match data_type {
+        DataType::Boolean | DataType::Int8 | DataType::UInt8 => 1,
+        DataType::Int16 | DataType::UInt16 => 2,
+        DataType::Int32 | DataType::UInt32 | DataType::Float32 | DataType::Date32 | DataType::Date64 => 4,
+        DataType::Int64 | DataType::UInt64 | DataType::Float64 => 8,
+        DataType::Decimal128(..) => 16,
+        _ => 32,
+    };
+    let row = || plan.schema().fields().iter().map(|field| width(field.data_type())).sum::<usize>().max(8);
+    let bytes = known.total_byte_size.get_value().copied().filter(|bytes| *bytes != 0);
+    let bytes =
+        bytes.or_else(|| Some(known.num_rows.get_value().filter(|rows| **rows != 0)?.saturating_mul(row())));
+    bytes.is_some_and(|bytes| bytes < most_bytes)
+}
+
+/// What is above the join gets the partitions and the order that it was made for, whatever the join gives.
+fn as_planned(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let (partitioning, order) = (join.output_partitioning().clone(), join.output_ordering().cloned());
+    let partitions = partitioning.partition_count();
+    // Nobody counts on keys that have left the plan.
+    let has_keys = |keys: &[Arc<dyn PhysicalExpr>]| !keys.iter().any(|key| key.is::<UnKnownColumn>());
+    let whole: Arc<dyn ExecutionPlan> = match &partitioning {
+        _ if partitions == 1 => Arc::new(CoalescePartitionsExec::new(join)),
+        Partitioning::Hash(keys, _) if has_keys(keys) => {
+            Arc::new(RepartitionExec::try_new(join, partitioning)?)
+        }
+        _ if order.is_some() => join,
+        _ => return Ok(Transformed::no(join)),
+    };
+    Ok(Transformed::yes(match order {
+        Some(order) => Arc::new(SortExec::new(order, whole).with_preserve_partitioning(partitions > 1)),
+        None => whole,
+    }))
+}
+
+/// One task has all rows of both sides: an exchange brings the right ones there. A node that brings partitions together would be taken away
+/// again where the plan is cut into stages, as the join does not ask for it.
+fn with_right_side_whole(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let mut sides: Vec<_> = join.children().into_iter().cloned().collect();
+    let Some(right) = sides.last_mut() else { return Ok(Transformed::no(join)) };
+    *right = Arc::new(RepartitionExec::try_new(right.clone(), Partitioning::Hash(vec![lit(0)], 1))?);
+    let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    Ok(Transformed::yes(join.replace_children(sides, anew)?))
+}

@@ -1,0 +1,121 @@
+//! `x IN (SELECT ..)` among other conditions, where `x` or an answer is null.
+//!
+//! QUIRK: DataFusion 55 knows of NULL where `NOT IN` is a condition of its own. Within others, `x NOT IN (SELECT ..) OR ..`, it has false for
+//! null, and so true for its opposite. Here such a condition is taken apart into some that are never null.
+
+use datafusion::common::DFSchema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::error::Result;
+use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction_owned};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, exists, lit,
+    not_exists, when,
+};
+use datafusion::optimizer::AnalyzerRule;
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+/// Takes them apart. It comes after the rules that bring both sides to the same type.
+#[derive(Debug)]
+pub(crate) struct NullAnswers;
+
+/// The name of the rule.
+pub(crate) const NAME: &str = "null answers";
+
+impl AnalyzerRule for NullAnswers {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(|plan| {
+            if !matches!(plan, LogicalPlan::Filter(_) | LogicalPlan::Join(_)) {
+                return Ok(Transformed::no(plan));
+            }
+            let schema = merge_schema(&plan.inputs());
+            plan.map_expressions(|condition| {
+                if !condition.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_))))? {
+                    return Ok(Transformed::no(condition));
+                }
+                let all = split_conjunction_owned(condition).into_iter().map(|condition| match condition {
+                    // It becomes a join that knows of NULL.
+                    Expr::InSubquery(_) => Ok(condition),
+                    Expr::Not(inner) if matches!(*inner, Expr::InSubquery(_)) => Ok(Expr::Not(inner)),
+                    other => apart(other, &schema),
+                });
+                Ok(Transformed::yes(
+                    conjunction(all.collect::<Result<Vec<_>>>()?).unwrap_or_else(|| lit(true)),
+                ))
+            })
+        })
+        .data()
+    }
+}
+
+/// The condition where false and null are the same.
+fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
+    match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            let (left, right) = (apart(*left, schema)?, apart(*right, schema)?);
+            Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
+        }
+        Expr::InSubquery(condition) => match condition.negated && may_be_null(&condition, schema)? {
+            true => not_in(condition),
+            false => Ok(Expr::InSubquery(condition)),
+        },
+        // A change of the inner ones is not looked into again.
+        other => other
+            .transform_up(|expr| match expr {
+                Expr::InSubquery(condition) if may_be_null(&condition, schema)? => {
+                    three_valued(condition).map(Transformed::yes)
+                }
+                other => Ok(Transformed::no(other)),
+            })
+            .data(),
+    }
+}
+
+/// Whether the condition may be null for some row.
+pub(crate) fn may_be_null(condition: &InSubquery, schema: &DFSchema) -> Result<bool> {
+    let mut answers = condition.subquery.subquery.schema().fields().iter();
+    Ok(answers.any(|answer| answer.is_nullable()) || condition.expr.nullable(schema)?)
+}
+
+/// What is true where `x NOT IN (SELECT ..)` is, and false where that is false or null.
+pub(crate) fn not_in(condition: InSubquery) -> Result<Expr> {
+    let is_value = condition.expr.clone().is_not_null();
+    let (some, some_null) = (rows(&condition.subquery)?, null_rows(&condition.subquery)?);
+    let is_in = Expr::InSubquery(InSubquery { negated: false, ..condition });
+    Ok((!is_in).and(not_exists(some_null)).and(is_value.or(not_exists(some))))
+}
+
+/// The condition by such that are never null.
+fn three_valued(condition: InSubquery) -> Result<Expr> {
+    let negated = condition.negated;
+    let is_null = condition.expr.clone().is_null();
+    let (some, some_null) = (rows(&condition.subquery)?, null_rows(&condition.subquery)?);
+    let is_in = Expr::InSubquery(InSubquery { negated: false, ..condition });
+    when(is_in, lit(!negated))
+        .when(exists(some_null).or(is_null.and(exists(some))), lit(ScalarValue::Boolean(None)))
+        .otherwise(lit(negated))
+}
+
+/// Of another query what tells whether it has rows.
+pub(crate) fn rows(subquery: &Subquery) -> Result<Arc<LogicalPlan>> {
+    few(LogicalPlanBuilder::from(subquery.subquery.clone()), subquery)
+}
+
+/// Of another query what tells whether a row is null.
+fn null_rows(subquery: &Subquery) -> Result<Arc<LogicalPlan>> {
+    let all = LogicalPlanBuilder::from(subquery.subquery.clone());
+    let columns = all.schema().columns().into_iter().map(Expr::Column);
+    few(columns.map(Expr::is_null).try_fold(all, LogicalPlanBuilder::filter)?, subquery)
+}
+
+/// One row of them, unless it depends on the row that asks which these are.
+fn few(rows: LogicalPlanBuilder, subquery: &Subquery) -> Result<Arc<LogicalPlan>> {
+    let rows = if subquery.outer_ref_columns.is_empty() { rows.limit(0, Some(1))? } else { rows };
+    Ok(Arc::new(rows.build()?))
+}

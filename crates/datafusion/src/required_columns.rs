@@ -1,0 +1,33 @@
+//! Columns of a table that have no nulls, and rows that are inserted into it.
+
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{Field, Fields, Schema, SchemaRef};
+use datafusion::common::exec_err;
+use datafusion::error::Result;
+use std::sync::Arc;
+
+/// The schema with nulls in all columns, so that DataFusion leaves it to us to look for them: it has no name for the column.
+pub(crate) fn nullable(schema: &Schema) -> SchemaRef {
+    let nullable = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
+    Arc::new(Schema::new_with_metadata(nullable.collect::<Fields>(), schema.metadata().clone()))
+}
+
+/// Fails if a column has nulls that has none in a table of this schema. `keys` are the last columns of a table that folders are called by.
+pub(crate) fn check_required(batch: &RecordBatch, schema: &Schema, keys: &[String]) -> Result<()> {
+    for (field, column) in schema.fields().iter().zip(batch.columns()) {
+        if field.is_nullable() || column.logical_null_count() == 0 {
+            continue;
+        }
+        let name = field.name();
+        return match keys.contains(name) {
+            true => exec_err!(
+                "the key {name} is null in some rows, and a table that is declared has no folder for these: leave them out, or write all \
+                 by COPY .. TO .. PARTITIONED BY, to be read by the name of the folder"
+            ),
+            false => exec_err!(
+                "the column {name} is null in some rows, and the table has no nulls in it: NOT NULL"
+            ),
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Conditions of outer joins.
+
+use crate::tables::{batch, error, ints, rows, session};
+use arrow_array::{ArrayRef, Int64Array};
+use std::sync::Arc;
+
+/// `ON` asks another query about the side whose rows all stay.
+#[tokio::test]
+async fn conditions_ask_other_queries() {
+    let ctx = session();
+    let values = |values: [Option<i64>; 4]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let column = || values([Some(1), Some(2), Some(3), None]);
+    ctx.register_batch("a", batch([("n", ints([1, 2, 3, 4])), ("x", column())])).unwrap();
+    ctx.register_batch("b", batch([("n", ints([1, 2, 3, 5])), ("y", column())])).unwrap();
+    ctx.register_batch("s", batch([("v", values([Some(1), Some(1), Some(3), Some(9)]))])).unwrap();
+    ctx.register_batch("z", batch([("v", values([Some(1), None, Some(3), Some(9)]))])).unwrap();
+    let left = "select a.n, b.n from a left join b on a.n = b.n and";
+    let right = "select a.n, b.n from b right join a on a.n = b.n and";
+    let full = "select a.n, b.n from a full join b on a.n = b.n and";
+    let ends = "order by a.n nulls last, b.n";
+    for (condition, of_one, more) in [
+        (
+            "a.x in (select v from s)",
+            ["1 | 1", "2 | null", "3 | 3", "4 | null"],
+            &["null | 2", "null | 5"][..],
+        ),
+        (
+            "a.x not in (select v from s)",
+            ["1 | null", "2 | 2", "3 | null", "4 | null"],
+            &["null | 1", "null | 3", "null | 5"],
+        ),
+        (
+            "a.x not in (select v from z)",
+            ["1 | null", "2 | null", "3 | null", "4 | null"],
+            &["null | 1", "null | 2", "null | 3", "null | 5"],
+        ),
+        ("a.x not in (select v from z where v < 0)", ["1 | 1", "2 | 2", "3 | 3", "4 | null"], &["null | 5"]),
+        ("(a.x in (select v from z) or a.n = 2)", ["1 | 1", "2 | 2", "3 | 3", "4 | null"], &["null | 5"]),
+        (
+            "a.n + 1 in (select v from s)",
+            ["1 | null", "2 | 2", "3 | null", "4 | null"],
+            &["null | 1", "null | 3", "null | 5"],
+        ),
+        ("exists (select 1 from s where v = 9)", ["1 | 1", "2 | 2", "3 | 3", "4 | null"], &["null | 5"]),
+        (
+            "not exists (select 1 from s where v = 9)",
+            ["1 | null", "2 | null", "3 | null", "4 | null"],
+            &["null | 1", "null | 2", "null | 3", "null | 5"],
+        ),
+        (
+            "a.x in (select v from s) and b.y in (select v from z)",
+            ["1 | 1", "2 | null", "3 | 3", "4 | null"],
+            &["null | 2", "null | 5"],
+        ),
+    ] {
+        for join in [left, right] {
+            let sql = format!("{join} {condition} {ends}");
+            assert_eq!(rows(&ctx, &sql).await, of_one, "{sql}");
+        }
+        let sql = format!("{full} {condition} {ends}");
+        assert_eq!(rows(&ctx, &sql).await, [&of_one[..], more].concat(), "{sql}");
+    }
+    let both = "select a.n, b.n from a join b on a.n + b.n in (select v + 1 from s) order by a.n, b.n";
+    assert_eq!(rows(&ctx, both).await, ["1 | 1", "1 | 3", "2 | 2", "3 | 1"]);
+    let message = error(&ctx, &format!("{left} a.x + b.y in (select v from s)")).await;
+    assert!(message.contains("asks another query in ON of an outer join"), "{message}");
+}
+
+/// `x IN (SELECT ..)` is null where nothing is equal, and something is null.
+#[tokio::test]
+async fn answers_that_are_null() {
+    let ctx = session();
+    let column = |values: &[Option<i64>]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    ctx.register_batch("a", batch([("x", column(&[Some(1), Some(2), None, Some(5)]))])).unwrap();
+    ctx.register_batch("z", batch([("y", column(&[Some(1), None])), ("k", column(&[Some(2), Some(5)]))]))
+        .unwrap();
+    for (condition, wanted) in [
+        ("x not in (select y from z) or x = 5", &["5"][..]),
+        ("not (x in (select y from z)) or x = 5", &["5"]),
+        ("(x in (select y from z)) is null", &["2", "5", "null"]),
+        ("(x not in (select y from z where y = 1)) is null", &["null"]),
+        ("(x not in (select y from z where false)) is null", &[]),
+        ("x not in (select y from z where false) or x = 1", &["1", "2", "5", "null"]),
+        ("x not in (select y from z where y = 1) or x = 1", &["1", "2", "5"]),
+        ("x in (select y from z) or x = 5", &["1", "5"]),
+        (
+            "case when x in (select y from z) then true when x not in (select y from z) then true else x = 2 end",
+            &["1", "2"],
+        ),
+        // Of no row of `z`, of the one whose `y` is 1, and of the one where it is null.
+        ("x not in (select y from z where k = x) or x = 9", &["1", "2", "null"]),
+        ("(x in (select y from z where k = x)) is null", &["5"]),
+    ] {
+        let sql = format!("select x from a where {condition} order by x");
+        assert_eq!(rows(&ctx, &sql).await, wanted, "{condition}");
+    }
+    let joined = "select a.x, b.x from a left join a b on a.x = b.x and (a.x not in (select y from z) or a.x = 5) order by a.x";
+    assert_eq!(rows(&ctx, joined).await, ["1 | null", "2 | null", "5 | 5", "null | null"]);
+}
