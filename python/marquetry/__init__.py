@@ -51,6 +51,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from . import encryption, parquet, polars
     from ._advise import Advice, AdviceFinding, ColumnAdvice, Optimized, OptimizedColumn, advise, optimize
     from ._inspect import ColumnStats, Common, Diff, Difference, Histogram, Lengths, RowsDiff, Statistics, diff, stats
     from ._reports import Explanation, Finding, Recovery, Verification, explain, lint, recover, report, verify
@@ -60,6 +61,7 @@ _INSPECT = (
     "ColumnStats", "Common", "Diff", "Difference", "Histogram", "Lengths", "RowsDiff", "Statistics", "diff", "stats",
 )  # fmt: skip
 _REPORTS = ("Explanation", "Finding", "Recovery", "Verification", "explain", "lint", "recover", "report", "verify")
+_MODULES = ("encryption", "parquet", "polars")
 
 
 def __getattr__(name: str) -> object:
@@ -76,4 +78,8 @@ def __getattr__(name: str) -> object:
         from . import _reports
 
         return getattr(_reports, name)
+    if name in _MODULES:
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

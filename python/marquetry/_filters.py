@@ -12,6 +12,9 @@ Tuples and expressions want the rows that they want in pyarrow: a column of floa
 nearest to it, as lists of values do; and a list of instants has the days of a column of dates. But numbers are compared exactly where pyarrow
 fails or rounds, integers with doubles for example; and both zeros are one, in lists of values, too.
 
+``bytes`` are those bytes. So is a ``str`` of tuples and expressions, in UTF-8, where a column has bytes. In text such a value may be what is
+shown of bytes: ``raw = 'a\\x00'`` is an a and a zero, ``X'6100'`` as well; of a fixed length their digits, ``'6100'``.
+
 What has no meaning as a predicate is an error: nothing is left out.
 """
 
@@ -23,6 +26,7 @@ from typing import Any, Callable, Iterable
 
 from . import _narrow_floats
 from ._literals import NO_VALUES, day_of, is_nan, is_null, is_span, literal, number_of, unit_of
+from ._marquetry import Schema
 
 _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
@@ -71,6 +75,7 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
             values = [_narrow_floats.in_list(item, bits) for item in values]
         if type_text.startswith(("Int", "UInt", "Decimal")):
             values = _without_nan(values)
+        values = _exact(values, [name], schema)
         inside = is_in(column, values, _unit(name, values, schema))
         # As pyarrow has it: a value that is null is in no list that has no null.
         has_null = any(is_null(item) for item in values)
@@ -82,7 +87,30 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
         return _of_nan(column, sign)
     bits = None if schema is None else _narrow_floats.float_bits(_type_text(name, schema))
     by_neighbours = None if bits is None else _narrow_floats.comparison(column, sign, number_of(value), bits)
-    return by_neighbours or f"{column} {sign} {literal(value, _unit(name, [value], schema))}"
+    return by_neighbours or f"{column} {sign} {literal(_exact([value], [name], schema)[0], _unit(name, [value], schema))}"
+
+
+# What is shown of bytes: of any length, and of a fixed one.
+_SHOWN_BYTES = re.compile(r"[^\\]*(?:\\x[0-9A-Fa-f]{2}[^\\]*)+|[0-9A-Fa-f]+")
+
+
+def _exact(values: list[Any], path: list[str], schema: Callable[[], Any] | None) -> list[Any]:
+    """Values, and where the column of this path has bytes its own for text that would be taken for what is shown of others."""
+    if schema is None or not any(_is_shown(_text(value)) for value in values):
+        return values
+    of = schema()
+    if not (of if isinstance(of, Schema) else Schema(of)).has_bytes(path):
+        return values
+    return [_text(value).encode() if _is_shown(_text(value)) else value for value in values]
+
+
+def _text(value: Any) -> Any:
+    """Text of pyarrow as Python's own; another value as it is."""
+    return value.as_py() if type(value).__name__ in ("StringScalar", "LargeStringScalar", "StringViewScalar") else value
+
+
+def _is_shown(value: Any) -> bool:
+    return isinstance(value, str) and _SHOWN_BYTES.fullmatch(value) is not None
 
 
 def _unit(name: str, values: list[Any], schema: Callable[[], Any] | None) -> str | None:
@@ -357,6 +385,8 @@ class _Parser:
                 raise ValueError("a comparison of something computed is no part of predicates")
             if is_span(side.value) and other.path is not None:
                 side.text = literal(side.value, self.unit(other.path))
+            if isinstance(side.value, str) and other.path is not None:
+                side.text = literal(_exact([side.value], other.path, self.schema)[0])
             if is_nan(side.value):
                 return _of_nan(other.text, sign)
         if left.kind == right.kind == "literal":
@@ -386,6 +416,7 @@ class _Parser:
             self.compared.append((column.path, values))
             if self.kind(column.path) == "number":
                 values = _without_nan(values)
+            values = _exact(values, column.path, self.schema)
         unit = self.unit(column.path) if column.path is not None and any(is_span(value) for value in values) else None
         text = is_in(column.text, values, unit)
         # What is in no list is false, and not unknown, where it is null.

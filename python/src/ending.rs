@@ -3,20 +3,31 @@
 //! Python waits for its threads when it ends, but for daemon threads and those of libraries. Before version 3.14 it ends such a thread
 //! where that next takes the interpreter's lock, by unwinding it, and Rust frames on the way abort the process. Where PyO3 takes the lock
 //! it holds the thread instead. But code of Python gives the lock away and takes it again as it likes: a file object, a generator, a
-//! callback. So whatever here may run such code asks first. From the exit on it is refused, and what runs then is waited for.
+//! callback. So whatever here may run such code asks first. From the exit on it is refused, and what runs then is waited for, a second. What
+//! runs on is ended by an exception, as nothing else ends a loop. What hears of none, because it waits for something outside of Python,
+//! is left to wait.
 //!
 //! The thread that ends the interpreter is never ended itself, and functions of `atexit` that are called later may read and write.
 
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::mem;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// Calls of Python's code that threads are in.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+/// The threads that are in these calls, by Python's numbers of them; one that calls in a call is here twice.
+static CALLERS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Python's number of this thread, once that was asked for.
+    static NUMBER: Cell<Option<u64>> = const { Cell::new(None) };
+}
 
 /// Operations that threads of Python are in, in Rust or in Python's code.
 static OPERATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -27,7 +38,7 @@ static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 /// The thread that ends the interpreter.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
 
-/// How long the end waits for calls, and for operations: a generator may wait for rows that never come.
+/// How long the end waits for calls, for those that it ended, and for operations: a generator may wait for rows that never come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long it waits before it looks again.
@@ -36,30 +47,53 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A call of Python's code, until this is dropped.
 pub(crate) struct Call {
     is_counted: bool,
+    caller: Option<u64>,
 }
 
 impl Call {
     /// Fails from the exit on, but on the thread that ends the interpreter. SystemExit ends a thread, and nothing is printed.
     pub(crate) fn begin() -> PyResult<Self> {
         if is_last() {
-            return Ok(Call { is_counted: false });
+            return Ok(Call { is_counted: false, caller: None });
         }
         // Before it asks, so that the end sees the call, or the call the end.
-        let call = Call { is_counted: true };
+        let mut call = Call { is_counted: true, caller: None };
         CALLS.fetch_add(1, Ordering::SeqCst);
-        match IS_CLOSED.load(Ordering::SeqCst) {
-            true => Err(at_exit()),
-            false => Ok(call),
+        if IS_CLOSED.load(Ordering::SeqCst) {
+            return Err(at_exit());
         }
+        call.caller = number_of_thread();
+        callers().extend(call.caller);
+        Ok(call)
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
+        if let Some(caller) = self.caller {
+            let mut callers = callers();
+            if let Some(at) = callers.iter().position(|other| *other == caller) {
+                callers.swap_remove(at);
+            }
+        }
         if self.is_counted {
             CALLS.fetch_sub(1, Ordering::SeqCst);
         }
     }
+}
+
+fn callers() -> MutexGuard<'static, Vec<u64>> {
+    CALLERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn number_of_thread() -> Option<u64> {
+    NUMBER.with(|number| {
+        if number.get().is_none() {
+            let ask = |py: Python<'_>| py.import("threading")?.call_method0("get_ident")?.extract();
+            number.set(Python::try_attach(ask).and_then(PyResult::ok));
+        }
+        number.get()
+    })
 }
 
 /// An operation of a thread that is not the main one, until this is dropped.
@@ -124,6 +158,21 @@ impl Drop for Callee {
 pub(crate) fn end_calls(py: Python<'_>) {
     let _ = LAST.set(thread::current().id());
     py.detach(close);
+    // Later versions hold threads. If one cannot be ended, it may be too late for it; the end goes on.
+    if CALLS.load(Ordering::SeqCst) > 0 && py.version_info() < (3, 14) && end_callers(py).is_ok() {
+        py.detach(|| wait_for(&CALLS));
+    }
+}
+
+/// Has the threads that are in Python's code raise SystemExit there.
+fn end_callers(py: Python<'_>) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
+    let exception = ctypes.call_method1("py_object", (py.get_type::<PySystemExit>(),))?;
+    for caller in callers().clone() {
+        raise.call1((ctypes.call_method1("c_ulong", (caller,))?, &exception))?;
+    }
+    Ok(())
 }
 
 /// Lets threads of ours call again if it is the last thread that has work for them: a function of `atexit`, after ours. Not once the

@@ -2,6 +2,7 @@
 
 use crate::ending::{Call, Callee};
 use crate::errors::{from_python, io_from_python, to_python};
+use crate::source::path_of;
 use marquetry::errors::{Error, Result};
 use marquetry::file::AtomicFile;
 use pyo3::exceptions::PyTypeError;
@@ -23,7 +24,7 @@ impl Target {
     pub(crate) fn new(object: &Bound<'_, PyAny>, may_be_pipe: bool) -> PyResult<Self> {
         let _call = Call::begin()?;
         if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
-            return Ok(Target::Path { path: object.extract()?, may_be_pipe });
+            return Ok(Target::Path { path: path_of(object)?, may_be_pipe });
         }
         if object.hasattr("write")? {
             return Ok(Target::Object(Callee::new(object.clone().unbind())));

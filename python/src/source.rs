@@ -27,17 +27,17 @@ impl Input {
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let _call = Call::begin()?;
         if let Ok(text) = object.cast::<PyString>() {
-            let text = text.to_str()?;
-            return Ok(match is_url(text) {
-                true => Input::Url(text.to_owned()),
-                false => Input::Path(text.into()),
+            // What is no Unicode is the name of a file, as Python has such.
+            return Ok(match text.to_str() {
+                Ok(url) if is_url(url) => Input::Url(url.to_owned()),
+                _ => Input::Path(object.extract()?),
             });
         }
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Input::Memory(Bytes::from_owner(PyBackedBytes::from(bytes.clone()))));
         }
         if object.hasattr("__fspath__")? {
-            return Ok(Input::Path(object.extract()?));
+            return Ok(Input::Path(path_of(object)?));
         }
         if object.hasattr("read")? && object.hasattr("seek")? {
             return FileObject::new(object).map(Input::Object);
@@ -80,6 +80,11 @@ impl Input {
             Input::Object(file) => Arc::new(file),
         })
     }
+}
+
+/// The path that a path-like object says, in text or in bytes.
+pub(crate) fn path_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    object.py().import("os")?.call_method1("fsdecode", (object,))?.extract()
 }
 
 /// An error with the name of the file.
@@ -126,6 +131,9 @@ pub(crate) struct FileObject {
 
 impl FileObject {
     fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if object.is_instance(&object.py().import("io")?.getattr("TextIOBase")?)? {
+            return Err(of_text());
+        }
         let has_read_at = object.hasattr("read_at")? && object.hasattr("size")?;
         let len = if has_read_at {
             object.call_method0("size")?.extract()?
@@ -164,13 +172,17 @@ impl FileObject {
     }
 }
 
+fn of_text() -> PyErr {
+    PyTypeError::new_err("the file was opened in text mode; a binary file is wanted")
+}
+
 /// What `read` returned: bytes as they are, other buffers copied.
 fn piece(read: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = read.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
     }
     if read.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("the file was opened in text mode; a binary file is wanted"));
+        return Err(of_text());
     }
     let view = read.py().import("builtins")?.getattr("memoryview")?.call1((read,))?;
     let bytes: PyBackedBytes = view.call_method0("tobytes")?.extract()?;

@@ -9,7 +9,7 @@ use crate::reentrance::{ObjectCalls, Reading, Turns, begin_reading, release};
 use crate::source::named;
 use crate::work::run;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use marquetry::errors::{CancelToken, Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,6 +43,30 @@ impl Schema {
             (field.name().clone(), field.data_type().to_string(), field.is_nullable())
         };
         self.0.fields().iter().map(field).collect()
+    }
+
+    /// Whether the column of these names, from the root on, has byte strings that no extension type says the meaning of.
+    fn has_bytes(&self, path: Vec<String>) -> bool {
+        let mut fields = self.0.fields();
+        for (depth, name) in path.iter().enumerate() {
+            let mut named = fields.iter().filter(|field| field.name() == name);
+            let (Some(field), None) = (named.next(), named.next()) else { return false };
+            match field.data_type() {
+                DataType::Struct(inner) => fields = inner,
+                of => {
+                    return depth + 1 == path.len() && field.extension_type_name().is_none() && is_bytes(of);
+                }
+            }
+        }
+        false
+    }
+}
+
+fn is_bytes(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_bytes(values),
+        DataType::RunEndEncoded(_, values) => is_bytes(values.data_type()),
+        of => of.is_binary() || matches!(of, DataType::FixedSizeBinary(_)),
     }
 }
 

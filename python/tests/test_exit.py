@@ -110,6 +110,41 @@ def work():
 @pytest.mark.parametrize(
     "work",
     [
+        "marquetry.write(rows(), io.BytesIO())",
+        "marquetry.write(table, Busy())",
+        "marquetry.open(Busy()).read()",
+        "marquetry.write(table.to_reader(100), io.BytesIO(), progress=lambda rows: loop())",
+        "pa.RecordBatchReader.from_stream(marquetry.open(Busy()).stream()).read_all()",
+    ],
+)
+def test_what_is_busy_for_long_is_ended(work: str, path: pathlib.Path) -> None:
+    program = f"""
+def loop():
+    while True:
+        pass
+
+class Busy:
+    def write(self, contents):
+        loop()
+    def read(self, size=-1):
+        loop()
+    def seek(self, *where):
+        loop()
+
+def batches():
+    loop()
+    yield from ()
+
+def work():
+    {work}
+"""
+    code, out, error, seconds = ended(BEGIN + program + THREADS, path)
+    assert (code, out, error) == (0, "end\n", "") and seconds < 60
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
         "marquetry.open(Slow(path)).read()",
         # Rust is at it for long before it calls Python again.
         "marquetry.write(numbers, Taking(), compression='zstd:19', encoding='plain')",

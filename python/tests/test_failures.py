@@ -71,6 +71,8 @@ def test_an_exception_of_a_file_object_comes_out(path: str) -> None:
         marquetry.open(Broken(pathlib.Path(path).read_bytes()))
     with pytest.raises(TypeError, match="text mode"):
         marquetry.open(io.StringIO("x" * 100))
+    with open(path) as text, pytest.raises(TypeError, match="text mode"):
+        marquetry.open(text)
 
 
 def test_a_broken_file_is_verified_and_recovered(tmp_path: pathlib.Path, path: str) -> None:
