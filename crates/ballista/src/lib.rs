@@ -15,14 +15,16 @@
 //!
 //! ```text
 //! codecs     plans as bytes: ours, and Ballista's
+//! described_tables  DESCRIBE, as it is sent
 //! empty_relations  what has columns and no rows, as it is sent
 //! named_files  files as tables by their names
-//! refused_settings  settings with which queries have no end
+//! refused_settings  settings with which queries have no end, and queries that have no tasks
 //! session    the sessions of scheduler, executors and clients
 //! whole_joins  joins whose rows depend on all rows of both sides
 //! ```
 
 mod codecs;
+mod described_tables;
 mod empty_relations;
 mod named_files;
 mod refused_settings;

@@ -1,19 +1,24 @@
-//! Settings with which queries have no end.
+//! Settings with which queries have no end, and queries that have no tasks.
 
 use ballista_core::config::{BALLISTA_ADAPTIVE_PLANNER_ENABLED, BallistaConfig};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::config_err;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{config_err, not_impl_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
-/// Refuses them in a client, where the error is told as it is.
+/// Refuses these in a client, where the error is told as it is.
 #[derive(Debug)]
 pub(crate) struct RefusedSettings;
 
 impl AnalyzerRule for RefusedSettings {
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
-        check(config).map(|()| plan)
+        check(config)?;
+        match plan.exists(|node| Ok(matches!(node, LogicalPlan::RecursiveQuery(_))))? {
+            true => not_impl_err!("WITH RECURSIVE is not answered by a cluster: its rounds are no tasks"),
+            false => Ok(plan),
+        }
     }
 
     fn name(&self) -> &str {

@@ -1,6 +1,7 @@
 //! The sessions of scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
+use crate::described_tables::DescribedTables;
 use crate::empty_relations::EmptyRelations;
 use crate::named_files::with_named_files;
 use crate::refused_settings::{self, RefusedSettings};
@@ -88,6 +89,7 @@ pub fn client(address: &str) -> Result<SessionContext> {
     functions.into_values().try_for_each(|function| state.register_udf(function).map(drop))?;
     let ctx = with_named_files(SessionContext::new_with_state(state));
     ctx.add_analyzer_rule(Arc::new(RefusedSettings));
+    ctx.add_optimizer_rule(Arc::new(DescribedTables));
     ctx.add_optimizer_rule(Arc::new(EmptyRelations));
     // After all other rules: what they look into are the tables that are replaced.
     ctx.add_analyzer_rule(Arc::new(SerialisableTables));

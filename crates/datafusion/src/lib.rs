@@ -130,6 +130,7 @@
 
 mod aggregate_bounds;
 mod any_dataset;
+mod asking_columns;
 mod cast_functions;
 mod column_kind;
 mod column_name;
@@ -158,7 +159,6 @@ mod null_keys;
 mod opener;
 mod options;
 mod ordering;
-mod outer_conditions;
 mod output;
 mod output_options;
 mod pieces;

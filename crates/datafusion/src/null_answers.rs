@@ -8,6 +8,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction_owned};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, exists, lit,
@@ -31,27 +32,35 @@ impl AnalyzerRule for NullAnswers {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         plan.transform_up_with_subqueries(|plan| {
-            if !matches!(plan, LogicalPlan::Filter(_) | LogicalPlan::Join(_)) {
-                return Ok(Transformed::no(plan));
-            }
-            let schema = merge_schema(&plan.inputs());
-            plan.map_expressions(|condition| {
-                if !condition.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_))))? {
-                    return Ok(Transformed::no(condition));
+            let is_condition = match plan {
+                LogicalPlan::Filter(_) | LogicalPlan::Join(_) => true,
+                LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) => false,
+                _ => return Ok(Transformed::no(plan)),
+            };
+            let (names, schema) = (NamePreserver::new(&plan), merge_schema(&plan.inputs()));
+            plan.map_expressions(|expr| {
+                if !expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_))))? {
+                    return Ok(Transformed::no(expr));
                 }
-                let all = split_conjunction_owned(condition).into_iter().map(|condition| match condition {
-                    // It becomes a join that knows of NULL.
-                    Expr::InSubquery(_) => Ok(condition),
-                    Expr::Not(inner) if matches!(*inner, Expr::InSubquery(_)) => Ok(Expr::Not(inner)),
-                    other => apart(other, &schema),
-                });
-                Ok(Transformed::yes(
-                    conjunction(all.collect::<Result<Vec<_>>>()?).unwrap_or_else(|| lit(true)),
-                ))
+                let name = names.save(&expr);
+                let expr =
+                    if is_condition { conditions(expr, &schema)? } else { three_valued_in(expr, &schema)? };
+                Ok(Transformed::yes(name.restore(expr)))
             })
         })
         .data()
     }
+}
+
+/// The conditions of WHERE, or of ON.
+fn conditions(all: Expr, schema: &DFSchema) -> Result<Expr> {
+    let all = split_conjunction_owned(all).into_iter().map(|condition| match condition {
+        // It becomes a join that knows of NULL.
+        Expr::InSubquery(_) => Ok(condition),
+        Expr::Not(inner) if matches!(*inner, Expr::InSubquery(_)) => Ok(Expr::Not(inner)),
+        other => apart(other, schema),
+    });
+    Ok(conjunction(all.collect::<Result<Vec<_>>>()?).unwrap_or_else(|| lit(true)))
 }
 
 /// The condition where false and null are the same.
@@ -65,16 +74,19 @@ fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
             true => not_in(condition),
             false => Ok(Expr::InSubquery(condition)),
         },
-        // A change of the inner ones is not looked into again.
-        other => other
-            .transform_up(|expr| match expr {
-                Expr::InSubquery(condition) if may_be_null(&condition, schema)? => {
-                    three_valued(condition).map(Transformed::yes)
-                }
-                other => Ok(Transformed::no(other)),
-            })
-            .data(),
+        other => three_valued_in(other, schema),
     }
+}
+
+/// The expression where false and null are not the same.
+fn three_valued_in(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    let changed = expr.transform_up(|expr| match expr {
+        Expr::InSubquery(condition) if may_be_null(&condition, schema)? => {
+            three_valued(condition).map(Transformed::yes)
+        }
+        other => Ok(Transformed::no(other)),
+    });
+    changed.data()
 }
 
 /// Whether the condition may be null for some row.

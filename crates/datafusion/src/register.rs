@@ -1,11 +1,11 @@
 //! Has a session read and write Parquet by Marquetry.
 
 use crate::aggregate_bounds::AggregateBounds;
+use crate::asking_columns::AskingColumns;
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::lossy_conditions::LossyConditions;
 use crate::null_answers::{self, NullAnswers};
-use crate::outer_conditions::OuterConditions;
 use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
 use crate::timestamp_comparisons::{self, TimestampComparisons};
@@ -45,7 +45,8 @@ use std::sync::Arc;
 ///
 /// `x NOT IN (SELECT ..)` is NULL where SQL has it so, also among other conditions: DataFusion has true there.
 ///
-/// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay.
+/// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
+/// what is aggregated, if the other query takes nothing of the row that asks.
 ///
 /// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
 /// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found.
@@ -169,7 +170,7 @@ fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
 
 /// Rules that mend conditions where they have come to in a plan.
 fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 3] {
-    [Arc::new(OuterConditions), Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
+    [Arc::new(AskingColumns), Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {

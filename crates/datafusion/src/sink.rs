@@ -260,16 +260,29 @@ impl MarquetrySink {
         let rows_written = self.counter("rows_written", MetricCategory::Rows);
         let bytes_written = self.counter("bytes_written", MetricCategory::Bytes);
         let mut files = files.into_iter();
+        let mut there: Vec<Path> = Vec::new();
         while let Some(mut file) = files.next() {
             if let Err(error) = file.writer.finish().await {
                 let error = of_file(error, &file.path);
                 give_up(std::iter::once(file).chain(files)).await;
-                return Err(error);
+                return Err(with_those_there(error, &there));
             }
+            there.push(file.path);
             rows_written.add(file.rows);
             bytes_written.add(usize::try_from(file.writer.bytes_written()).unwrap_or(usize::MAX));
         }
         Ok(rows_written.value() as u64)
+    }
+}
+
+/// Whoever runs the statement again has the rows of these twice.
+fn with_those_there(error: DataFusionError, there: &[Path]) -> DataFusionError {
+    match there {
+        [] => error,
+        [first, others @ ..] => error.context(format!(
+            "the statement is not undone: {first} and {} other files of it are there",
+            others.len()
+        )),
     }
 }
 

@@ -204,10 +204,17 @@ async fn joins_are_whole_however_small_the_tables_are() {
         "select k from some where x not in (select x from one) or k = 3 order by k",
         "select k from declared where x is null",
         "select count(*), count(x) from declared",
+        // Other queries among columns, and what there is no message of.
+        "select k, k in (select x from one) as known, exists (select 1 from some where x > 5) as some from one order by k",
+        "describe one",
     ] {
         let (found, wanted) = (answer(&ctx, sql).await, answer(&alone, sql).await);
         assert_eq!(found, wanted, "{sql}");
     }
+    let recursive =
+        "with recursive r as (select 1 as n union all select n + 1 from r where n < 5) select * from r";
+    let error = rows(&ctx, recursive).await.expect_err("it has no tasks").to_string();
+    assert!(error.contains("WITH RECURSIVE is not answered by a cluster"), "{error}");
     let keyed = format!(
         "create external table keyed (n bigint, k bigint) stored as parquet partitioned by (k) location '{path}/keyed/'"
     );

@@ -63,7 +63,7 @@ async fn conditions_ask_other_queries() {
     let both = "select a.n, b.n from a join b on a.n + b.n in (select v + 1 from s) order by a.n, b.n";
     assert_eq!(rows(&ctx, both).await, ["1 | 1", "1 | 3", "2 | 2", "3 | 1"]);
     let message = error(&ctx, &format!("{left} a.x + b.y in (select v from s)")).await;
-    assert!(message.contains("asks another query in ON of an outer join"), "{message}");
+    assert!(message.contains("columns of one side alone"), "{message}");
 }
 
 /// `x IN (SELECT ..)` is null where nothing is equal, and something is null.
@@ -96,4 +96,39 @@ async fn answers_that_are_null() {
     }
     let joined = "select a.x, b.x from a left join a b on a.x = b.x and (a.x not in (select y from z) or a.x = 5) order by a.x";
     assert_eq!(rows(&ctx, joined).await, ["1 | null", "2 | null", "5 | 5", "null | null"]);
+}
+
+#[tokio::test]
+async fn columns_and_sums_ask_other_queries() {
+    let ctx = session();
+    let column = |values: &[Option<i64>]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    ctx.register_batch("a", batch([("x", column(&[Some(1), Some(2), None]))])).unwrap();
+    ctx.register_batch("z", batch([("y", column(&[Some(1), None]))])).unwrap();
+    for (sql, wanted) in [
+        ("select x, x in (select y from z) from a order by x", &["1 | true", "2 | null", "null | null"][..]),
+        (
+            "select x, x not in (select y from z where y > 0) as other from a order by x",
+            &["1 | false", "2 | true", "null | null"],
+        ),
+        (
+            "select x, case when x in (select y from z) then 'in' else 'out' end from a order by x",
+            &["1 | in", "2 | out", "null | out"],
+        ),
+        (
+            "select exists (select 1 from z where y > 5), not exists (select 1 from z where y > 5)",
+            &["false | true"],
+        ),
+        (
+            "select sum(case when x in (select y from z) then 1 else 0 end), count(*) filter (where x in (select y from z)) from a",
+            &["1 | 1"],
+        ),
+        (
+            "select x in (select y from z) as known, count(*) from a group by 1 order by 1",
+            &["true | 1", "null | 2"],
+        ),
+    ] {
+        assert_eq!(rows(&ctx, sql).await, wanted, "{sql}");
+    }
+    let message = error(&ctx, "select x, exists (select 1 from z where y > x) from a").await;
+    assert!(message.contains("nothing of the row that asks"), "{message}");
 }

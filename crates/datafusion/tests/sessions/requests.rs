@@ -26,6 +26,9 @@ struct Counting {
     inner: InMemory,
     requests: AtomicU64,
     bytes: AtomicU64,
+    /// The object that is put whole and fails, counted from 1, and how many were put.
+    failing_put: AtomicU64,
+    puts: AtomicU64,
     uploads: Arc<Uploads>,
 }
 
@@ -91,6 +94,9 @@ impl fmt::Display for Counting {
 #[async_trait]
 impl ObjectStore for Counting {
     async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        if self.puts.fetch_add(1, Ordering::Relaxed) + 1 == self.failing_put.load(Ordering::Relaxed) {
+            return Err(Error::NotImplemented { operation: "o".into(), implementer: "i".into() });
+        }
         self.inner.put_opts(path, payload, options).await
     }
 
@@ -293,4 +299,24 @@ async fn an_upload_that_is_given_up_is_aborted() {
     }
     until(&store.uploads.aborted).await;
     assert!(store.head(&Path::from("given_up.parquet")).await.is_err());
+}
+
+/// Files get their names one after the other: where that fails, those that have theirs are told.
+#[tokio::test]
+async fn files_that_are_there_are_told() {
+    let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
+    ctx.register_batch("t", table(0, 3)).unwrap();
+    for (failing, sentence) in
+        [(1, None), (2, Some("and 0 other files of it")), (3, Some("and 1 other files of it"))]
+    {
+        store.puts.store(0, Ordering::Relaxed);
+        store.failing_put.store(failing, Ordering::Relaxed);
+        let copy = format!(
+            "copy (select v, k from t) to 'mem://store/{failing}/' stored as parquet partitioned by (k)"
+        );
+        let message = crate::tables::error(&ctx, &copy).await;
+        assert!(message.contains("the store failed"), "{message}");
+        assert_eq!(message.contains("the statement is not undone"), sentence.is_some(), "{message}");
+        assert!(message.contains(sentence.unwrap_or_default()), "{message}");
+    }
 }
