@@ -1,9 +1,13 @@
 """The package's own names: reading, writing, and what goes to other libraries."""
 
 import io
+import os
 import pathlib
+import subprocess
+import sys
 
 import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -160,3 +164,28 @@ def test_a_lazy_frame_reads_what_it_needs(path: str) -> None:
     assert frame.head(7).collect()["id"].to_list() == list(range(7))
     assert frame.select(pl.len()).collect().item() == 10_000
     assert frame.collect().equals(pl.DataFrame(marquetry.open(path)))
+
+
+def test_names_of_files_may_be_any_bytes(tmp_path: pathlib.Path) -> None:
+    name = os.path.join(os.fsencode(tmp_path), b"\xff.parquet")
+
+    class InBytes:
+        def __fspath__(self) -> bytes:
+            return name
+
+    for where in (InBytes(), os.fsdecode(name), pathlib.Path(os.fsdecode(name))):
+        marquetry.write(TABLE, where)
+        assert marquetry.open(where).num_rows == TABLE.num_rows
+    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff.parquet"]
+
+
+def test_modules_are_there_without_an_import() -> None:
+    program = "import marquetry as m; m.encryption.create_decryption_properties; m.parquet.read_table; m.polars.scan"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_order_of_ordered_dictionaries_is_kept(tmp_path: pathlib.Path) -> None:
+    sizes = pd.Categorical(["large", None, "small"], categories=["small", "medium", "large"], ordered=True)
+    frame = pd.DataFrame({"size": sizes})
+    marquetry.write(pa.Table.from_pandas(frame), tmp_path / "x.parquet")
+    pd.testing.assert_frame_equal(marquetry.open(tmp_path / "x.parquet").read().to_pandas(), frame)

@@ -11,14 +11,16 @@
 //! microseconds overflow 64 bits on the way through days. Modulo 2^64 they are what was meant.
 
 /// INT96 counts days from another one.
-pub(crate) const JULIAN_DAY_OF_1970: i32 = 2_440_588;
+pub const JULIAN_DAY_OF_1970: i32 = 2_440_588;
 
-pub(crate) const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+/// Nanoseconds in a day.
+pub const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
 const MICROS_PER_DAY: i64 = NANOS_PER_DAY / 1000;
 
 /// SPEC: "compare the last 4 bytes (days) as a little-endian 32-bit signed integer; if equal last 4 bytes, compare the
 /// first 8 bytes as a little-endian 64-bit signed integer (nanos)".
+#[inline]
 pub(crate) fn key(bytes: [u8; 12]) -> (i32, i64) {
     let [n0, n1, n2, n3, n4, n5, n6, n7, days @ ..] = bytes;
     (i32::from_le_bytes(days), i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]))
@@ -29,11 +31,24 @@ pub(crate) fn is_odd((day, nanos): (i32, i64)) -> bool {
     day < 0 || !(0..NANOS_PER_DAY).contains(&nanos)
 }
 
+/// What is stored: days since 1970, and nanoseconds, which may be negative or more than a day's.
+#[inline]
+pub fn stored(bytes: [u8; 12]) -> (i64, i64) {
+    let (julian, nanos) = key(bytes);
+    (i64::from(julian) - i64::from(JULIAN_DAY_OF_1970), nanos)
+}
+
+/// The bytes of a Julian day and nanoseconds.
+#[inline]
+pub fn to_bytes(julian: i32, nanos: i64) -> [u8; 12] {
+    let ([n0, n1, n2, n3, n4, n5, n6, n7], [d0, d1, d2, d3]) = (nanos.to_le_bytes(), julian.to_le_bytes());
+    [n0, n1, n2, n3, n4, n5, n6, n7, d0, d1, d2, d3]
+}
+
 /// The time that is meant: days since 1970, and nanoseconds of that day.
 pub fn instant(bytes: [u8; 12]) -> (i64, i64) {
-    let (julian, nanos) = key(bytes);
-    let days = i64::from(julian) - i64::from(JULIAN_DAY_OF_1970);
-    if julian < 0 {
+    let (days, nanos) = stored(bytes);
+    if key(bytes).0 < 0 {
         let micros = days.wrapping_mul(MICROS_PER_DAY).wrapping_add(nanos.div_euclid(1000));
         return (micros.div_euclid(MICROS_PER_DAY), micros.rem_euclid(MICROS_PER_DAY) * 1000);
     }
@@ -47,23 +62,14 @@ pub(crate) fn normalized(bytes: [u8; 12]) -> [u8; 12] {
         return bytes;
     }
     let (days, nanos) = instant(bytes);
-    let Ok(julian) = i32::try_from(days + i64::from(JULIAN_DAY_OF_1970)) else { return bytes };
-    let mut normalized = [0; 12];
-    normalized[..8].copy_from_slice(&nanos.to_le_bytes());
-    normalized[8..].copy_from_slice(&julian.to_le_bytes());
-    normalized
+    let julian = i32::try_from(days + i64::from(JULIAN_DAY_OF_1970));
+    julian.map_or(bytes, |julian| to_bytes(julian, nanos))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::to_bytes as bytes;
     use super::*;
-
-    fn bytes(day: i32, nanos: i64) -> [u8; 12] {
-        let mut bytes = [0; 12];
-        bytes[..8].copy_from_slice(&nanos.to_le_bytes());
-        bytes[8..].copy_from_slice(&day.to_le_bytes());
-        bytes
-    }
 
     #[test]
     fn times_are_those_of_day_and_nanoseconds() {

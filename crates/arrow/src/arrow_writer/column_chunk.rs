@@ -1,6 +1,7 @@
 //! A column chunk on its way from the thread that made it to the file.
 
 use super::held_memory::HeldMemory;
+use marquetry_core::schema::Leaf;
 use marquetry_core::write::{EncodedChunk, EncodingDecision};
 use marquetry_format::ColumnMetaData;
 
@@ -11,8 +12,8 @@ pub struct ArrowColumnChunk {
     chunk: EncodedChunk,
     rows: u64,
     decision: EncodingDecision,
-    /// That of its pages, if an [`ArrowColumnWriter`](super::ArrowColumnWriter) has made them.
-    memory: Option<HeldMemory>,
+    /// The column that it was made for, and the memory of its pages, if an [`ArrowColumnWriter`](super::ArrowColumnWriter) has made them.
+    made_for: Option<(Leaf, HeldMemory)>,
 }
 
 impl ArrowColumnChunk {
@@ -20,15 +21,16 @@ impl ArrowColumnChunk {
         chunk: EncodedChunk,
         rows: u64,
         decision: EncodingDecision,
+        leaf: Leaf,
         memory: HeldMemory,
     ) -> Self {
-        ArrowColumnChunk { chunk, rows, decision, memory: Some(memory) }
+        ArrowColumnChunk { chunk, rows, decision, made_for: Some((leaf, memory)) }
     }
 
     /// A chunk of so many rows that was made elsewhere: by a [`ColumnWriter`](marquetry_core::write::ColumnWriter) of the core crate, or
     /// [copied](marquetry_core::write::copy::copy_chunk).
     pub fn from_parts(chunk: EncodedChunk, rows: u64) -> Self {
-        ArrowColumnChunk { chunk, rows, decision: EncodingDecision::default(), memory: None }
+        ArrowColumnChunk { chunk, rows, decision: EncodingDecision::default(), made_for: None }
     }
 
     /// The chunk, and how many rows it has.
@@ -38,7 +40,15 @@ impl ArrowColumnChunk {
 
     /// The chunk, how its encoding was chosen, and the memory that it has until it is in the file.
     pub(super) fn into_all(self) -> (EncodedChunk, EncodingDecision, Option<HeldMemory>) {
-        (self.chunk, self.decision, self.memory)
+        (self.chunk, self.decision, self.made_for.map(|(_, memory)| memory))
+    }
+
+    /// Whether its pages have the levels and the type of this column, as far as that is known: the footer does not tell the levels.
+    pub(super) fn fits(&self, leaf: &Leaf) -> bool {
+        self.made_for.as_ref().is_none_or(|(made, _)| {
+            (made.max_def(), made.max_rep()) == (leaf.max_def(), leaf.max_rep())
+                && (made.physical(), made.logical()) == (leaf.physical(), leaf.logical())
+        })
     }
 
     /// How many rows it has.

@@ -332,6 +332,7 @@ impl ArrowColumnWriter {
     fn finish(self) -> Result<ArrowColumnChunk> {
         let start = Stopwatch::start();
         let ArrowColumnWriter { writer, pool, room, spill, mut memory, rows, .. } = self;
+        let leaf = writer.leaf().clone();
         let (mut chunk, decision) = pool.with(|workspace| writer.close(workspace))?;
         match memory.set(chunk.bytes.held()) {
             Err(error) if error.kind() == ErrorKind::Memory => {
@@ -341,7 +342,7 @@ impl ArrowColumnWriter {
             noted => noted?,
         }
         pool.counters().encoded(start);
-        Ok(ArrowColumnChunk::new(chunk, rows, decision, memory))
+        Ok(ArrowColumnChunk::new(chunk, rows, decision, leaf, memory))
     }
 
     fn check_usable(&self) -> Result<()> {

@@ -1,29 +1,38 @@
-//! Keeps dictionary columns readable for pyarrow.
+//! Keeps dictionary columns readable for pyarrow, and the order of ordered ones.
 
 use crate::schema::element_of;
-use arrow_schema::{DataType, Schema as ArrowSchema};
-use marquetry_core::write::{ColumnSettings, Compat};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use marquetry_core::write::{ColumnSettings, Compat, EncodingPolicy};
+use marquetry_encoding::code::PLAIN;
 
 /// QUIRK: pyarrow, told by the stored Arrow schema that a column is a dictionary, reads no other encodings than PLAIN and
 /// dictionaries.
+///
+/// Where the order of a dictionary's values means something, the column is stored with all of them: readers are told by the same schema
+/// that it does, and have no other order than that of the dictionary page.
 pub(super) fn keep_dictionaries_readable(arrow_schema: &ArrowSchema, columns: &mut [ColumnSettings]) {
-    let mut is_dictionary = Vec::with_capacity(columns.len());
-    arrow_schema.fields().iter().for_each(|field| note_leaves(field.data_type(), &mut is_dictionary));
-    for (settings, _) in columns.iter_mut().zip(is_dictionary).filter(|(_, is_dictionary)| *is_dictionary) {
+    let mut leaves = Vec::with_capacity(columns.len());
+    arrow_schema.fields().iter().for_each(|field| note_leaves(field, &mut leaves));
+    for (settings, is_ordered) in columns.iter_mut().zip(leaves) {
+        let Some(is_ordered) = is_ordered else { continue };
         settings.compat = Compat::Maximum;
+        if is_ordered {
+            settings.whole_dictionaries = true;
+            if settings.encoding == (EncodingPolicy::Auto { dictionary: true }) {
+                settings.encoding = EncodingPolicy::DictionaryOr(PLAIN);
+            }
+        }
     }
 }
 
-/// For each leaf below a field of this type, whether it is a dictionary.
-fn note_leaves(data_type: &DataType, is_dictionary: &mut Vec<bool>) {
-    match data_type {
-        DataType::Struct(fields) => {
-            fields.iter().for_each(|field| note_leaves(field.data_type(), is_dictionary));
-        }
-        DataType::Map(entries, _) => note_leaves(entries.data_type(), is_dictionary),
+/// For each leaf below a field, whether it is an ordered dictionary; `None` if it is none at all.
+fn note_leaves(field: &Field, leaves: &mut Vec<Option<bool>>) {
+    match field.data_type() {
+        DataType::Struct(fields) => fields.iter().for_each(|field| note_leaves(field, leaves)),
+        DataType::Map(entries, _) => note_leaves(entries, leaves),
         other => match element_of(other) {
-            Some(element) => note_leaves(element.data_type(), is_dictionary),
-            None => is_dictionary.push(matches!(other, DataType::Dictionary(..))),
+            Some(element) => note_leaves(element, leaves),
+            None => leaves.push(field.dict_is_ordered()),
         },
     }
 }

@@ -305,7 +305,8 @@ pub struct SerializedRowGroupWriter<'a, W: Write + Send> {
 impl<W: Write + Send> SerializedRowGroupWriter<'_, W> {
     /// Takes the chunk of the next column.
     ///
-    /// Fails if all columns are there, the chunk is of another column, or has not as many rows as those before it.
+    /// Fails if all columns are there, the chunk is of another column, or was made for another file in which that has another type or
+    /// other levels, or has not as many rows as those before it.
     pub fn append_column(&mut self, chunk: ArrowColumnChunk) -> Result<()> {
         let row_group = self.file.file.row_groups().len();
         let Some(leaf) = self.file.schema.columns().get(self.chunks.len()) else {
@@ -317,6 +318,11 @@ impl<W: Write + Send> SerializedRowGroupWriter<'_, W> {
         };
         if chunk.metadata().path_in_schema != leaf.path_in_schema() {
             return place("the chunk is of another column".to_owned());
+        }
+        if !chunk.fits(leaf) {
+            return place(
+                "the chunk was made for a column of another type, or with other nulls or lists".to_owned(),
+            );
         }
         let rows = chunk.rows();
         match self.rows {

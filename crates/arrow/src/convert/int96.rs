@@ -9,14 +9,11 @@ use arrow_buffer::bit_chunk_iterator::BitChunks;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
-use marquetry_core::int96::instant;
+use marquetry_core::int96::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, instant, stored, to_bytes};
 use marquetry_encoding::FixedLenBytes;
 
-/// Julian day number of 1970-01-01.
-const EPOCH: i64 = 2_440_588;
 /// Seconds in a day.
-const DAY_SECONDS: i64 = 86_400;
-const DAY_NANOS: i64 = DAY_SECONDS * 1_000_000_000;
+const DAY_SECONDS: i64 = NANOS_PER_DAY / 1_000_000_000;
 
 /// Timestamps in `unit`; what is finer is cut off, towards the past. Fails on a value beyond the unit's range.
 pub(super) fn into_array(
@@ -72,15 +69,12 @@ pub(super) fn from_array(
     let (mut at, mut beyond) = (0, None);
     out.push_with(picks.len(), |out| {
         picks.map_bytes(data.buffer::<i64>(0), out, |ticks| -> [u8; 12] {
-            let julian = (ticks.div_euclid(day) + EPOCH) as u64;
-            if julian > i32::MAX as u64 {
+            let julian = ticks.div_euclid(day) + i64::from(JULIAN_DAY_OF_1970);
+            if julian as u64 > i32::MAX as u64 {
                 beyond.get_or_insert(at);
             }
             at += 1;
-            let mut bytes = [0; 12];
-            bytes[..8].copy_from_slice(&(ticks.rem_euclid(day) * nanos).to_le_bytes());
-            bytes[8..].copy_from_slice(&(julian as u32).to_le_bytes());
-            bytes
+            to_bytes(julian as i32, ticks.rem_euclid(day) * nanos)
         });
     });
     match beyond {
@@ -120,11 +114,11 @@ fn push_usual<const PER_SECOND: i64>(
 ) -> bool {
     let day = DAY_SECONDS * PER_SECOND;
     let most_days = i64::MAX / day - 1;
-    let least_days = (-EPOCH).max(-most_days);
+    let least_days = (-i64::from(JULIAN_DAY_OF_1970)).max(-most_days);
     let (mut beyond, mut made) = (0, [0; FixedLenBytes::BLOCK]);
     for (i, (value, made)) in values.iter().zip(&mut made).enumerate() {
-        let (days, nanos) = parts(value);
-        let outside = (days - least_days) | (most_days - days) | nanos | DAY_NANOS.wrapping_sub(nanos);
+        let (days, nanos) = stored(*value);
+        let outside = (days - least_days) | (most_days - days) | nanos | NANOS_PER_DAY.wrapping_sub(nanos);
         beyond |= outside & mask(i);
         let rest = nanos as u64 / (1_000_000_000 / PER_SECOND as u64);
         *made = days.wrapping_mul(day).wrapping_add(rest as i64) & mask(i);
@@ -154,12 +148,6 @@ pub(crate) fn fits(value: &[u8], unit: TimeUnit) -> bool {
     value.try_into().is_ok_and(|value| timestamp(value, unit).is_some())
 }
 
-/// Days since 1970 and nanoseconds of the day. Both are taken as they are: the nanoseconds may be negative or more than
-/// a day's.
-fn parts(&[a, b, c, d, e, f, g, h, day @ ..]: &[u8; 12]) -> (i64, i64) {
-    (i64::from(i32::from_le_bytes(day)) - EPOCH, i64::from_le_bytes([a, b, c, d, e, f, g, h]))
-}
-
 #[inline]
 fn timestamp(value: &[u8; 12], unit: TimeUnit) -> Option<i64> {
     let (days, nanos) = instant(*value);
@@ -175,7 +163,7 @@ fn timestamp(value: &[u8; 12], unit: TimeUnit) -> Option<i64> {
 
 #[cold]
 fn out_of_range(value: &[u8; 12], unit: TimeUnit) -> Error {
-    let (days, nanos) = parts(value);
+    let (days, nanos) = stored(*value);
     Error::limit(format!(
         "the INT96 timestamp {days} days and {nanos} ns after 1970-01-01 is out of range in {unit:?}s; read it in a coarser unit"
     ))

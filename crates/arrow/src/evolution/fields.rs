@@ -249,24 +249,28 @@ impl Walk<'_> {
     /// A field that the file does not have, or that does not come from it.
     fn made(&self, wanted: &ArrowField) -> Result<ColumnSource> {
         let path = self.path.join(".");
-        let value = self.constant(wanted).or_else(|| self.evolution.defaults.get(&path));
-        let Some(value) = value else {
-            return match (self.evolution.refuse_missing, wanted.is_nullable()) {
-                (false, true) => Ok(ColumnSource::Null(wanted.data_type().clone())),
-                (true, _) => Err(self.arrow_error("is not in the file")),
-                (false, false) => Err(self.arrow_error("is not in the file, and must not be null")),
-            };
+        let (value, kind) = match self.constant(wanted) {
+            Some(value) => (value, "constant"),
+            None => match (self.evolution.defaults.get(&path), self.evolution.refuse_missing) {
+                (Some(value), _) => (value, "default"),
+                (None, true) => return Err(self.arrow_error("is not in the file")),
+                (None, false) if wanted.is_nullable() => {
+                    return Ok(ColumnSource::Null(wanted.data_type().clone()));
+                }
+                (None, false) => return Err(self.arrow_error("is not in the file, and must not be null")),
+            },
         };
         if value.len() != 1 {
-            return Err(self.arrow_error(format!("has {} default values", value.len())));
+            return Err(self.arrow_error(format!("has {} values as its {kind}, not one", value.len())));
         }
-        let fits =
-            value.data_type() == wanted.data_type() || is_promotable(value.data_type(), wanted.data_type());
-        if !fits {
-            return Err(self.no_wider(value.data_type(), wanted.data_type()));
+        let (from, to) = (value.data_type(), wanted.data_type());
+        if from != to && !is_promotable(from, to) {
+            let message =
+                format!("has a {kind} of {from}, which cannot become {to} with every value the same");
+            return Err(self.arrow_error(message));
         }
         if value.logical_null_count() > 0 && !wanted.is_nullable() {
-            return Err(self.arrow_error("has null as its default, and must not be null"));
+            return Err(self.arrow_error(format!("has null as its {kind}, and must not be null")));
         }
         Ok(ColumnSource::Constant(
             cast_exact(value, wanted.data_type()).map_err(|error| error.in_column(path))?,

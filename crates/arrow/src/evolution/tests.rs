@@ -180,10 +180,18 @@ fn what_cannot_be_is_an_error_that_says_why() {
     );
     arrow_error(to(vec![int32("id"), int32("id")]), "argument: the column is wanted twice, in column id");
     let text: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
-    let error_of_default = error(&places, to(vec![int32("z")]).with_default("z", text));
-    assert!(
-        error_of_default.contains("is Utf8 in the file, which cannot become Int32"),
-        "{error_of_default}"
+    arrow_error(
+        to(vec![int32("z")]).with_default("z", text.clone()),
+        "argument: the column has a default of Utf8, which cannot become Int32 with every value the same, in column z",
+    );
+    // The file has this one.
+    arrow_error(
+        to(vec![int32("id")]).with_constant("id", text.clone()),
+        "argument: the column has a constant of Utf8, which cannot become Int32 with every value the same, in column id",
+    );
+    arrow_error(
+        to(vec![int32("z")]).with_constant("z", text.slice(0, 0)),
+        "argument: the column has 0 values as its constant, not one, in column z",
     );
     let ids = RecordBatch::try_from_iter([("a", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
     let by_id = to(vec![with_id(int32("a"), 1)]).by(MatchBy::FieldId);

@@ -4,6 +4,7 @@ use arrow_array::builder::{ListBuilder, MapBuilder, StringBuilder, StringDiction
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, StructArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray,
 };
 use arrow_schema::{DataType, Field, Schema};
 use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -217,6 +218,36 @@ fn closed(columns: Vec<ArrowColumnWriter>, batch: &RecordBatch) -> Vec<ArrowColu
     let columns = columns.into_iter().zip(&leaves);
     let written = columns.map(|(mut column, leaf)| column.write(leaf).and_then(|()| column.close()));
     written.collect::<Result<_>>().unwrap()
+}
+
+/// Their pages would be read as other values, or as none.
+#[test]
+fn chunks_that_were_made_for_a_file_of_other_types_are_refused() {
+    let file_of = |array: ArrayRef, nullable| {
+        let field = Field::new("x", array.data_type().clone(), nullable);
+        RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap()
+    };
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let millis: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![1, 2, 3]));
+    let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![1, 2, 3]));
+    let files = [
+        file_of(numbers.clone(), false),
+        file_of(numbers, true),
+        file_of(millis, true),
+        file_of(micros, true),
+    ];
+    for (i, from) in files.iter().enumerate() {
+        for (j, to) in files.iter().enumerate() {
+            let (_, columns) = writers(from);
+            let (mut writer, _) = writers(to);
+            let appended = writer.append_row_group(closed(columns, from));
+            assert_eq!(appended.is_ok(), i == j, "{i} {j}");
+            if let Err(error) = appended {
+                assert!(error.to_string().contains("made for a column of another type"), "{error}");
+                assert_eq!(writer.close().unwrap().num_rows(), 0);
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::bare_time::BareTime;
 use super::interval_text::interval;
 use super::literal::{Literal, Number};
 use super::literal_text::{odd_time, timestamp};
-use crate::int96::{JULIAN_DAY_OF_1970, NANOS_PER_DAY};
+use crate::int96::{self, JULIAN_DAY_OF_1970, NANOS_PER_DAY};
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
@@ -266,7 +266,7 @@ fn of_int96(literal: &Literal) -> Found {
     let day = moment.seconds.div_euclid(86_400) + i64::from(JULIAN_DAY_OF_1970);
     let nanos = moment.seconds.rem_euclid(86_400) * 1_000_000_000 + i64::from(moment.nanos);
     let day = i32::try_from(day).map_err(|_| "the year is out of range")?;
-    Ok(Position::At([&nanos.to_le_bytes()[..], &day.to_le_bytes()].concat()))
+    Ok(Position::At(int96::to_bytes(day, nanos).to_vec()))
 }
 
 pub(super) fn nanos_per(unit: TimeUnit) -> i128 {

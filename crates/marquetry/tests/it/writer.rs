@@ -4,9 +4,10 @@ use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, Decimal128Array, Int32Array, Int32DictionaryArray, Int64Array, RecordBatch, RecordBatchOptions,
-    StringArray, Time64NanosecondArray, TimestampMicrosecondArray, TimestampSecondArray,
+    Array, ArrayRef, Decimal128Array, Int32Array, Int32DictionaryArray, Int64Array, ListArray, RecordBatch,
+    RecordBatchOptions, StringArray, Time64NanosecondArray, TimestampMicrosecondArray, TimestampSecondArray,
 };
+use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::arrow::{ArrowWriter, StringLayout};
@@ -277,6 +278,31 @@ fn whole_dictionaries_keep_their_order_and_what_no_row_has() {
         assert_eq!(values, expected);
         let rows: Vec<_> = read.downcast_dict::<StringArray>().unwrap().into_iter().collect();
         assert_eq!(rows, [Some("blue"), None, Some("red"), Some("blue")]);
+    }
+}
+
+#[test]
+fn ordered_dictionaries_keep_their_order() {
+    let sizes = Arc::new(StringArray::from(vec!["small", "medium", "large"]));
+    let column: ArrayRef =
+        Arc::new(Int32DictionaryArray::new(Int32Array::from(vec![Some(2), None, Some(0)]), sizes));
+    let ordered = Field::new("size", column.data_type().clone(), true).with_dict_is_ordered(true);
+    let list =
+        ListArray::new(Arc::new(ordered.clone()), OffsetBuffer::from_lengths([3]), column.clone(), None);
+    let of_list = Field::new("sizes", list.data_type().clone(), true);
+    for (field, column) in [(ordered, column), (of_list, Arc::new(list) as ArrayRef)] {
+        let schema = Arc::new(Schema::new(vec![field]));
+        let batch = RecordBatch::try_new(schema, vec![column]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        let read = marquetry::open_bytes(writer.into_inner().unwrap()).unwrap().text(StringLayout::Utf8);
+        let read = read.batches().unwrap().next().unwrap().unwrap();
+        let column = match read.column(0).as_list_opt::<i32>() {
+            Some(list) => list.values().clone(),
+            None => read.column(0).clone(),
+        };
+        let values = column.as_dictionary::<Int32Type>().values().clone();
+        assert_eq!(*values.as_string::<i32>(), StringArray::from(vec!["small", "medium", "large"]));
     }
 }
 

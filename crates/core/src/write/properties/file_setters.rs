@@ -257,7 +257,8 @@ impl WriterPropertiesBuilder {
     /// Whether the dictionary of the first dictionary array of a column chunk is stored as it is: all its values in their order,
     /// those included that no row has; where the column is stored with a dictionary, as it is with
     /// [`Encoding::RLE_DICTIONARY`](super::Encoding::RLE_DICTIONARY). Readers that bring dictionaries back then have the order of ordered ones. Such chunks have no
-    /// distinct counts. Default `false`: what rows have, in the order in which it comes.
+    /// distinct counts. Default `false`: what rows have, in the order in which it comes; but dictionaries whose Arrow field says that they
+    /// are ordered are stored whole in any case, with a dictionary unless [that](Self::set_dictionary_enabled) is turned off.
     #[must_use]
     pub fn set_whole_dictionaries(mut self, value: bool) -> Self {
         self.properties.whole_dictionaries = value;
