@@ -11,7 +11,7 @@
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
 //! lines        rows become lines of text, by several threads
-//! change_types decode_dictionaries unify_dictionaries compact_views names   columns as an output needs them
+//! change_types decode_dictionaries exact_int96 unify_dictionaries compact_views names   columns as an output needs them
 //! progress     a bar on the terminal
 //! ```
 
@@ -19,6 +19,7 @@ mod change_types;
 mod compact_views;
 mod decode_dictionaries;
 mod destination;
+mod exact_int96;
 mod file_columns;
 mod geoparquet;
 mod lines;
@@ -33,10 +34,11 @@ mod unify_dictionaries;
 
 pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
-pub(crate) use decode_dictionaries::{is_int96, plain_batch, plain_columns, plain_schema};
+pub(crate) use decode_dictionaries::{TimesAs, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::{Destination, leads_to_stdout};
+pub(crate) use exact_int96::is_int96;
 pub(crate) use file_columns::{FileColumns, FileWish, file_wish};
-pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, without_metadata};
+pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, with_metadata};
 pub(crate) use lines::{formatted, write_formatted};
 pub(crate) use names::{renamed, with_filled_names, with_unique_names};
 pub(crate) use parquet_options::only_for_parquet;

@@ -12,7 +12,6 @@ use arrow_schema::TimeUnit as ArrowUnit;
 use marquetry::internals::encoding::{PhysicalType, Values};
 use marquetry::schema::Leaf;
 use marquetry_base::{Printable, push_hex, push_uuid, steers_terminal};
-use marquetry_core::int96::instant;
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_text::format::scalar::{self, Form};
 use marquetry_text::format::{json_text, time};
@@ -216,10 +215,7 @@ fn fixed(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
 }
 
 fn int96(bytes: &[u8], out: &mut String) -> Option<Form> {
-    let (days, nanoseconds) = instant(bytes.try_into().ok()?);
-    time::date(days, out);
-    out.push('T');
-    time::time(nanoseconds, ArrowUnit::Nanosecond, out);
+    (bytes.len() == 12).then(|| scalar::int96(bytes, out))?;
     Some(Form::Text)
 }
 

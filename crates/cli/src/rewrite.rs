@@ -32,8 +32,8 @@ mod shred;
 
 pub(crate) use column_log::{ColumnAction, ColumnLog};
 pub(crate) use column_setting::{AskedCodec, Name, OfColumn, Settings, of_column, rename};
-pub(crate) use edit::Edit;
-pub(crate) use footer::{Footer, column_orders, without_geo};
+pub(crate) use edit::{Edit, is_known};
+pub(crate) use footer::{Footer, column_orders, stored_with, without_geo};
 pub(crate) use geo::{GeoPart, of_input as geo_of_input, renamed as renamed_geo};
 pub(crate) use geo_version::GeoConversion;
 pub(crate) use inputs::Input;

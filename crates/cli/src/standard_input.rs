@@ -14,6 +14,11 @@ pub(crate) fn is_meant(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// The path, or the one under which the system has standard input, where it does.
+pub(crate) fn named(path: &Path) -> &Path {
+    if is_meant(path) { Path::new("/dev/stdin") } else { path }
+}
+
 /// All of standard input; asked again, the same bytes.
 pub(crate) fn source() -> Result<Arc<dyn Source>> {
     let cannot =

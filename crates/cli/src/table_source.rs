@@ -5,7 +5,7 @@
 
 use crate::args::{Selection, TableArgs};
 use crate::bounded_rows::BoundedRows;
-use crate::convert::{plain_batch, plain_columns, plain_schema};
+use crate::convert::{TimesAs, plain_batch, plain_columns, plain_schema};
 use crate::failure::{Failure, line};
 use crate::file_name;
 use crate::geo_labels::{labelled, labelled_by_files};
@@ -108,7 +108,7 @@ impl TableSource {
     ) -> Result<Rows> {
         match self {
             TableSource::File(file) => {
-                let file = plain_columns(selection.repaired(file))?;
+                let file = plain_columns(selection.repaired(file), TimesAs::Text)?;
                 let metadata = file.metadata().clone();
                 let reader = BoundedRows::new(file, selection, limit, batch_rows)?;
                 let labelled = labelled(&reader.schema(), &metadata);

@@ -12,9 +12,26 @@ type Table<'a> = marquetry_format::flatbuffers::Table<'a, &'a [u8]>;
 /// The key that it stands under.
 pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 
-/// The fields of the schema that a text holds: of each time and timestamp its unit, the coarsest first. `None` if it is none, or if any
-/// of it is damaged.
-pub(crate) fn field_units(text: &str) -> Option<Vec<Option<i16>>> {
+/// The schema that a text holds, as far as the file's says the same.
+pub(crate) struct ArrowSchema {
+    /// What the fields of the root say.
+    pub(crate) fields: Vec<ArrowField>,
+    /// The time zones of all fields.
+    pub(crate) zones: Vec<String>,
+}
+
+/// What a field says of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ArrowField {
+    /// A time or timestamp: its unit, the coarsest first.
+    Unit(i16),
+    /// Its bits, and whether it is signed.
+    Integer(i32, bool),
+    Other,
+}
+
+/// The schema of a text. `None` if it is none, or if any of it is damaged.
+pub(crate) fn read_schema(text: &str) -> Option<ArrowSchema> {
     let bytes = STANDARD.decode(text.trim()).ok()?;
     let message = Message::new_strict(message(&bytes)?);
     let root = message.root(0)?;
@@ -27,7 +44,10 @@ pub(crate) fn field_units(text: &str) -> Option<Vec<Option<i16>>> {
     ((0..=1).contains(&schema.i16(SCHEMA_ENDIANNESS, 0)?)).then_some(())?;
     schema.vector(SCHEMA_FEATURES, 8)?;
     check_metadata(schema, SCHEMA_METADATA)?;
-    schema.tables(SCHEMA_FIELDS)?.iter().map(|table| field(table?, 0)).collect()
+    let mut zones = Vec::new();
+    let fields = schema.tables(SCHEMA_FIELDS)?;
+    let fields = fields.iter().map(|table| field(table?, 0, &mut zones)).collect::<Option<_>>()?;
+    Some(ArrowSchema { fields, zones })
 }
 
 /// The message behind its frame.
@@ -39,8 +59,8 @@ fn message(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(start..start.checked_add(len)?)
 }
 
-/// Checks a field, and all below it. Returns its unit.
-fn field(table: Table<'_>, depth: usize) -> Option<Option<i16>> {
+/// Checks a field, and all below it.
+fn field(table: Table<'_>, depth: usize, zones: &mut Vec<String>) -> Option<ArrowField> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -56,14 +76,18 @@ fn field(table: Table<'_>, depth: usize) -> Option<Option<i16>> {
         dictionary.i16(DICTIONARY_KIND, 0)?;
     }
     check_metadata(table, FIELD_METADATA)?;
-    children.iter().try_for_each(|child| field(child?, depth + 1).map(|_| ()))?;
+    children.iter().try_for_each(|child| field(child?, depth + 1, zones).map(|_| ()))?;
     table.string(FIELD_NAME)?;
-    let kind = table.u8(FIELD_TYPE_TYPE)?;
-    if !matches!(kind, TIME | TIMESTAMP) {
-        return Some(None);
+    let of_type = table.table(FIELD_TYPE)??;
+    match table.u8(FIELD_TYPE_TYPE)? {
+        TIME => of_type.i16(UNIT, MILLISECOND).map(ArrowField::Unit),
+        TIMESTAMP => {
+            zones.extend(of_type.string(TIMESTAMP_TIMEZONE)?);
+            of_type.i16(UNIT, SECOND).map(ArrowField::Unit)
+        }
+        INT => Some(ArrowField::Integer(of_type.i32(INT_BIT_WIDTH, 0)?, of_type.bool(INT_IS_SIGNED)?)),
+        _ => Some(ArrowField::Other),
     }
-    let default = if kind == TIME { MILLISECOND } else { SECOND };
-    table.table(FIELD_TYPE)??.i16(UNIT, default).map(Some)
 }
 
 fn check_type(field: Table<'_>, children: Tables<'_, &[u8]>) -> Option<()> {

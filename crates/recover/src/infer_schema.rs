@@ -192,14 +192,17 @@ fn check_likeliest(
 }
 
 /// How unlikely it is, in bits, that what the first layout takes for one column is several: the values of one rise, or fall, from row group
-/// to row group, as those of keys and times do. Chunks of several columns have any order.
+/// to row group, as those of keys and times do. Chunks of several columns have any order. Least likely is it where integers go on by one,
+/// as those of a counter do.
 fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
     let groups = &layout.groups[..layout.groups.len().min(MOST_SORTED)];
     let orders: f64 = (2..=groups.len()).map(|n| (n as f64).log2()).sum();
-    let bits = orders - 1.0;
-    let Some((elements, guesses)) = schema_of(layout, finder).filter(|_| bits > 0.0) else { return 0.0 };
+    let Some((elements, guesses)) = schema_of(layout, finder).filter(|_| groups.len() > 1) else {
+        return 0.0;
+    };
     let Ok(schema) = Schema::from_thrift(&elements, &Limits::default()) else { return 0.0 };
     let flat = guesses.iter().enumerate().filter(|(_, guess)| guess.max_rep == 0 && !guess.is_blank);
+    let mut most: f64 = 0.0;
     for (column, _) in flat.take(MOST_COLUMNS_SORTED) {
         let leaf = schema.column(column);
         let mut of = |group: &PageGroup| finder.kinds.extent(&group.chunks[column], leaf, group.rows);
@@ -211,10 +214,22 @@ fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
         let rises = extents.windows(2).all(|pair| !is_below(&pair[1][0], &pair[0][1]));
         let falls = extents.windows(2).all(|pair| !is_below(&pair[0][0], &pair[1][1]));
         if are_wide && (rises || falls) {
-            return bits;
+            most = most.max(orders - 1.0);
+        }
+        if are_wide && extents.windows(2).all(|pair| goes_on(&pair[0][1], &pair[1][0])) {
+            most = most.max((groups.len() - 1) as f64 * GOES_ON);
         }
     }
-    0.0
+    most
+}
+
+/// Whether an integer is the one behind another.
+fn goes_on(last: &[u8], next: &[u8]) -> bool {
+    let number = |bytes: &[u8]| match bytes.len() {
+        4 => bytes.try_into().ok().map(|bytes| i64::from(i32::from_le_bytes(bytes))),
+        _ => bytes.try_into().ok().map(i64::from_le_bytes),
+    };
+    number(last).zip(number(next)).is_some_and(|(last, next)| last.checked_add(1) == Some(next))
 }
 
 /// The guess for a column that fits all its chunks: the likeliest levels and width of values, and the surest type.
@@ -272,6 +287,8 @@ const OTHER_ELEMENTS: f64 = 10.0;
 /// Row groups, and columns, whose values are looked at.
 const MOST_SORTED: usize = 12;
 const MOST_COLUMNS_SORTED: usize = 8;
+/// How unlikely it is, in bits, that the integers of one column go on by one where those of another end.
+const GOES_ON: f64 = 4.0;
 /// Columns of all layouts that are rated.
 const MAX_RATED_COLUMNS: usize = 1 << 19;
 /// Columns of the widest schema that the report suggests.

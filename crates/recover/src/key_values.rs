@@ -1,10 +1,14 @@
 //! Key-value metadata of a broken file that are taken over, and those that are not what they should be: readers would refuse the new
 //! file for them.
 
-use crate::arrow_schema::{ARROW_SCHEMA_KEY, MILLISECOND, SECOND, field_units};
+use crate::arrow_schema::{ARROW_SCHEMA_KEY, ArrowField, MILLISECOND, SECOND, read_schema};
 use crate::report::{Confidence, Report};
 use crate::sound_schema::Doubt;
-use marquetry_format::{KeyValue, LogicalType, SchemaElement, TimeUnit};
+use crate::time_zone::is_zone;
+use marquetry_core::logical_type::LogicalType as Meaning;
+use marquetry_encoding::PhysicalType;
+use marquetry_format::{KeyValue, LogicalType, SchemaElement, TimeUnit, Type};
+use std::iter::successors;
 
 /// The pairs that are sound, for a file of this schema. The report tells of the others.
 pub(crate) fn sound(pairs: Vec<KeyValue>, schema: &[SchemaElement], report: &mut Report) -> Vec<KeyValue> {
@@ -22,11 +26,45 @@ pub(crate) fn sound(pairs: Vec<KeyValue>, schema: &[SchemaElement], report: &mut
     out
 }
 
-/// What an Arrow schema says of time that the schema does not.
-pub(crate) fn doubt(pairs: &[KeyValue], schema: &[SchemaElement]) -> Option<Doubt> {
-    let stored = pairs.iter().find(|pair| &*pair.key == ARROW_SCHEMA_KEY)?;
-    let why = damage(stored, schema).filter(|why| *why == FINER_UNITS)?;
-    Some(Doubt::new("times are counted in the units of the schema".to_owned(), why))
+/// What an Arrow schema says of time and integers that the schema does not, and its time zones that are none.
+pub(crate) fn doubts(pairs: &[KeyValue], schema: &[SchemaElement]) -> Vec<Doubt> {
+    let Some(stored) = pairs.iter().find(|pair| &*pair.key == ARROW_SCHEMA_KEY) else { return Vec::new() };
+    let Some(arrow) = stored.value.as_deref().and_then(read_schema) else { return Vec::new() };
+    let units = damage(stored, schema).filter(|why| *why == FINER_UNITS);
+    let units = units.map(|why| Doubt::new("times are counted in the units of the schema".to_owned(), why));
+    let is_of_these = is_of_fields(&arrow.fields, schema);
+    let integers = roots(schema).zip(&arrow.fields).filter(|_| is_of_these).filter_map(|(element, field)| {
+        let ours = integer_of(element)?;
+        let ArrowField::Integer(bits, is_signed) = *field else { return None };
+        let shown =
+            |(bits, is_signed)| format!("{bits} bits, {}", if is_signed { "signed" } else { "unsigned" });
+        let what = format!("{} has integers of {}", element.name.as_str().escape_debug(), shown(ours));
+        let why = format!("by the schema of Arrow they are of {}: {ONE_DAMAGED}", shown((bits, is_signed)));
+        (ours != (bits, is_signed)).then(|| Doubt::new(what, why))
+    });
+    let zones = arrow.zones.iter().filter(|zone| !is_zone(zone));
+    let zones =
+        zones.map(|zone| Doubt::new(format!("the time zone {} is kept", zone.escape_debug()), NO_ZONE));
+    units.into_iter().chain(integers).chain(zones).collect()
+}
+
+/// Whether there is a field for each of the file's.
+fn is_of_fields(fields: &[ArrowField], schema: &[SchemaElement]) -> bool {
+    let count = schema.first().and_then(|root| usize::try_from(root.num_children?).ok());
+    Some(fields.len()) == count
+}
+
+/// The bits of a column of annotated integers, and whether they are signed.
+fn integer_of(element: &SchemaElement) -> Option<(i32, bool)> {
+    let physical = match element.type_? {
+        Type::INT32 => PhysicalType::Int32,
+        Type::INT64 => PhysicalType::Int64,
+        _ => return None,
+    };
+    match Meaning::from_thrift(element, Some(physical))? {
+        Meaning::Integer { bits, signed } => Some((i32::from(bits), signed)),
+        _ => None,
+    }
 }
 
 /// Why a pair is not sound.
@@ -35,12 +73,11 @@ fn damage(KeyValue { key, value }: &KeyValue, schema: &[SchemaElement]) -> Optio
         return Some(NOT_TEXT);
     }
     if &**key == ARROW_SCHEMA_KEY {
-        let Some(units) = field_units(value.as_deref().unwrap_or_default()) else {
+        let Some(arrow) = read_schema(value.as_deref().unwrap_or_default()) else {
             return Some(NO_ARROW_SCHEMA);
         };
-        let fields = schema.first().and_then(|root| usize::try_from(root.num_children?).ok());
-        return match Some(units.len()) == fields {
-            true => has_finer_units(&units, schema).then_some(FINER_UNITS),
+        return match is_of_fields(&arrow.fields, schema) {
+            true => has_finer_units(&arrow.fields, schema).then_some(FINER_UNITS),
             false => Some(OTHER_FIELDS),
         };
     }
@@ -51,16 +88,16 @@ fn damage(KeyValue { key, value }: &KeyValue, schema: &[SchemaElement]) -> Optio
 }
 
 /// Whether a column counts time in a finer unit than the Arrow schema has for it. Writers make units coarser, but for seconds.
-fn has_finer_units(units: &[Option<i16>], schema: &[SchemaElement]) -> bool {
-    let (mut at, mut is_finer) = (1, false);
-    for unit in units {
-        let Some(element) = schema.get(at) else { return is_finer };
-        if let (Some(ours), Some(unit)) = (unit_of(element), unit) {
-            is_finer |= ours > *unit && !(*unit == SECOND && ours == MILLISECOND);
-        }
-        at = behind(schema, at);
-    }
-    is_finer
+fn has_finer_units(fields: &[ArrowField], schema: &[SchemaElement]) -> bool {
+    roots(schema).zip(fields).any(|(element, field)| match (unit_of(element), field) {
+        (Some(ours), ArrowField::Unit(unit)) => ours > *unit && !(*unit == SECOND && ours == MILLISECOND),
+        _ => false,
+    })
+}
+
+/// The fields of the root.
+fn roots(schema: &[SchemaElement]) -> impl Iterator<Item = &SchemaElement> {
+    successors(Some(1), |at| Some(behind(schema, *at))).map_while(|at| schema.get(at))
 }
 
 /// The element behind one and all below it.
@@ -96,4 +133,7 @@ const OTHER_FIELDS: &str =
     "the schema of Arrow has not a field for each of the file's: one of them may be damaged";
 const FINER_UNITS: &str =
     "by the schema of Arrow a time is counted in a coarser unit than in the file: one of them may be damaged";
+const ONE_DAMAGED: &str = "one of both may be damaged";
+const NO_ZONE: &str =
+    "no such zone is known here: the footer may be damaged, and readers that look it up fail";
 const NO_JSON: &str = "they are no JSON: the footer may be damaged";

@@ -19,7 +19,7 @@
 //!     infer_type               types and levels that fit a page
 //!   row_groups               pages become chunks, chunks row groups, by a known schema
 //!     ambiguity, truncated     whether there is another way; a row group that is cut off
-//! key_values               key-value metadata that are sound; arrow_schema: whether the stored Arrow schema is
+//! key_values               key-value metadata that are sound; arrow_schema: whether the stored Arrow schema is, time_zone: its zones
 //! recovery                 copies the pages into a new file, with new indexes, and notes what is not certain
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
@@ -35,7 +35,9 @@
 //! values that the schema does not allow.
 //!
 //! A footer has no checksum, and a bit of it may be wrong though it can be read. What it says twice is compared; where it contradicts itself the
-//! report tells, and is less certain of all that is read by it. What readers would refuse the new file for is left out.
+//! report tells, and is less certain of all that is read by it. What readers would refuse the new file for is left out. What it says
+//! only once is believed if it is possible: a bit of an older annotation that stands alone, as DuckDB writes them, may have made INT_16
+//! of INT_32, and a bit of an offset from UTC another offset. Nothing in such a file tells.
 #![forbid(unsafe_code)]
 
 mod ambiguity;
@@ -77,6 +79,7 @@ mod slice;
 mod sound_schema;
 mod summary;
 mod table_layout;
+mod time_zone;
 mod truncated;
 mod validate_chunk;
 mod window;

@@ -8,7 +8,10 @@ use marquetry_encoding::PhysicalType;
 
 /// Whether `leaf` can become an array of type `to`. Some of these are tries, whose success depends on the values.
 pub(crate) fn fits(leaf: &Leaf, to: &DataType) -> bool {
-    fits_as_meant(leaf, to) || as_stored(leaf.physical(), to) && is_what_is_stored(leaf)
+    let is_stored = as_stored(leaf.physical(), to) && is_what_is_stored(leaf);
+    // The bytes of a time, whatever day it is of.
+    let are_bytes = leaf.physical() == PhysicalType::Int96 && *to == default_types::fixed(12);
+    fits_as_meant(leaf, to) || is_stored || are_bytes
 }
 
 /// Whether the stored numbers or bytes are what the column means, so that they may be seen as such: those of decimals have a scale, and

@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::rewrite::{
     ColumnLog, Input, Same, check_appended, geo_of_input, leaf_map_of_file, report_failure, without_geo,
 };
+use crate::standard_input;
 use clap::Args as ClapArgs;
 use marquetry::arrow::ARROW_SCHEMA_META_KEY;
 use marquetry::errors::Error;
@@ -77,8 +78,9 @@ pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome)
 }
 
 fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
-    let is_file = |input: &PathBuf| is_same_file(input, &args.file).unwrap_or(false);
-    if files.iter().any(is_file) {
+    let is_file = |input: &Path| is_same_file(input, &args.file).unwrap_or(false);
+    // It cannot be read while it is changed.
+    if files.iter().any(|input| is_file(standard_input::named(input))) {
         return Err(Failure::Usage("FILE cannot be appended to itself".to_owned()));
     }
     let mut edit = args.how.open(&args.file)?;

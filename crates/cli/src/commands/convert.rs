@@ -2,17 +2,17 @@
 
 mod pairs;
 mod rows;
+mod target;
 
 use crate::args::paths::{self, Paths};
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
-    Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, Total, TypeChanges,
-    change_type, file_wish, geometry_column, leads_to_stdout, only_for_parquet, properties, renamed,
-    with_filled_names, with_unique_names, without_metadata,
+    Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, TimesAs, Total,
+    TypeChanges, change_type, file_wish, geometry_column, leads_to_stdout, only_for_parquet, properties,
+    renamed, with_metadata,
 };
 use crate::failure::{Failure, Outcome};
-use crate::geo_labels::{labelled, labelled_by_files};
 use crate::inputs::{self, Batches, Input, InputOptions};
 use crate::keys::EncryptArgs;
 use crate::loss_report::Losses;
@@ -34,6 +34,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use target::{by_extension, named, shown_geometries};
 
 /// The arguments of `convert`.
 #[derive(Debug, ClapArgs)]
@@ -153,13 +154,10 @@ fn convert_rows(
     let has_rows = to_stdout || leads_to_stdout(&args.paths.output);
     let report = report_format(args, has_rows, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
+    let read = args.paths.inputs.iter().chain(&input.files);
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
-        false => Destination::create(
-            &args.paths.output,
-            args.paths.inputs.iter().chain(&input.files),
-            args.overwrite,
-        )?,
+        false => Destination::create(&args.paths.output, read, args.overwrite)?,
     };
     let written = destination.written();
     let mut progress = Progress::new(total(&input), to_stdout, written.clone());
@@ -218,21 +216,6 @@ fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
     }
 }
 
-fn by_extension(output: &Path) -> Result<Target, Failure> {
-    let extension = output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    match extension.as_deref() {
-        Some("parquet" | "parq" | "pq") => Ok(Target::Parquet),
-        Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Target::Arrow),
-        Some("csv") => Ok(Target::Csv),
-        Some("jsonl" | "ndjson") => Ok(Target::Jsonl),
-        Some("geojson") => Ok(Target::Geojson),
-        _ => Err(Failure::usage_of(
-            output,
-            "which format? End the name in .parquet, .arrow, .csv, .jsonl or .geojson, or say --to",
-        )),
-    }
-}
-
 /// What paths of --file are relative to.
 fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
     let input = args.paths.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
@@ -243,29 +226,6 @@ fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
         }
         Some(input) if input.is_dir() => Ok(input.clone()),
         Some(input) => Ok(input.parent().unwrap_or(Path::new("")).to_owned()),
-    }
-}
-
-/// The schema with geometries where only the metadata of GeoParquet says so of bytes: they have a form as text.
-fn shown_geometries(schema: &SchemaRef, input: &Input, target: Target) -> SchemaRef {
-    let is_text = matches!(target, Target::Csv | Target::Jsonl);
-    if !is_text {
-        return schema.clone();
-    }
-    match &input.parquet {
-        Some(file) => labelled(schema, file.metadata()).unwrap_or_else(|| schema.clone()),
-        None => labelled_by_files(schema.clone(), input.files.iter().map(PathBuf::as_path)),
-    }
-}
-
-/// The schema with the names that the output can have.
-fn named(schema: SchemaRef, target: Target) -> SchemaRef {
-    match target {
-        // Names are kept where they can be, the empty ones and those that come twice, too.
-        Target::Parquet => schema,
-        // Several of Arrow's readers ask for columns by name.
-        Target::Arrow => with_filled_names(schema),
-        Target::Csv | Target::Jsonl | Target::Geojson => with_unique_names(schema),
     }
 }
 
@@ -311,6 +271,12 @@ fn wanted<'a>(
             Target::Arrow => args.plain_types,
             Target::Csv | Target::Jsonl | Target::Geojson => true,
         },
+        times: match target {
+            // They are compared, or become others.
+            _ if !args.sort_by.is_empty() || !args.change_type.is_empty() => TimesAs::Timestamps,
+            Target::Parquet | Target::Arrow => TimesAs::Timestamps,
+            Target::Csv | Target::Jsonl | Target::Geojson => TimesAs::Text,
+        },
     }
 }
 
@@ -347,7 +313,7 @@ fn parquet_sink<'a, 'b>(
     let has_all_rows =
         args.selection.offset == 0 && args.limit.is_none() && args.selection.condition.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);
-    let schema = &without_metadata(schema);
+    let schema = &with_metadata(schema, &args.writing.metadata);
     let shredding = ShredPlan::new(&args.writing.shred, schema)?;
     Sink::parquet(destination, schema, properties, shredding, geo, source)
 }
@@ -468,6 +434,9 @@ Values in JSON Lines, and in the cells of CSV:
   nested        lists [..], structs {..}; maps {..} if the keys are text, else
                 [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
+INT96 becomes timestamps in Parquet and Arrow, of a column's own unit: nanoseconds, or the finest that reaches its farthest time, which
+then cuts off digits of the others. So it is where rows are sorted, or several files are read; else CSV and JSON Lines have each time as
+exact as it is.
 Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. Arrow files have the
 types of the input, those of the stored Arrow schema where it is Parquet; the dictionary of a column grows from batch to
 batch (delta dictionaries), and is held in memory. --plain-types writes values instead, for readers that know no others. In

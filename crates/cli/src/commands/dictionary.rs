@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DictionaryArgs, output: &mut Output, outcome: &mut Outc
             let (row_group, dictionary) = found?;
             is_any = true;
             output.line(format!("row group {row_group}: {} entries", dictionary.values().len()))?;
-            let mut table = TextTable::new(&[">key", "entry"]).indented();
+            let mut table = TextTable::new(&[">key", "entry"]).indented().fitted();
             for (key, entry) in plain_value::all(dictionary.values(), leaf).enumerate() {
                 table.stream([key.to_string(), entry.cell(WIDEST)], output)?;
             }

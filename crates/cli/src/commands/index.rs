@@ -155,7 +155,7 @@ impl Facts {
         });
         output.line(format!("{place}: {}", about.join(", ")))?;
         let Some(pages) = self.num_pages() else { return Ok(()) };
-        let mut table = TextTable::new(&HEADINGS.map(|(heading, _)| heading)).indented();
+        let mut table = TextTable::new(&HEADINGS.map(|(heading, _)| heading)).indented().fitted();
         for i in 0..pages {
             let page = self.page(i, leaf);
             table.stream(HEADINGS.map(|(_, member)| shortened(&cell(&page[member]), WIDEST)), output)?;

@@ -345,6 +345,9 @@ fn print_row_group(
     }
     output.line(line)?;
     let mut table = TextTable::new(&HEADINGS).indented();
+    if widest != usize::MAX {
+        table = table.fitted();
+    }
     for column in columns(row_group, leaves) {
         table.stream(cells(&column?, widest), output)?;
     }

@@ -3,11 +3,14 @@
 use super::edit::{EditArgs, report, report_unchanged};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::rewrite::{ColumnLog, report_failure};
+use crate::rewrite::{ColumnLog, is_known, report_failure, stored_with};
+use arrow_schema::FieldRef;
 use clap::{Args as ClapArgs, Subcommand};
-use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema};
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, BINARY_METADATA_PREFIX, parse_stored_schema};
 use marquetry::file::metadata::{KeyValue, ParquetMetaData};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MetaEdit {
@@ -44,7 +47,7 @@ pub(crate) struct UnsetArgs {
 }
 
 const SET_HELP: &str = "\
-A key that is there gets the value where it stands. FILE is changed in place, and no page is written again: only a new
+A key that is there gets the value where it stands. Metadata of the stored Arrow schema, which pyarrow reads instead, get it, too. FILE is changed in place, and no page is written again: only a new
 footer, behind the old one; and not at all if it has all of the values. How that is safe, and what the JSON is, `marquetry append --help` tells.
 
 Examples:
@@ -52,7 +55,7 @@ Examples:
   marquetry meta set served.parquet license=CC-BY-4.0 --copy";
 
 const UNSET_HELP: &str = "\
-FILE is changed in place, as by `marquetry append`, and not at all if it has none of the keys. The old footer stays in the file, with the values: to be rid of them,
+Keys are taken out of the metadata of the stored Arrow schema, too. FILE is changed in place, as by `marquetry append`, and not at all if it has none of the keys. The old footer stays in the file, with the values: to be rid of them,
 follow with `marquetry rewrite`.
 
 Examples:
@@ -69,9 +72,21 @@ pub(crate) fn run(edit: &MetaEdit, output: &mut Output, outcome: &mut Outcome) -
 fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) -> Result<(), Failure> {
     let mut edit = how.open(path)?;
     let (before, mut log) = (edit.len(), ColumnLog::new(0));
+    let old = stored_schema(edit.metadata(), &mut log);
+    let mut stored = old.clone();
     match change {
         MetaEdit::Set(args) => {
-            if args.pairs.iter().all(|(key, _)| is_set(edit.metadata(), key, last_value(&args.pairs, key))) {
+            if let Some((_, value)) = args.pairs.iter().rfind(|(key, _)| key == ARROW_SCHEMA_META_KEY) {
+                stored = Some(value.clone());
+            }
+            for (key, value) in &args.pairs {
+                change_stored(&mut stored, key, Some(value));
+            }
+            let has_value = |(key, _): &(String, String)| match key.as_str() {
+                ARROW_SCHEMA_META_KEY => is_set(edit.metadata(), key, stored.as_deref()),
+                key => is_set(edit.metadata(), key, last_value(&args.pairs, key)),
+            };
+            if stored == old && args.pairs.iter().all(has_value) {
                 args.pairs.iter().for_each(|(key, _)| log.note(&format!("the key {key} has this value")));
                 return report_unchanged(path, edit, log, output);
             }
@@ -82,7 +97,11 @@ fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) ->
         MetaEdit::Unset(args) => {
             let mut removes = false;
             for key in &args.keys {
-                match edit.remove_key_value(key)? {
+                if key == ARROW_SCHEMA_META_KEY {
+                    stored = None;
+                }
+                let is_removed = edit.remove_key_value(key)?;
+                match change_stored(&mut stored, key, None) || is_removed {
                     true => removes = true,
                     false => log.note(&format!("there is no key {key}")),
                 }
@@ -92,8 +111,39 @@ fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) ->
             }
         }
     }
+    if let Some(stored) = stored {
+        edit.set_key_value(KeyValue::new(ARROW_SCHEMA_META_KEY, stored))?;
+    }
     let edited = edit.finish()?;
     report(path, before, &edited, &log, output)
+}
+
+/// The stored Arrow schema, if it has metadata, and if nothing would be missing were it written again.
+fn stored_schema(metadata: &ParquetMetaData, log: &mut ColumnLog) -> Option<String> {
+    let stored = metadata.value_of(ARROW_SCHEMA_META_KEY)?;
+    let parsed = parse_stored_schema(&stored).filter(|parsed| !parsed.metadata().is_empty())?;
+    let options = ArrowReaderOptions::new().with_binary_metadata(true);
+    let read = ArrowReaderMetadata::try_new(Arc::new(metadata.clone()), options).ok()?.schema().clone();
+    let has_binary = read.metadata().keys().any(|key| key.starts_with(BINARY_METADATA_PREFIX));
+    // What is not known is Null, too.
+    let is_whole = |(parsed, read): (&FieldRef, &FieldRef)| {
+        is_known(parsed.data_type()) || parsed.data_type() == read.data_type()
+    };
+    let is_whole = parsed.fields().iter().zip(read.fields()).all(is_whole);
+    if !is_whole || has_binary {
+        log.note(KEEPS_ITS_OWN);
+        return None;
+    }
+    Some(stored.into_owned())
+}
+
+/// Gives a key another value in the metadata of the stored Arrow schema, or takes it away. Returns whether that changes it.
+fn change_stored(stored: &mut Option<String>, key: &str, value: Option<&str>) -> bool {
+    let changed = stored.as_deref().filter(|_| key != ARROW_SCHEMA_META_KEY);
+    let changed = changed.and_then(|stored| stored_with(stored, key, value));
+    let is_changed = changed.is_some();
+    *stored = changed.or(stored.take());
+    is_changed
 }
 
 /// Of pairs with one key the last is the one that stays.
@@ -118,3 +168,5 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         _ => Err("say KEY=VALUE".to_owned()),
     }
 }
+
+const KEEPS_ITS_OWN: &str = "the stored Arrow schema keeps its own metadata: it has something that is not known here, and would be lost";

@@ -230,7 +230,7 @@ impl PageTable {
         let def = (leaf.max_def() > 0).then_some(("def levels", "definition_levels"));
         let rep = (leaf.max_rep() > 0).then_some(("rep levels", "repetition_levels"));
         let (headings, members): (Vec<_>, Vec<_>) = HEADINGS.into_iter().chain(def).chain(rep).unzip();
-        PageTable { inner: TextTable::new(&headings).indented(), members }
+        PageTable { inner: TextTable::new(&headings).indented().fitted(), members }
     }
 
     fn add(&mut self, page: &Value, output: &mut Output) -> Result<(), Failure> {

@@ -77,7 +77,9 @@ that. Pages without checksums can be damaged so that nobody sees it: the report 
 Statistics, indexes and bloom filters that the values contradict are left out, and the report tells; so it does of values
 that the schema does not allow, such as a TIME behind midnight, if no checksum proves them.
 A footer has no checksum: where it contradicts itself, as by chunks with the name of another column, the report tells, and is less
-certain of the rows. Key-value metadata that are damaged, such as an ARROW:schema that cannot be decoded, are left out.
+certain of the rows. What it says only once is believed where it is possible: integers of 16 bits by an older annotation alone, as
+DuckDB writes them, may have been of 32. Key-value metadata that are damaged, such as an ARROW:schema that cannot be decoded, are
+left out; of integers of other widths in it, and of time zones that nobody knows, the report tells.
 An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
 grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
 

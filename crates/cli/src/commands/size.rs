@@ -89,7 +89,8 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
             ">share",
             "codec",
             "encodings",
-        ]);
+        ])
+        .fitted();
         for (leaf, sizes) in &columns {
             table.stream(sizes.cells(leaf.dotted(), &all), output)?;
         }

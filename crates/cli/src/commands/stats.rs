@@ -139,7 +139,8 @@ impl StatsArgs {
                 "spread",
                 "common",
             ],
-        });
+        })
+        .fitted();
         for (number, column) in columns() {
             let cells = cells(column, leaf_of(number), table.rows, self.quick)?;
             text.stream(cells, output)?;

@@ -3,6 +3,7 @@
 //! The stored Arrow schema may make columns dictionaries or runs. Text formats know neither, nor do all readers of Arrow files:
 //! the values are read instead.
 
+use super::exact_int96::{is_int96, with_exact_int96};
 use crate::memory::bounded_options;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow_cast::cast;
@@ -12,23 +13,33 @@ use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors;
 use std::sync::Arc;
 
+/// What becomes of INT96.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimesAs {
+    /// Timestamps, in the finest unit that holds all of a column.
+    Timestamps,
+    /// Values that are nothing but shown, all as exact as they are.
+    Text,
+}
+
 /// The same file, its dictionary and run-end encoded columns read as their values.
-pub(crate) fn plain_columns(file: OpenFile) -> errors::Result<OpenFile> {
-    if !file.schema()?.fields().iter().any(|field| is_encoded(field.data_type())) {
+pub(crate) fn plain_columns(file: OpenFile, times: TimesAs) -> errors::Result<OpenFile> {
+    let has_int96 = file.metadata().schema().columns().iter().any(is_int96);
+    let is_encoded = file.schema()?.fields().iter().any(|field| is_encoded(field.data_type()));
+    let are_exact = has_int96 && times == TimesAs::Text;
+    if !(is_encoded || are_exact) {
         return Ok(file);
     }
     // The schema of the reader: INT96 columns have the unit in it that holds their values.
-    let schema = match file.metadata().schema().columns().iter().any(is_int96) {
+    let schema = match has_int96 {
         true => file.clone().batches()?.schema(),
         false => file.schema()?,
     };
-    let options = bounded_options().with_schema(plain_schema(&schema));
-    OpenFile::new(file.into_source()?, options)
-}
-
-/// Whether the column has timestamps whose unit is not in the file.
-pub(crate) fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
-    leaf.physical() == marquetry::internals::encoding::PhysicalType::Int96
+    let mut schema = plain_schema(&schema);
+    if are_exact {
+        schema = with_exact_int96(&file, &schema)?;
+    }
+    OpenFile::new(file.into_source()?, bounded_options().with_schema(schema))
 }
 
 /// The schema without dictionaries and runs.

@@ -108,7 +108,7 @@ impl GeoPlan {
             let bounds = bounds.ok_or_else(|| failed("it is no column of geometries".to_owned()))?;
             columns.push(GeoOutput { name, at, bounds, is_covered, is_globe: meaning.edges != "planar" });
         }
-        let schema = without_metadata(&Schema::new_with_metadata(fields, schema.metadata().clone()));
+        let schema = with_metadata(&Schema::new_with_metadata(fields, schema.metadata().clone()), &[]);
         Ok(Some(GeoPlan { version, is_asked: wish.version.is_some(), schema, columns, metadata }))
     }
 
@@ -207,10 +207,16 @@ impl GeoPlan {
     }
 }
 
-/// The schema without what the file that was read said of geometries: a stored Arrow schema would keep it.
-pub(crate) fn without_metadata(schema: &Schema) -> SchemaRef {
+/// The schema without what the file that was read said of geometries: a stored Arrow schema would keep it; and with these pairs in the
+/// place of others.
+pub(crate) fn with_metadata(schema: &Schema, pairs: &[(String, String)]) -> SchemaRef {
     let mut schema = schema.clone();
     schema.metadata.remove(geoparquet::KEY);
+    // Of a schema without any, readers look at the file's.
+    if !schema.metadata.is_empty() {
+        let is_of_geometries = |(key, _): &&(String, String)| key == geoparquet::KEY;
+        schema.metadata.extend(pairs.iter().filter(|pair| !is_of_geometries(pair)).cloned());
+    }
     Arc::new(schema)
 }
 

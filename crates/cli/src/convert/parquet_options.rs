@@ -21,6 +21,14 @@ pub(crate) fn only_for_parquet(writing: &WriteArgs, encrypt: &EncryptArgs) -> Op
         (writing.created_by.is_some(), "--created-by is"),
         (writing.checkpoint_every.is_some(), "--checkpoint-every is"),
         (writing.content_defined_chunking.is_some(), "--content-defined-chunking is"),
+        (writing.compat.is_some(), "--compat is"),
+        (writing.row_group_rows.is_some(), "--row-group-rows is"),
+        (writing.row_group_bytes.is_some(), "--row-group-bytes is"),
+        (writing.page_size.is_some(), "--page-size is"),
+        (writing.page_rows.is_some(), "--page-rows is"),
+        (writing.page_version.is_some(), "--page-version is"),
+        (writing.no_checksums, "--no-checksums is"),
+        (writing.no_arrow_schema, "--no-arrow-schema is"),
     ];
     given.into_iter().find(|(is_given, _)| *is_given).map(|(_, options)| options)
 }

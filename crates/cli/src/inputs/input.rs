@@ -1,6 +1,7 @@
 //! An input that is open, and how it is to be read.
 
 use crate::args::{InputArgs, Selection, TableArgs};
+use crate::convert::TimesAs;
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -77,6 +78,8 @@ pub(crate) struct InputOptions<'a> {
     pub(crate) is_sorted: bool,
     /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
     pub(crate) plain: bool,
+    /// What becomes of INT96 then.
+    pub(crate) times: TimesAs,
 }
 
 /// Puts down what was lost, or what reading has cost.

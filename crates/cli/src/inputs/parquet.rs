@@ -31,7 +31,7 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
 
 fn of_file(file: OpenFile, origin: &ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = wanted.selection.repaired(file);
-    let file = if wanted.plain { plain_columns(file)? } else { stored_columns(file, wanted)? };
+    let file = if wanted.plain { plain_columns(file, wanted.times)? } else { stored_columns(file, wanted)? };
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
     let reader = BoundedRows::new(file.clone(), wanted.selection, wanted.limit, wanted.batch_rows)?;

@@ -266,7 +266,7 @@ fn check_names(fields: &[Node], above: &str) -> Result<(), Error> {
 }
 
 /// Whether every part of a stored type was understood when it was decoded: those that were not are Null.
-fn is_known(data_type: &DataType) -> bool {
+pub(crate) fn is_known(data_type: &DataType) -> bool {
     match data_type {
         DataType::Null => false,
         DataType::Struct(fields) => fields.iter().all(|field| is_known(field.data_type())),

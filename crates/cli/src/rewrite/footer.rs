@@ -130,8 +130,22 @@ impl Footer {
 
 /// A stored Arrow schema without GeoParquet's metadata; `None` if it has none.
 pub(crate) fn without_geo(stored: &str) -> Option<String> {
+    stored_with(stored, KEY, None)
+}
+
+/// A stored Arrow schema in whose own metadata a key has this value, or is none; `None` if it stays as it is.
+///
+/// QUIRK: pyarrow writes the file's metadata there, too, and reads no others, unless there are none.
+pub(crate) fn stored_with(stored: &str, key: &str, value: Option<&str>) -> Option<String> {
     let mut schema = parse_stored_schema(stored)?;
-    schema.metadata.remove(KEY)?;
+    match value {
+        None => drop(schema.metadata.remove(key)?),
+        Some(value) => {
+            let is_same = schema.metadata.get(key).is_some_and(|old| old == value);
+            (!schema.metadata.is_empty() && !is_same).then_some(())?;
+            schema.metadata.insert(key.to_owned(), value.to_owned());
+        }
+    }
     Some(print_stored_schema(&schema))
 }
 

@@ -1,7 +1,7 @@
 //! A preview of some rows of a file.
 
 use crate::column_list::column_list;
-use crate::convert::plain_columns;
+use crate::convert::{TimesAs, plain_columns};
 use crate::keys;
 use crate::memory::batch_limits;
 use crate::printable::printable;
@@ -32,7 +32,7 @@ impl RowPreview {
 
     /// These rows, with these columns, or the first ones: `{columns: [{name, type, number}], hidden, rows: [[text or null]]}`. Long values are cut.
     pub(super) fn read(self, rows: &Range<u64>, columns: Option<&str>) -> Result<Value> {
-        let file = plain_columns(self.file)?;
+        let file = plain_columns(self.file, TimesAs::Text)?;
         let all = file.schema()?;
         let names: Vec<String> = match columns {
             Some(columns) => columns_of(columns)?,

@@ -204,6 +204,12 @@ fn a_file_is_not_appended_to_itself_under_another_name() {
         assert!(lines[0].contains("cannot be appended to itself"), "{lines:?}");
         assert_eq!(fs::read(&file).expect("a file"), old);
     }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_marquetry"));
+    let command = command.args(["append", &file, "-"]).stdin(fs::File::open(&file).expect("a file"));
+    let output = command.output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be appended to itself"), "{output:?}");
+    assert_eq!(fs::read(&file).expect("a file"), old);
 }
 
 /// With --copy the file is the old one until it is the new one: whoever has it open reads on, and the name leads to no other.
@@ -287,4 +293,35 @@ fn meta_set_takes_no_arrow_schema_that_is_none() {
     let stored = pairs.iter().find(|pair| pair["key"] == "ARROW:schema").expect("a stored schema");
     let same = format!("ARROW:schema={}", stored["value"].as_str().expect("text"));
     success(&["meta", "set", &file, &same]);
+}
+
+/// Readers such as pyarrow take metadata from the stored Arrow schema alone, where it has any.
+#[test]
+fn metadata_of_the_stored_arrow_schema_follow() {
+    let folder = Folder::new("meta-stored");
+    let (noted, file) = (folder.path("noted.parquet"), folder.path("f.parquet"));
+    success(&["convert", &wines(), &noted, "--metadata", "note=old", "--report", "none"]);
+    success(&["convert", &noted, &file, "--report", "none"]);
+    let stored = |file: &str| {
+        let pairs = json(&["meta", file, "--full"])["key_values"].clone();
+        let value = pairs.as_array().expect("a list").iter().find(|pair| pair["key"] == "ARROW:schema");
+        let value = value.and_then(|pair| pair["value"].as_str()).expect("a stored schema");
+        marquetry::arrow::parse_stored_schema(value).expect("a schema").metadata
+    };
+    assert_eq!(stored(&file).get("note").map(String::as_str), Some("old"));
+    success(&["meta", "set", &file, "note=new", "more=1"]);
+    assert_eq!((&*stored(&file)["note"], &*stored(&file)["more"]), ("new", "1"));
+    let again = json(&["meta", "set", &file, "note=new", "more=1"]);
+    assert_eq!(again["grown"], 0, "{again}");
+    success(&["meta", "unset", &file, "note"]);
+    assert_eq!(stored(&file).get("note"), None);
+    assert_eq!(rows(&file), rows(&wines()));
+    // Nothing is put where nothing is.
+    let plain = copy(&folder, "plain.parquet");
+    success(&["meta", "set", &plain, "note=new"]);
+    assert_eq!(json(&["meta", &plain])["key_values"].as_array().map(Vec::len), Some(1));
+    // What is given outweighs what was there.
+    let other = folder.path("other.parquet");
+    success(&["convert", &noted, &other, "--metadata", "note=other", "--report", "none"]);
+    assert_eq!(stored(&other)["note"], "other");
 }

@@ -373,7 +373,16 @@ fn bad_data_is_no_wrong_usage() {
 fn options_of_parquet_are_refused_for_other_formats() {
     let folder = Folder::new("parquet-only-options");
     let encrypted = ["--encrypt-file", "keys.json"];
-    for option in [encrypted, ["--encrypt-env", "KEYS"], ["--compression", "zstd"], ["--metadata", "a=b"]] {
+    let options = [
+        encrypted,
+        ["--encrypt-env", "KEYS"],
+        ["--compression", "zstd"],
+        ["--metadata", "a=b"],
+        ["--row-group-rows", "9"],
+        ["--page-size", "9KiB"],
+        ["--compat", "modern"],
+    ];
+    for option in options {
         for name in ["out.csv", "out.jsonl", "out.arrow"] {
             let out = folder.path(name);
             let (code, lines) = failure(&["convert", &wines(), &out, option[0], option[1]]);

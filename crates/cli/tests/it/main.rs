@@ -24,6 +24,7 @@ mod geojson;
 mod geometry;
 mod geoparquet;
 mod help_examples;
+mod int96;
 mod json_kinds;
 mod lint;
 mod losses;

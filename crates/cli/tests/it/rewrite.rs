@@ -1,14 +1,7 @@
 //! `rewrite`, `merge`, `split` and `summary`: every value is as it was, and what is copied is so byte for byte.
 
 use crate::command::{failure_text as failure, marquetry, success, wines};
-use marquetry::errors::Limits;
-use marquetry::file::properties::WriterProperties;
-use marquetry::internals::encoding::{FixedLenBytes, PhysicalType, Values};
-use marquetry::internals::format::ColumnOrder;
-use marquetry::schema::{Schema, column, group};
-use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
-use marquetry_core::write::copy::drop_bounds;
-use marquetry_core::write::{ColumnWriter, FileSettings, FileWriter, Workspace};
+use crate::int96::write_int96;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -396,33 +389,12 @@ fn files_of_others() {
     assert!(read > 100, "{read}");
 }
 
-/// A file of INT96 as other writers leave it: no bounds, under TYPE_ORDER.
-fn int96_file(path: &str) {
-    let schema = vec![group("root", 1), column("t", PhysicalType::Int96)];
-    let tree = Schema::from_thrift(&schema, &Limits::default()).expect("a schema");
-    let settings = WriterProperties::default().column_settings(tree.column(0)).expect("settings");
-    let mut writer = ColumnWriter::new(tree.column(0), &settings).expect("a column");
-    let mut times = FixedLenBytes::new(12);
-    (0..100u64)
-        .for_each(|i| times.push(&[&(i * 1_000).to_le_bytes()[..], &2_440_588i32.to_le_bytes()].concat()));
-    let values = ColumnValues::Values(Values::Fixed(times));
-    let block = ShreddedColumn::flat(100, DefinitionLevels::Max, values);
-    let mut workspace = Workspace::new();
-    writer.write(&block, &mut workspace).expect("rows");
-    let mut chunk = writer.close(&mut workspace).expect("a chunk").0;
-    drop_bounds(&mut chunk);
-    let settings = FileSettings::default().with_column_orders(Some(vec![ColumnOrder::TypeOrder]));
-    let mut file = FileWriter::new(Vec::new(), schema, settings).expect("a file");
-    file.write_row_group(100, vec![chunk], None).expect("rows");
-    fs::write(path, file.finish().expect("a file").0).expect("a file");
-}
-
 /// SPEC: TYPE_ORDER has no bounds of INT96.
 #[test]
 fn int96_gets_no_bounds_that_its_order_does_not_have() {
     let directory = directory("int96");
     let (input, out) = (at(&directory, "in.parquet"), at(&directory, "out.parquet"));
-    int96_file(&input);
+    write_int96(&input, (0..100u32).map(|i| (0, u64::from(i) * 1_000)));
     success(&["verify", "--deep", &input]);
     for options in
         [&["--page-rows", "10"][..], &["--row-group-rows", "30"], &["--add-index"], &["--statistics"]]

@@ -47,7 +47,14 @@ pub(super) fn comparable(
     let names = names.into_iter().filter(|column| !is_whole(column));
     let names: Vec<String> = names.map(|column| column.path.clone()).collect();
     if names.is_empty() && !(lefts.is_empty() && rights.is_empty()) {
-        return Err(Error::argument("the files have no column that can be compared"));
+        let (count, some) = (others.len(), others.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>());
+        let more = if count > NAMED { ", .." } else { "" };
+        return Err(Error::argument(format!(
+            "the files have no column that can be compared: {}{more} {} in one file only, or of types that are not; compared without \
+             rows they tell which",
+            some.join(", "),
+            if count == 1 { "is" } else { "are" },
+        )));
     }
     Ok((names, others))
 }
@@ -83,3 +90,6 @@ fn key_type(file: &DiffFile, name: &str) -> Result<DataType> {
     };
     Err(file.named(error))
 }
+
+/// Columns that an error names.
+const NAMED: usize = 5;

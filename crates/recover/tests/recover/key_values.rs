@@ -100,6 +100,37 @@ fn an_arrow_schema_of_coarser_units_is_left_out() {
     }
 }
 
+/// What the schema of Arrow says of integers otherwise than the file's, and zones that are none, are told.
+#[test]
+fn integers_and_zones_of_an_arrow_schema_are_doubted() {
+    let told = |integer: &str, text: &str| {
+        let schema = format!(
+            "message m {{ required int32 id{integer}; required int64 at (TIMESTAMP(MICROS, true)); }}"
+        );
+        let good = crate::sample::file_of(&schema, PLAIN, &[40]);
+        let pairs = vec![KeyValue::new("ARROW:schema", Some(text.to_owned()))];
+        let broken = with_footer(&good, |metadata| metadata.key_value_metadata = Some(pairs));
+        let (keys, _) = kept(&broken);
+        assert!(keys.contains(&"ARROW:schema".to_owned()), "{keys:?}");
+        let report = saved(&broken, &RecoverOptions::default()).unwrap().report().clone();
+        let doubts = report.decisions.iter().filter(|decision| decision.confidence == Confidence::Medium);
+        let doubts: Vec<_> = doubts.map(|decision| format!("{}: {}", decision.what, decision.why)).collect();
+        assert_eq!(report.row_groups[0].confidence > Confidence::Exact, !doubts.is_empty(), "{report}");
+        doubts.join("; ")
+    };
+    assert_eq!(told("", BERLIN), "");
+    assert_eq!(told(" (INTEGER(32, true))", BERLIN), "");
+    let narrow = told(" (INTEGER(16, true))", BERLIN);
+    assert!(
+        narrow.contains("id has integers of 16 bits, signed: by the schema of Arrow they are of 32 bits"),
+        "{narrow}"
+    );
+    // A letter of the zone is another one.
+    let wrong = BERLIN.replace("RXVyb3BlL0JlcmxpbgAAAB", "RXVyb3BlL0Jlcm1pbgAAAB");
+    let zone = told("", &wrong);
+    assert!(zone.starts_with("the time zone Europe/Bermin is kept: no such zone is known"), "{zone}");
+}
+
 /// No change of one bit stops recovering, and none leaves a text that is no base64.
 #[test]
 fn any_bit_of_an_arrow_schema() {
@@ -152,3 +183,8 @@ const SECONDS: &str = "\
 /////7gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAABQAAAAFAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABChAA\
 AAAYAAAABAAAAAAAAAACAAAAYXQAAAQABAAEAAAAEAAUAAgAAAAHAAwAAAAQABAAAAAAAAACEAAAABwAAAAEAAAAAAAAAAIAAABpZAAACAAMAAgABwAIAAAA\
 AAAAAUAAAAAAAAAA";
+/// A field `id` of 32 bits, and `at` of microseconds in Europe/Berlin.
+const BERLIN: &str = "\
+/////8gAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAABgAAAABAAAALj///8AAAAKEAAAABwAAAAEAAAAAAAAAAIAAABhdAAA\
+CAAMAAYACAAIAAAAAAACAAQAAAANAAAARXVyb3BlL0JlcmxpbgAAABAAFAAIAAAABwAMAAAAEAAQAAAAAAAAAhAAAAAcAAAABAAAAAAAAAACAAAAaWQAAAgADAAIAAcA\
+CAAAAAAAAAEgAAAAAAAAAA==";

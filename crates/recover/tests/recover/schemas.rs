@@ -56,14 +56,16 @@ fn kinds_of_few_columns_that_repeat_tell_nothing() {
     assert!(decided.what == "4 columns" && decided.why.contains("schema"), "{}", recovery.report());
 }
 
-/// Values that rise from row group to row group are of one column.
+/// Values that rise from row group to row group are of one column, the sooner if they are those of a counter.
 #[test]
 fn rising_values_tell_a_column() {
     let text = "message m { required int64 id; required byte_array name; }";
     for (rows, rising, comes_back) in [
         (&[40, 40, 40, 40][..], true, true),
         (&[40, 40, 40, 40, 40, 40], true, true),
+        (&[40, 40, 40], true, true),
         (&[40, 40, 40, 40], false, false),
+        (&[40, 40, 40], false, false),
         (&[40, 40], true, false),
     ] {
         let good = file_of(text, Style { rising, ..PLAIN }, rows);

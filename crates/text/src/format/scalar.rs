@@ -6,6 +6,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType};
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use marquetry_base::{push_hex, push_uuid};
+use marquetry_core::int96::instant;
 use std::fmt::Write;
 
 /// What a value's text is in JSON.
@@ -243,10 +244,23 @@ fn binary(bytes: &[u8], field: &Field, out: &mut String) -> Form {
 fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
     match extension(field) {
         Some("arrow.uuid") => push_uuid(bytes, out),
+        None if field.metadata().contains_key(INT96_MARK) => int96(bytes, out),
         _ => push_hex(bytes, out),
     }
     Form::Text
 }
+
+/// Appends the time that the bytes of INT96 are; of other bytes their digits.
+pub fn int96(bytes: &[u8], out: &mut String) {
+    let Ok(bytes) = bytes.try_into() else { return push_hex(bytes, out) };
+    let (days, nanoseconds) = instant(bytes);
+    time::date(days, out);
+    out.push('T');
+    time::time(nanoseconds, TimeUnit::Nanosecond, out);
+}
+
+/// Fields of 12 bytes whose metadata have this key are INT96: no unit of Arrow's timestamps holds the near and the far ones.
+pub const INT96_MARK: &str = "marquetry.int96";
 
 /// A geometry as well-known text; what is none as hexadecimal digits.
 pub fn geometry(bytes: &[u8], out: &mut String) {

@@ -79,7 +79,8 @@ fn of_array(array: &dyn Array, field: &Field, escapes: Escapes) -> usize {
         DataType::LargeBinary => texts(&mut array.as_binary::<i64>().iter(), is_escaped_in_bytes),
         DataType::BinaryView => texts(&mut array.as_binary_view().iter(), is_escaped_in_bytes),
         DataType::FixedSizeBinary(width) => {
-            array.len().saturating_mul(2 * usize::try_from(*width).unwrap_or(0) + BESIDE)
+            let digits = 2 * usize::try_from(*width).unwrap_or(0);
+            array.len().saturating_mul(digits.max(TIME_BYTES) + BESIDE)
         }
         DataType::Struct(fields) => of_fields(fields, array.as_struct().columns(), escapes),
         DataType::List(element) => {
@@ -147,6 +148,8 @@ fn is_escaped_in_bytes(byte: u8) -> bool {
 
 /// The longest form of a byte of a value.
 const MOST_FOR_A_BYTE: usize = 6;
+/// The longest time of INT96, which has 12 bytes.
+const TIME_BYTES: usize = 34;
 /// What stands around a value: quotes, a comma, a colon.
 const BESIDE: usize = 8;
 /// No number and no time is longer, but for decimals of scales that no file has in earnest.

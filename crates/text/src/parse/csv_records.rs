@@ -92,6 +92,23 @@ impl Dialect {
 
     /// The same where lines may be comments, in which quotes mean nothing; a record must be before the end.
     fn last_break_among_comments(self, bytes: &[u8]) -> Option<usize> {
+        self.last_break_behind(bytes, |mut at| {
+            loop {
+                let mark = at + memchr3(b'\n', b'\r', self.quote, &bytes[at..])?;
+                at = mark + 1;
+                if bytes[mark] != self.quote {
+                    return Some(mark);
+                }
+                if self.begins_cell(bytes, mark) {
+                    at = self.closing_quote(bytes, mark + 1).filter(|closing| closing + 1 < bytes.len())? + 1;
+                }
+            }
+        })
+    }
+
+    /// The byte behind the last record that ends in `bytes`, where `line_end` has the place of the line end of the record that begins
+    /// somewhere. Comments, and empty lines before the first record, are none.
+    fn last_break_behind(self, bytes: &[u8], line_end: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let (mut at, mut last) = (0, None);
         while at < bytes.len() {
             if self.is_comment(bytes, at) {
@@ -99,24 +116,11 @@ impl Dialect {
                 at += end + 1;
                 continue;
             }
-            let start = at;
-            let end = loop {
-                let Some(found) = memchr3(b'\n', b'\r', self.quote, &bytes[at..]) else { return last };
-                let mark = at + found;
-                at = mark + 1;
-                if bytes[mark] != self.quote {
-                    break mark;
-                }
-                if self.begins_cell(bytes, mark) {
-                    match self.closing_quote(bytes, mark + 1) {
-                        Some(closing) if closing + 1 < bytes.len() => at = closing + 1,
-                        _ => return last,
-                    }
-                }
-            };
-            if end > start || last.is_some() {
-                last = Some(at);
+            let Some(end) = line_end(at) else { return last };
+            if end > at || last.is_some() {
+                last = Some(end + 1);
             }
+            at = end + 1;
         }
         last
     }

@@ -39,36 +39,23 @@ impl Dialect {
 
     /// The byte behind the last record that ends in `bytes`; empty lines before the first are none.
     pub(super) fn last_escaped_break(self, escape: u8, bytes: &[u8]) -> Option<usize> {
-        let (mut at, mut last) = (0, None);
-        while at < bytes.len() {
-            if self.is_comment(bytes, at) {
-                let Some(end) = memchr2(b'\n', b'\r', &bytes[at..]) else { return last };
-                at += end + 1;
-                continue;
-            }
-            let start = at;
-            let end = loop {
+        self.last_break_behind(bytes, |mut at| {
+            loop {
                 let text = match bytes.get(at) {
                     // A quote at the very end may be the first of two.
                     Some(byte) if *byte == self.quote => {
-                        match self.escaped_closing_quote(escape, bytes, at + 1) {
-                            Some(closing) if closing + 1 < bytes.len() => closing + 1,
-                            _ => return last,
-                        }
+                        let closing = self.escaped_closing_quote(escape, bytes, at + 1)?;
+                        (closing + 1 < bytes.len()).then_some(closing + 1)?
                     }
                     _ => at,
                 };
-                let Some(end) = self.end_of_text(bytes, text) else { return last };
-                at = end + 1;
+                let end = self.end_of_text(bytes, text)?;
                 if bytes[end] != self.delimiter {
-                    break end;
+                    return Some(end);
                 }
-            };
-            if end > start || last.is_some() {
-                last = Some(at);
+                at = end + 1;
             }
-        }
-        last
+        })
     }
 }
 

@@ -1,0 +1,56 @@
+//! INT96 as other writers leave it: no unit is stored, and no bounds.
+
+use crate::command::{Folder, success};
+use marquetry::errors::Limits;
+use marquetry::file::properties::WriterProperties;
+use marquetry::internals::encoding::{FixedLenBytes, PhysicalType, Values};
+use marquetry::internals::format::ColumnOrder;
+use marquetry::schema::{Schema, column, group};
+use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
+use marquetry_core::write::copy::drop_bounds;
+use marquetry_core::write::{ColumnWriter, FileSettings, FileWriter, Workspace};
+
+/// A file of one column `t`, of days since 1970 and nanoseconds.
+pub(crate) fn write_int96(path: &str, values: impl ExactSizeIterator<Item = (i32, u64)>) {
+    let schema = vec![group("root", 1), column("t", PhysicalType::Int96)];
+    let tree = Schema::from_thrift(&schema, &Limits::default()).expect("a schema");
+    let settings = WriterProperties::default().column_settings(tree.column(0)).expect("settings");
+    let mut writer = ColumnWriter::new(tree.column(0), &settings).expect("a column");
+    let (mut times, rows) = (FixedLenBytes::new(12), values.len());
+    values.for_each(|(day, nanos)| {
+        times.push(&[&nanos.to_le_bytes()[..], &(2_440_588 + day).to_le_bytes()].concat());
+    });
+    let block = ShreddedColumn::flat(rows, DefinitionLevels::Max, ColumnValues::Values(Values::Fixed(times)));
+    let mut workspace = Workspace::new();
+    writer.write(&block, &mut workspace).expect("rows");
+    let mut chunk = writer.close(&mut workspace).expect("a chunk").0;
+    drop_bounds(&mut chunk);
+    let settings = FileSettings::default().with_column_orders(Some(vec![ColumnOrder::TypeOrder]));
+    let mut file = FileWriter::new(Vec::new(), schema, settings).expect("a file");
+    file.write_row_group(rows as u64, vec![chunk], None).expect("rows");
+    std::fs::write(path, file.finish().expect("a file").0).expect("a file");
+}
+
+/// No unit of Arrow's timestamps holds both: each is shown as exact as it is.
+#[test]
+fn a_far_time_takes_no_nanoseconds_from_others() {
+    let folder = Folder::new("int96");
+    let file = folder.path("t.parquet");
+    write_int96(&file, [(0, 123_456_789), (1_157_000, 1), (1, 0)].into_iter());
+    let times = ["1970-01-01T00:00:00.123456789", "5137-10-05T00:00:00.000000001", "1970-01-02T00:00:00"];
+    let lines: String = times.iter().map(|time| format!("{{\"t\":\"{time}\"}}\n")).collect();
+    assert_eq!(success(&["cat", &file, "--format", "json"]), lines);
+    assert_eq!(success(&["head", &file, "--format", "json"]), lines);
+    assert!(times.iter().all(|time| success(&["cat", &file]).contains(time)));
+    assert_eq!(success(&["convert", &file, "-", "--to", "csv"]), format!("t\n{}\n", times.join("\n")));
+    assert_eq!(success(&["convert", &file, "-"]), lines);
+    // What is shown is what is asked for.
+    for (i, time) in times.iter().enumerate() {
+        let found = success(&["cat", &file, "--format", "json", "--where", &format!("t = '{time}'")]);
+        assert_eq!(found, lines.lines().nth(i).map(|line| format!("{line}\n")).unwrap_or_default());
+    }
+    // What is sorted has one unit.
+    let sorted = success(&["convert", &file, "-", "--sort-by", "t:desc"]);
+    assert_eq!(sorted.lines().next(), Some("{\"t\":\"5137-10-05T00:00:00\"}"), "{sorted}");
+    assert!(sorted.ends_with("{\"t\":\"1970-01-01T00:00:00.123456\"}\n"), "{sorted}");
+}
