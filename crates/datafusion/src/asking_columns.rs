@@ -137,8 +137,8 @@ fn refused(condition: &Expr) -> Result<Transformed<Expr>> {
         _ => "EXISTS (SELECT ..)".to_owned(),
     };
     not_impl_err!(
-        "{what} is not WHERE's, and takes more of a row than it may there: its query nothing of the row that asks, and in ON of an outer join \
-         what is looked for columns of one side alone"
+        "{what} outside of WHERE: its query may not name columns of the query around it, and in ON of an outer join what stands before IN \
+         may name columns of one side only"
     )
 }
 

@@ -279,9 +279,10 @@ impl MarquetrySink {
 fn with_those_there(error: DataFusionError, there: &[Path]) -> DataFusionError {
     match there {
         [] => error,
+        [only] => error.context(format!("the statement is not undone: its file {only} is there")),
         [first, others @ ..] => error.context(format!(
-            "the statement is not undone: {first} and {} other files of it are there",
-            others.len()
+            "the statement is not undone: {} of its files are there, {first} for example",
+            others.len() + 1
         )),
     }
 }

@@ -306,9 +306,7 @@ async fn an_upload_that_is_given_up_is_aborted() {
 async fn files_that_are_there_are_told() {
     let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
     ctx.register_batch("t", table(0, 3)).unwrap();
-    for (failing, sentence) in
-        [(1, None), (2, Some("and 0 other files of it")), (3, Some("and 1 other files of it"))]
-    {
+    for (failing, sentence) in [(1, None), (2, Some("its file ")), (3, Some("2 of its files are there"))] {
         store.puts.store(0, Ordering::Relaxed);
         store.failing_put.store(failing, Ordering::Relaxed);
         let copy = format!(
