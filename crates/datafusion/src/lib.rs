@@ -149,6 +149,7 @@ mod filter;
 mod footer_cache;
 mod format;
 mod kept_order;
+mod key_spellings;
 mod literal;
 mod lossy_conditions;
 mod metrics;

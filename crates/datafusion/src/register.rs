@@ -4,6 +4,7 @@ use crate::aggregate_bounds::AggregateBounds;
 use crate::asking_columns::AskingColumns;
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
+use crate::key_spellings::KeySpellings;
 use crate::lossy_conditions::LossyConditions;
 use crate::null_answers::{self, NullAnswers};
 use crate::table_factory::without_constraints;
@@ -47,6 +48,8 @@ use std::sync::Arc;
 ///
 /// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
 /// what is aggregated, if the other query takes nothing of the row that asks.
+///
+/// Keys of folders are found however they are spelled: `month = 5` has the rows of `month=05`, too.
 ///
 /// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
 /// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found.
@@ -169,8 +172,13 @@ fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
 }
 
 /// Rules that mend conditions where they have come to in a plan.
-fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 3] {
-    [Arc::new(AskingColumns), Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
+fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 4] {
+    [
+        Arc::new(AskingColumns),
+        Arc::new(TimestampComparisons),
+        Arc::new(LossyConditions),
+        Arc::new(KeySpellings),
+    ]
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {
