@@ -90,6 +90,17 @@ async fn answers_that_are_null() {
         // Of no row of `z`, of the one whose `y` is 1, and of the one where it is null.
         ("x not in (select y from z where k = x) or x = 9", &["1", "2", "null"]),
         ("(x in (select y from z where k = x)) is null", &["5"]),
+        ("x not in (select y from z where k = x)", &["1", "2", "null"]),
+        ("not x in (select y from z where k = x)", &["1", "2", "null"]),
+        ("x not in (select 5 from z where k = x)", &["1", "2", "null"]),
+        ("coalesce(x, 7) not in (select 5 from z where k = x)", &["1", "2", "null"]),
+        // Nothing of the row that asks.
+        ("3 not in (select y from z)", &[]),
+        ("3 not in (select y from z where y = 1)", &["1", "2", "5", "null"]),
+        ("1 not in (select y from z where y = 1)", &[]),
+        ("1 in (select y from z where y = 1)", &["1", "2", "5", "null"]),
+        ("null not in (select y from z where y = 1)", &[]),
+        ("not (null in (select y from z where y = 7))", &["1", "2", "5", "null"]),
     ] {
         let sql = format!("select x from a where {condition} order by x");
         assert_eq!(rows(&ctx, &sql).await, wanted, "{condition}");
