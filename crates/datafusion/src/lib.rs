@@ -154,6 +154,7 @@ mod literal;
 mod lossy_conditions;
 mod metrics;
 mod missing_fields;
+mod named_once;
 mod nested_layout;
 mod null_answers;
 mod null_keys;

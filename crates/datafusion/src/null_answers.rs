@@ -4,9 +4,9 @@
 //! null, and so true for its opposite; and where the other query takes something of the row that asks, or `x` nothing of it, it has an error,
 //! or no NULL either. Here such a condition is taken apart into some that are never null.
 
-use datafusion::common::{DFSchema, ExprSchema};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchema, ExprSchema};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;

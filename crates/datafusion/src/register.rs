@@ -6,6 +6,7 @@ use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::key_spellings::KeySpellings;
 use crate::lossy_conditions::LossyConditions;
+use crate::named_once::named_once;
 use crate::null_answers::{self, NullAnswers};
 use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
@@ -48,6 +49,8 @@ use std::sync::Arc;
 ///
 /// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
 /// what is aggregated, if the other query takes nothing of the row that asks.
+///
+/// Conditions that come down a plan are asked of the columns that they mean, also where both sides of a join have columns of one name.
 ///
 /// Keys of folders are found however they are spelled: `month = 5` has the rows of `month=05`, too.
 ///
@@ -125,6 +128,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     // Behind the one that pushes conditions down.
     builder.optimizer().get_or_insert_default().rules.extend(conditions());
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
+    named_once(rules);
     rules.insert(0, Arc::new(UnusedOrder));
     rules.extend(last_rules());
     builder = builder.with_file_formats(formats).with_config(config);
@@ -137,6 +141,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
 /// The state with rules of optimizers, which can only be given to a state that is made anew.
 fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
+    named_once(&mut rules);
     rules.insert(0, Arc::new(UnusedOrder));
     rules.extend(last_rules());
     let builder = SessionStateBuilder::new_from_existing(state.clone());
