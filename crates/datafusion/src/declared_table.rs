@@ -47,7 +47,6 @@ impl DeclaredTable {
     }
 
     /// What is read.
-    #[cfg(feature = "proto")]
     pub(crate) fn read(&self) -> &ListingTable {
         &self.read
     }

@@ -1,11 +1,12 @@
 //! `x IN (SELECT ..)` among other conditions, where `x` or an answer is null.
 //!
 //! QUIRK: DataFusion 55 knows of NULL where `NOT IN` is a condition of its own. Within others, `x NOT IN (SELECT ..) OR ..`, it has false for
-//! null, and so true for its opposite. Here such a condition is taken apart into some that are never null.
+//! null, and so true for its opposite; and where the other query takes something of the row that asks, or `x` nothing of it, it has an error,
+//! or no NULL either. Here such a condition is taken apart into some that are never null.
 
-use datafusion::common::DFSchema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchema, ExprSchema};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -55,12 +56,50 @@ impl AnalyzerRule for NullAnswers {
 /// The conditions of WHERE, or of ON.
 fn conditions(all: Expr, schema: &DFSchema) -> Result<Expr> {
     let all = split_conjunction_owned(all).into_iter().map(|condition| match condition {
-        // It becomes a join that knows of NULL.
-        Expr::InSubquery(_) => Ok(condition),
-        Expr::Not(inner) if matches!(*inner, Expr::InSubquery(_)) => Ok(Expr::Not(inner)),
+        Expr::Not(inner) => match *inner {
+            Expr::InSubquery(asking) => {
+                let negated = !asking.negated;
+                condition_of_its_own(InSubquery { negated, ..asking }, schema)
+            }
+            inner => apart(Expr::Not(Box::new(inner)), schema),
+        },
+        Expr::InSubquery(asking) => condition_of_its_own(asking, schema),
         other => apart(other, schema),
     });
     Ok(conjunction(all.collect::<Result<Vec<_>>>()?).unwrap_or_else(|| lit(true)))
+}
+
+/// It becomes a join. That of `NOT IN` knows of NULL, but only if its one key is of the row that asks.
+fn condition_of_its_own(condition: InSubquery, schema: &DFSchema) -> Result<Expr> {
+    let is_correlated = !condition.subquery.outer_ref_columns.is_empty();
+    let is_of_row = !condition.expr.column_refs().is_empty() && !condition.expr.contains_outer();
+    match (is_of_row, is_correlated && condition.negated) {
+        (true, false) => Ok(Expr::InSubquery(condition)),
+        (true, true) => {
+            let is_other = not_exists(equal_rows(&condition, schema)?);
+            match may_be_null(&condition, schema)? {
+                true => Ok(is_other.and(none_is_null(&condition)?)),
+                false => Ok(is_other),
+            }
+        }
+        (false, _) => apart(Expr::InSubquery(condition), schema),
+    }
+}
+
+/// The rows of the other query that are equal to what the row that asks has.
+fn equal_rows(condition: &InSubquery, schema: &DFSchema) -> Result<Arc<LogicalPlan>> {
+    let of_row = |expr| match expr {
+        Expr::Column(column) => {
+            let field = schema.field_from_column(&column)?.clone();
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(field, column)))
+        }
+        other => Ok(Transformed::no(other)),
+    };
+    let asked = condition.expr.as_ref().clone().transform_up(of_row).data()?;
+    let rows = LogicalPlanBuilder::from(condition.subquery.subquery.clone());
+    let answers = rows.schema().columns().into_iter().take(1).map(Expr::Column);
+    let equal = answers.map(|answer| answer.eq(asked.clone())).try_fold(rows, LogicalPlanBuilder::filter)?;
+    Ok(Arc::new(equal.build()?))
 }
 
 /// The condition where false and null are the same.
@@ -72,7 +111,7 @@ fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
         }
         Expr::InSubquery(condition) => match condition.negated && may_be_null(&condition, schema)? {
             true => not_in(condition),
-            false => Ok(Expr::InSubquery(condition)),
+            false => two_valued(condition),
         },
         other => three_valued_in(other, schema),
     }
@@ -81,9 +120,10 @@ fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
 /// The expression where false and null are not the same.
 fn three_valued_in(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let changed = expr.transform_up(|expr| match expr {
-        Expr::InSubquery(condition) if may_be_null(&condition, schema)? => {
-            three_valued(condition).map(Transformed::yes)
-        }
+        Expr::InSubquery(condition) => Ok(Transformed::yes(match may_be_null(&condition, schema)? {
+            true => three_valued(condition)?,
+            false => two_valued(condition)?,
+        })),
         other => Ok(Transformed::no(other)),
     });
     changed.data()
@@ -97,10 +137,38 @@ pub(crate) fn may_be_null(condition: &InSubquery, schema: &DFSchema) -> Result<b
 
 /// What is true where `x NOT IN (SELECT ..)` is, and false where that is false or null.
 pub(crate) fn not_in(condition: InSubquery) -> Result<Expr> {
+    let none_is_null = none_is_null(&condition)?;
+    let is_in = two_valued(InSubquery { negated: false, ..condition })?;
+    // Else it would be taken for a condition of its own again.
+    let is_not_in = when(is_in, lit(1)).otherwise(lit(0))?.eq(lit(0));
+    Ok(is_not_in.and(none_is_null))
+}
+
+/// Whether neither what is looked for nor an answer is null; or there is no answer.
+fn none_is_null(condition: &InSubquery) -> Result<Expr> {
     let is_value = condition.expr.clone().is_not_null();
     let (some, some_null) = (rows(&condition.subquery)?, null_rows(&condition.subquery)?);
-    let is_in = Expr::InSubquery(InSubquery { negated: false, ..condition });
-    Ok((!is_in).and(not_exists(some_null)).and(is_value.or(not_exists(some))))
+    Ok(not_exists(some_null).and(is_value.or(not_exists(some))))
+}
+
+/// The condition where it is not null, or null is the same as false.
+///
+/// QUIRK: DataFusion 55 takes `y = 1 AND 1 = y` for false where it moves conditions: `1 IN (SELECT y .. WHERE y = 1)` found nothing.
+fn two_valued(condition: InSubquery) -> Result<Expr> {
+    let rows = condition.subquery.subquery.clone();
+    match rows.schema().columns().into_iter().next() {
+        Some(answer) if is_constant(&condition.expr) => {
+            let same = LogicalPlanBuilder::from(rows).filter(Expr::Column(answer).eq(*condition.expr))?;
+            let same = few(same, &condition.subquery)?;
+            Ok(if condition.negated { not_exists(same) } else { exists(same) })
+        }
+        _ => Ok(Expr::InSubquery(condition)),
+    }
+}
+
+/// Whether it takes nothing of any row.
+fn is_constant(expr: &Expr) -> bool {
+    expr.column_refs().is_empty() && !expr.contains_outer()
 }
 
 /// The condition by such that are never null.
@@ -108,7 +176,7 @@ fn three_valued(condition: InSubquery) -> Result<Expr> {
     let negated = condition.negated;
     let is_null = condition.expr.clone().is_null();
     let (some, some_null) = (rows(&condition.subquery)?, null_rows(&condition.subquery)?);
-    let is_in = Expr::InSubquery(InSubquery { negated: false, ..condition });
+    let is_in = two_valued(InSubquery { negated: false, ..condition })?;
     when(is_in, lit(!negated))
         .when(exists(some_null).or(is_null.and(exists(some))), lit(ScalarValue::Boolean(None)))
         .otherwise(lit(negated))

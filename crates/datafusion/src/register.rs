@@ -4,7 +4,9 @@ use crate::aggregate_bounds::AggregateBounds;
 use crate::asking_columns::AskingColumns;
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
+use crate::key_spellings::KeySpellings;
 use crate::lossy_conditions::LossyConditions;
+use crate::named_once::named_once;
 use crate::null_answers::{self, NullAnswers};
 use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
@@ -47,6 +49,10 @@ use std::sync::Arc;
 ///
 /// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
 /// what is aggregated, if the other query takes nothing of the row that asks.
+///
+/// Conditions that come down a plan are asked of the columns that they mean, also where both sides of a join have columns of one name.
+///
+/// Keys of folders are found however they are spelled: `month = 5` has the rows of `month=05`, too.
 ///
 /// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
 /// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found.
@@ -122,6 +128,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     // Behind the one that pushes conditions down.
     builder.optimizer().get_or_insert_default().rules.extend(conditions());
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
+    named_once(rules);
     rules.insert(0, Arc::new(UnusedOrder));
     rules.extend(last_rules());
     builder = builder.with_file_formats(formats).with_config(config);
@@ -134,6 +141,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
 /// The state with rules of optimizers, which can only be given to a state that is made anew.
 fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
+    named_once(&mut rules);
     rules.insert(0, Arc::new(UnusedOrder));
     rules.extend(last_rules());
     let builder = SessionStateBuilder::new_from_existing(state.clone());
@@ -169,8 +177,13 @@ fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
 }
 
 /// Rules that mend conditions where they have come to in a plan.
-fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 3] {
-    [Arc::new(AskingColumns), Arc::new(TimestampComparisons), Arc::new(LossyConditions)]
+fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 4] {
+    [
+        Arc::new(AskingColumns),
+        Arc::new(TimestampComparisons),
+        Arc::new(LossyConditions),
+        Arc::new(KeySpellings),
+    ]
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {

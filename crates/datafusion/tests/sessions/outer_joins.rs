@@ -1,8 +1,9 @@
 //! Conditions of outer joins.
 
-use crate::tables::{batch, error, ints, rows, session};
+use crate::tables::{batch, error, ints, rows, run, session, write};
 use arrow_array::{ArrayRef, Int64Array};
 use std::sync::Arc;
+use tempfile::tempdir;
 
 /// `ON` asks another query about the side whose rows all stay.
 #[tokio::test]
@@ -90,6 +91,17 @@ async fn answers_that_are_null() {
         // Of no row of `z`, of the one whose `y` is 1, and of the one where it is null.
         ("x not in (select y from z where k = x) or x = 9", &["1", "2", "null"]),
         ("(x in (select y from z where k = x)) is null", &["5"]),
+        ("x not in (select y from z where k = x)", &["1", "2", "null"]),
+        ("not x in (select y from z where k = x)", &["1", "2", "null"]),
+        ("x not in (select 5 from z where k = x)", &["1", "2", "null"]),
+        ("coalesce(x, 7) not in (select 5 from z where k = x)", &["1", "2", "null"]),
+        // Nothing of the row that asks.
+        ("3 not in (select y from z)", &[]),
+        ("3 not in (select y from z where y = 1)", &["1", "2", "5", "null"]),
+        ("1 not in (select y from z where y = 1)", &[]),
+        ("1 in (select y from z where y = 1)", &["1", "2", "5", "null"]),
+        ("null not in (select y from z where y = 1)", &[]),
+        ("not (null in (select y from z where y = 7))", &["1", "2", "5", "null"]),
     ] {
         let sql = format!("select x from a where {condition} order by x");
         assert_eq!(rows(&ctx, &sql).await, wanted, "{condition}");
@@ -131,4 +143,32 @@ async fn columns_and_sums_ask_other_queries() {
     }
     let message = error(&ctx, "select x, exists (select 1 from z where y > x) from a").await;
     assert!(message.contains("columns of the query around it"), "{message}");
+}
+
+/// Both sides have columns of the same names.
+#[tokio::test]
+async fn conditions_are_of_the_side_that_they_mean() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let column = |values: &[Option<i64>]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let file = folder.path().join("c.parquet");
+    let (z, s) = ([Some(1), Some(2), Some(3), Some(4), None], [None, Some(1), Some(1), Some(2), Some(7)]);
+    write(&file, &[batch([("x", ints([10, 20, 30, 40, 50])), ("z", column(&z)), ("s", column(&s))])], 2);
+    run(&ctx, &format!("create external table c stored as parquet location '{}'", file.display())).await;
+    ctx.register_batch("m", batch([("x", ints([10, 20, 30, 40, 50])), ("z", column(&z)), ("s", column(&s))]))
+        .unwrap();
+    for sql in [
+        "select t1.x, t2.s from T t1 right join T t2 on t1.z = t2.z where t1.s is null order by 1, 2",
+        "select t1.x, t2.s from T t1 left join T t2 on t1.z = t2.s where t2.s is null order by 1, 2",
+        "select t1.x, t2.x, t1.s, t2.s from T t1 full join T t2 on t1.z = t2.s where t2.s is null or t1.s > 1 order by 1, 2",
+        "select t1.x, t2.x, t1.s from T t1 left join T t2 on t1.z = t2.s order by t2.x nulls last, t1.x limit 3",
+        "select t1.x, t2.x, t3.x from T t1 left join T t2 on t1.z = t2.s left join T t3 on t3.z = t2.z where t3.x is null order by 1, 2",
+        "select t3.x, count(*) from T t1 join T t2 on t1.z = t2.s join T t3 on t3.z = t1.z group by t3.x order by t3.x desc limit 1",
+    ] {
+        let (found, wanted) =
+            (rows(&ctx, &sql.replace('T', "c")).await, rows(&ctx, &sql.replace('T', "m")).await);
+        assert_eq!(found, wanted, "{sql}");
+    }
+    let lost = "select t1.x, t2.s from c t1 right join c t2 on t1.z = t2.z where t1.s is null order by 1, 2";
+    assert_eq!(rows(&ctx, lost).await, ["10 | null", "null | 7"]);
 }

@@ -1,6 +1,6 @@
 //! `COPY TO` and `INSERT INTO`.
 
-use crate::tables::{batch, error, ints, rows, run, session, session_with, texts};
+use crate::tables::{batch, error, ints, plan, rows, run, session, session_with, texts};
 use datafusion::prelude::SessionConfig;
 use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use marquetry_arrow::dataset::Dataset;
@@ -132,6 +132,36 @@ async fn partitions_are_folders() {
         rows(&ctx, "select w, count(*), max(n) from p group by w order by w").await,
         ["w0 | 335 | 5001", "w1 | 333 | 997", "w2 | 333 | 998", "w9 | 1 | 5000"]
     );
+}
+
+/// `month=05` is the month 5.
+#[tokio::test]
+async fn keys_are_found_however_they_are_spelled() {
+    let folder = tempdir().unwrap();
+    let ctx = session();
+    let path = folder.path().display();
+    for (number, spelled) in ["m=05", "m=5", "m=12", "m=+5"].iter().enumerate() {
+        run(&ctx, &format!("copy (select {number} as n) to '{path}/{spelled}/a.parquet'")).await;
+    }
+    for of in ["bigint", "int", "double", "decimal(9, 2)"] {
+        let table = of.split('(').next().unwrap();
+        let create = format!(
+            "create external table {table}s (n bigint, m {of}) stored as parquet partitioned by (m) location '{path}/'"
+        );
+        run(&ctx, &create).await;
+        for condition in ["m = 5", "5 = m", "m = 5 and n < 9", "m in (5)", "m = 5 or m = 7", "not (m <> 5)"] {
+            let sql = format!("select n from {table}s where {condition} order by n");
+            assert_eq!(rows(&ctx, &sql).await, ["0", "1", "3"], "{sql}");
+        }
+        assert_eq!(rows(&ctx, &format!("select n from {table}s where m = 12")).await, ["2"]);
+        assert!(!plan(&ctx, &format!("select n from {table}s where m = 12")).await.contains("m=5/"));
+    }
+    run(
+        &ctx,
+        &format!("create external table texts stored as parquet partitioned by (m) location '{path}/'"),
+    )
+    .await;
+    assert_eq!(rows(&ctx, "select n from texts where m = '05'").await, ["0"]);
 }
 
 /// Whether files have the keys, too, is an option of a table that rows are inserted into.

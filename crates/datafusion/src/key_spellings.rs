@@ -1,0 +1,73 @@
+//! Keys of folders that are spelled in several ways: `month=05` and `month=5` are one month.
+//!
+//! QUIRK: where a condition says what a key is, DataFusion 55 lists the folder that is called as it spells the value, and no other: the
+//! rows of `month=05` were missing where `month = 5`. It looks for `=` alone.
+
+use crate::column_kind::value_type;
+use crate::declared_table::DeclaredTable;
+#[cfg(feature = "proto")]
+use crate::wire::MarquetryTable;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::datasource::DefaultTableSource;
+use datafusion::datasource::listing::ListingTable;
+use datafusion::error::Result;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, TableSource};
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+
+/// Has scans look at all folders of a key that is no text: `k = 5` is `k IN (5)` to them. It comes after the rules that simplify that.
+#[derive(Debug)]
+pub(crate) struct KeySpellings;
+
+impl OptimizerRule for KeySpellings {
+    fn name(&self) -> &str {
+        "spellings of keys"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::TableScan(mut scan) = plan else { return Ok(Transformed::no(plan)) };
+        let Some(listing) = listing(scan.source.as_ref()) else {
+            return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
+        };
+        let keys = &listing.options().table_partition_cols;
+        let is_key = |expr: &Expr| match expr {
+            Expr::Column(column) => {
+                keys.iter().any(|(key, of)| *key == column.name && !value_type(of).is_string())
+            }
+            _ => false,
+        };
+        let among = |expr: Expr| match expr {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) if is_key(&left) => {
+                Ok(Transformed::yes(Expr::InList(InList::new(left, vec![*right], false))))
+            }
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) if is_key(&right) => {
+                Ok(Transformed::yes(Expr::InList(InList::new(right, vec![*left], false))))
+            }
+            other => Ok(Transformed::no(other)),
+        };
+        let mut is_changed = false;
+        let filters = std::mem::take(&mut scan.filters).into_iter().map(|filter| {
+            let filter = filter.transform_up(among)?;
+            is_changed |= filter.transformed;
+            Ok(filter.data)
+        });
+        scan.filters = filters.collect::<Result<Vec<_>>>()?;
+        let plan = LogicalPlan::TableScan(scan);
+        Ok(if is_changed { Transformed::yes(plan) } else { Transformed::no(plan) })
+    }
+}
+
+/// The table of files that is scanned.
+fn listing(source: &dyn TableSource) -> Option<&ListingTable> {
+    let table = &source.downcast_ref::<DefaultTableSource>()?.table_provider;
+    #[cfg(feature = "proto")]
+    if let Some(sent) = table.downcast_ref::<MarquetryTable>() {
+        return Some(sent.listing());
+    }
+    let declared = table.downcast_ref::<DeclaredTable>().map(DeclaredTable::read);
+    declared.or_else(|| table.downcast_ref::<ListingTable>())
+}

@@ -1,0 +1,163 @@
+//! Conditions that come down a plan reach the columns that they mean.
+//!
+//! QUIRK: where columns of both sides of a join have one name, DataFusion 55 takes the first of that name for each of them, as it moves
+//! conditions down through projections and exchanges: `t1.s IS NULL` was asked of `t2.s`, and rows were missing. So it was with the bounds of
+//! `ORDER BY .. LIMIT`, and the keys of joins. Here such conditions stop where a name has become one of several.
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::internal_err;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::filter_pushdown::{
+    ChildFilterDescription, ChildPushdownResult, FilterDescription, FilterPushdownPhase,
+    FilterPushdownPropagation,
+};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
+    ReplaceChildrenOptions,
+};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// A rule that moves conditions, among nodes that let those through whose columns have names of their own.
+#[derive(Debug)]
+pub(crate) struct NamedOnce {
+    moving: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
+}
+
+/// The rules, with those that move conditions as [`NamedOnce`] does.
+pub(crate) fn named_once(rules: &mut [Arc<dyn PhysicalOptimizerRule + Send + Sync>]) {
+    for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
+        *rule = Arc::new(NamedOnce { moving: rule.clone() });
+    }
+}
+
+impl PhysicalOptimizerRule for NamedOnce {
+    fn name(&self) -> &str {
+        self.moving.name()
+    }
+
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let gated = plan.transform_up(|node| {
+            let unique = unique_columns(node.as_ref());
+            Ok(match unique.len() < node.schema().fields().len() {
+                true => Transformed::yes(Arc::new(Gate { input: node, unique }) as Arc<dyn ExecutionPlan>),
+                false => Transformed::no(node),
+            })
+        });
+        let Transformed { data: plan, transformed: is_gated, .. } = gated?;
+        let plan = self.moving.optimize(plan, config)?;
+        if !is_gated {
+            return Ok(plan);
+        }
+        let opened = plan.transform_up(|node| {
+            Ok(match node.downcast_ref::<Gate>() {
+                Some(gate) => Transformed::yes(gate.input.clone()),
+                None => Transformed::no(node),
+            })
+        });
+        opened.data()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.moving.schema_check()
+    }
+}
+
+/// The columns whose names no other column has.
+fn unique_columns(node: &dyn ExecutionPlan) -> HashSet<usize> {
+    let schema = node.schema();
+    let mut columns: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, field) in schema.fields().iter().enumerate() {
+        columns.entry(field.name()).or_default().push(index);
+    }
+    columns.into_values().filter(|named| named.len() == 1).flatten().collect()
+}
+
+/// Lets conditions through that are on these columns alone. It is in no plan that is run.
+#[derive(Debug)]
+struct Gate {
+    input: Arc<dyn ExecutionPlan>,
+    unique: HashSet<usize>,
+}
+
+impl DisplayAs for Gate {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+impl ExecutionPlan for Gate {
+    fn name(&self) -> &'static str {
+        "Gate"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Gate { input, unique: self.unique.clone() })),
+            Err(_) => internal_err!("a gate has one child"),
+        }
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, context)
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        let unique = self.unique.clone();
+        let through = ChildFilterDescription::from_child_with_allowed_indices(&filters, unique, &self.input)?;
+        Ok(FilterDescription::new().with_child(through))
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        Ok(FilterPushdownPropagation::if_all(result))
+    }
+}
