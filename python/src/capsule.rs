@@ -149,7 +149,7 @@ impl Drop for Guarded {
 
 /// The schema that `object` has by `__arrow_c_schema__`.
 pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
-    let _call = Call::begin()?;
+    let _call = Call::begin(object.py())?;
     // As its batches have it: Arrow's export forgets that the keys of a map are sorted.
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return Ok(stream.get().batch_schema());
@@ -181,8 +181,8 @@ fn of_metadata(error: ArrowError) -> ArrowError {
 
 /// The batches that `object` has by `__arrow_c_stream__` or `__arrow_c_array__`.
 pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader> {
-    let _call = Call::begin()?;
     let py = object.py();
+    let _call = Call::begin(py)?;
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return stream.get().take(py);
     }
@@ -239,7 +239,7 @@ impl Stream {
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(get_next) = self.stream.get_next else { return Err(no_callback("get_next")) };
         // The other library may call Python.
-        let _call = Call::begin().map_err(|at_exit| ArrowError::ExternalError(Box::new(at_exit)))?;
+        let _call = Call::begin_detached().map_err(|at_exit| ArrowError::ExternalError(Box::new(at_exit)))?;
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as for the schema; `&mut self` keeps other threads away.
         if unsafe { get_next(&mut self.stream, &mut array) } != 0 {
@@ -261,7 +261,7 @@ impl Drop for Stream {
     /// What releases it may be code of Python, too.
     fn drop(&mut self) {
         let stream = mem::replace(&mut self.stream, FFI_ArrowArrayStream::empty());
-        match Call::begin() {
+        match Call::begin_detached() {
             Ok(_call) => drop(stream),
             Err(_) => mem::forget(stream),
         }

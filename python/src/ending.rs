@@ -52,7 +52,14 @@ pub(crate) struct Call {
 
 impl Call {
     /// Fails from the exit on, but on the thread that ends the interpreter. SystemExit ends a thread, and nothing is printed.
-    pub(crate) fn begin() -> PyResult<Self> {
+    pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
+        let mut call = Call::begin_detached()?;
+        call.note_caller(py);
+        Ok(call)
+    }
+
+    /// The same of a thread that may be without the interpreter's lock, and does not ask for it.
+    pub(crate) fn begin_detached() -> PyResult<Self> {
         if is_last() {
             return Ok(Call { is_counted: false, caller: None });
         }
@@ -62,9 +69,19 @@ impl Call {
         if IS_CLOSED.load(Ordering::SeqCst) {
             return Err(at_exit());
         }
-        call.caller = number_of_thread();
+        call.caller = NUMBER.get();
         callers().extend(call.caller);
         Ok(call)
+    }
+
+    fn note_caller(&mut self, py: Python<'_>) {
+        if self.is_counted && self.caller.is_none() {
+            let ask = || py.import("threading")?.call_method0("get_ident")?.extract();
+            let number: PyResult<u64> = ask();
+            NUMBER.set(number.ok());
+            self.caller = NUMBER.get();
+            callers().extend(self.caller);
+        }
     }
 }
 
@@ -84,16 +101,6 @@ impl Drop for Call {
 
 fn callers() -> MutexGuard<'static, Vec<u64>> {
     CALLERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn number_of_thread() -> Option<u64> {
-    NUMBER.with(|number| {
-        if number.get().is_none() {
-            let ask = |py: Python<'_>| py.import("threading")?.call_method0("get_ident")?.extract();
-            number.set(Python::try_attach(ask).and_then(PyResult::ok));
-        }
-        number.get()
-    })
 }
 
 /// An operation of a thread that is not the main one, until this is dropped.
@@ -120,8 +127,12 @@ impl Drop for Operation {
 
 /// Does `call` with the interpreter's lock, unless Python ends.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
-    let _call = Call::begin()?;
-    Python::try_attach(call).unwrap_or_else(|| Err(at_exit()))
+    let mut begun = Call::begin_detached()?;
+    let attached = Python::try_attach(|py| {
+        begun.note_caller(py);
+        call(py)
+    });
+    attached.unwrap_or_else(|| Err(at_exit()))
 }
 
 fn at_exit() -> PyErr {
@@ -146,7 +157,7 @@ impl Drop for Callee {
     /// What goes with the last reference may be closed, which is code of Python, too.
     fn drop(&mut self) {
         let object = self.0.take();
-        match Call::begin() {
+        match Call::begin_detached() {
             Ok(_call) => drop(Python::try_attach(|_| drop(object))),
             Err(_) => mem::forget(object),
         }

@@ -16,7 +16,7 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if let Some(original) = exception_within(py, error) {
         return original;
     }
-    let _call = match Call::begin() {
+    let _call = match Call::begin(py) {
         Ok(call) => call,
         Err(at_exit) => return at_exit,
     };
@@ -52,7 +52,7 @@ pub(crate) fn io_from_python(exception: PyErr) -> io::Error {
 
 /// What `error` says, without the interpreter's lock: an exception within it is asked, unless Python ends.
 pub(crate) fn shown(error: &Error) -> String {
-    let text = Call::begin().ok().and_then(|_call| guarded(|| Ok(error.to_string())).ok());
+    let text = Call::begin_detached().ok().and_then(|_call| guarded(|| Ok(error.to_string())).ok());
     text.unwrap_or_else(|| error.message().to_owned())
 }
 

@@ -22,7 +22,7 @@ impl Target {
     /// A path, or what has `write`. A file has its name once it is whole, and is on the disk then. With `may_be_pipe` what is no file,
     /// but a pipe or a device, is written to as it comes; without, it is an error.
     pub(crate) fn new(object: &Bound<'_, PyAny>, may_be_pipe: bool) -> PyResult<Self> {
-        let _call = Call::begin()?;
+        let _call = Call::begin(object.py())?;
         if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
             return Ok(Target::Path { path: path_of(object)?, may_be_pipe });
         }

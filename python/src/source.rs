@@ -25,7 +25,7 @@ impl Input {
     /// What `object` means: text and path-like objects are paths or URLs, `bytes` the contents of a file, and what has `read` and
     /// `seek` a file. Other buffers are copied.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let _call = Call::begin()?;
+        let _call = Call::begin(object.py())?;
         if let Ok(text) = object.cast::<PyString>() {
             // What is no Unicode is the name of a file, as Python has such.
             return Ok(match text.to_str() {

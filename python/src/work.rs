@@ -79,7 +79,7 @@ fn panicked(why: &str) -> Error {
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
-    let _call = Call::begin()?;
+    let _call = Call::begin(py)?;
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;
     main.eq(threading.call_method0("get_ident")?)

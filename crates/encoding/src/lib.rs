@@ -30,6 +30,7 @@ pub mod delta_length_byte_array;
 pub mod dictionary;
 mod entry_offsets;
 mod fixed_len_bytes;
+mod lengths_of_fixed;
 pub mod levels;
 mod offset_strings;
 pub mod plain;

@@ -24,6 +24,7 @@
 //! # Ok::<(), marquetry_base::Error>(())
 //! ```
 
+use crate::lengths_of_fixed;
 use crate::shape::{PhysicalType, Shape};
 use crate::string_views::StringViews;
 use crate::traits::{Decode, Encode, EncodedPage, decode_all, encode_all};
@@ -76,8 +77,15 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder for the whole page.
     pub fn new(page: &EncodedPage) -> Self {
+        let without_lengths = lengths_of_fixed::of_at_most(&page.bytes, page.physical, page.max_values);
         let is_long = page.bytes.len() / page.max_values.max(1) >= LONG_STRING_BYTES;
-        Decoder { page: page.bytes.clone(), shape: page.physical.shape(), position: 0, is_long }
+        let bytes = without_lengths.unwrap_or_else(|| page.bytes.clone());
+        Decoder { page: bytes, shape: page.physical.shape(), position: 0, is_long }
+    }
+
+    /// A decoder of as many values as there are in `bytes`.
+    pub(crate) fn of_dictionary(bytes: &PaddedBytes, shape: Shape) -> Self {
+        Decoder { page: bytes.clone(), shape, position: 0, is_long: false }
     }
 
     /// The next `n` values of `width` bytes.
@@ -337,6 +345,16 @@ mod tests {
         assert_eq!(counts, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]);
         assert_eq!(count_whole(&strings, PhysicalType::Int64), 2);
         assert_eq!(count_whole(&strings, PhysicalType::FixedLenByteArray(5)), 3);
+    }
+
+    #[test]
+    fn values_of_a_fixed_width_may_have_lengths() {
+        let stored = b"\x03\0\0\0abc\x03\0\0\0def";
+        let physical = PhysicalType::FixedLenByteArray(3);
+        let plain = decode(b"abcdef", physical, 2).unwrap();
+        assert_eq!(decode(stored, physical, 2).unwrap(), plain);
+        let dictionary = crate::dictionary::Dictionary::read(PaddedBytes::copy_of(stored), physical, 2);
+        assert_eq!(*dictionary.unwrap().values(), plain);
     }
 
     #[test]

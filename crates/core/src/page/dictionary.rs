@@ -81,6 +81,9 @@ impl PageReader {
 
     fn first_entries(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {
         let (len, all) = (page.start.uncompressed_len(), page.num_values);
+        // QUIRK: arrow-rs writes a length before each value, which are told from others in a whole page only.
+        let may_have_lengths = matches!(self.physical, PhysicalType::FixedLenByteArray(width)
+            if all.checked_mul(width.saturating_add(4)) == Some(len));
         // Assumes entries of about equal length. If too few are decompressed, the next attempt takes more.
         let mut wanted = match entries < all {
             true => usize::try_from(len as u64 * entries as u64 / all as u64).unwrap_or(len),
@@ -88,7 +91,8 @@ impl PageReader {
         };
         loop {
             wanted += ROUNDING_BYTES;
-            let part = (wanted <= len / 2 && self.codec.supports_prefix()).then_some(wanted);
+            let has_use_of_part = wanted <= len / 2 && self.codec.supports_prefix() && !may_have_lengths;
+            let part = has_use_of_part.then_some(wanted);
             let bytes = self.decompressed(page.stored.clone(), len, self.codec, part)?;
             let n = match bytes.len() == len {
                 true => all,

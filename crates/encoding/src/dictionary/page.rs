@@ -1,11 +1,12 @@
 //! Reads a dictionary page.
 
 use super::entries::Dictionary;
+use crate::lengths_of_fixed;
 use crate::plain;
 use crate::shape::PhysicalType;
-use crate::traits::{Decode, EncodedPage};
+use crate::traits::Decode;
 use crate::values::Values;
-use marquetry_base::{Error, MemoryBudget, PaddedBytes, Result};
+use marquetry_base::{Error, PaddedBytes, Result};
 
 impl Dictionary {
     /// Reads a dictionary page of `n` PLAIN values.
@@ -14,9 +15,8 @@ impl Dictionary {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let mut values = Values::empty(physical.shape());
-        let page =
-            EncodedPage { bytes, max_values: n, physical, dictionary: None, memory: MemoryBudget::default() };
-        plain::Decoder::new(&page).decode(n, &mut values)?;
-        Ok(Dictionary::with_page(values, page.bytes))
+        let bytes = lengths_of_fixed::of_exactly(&bytes, physical, n).unwrap_or(bytes);
+        plain::Decoder::of_dictionary(&bytes, physical.shape()).decode(n, &mut values)?;
+        Ok(Dictionary::with_page(values, bytes))
     }
 }
