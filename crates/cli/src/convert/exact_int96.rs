@@ -34,9 +34,9 @@ fn exact(fitting: &FieldRef, stored: &FieldRef) -> FieldRef {
     let field = fitting.as_ref().clone();
     let data_type = match (fitting.data_type(), stored.data_type()) {
         (Timestamp(TimeUnit::Nanosecond, _), _) => return fitting.clone(),
-        (Timestamp(..), bytes @ FixedSizeBinary(_)) => {
+        (Timestamp(_, zone), bytes @ FixedSizeBinary(_)) => {
             let mut metadata = field.metadata().clone();
-            metadata.insert(INT96_MARK.to_owned(), String::new());
+            metadata.insert(INT96_MARK.to_owned(), zone.as_deref().unwrap_or_default().to_owned());
             return Arc::new(field.with_data_type(bytes.clone()).with_metadata(metadata));
         }
         (Struct(fitting), Struct(stored)) => Struct(exact_fields(fitting, stored)),

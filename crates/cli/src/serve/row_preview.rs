@@ -11,6 +11,7 @@ use marquetry::OpenFile;
 use marquetry::errors::{Error, Result};
 use marquetry::file::Source;
 use marquetry_text::format::column::Column;
+use marquetry_text::format::scalar::INT96_MARK;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,7 +49,11 @@ impl RowPreview {
         let schema = reader.schema();
         let fields = schema.fields().iter().map(|field| {
             let data_type = field.data_type();
-            json!({"name": printable(field.name()), "type": data_type.to_string(), "number": data_type.is_numeric()})
+            let type_name = match field.metadata().contains_key(INT96_MARK) {
+                true => "INT96".to_owned(),
+                false => data_type.to_string(),
+            };
+            json!({"name": printable(field.name()), "type": type_name, "number": data_type.is_numeric()})
         });
         let fields: Vec<_> = fields.collect();
         let mut cells = Vec::new();

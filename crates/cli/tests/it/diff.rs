@@ -213,3 +213,26 @@ fn timestamps_beyond_nanoseconds_are_compared_and_shown() {
     assert_eq!(code, Some(1));
     assert!(text.contains(r#"- 2: {"t":"1001-01-01T00:00:00"}"#) && !text.contains('~'), "{text}");
 }
+
+/// The text of a stored Arrow schema says nothing to who reads it.
+#[test]
+fn types_of_stored_arrow_schemas_are_told() {
+    let folder = Folder::new("diff-stored");
+    let input = folder.write("in.csv", "d,n\na,1\nb,2\n");
+    let file = |name: &str, schema: &str| {
+        let path = folder.path(name);
+        success(&["convert", &input, &path, "--schema", schema, "--report", "none"]);
+        path
+    };
+    let (left, right) =
+        (file("l.parquet", "d dictionary<utf8>, n int32"), file("r.parquet", "d utf8, n int32"));
+    let (_, found) = diff(&[&left, &right]);
+    let facts = found["differences"].as_array().unwrap();
+    let types: Vec<_> = facts.iter().filter(|fact| fact["fact"] == "type").collect();
+    assert_eq!(types.len(), 1, "{found}");
+    assert_eq!(types[0]["of"], "ARROW:schema, d", "{found}");
+    assert!(
+        types[0]["left"].as_str().unwrap().starts_with("Dictionary(") && types[0]["right"] == "Utf8",
+        "{found}"
+    );
+}

@@ -1,10 +1,12 @@
 //! INT96 as other writers leave it: no unit is stored, and no bounds.
 
 use crate::command::{Folder, success};
+use arrow_schema::{DataType, Field, TimeUnit};
+use marquetry::arrow::{ARROW_SCHEMA_META_KEY, print_stored_schema};
 use marquetry::errors::Limits;
 use marquetry::file::properties::WriterProperties;
 use marquetry::internals::encoding::{FixedLenBytes, PhysicalType, Values};
-use marquetry::internals::format::ColumnOrder;
+use marquetry::internals::format::{ColumnOrder, KeyValue};
 use marquetry::schema::{Schema, column, group};
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::write::copy::drop_bounds;
@@ -12,6 +14,10 @@ use marquetry_core::write::{ColumnWriter, FileSettings, FileWriter, Workspace};
 
 /// A file of one column `t`, of days since 1970 and nanoseconds.
 pub(crate) fn write_int96(path: &str, values: impl ExactSizeIterator<Item = (i32, u64)>) {
+    write_with(path, values, Vec::new());
+}
+
+fn write_with(path: &str, values: impl ExactSizeIterator<Item = (i32, u64)>, pairs: Vec<KeyValue>) {
     let schema = vec![group("root", 1), column("t", PhysicalType::Int96)];
     let tree = Schema::from_thrift(&schema, &Limits::default()).expect("a schema");
     let settings = WriterProperties::default().column_settings(tree.column(0)).expect("settings");
@@ -26,6 +32,7 @@ pub(crate) fn write_int96(path: &str, values: impl ExactSizeIterator<Item = (i32
     let mut chunk = writer.close(&mut workspace).expect("a chunk").0;
     drop_bounds(&mut chunk);
     let settings = FileSettings::default().with_column_orders(Some(vec![ColumnOrder::TypeOrder]));
+    let settings = settings.with_key_values(pairs);
     let mut file = FileWriter::new(Vec::new(), schema, settings).expect("a file");
     file.write_row_group(rows as u64, vec![chunk], None).expect("rows");
     std::fs::write(path, file.finish().expect("a file").0).expect("a file");
@@ -53,4 +60,18 @@ fn a_far_time_takes_no_nanoseconds_from_others() {
     let sorted = success(&["convert", &file, "-", "--sort-by", "t:desc"]);
     assert_eq!(sorted.lines().next(), Some("{\"t\":\"5137-10-05T00:00:00\"}"), "{sorted}");
     assert!(sorted.ends_with("{\"t\":\"1970-01-01T00:00:00.123456\"}\n"), "{sorted}");
+}
+
+/// The stored Arrow schema says that they are instants.
+#[test]
+fn times_of_a_zone_are_shown_as_such() {
+    let folder = Folder::new("int96-zone");
+    let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+    let stored = print_stored_schema(&arrow_schema::Schema::new(vec![Field::new("t", utc, false)]));
+    let pairs = vec![KeyValue::new(ARROW_SCHEMA_META_KEY, stored)];
+    for (day, date) in [(0, "1970-01-01"), (1_157_000, "5137-10-05")] {
+        let file = folder.path(&format!("{day}.parquet"));
+        write_with(&file, [(day, 0)].into_iter(), pairs.clone());
+        assert_eq!(success(&["cat", &file, "--format", "json"]), format!("{{\"t\":\"{date}T00:00:00Z\"}}\n"));
+    }
 }

@@ -311,6 +311,8 @@ fn what_cannot_be_copied_says_why() {
     refused(&elsewhere, ErrorKind::Unsupported, "another file, other.parquet");
     let too_few = |file: &mut File| file.metadata.row_groups[0].num_rows = 51;
     refused(&too_few, ErrorKind::Corrupt, "1 rows before");
+    let too_many = |file: &mut File| file.metadata.row_groups[0].num_rows = 49;
+    refused(&too_many, ErrorKind::Corrupt, "50 values, the row group 49 rows");
     let prefixes = |file: &mut File| {
         file.metadata.created_by = Some("parquet-mr version 1.7.0".into());
         file.chunk(0).encodings = vec![marquetry_format::Encoding::DELTA_BYTE_ARRAY];

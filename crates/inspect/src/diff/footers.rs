@@ -3,7 +3,9 @@
 use crate::stats::{ColumnStats, StatsOptions, footer_stats};
 use crate::value_texts::value_texts;
 use arrow_array::Array;
+use arrow_schema::FieldRef;
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
+use marquetry_arrow::schema::{ARROW_SCHEMA_KEY, parse_stored};
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::schema::{Node, NodeKind, Schema};
@@ -42,7 +44,7 @@ impl Aspect {
 pub struct Difference {
     /// What it is about.
     pub aspect: Aspect,
-    /// The column that it is a fact of, or the key of metadata; `None` for the file.
+    /// The column that it is a fact of, or the key of metadata, with the field where that is a stored Arrow schema; `None` for the file.
     pub of: Option<String>,
     /// Which fact: `type`, `encodings`, `nulls`, ...
     pub fact: &'static str,
@@ -170,9 +172,30 @@ fn metadata(left: &ParquetMetaData, right: &ParquetMetaData, out: &mut Differenc
     let (lefts, rights) = (pairs(left), pairs(right));
     for key in lefts.keys().chain(rights.keys()).collect::<BTreeSet<_>>() {
         let shown = |value: Option<&Option<String>>| value.map(|value| value.clone().unwrap_or_default());
-        out.compare(Aspect::Metadata, Some(key), "value", (shown(lefts.get(key)), shown(rights.get(key))));
+        let (left, right) = (shown(lefts.get(key)), shown(rights.get(key)));
+        if key == ARROW_SCHEMA_KEY && left != right {
+            stored_types(left.as_deref(), right.as_deref(), out);
+        }
+        out.compare(Aspect::Metadata, Some(key), "value", (left, right));
     }
     out.compare(Aspect::Metadata, None, "created by", (left.created_by(), right.created_by()));
+}
+
+/// In what stored Arrow schemas differ, whose text says nothing to who reads it.
+fn stored_types(left: Option<&str>, right: Option<&str>, out: &mut Differences) {
+    let types = |text: Option<&str>| {
+        let schema = text.and_then(parse_stored)?;
+        let of = |field: &FieldRef| (field.name().clone(), field.data_type().to_string());
+        Some(schema.fields().iter().map(of).collect::<Vec<_>>())
+    };
+    let (Some(lefts), Some(rights)) = (types(left), types(right)) else { return };
+    let rights: HashMap<&str, &str> = rights.iter().map(|(name, of)| (name.as_str(), of.as_str())).collect();
+    for (name, of) in &lefts {
+        if let Some(other) = rights.get(name.as_str()) {
+            let field = format!("{ARROW_SCHEMA_KEY}, {name}");
+            out.compare(Aspect::Metadata, Some(&field), "type", (Some(of.as_str()), Some(*other)));
+        }
+    }
 }
 
 fn statistics(left: &ArrowReaderMetadata, right: &ArrowReaderMetadata, out: &mut Differences) -> Result<()> {

@@ -111,6 +111,20 @@ fn a_type_that_chunks_do_not_have() {
     assert!(report.row_groups.iter().all(|group| group.confidence == Confidence::Low), "{report}");
 }
 
+/// DIA-NN ends in a row group without rows, of which no place is right.
+#[test]
+fn a_row_group_without_rows_is_no_loss() {
+    let (report, _) = damaged(|footer| {
+        let mut empty = footer.row_groups[1].clone();
+        empty.num_rows = 0;
+        for meta in empty.columns.iter_mut().flat_map(|column| &mut column.meta_data) {
+            (meta.num_values, meta.data_page_offset) = (0, -1);
+        }
+        footer.row_groups.push(empty);
+    });
+    assert!(report.losses.is_empty(), "{report}");
+}
+
 /// As a bit of a field's number makes of it.
 #[test]
 fn what_is_not_known_of_a_schema() {

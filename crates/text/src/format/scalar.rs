@@ -242,9 +242,12 @@ fn binary(bytes: &[u8], field: &Field, out: &mut String) -> Form {
 }
 
 fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
-    match extension(field) {
-        Some("arrow.uuid") => push_uuid(bytes, out),
-        None if field.metadata().contains_key(INT96_MARK) => int96(bytes, out),
+    match (extension(field), field.metadata().get(INT96_MARK)) {
+        (Some("arrow.uuid"), _) => push_uuid(bytes, out),
+        (None, Some(zone)) => {
+            int96(bytes, out);
+            out.push_str(if zone.is_empty() { "" } else { "Z" });
+        }
         _ => push_hex(bytes, out),
     }
     Form::Text
@@ -259,7 +262,8 @@ pub fn int96(bytes: &[u8], out: &mut String) {
     time::time(nanoseconds, TimeUnit::Nanosecond, out);
 }
 
-/// Fields of 12 bytes whose metadata have this key are INT96: no unit of Arrow's timestamps holds the near and the far ones.
+/// Fields of 12 bytes whose metadata have this key are INT96: no unit of Arrow's timestamps holds the near and the far ones. Its value is
+/// their time zone, empty if they have none.
 pub const INT96_MARK: &str = "marquetry.int96";
 
 /// A geometry as well-known text; what is none as hexadecimal digits.

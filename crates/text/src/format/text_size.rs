@@ -149,7 +149,7 @@ fn is_escaped_in_bytes(byte: u8) -> bool {
 /// The longest form of a byte of a value.
 const MOST_FOR_A_BYTE: usize = 6;
 /// The longest time of INT96, which has 12 bytes.
-const TIME_BYTES: usize = 34;
+const TIME_BYTES: usize = 36;
 /// What stands around a value: quotes, a comma, a colon.
 const BESIDE: usize = 8;
 /// No number and no time is longer, but for decimals of scales that no file has in earnest.

@@ -412,6 +412,12 @@ impl Walk<'_> {
         if self.index.is_some_and(|index| index.page_locations.len() != self.out.locations.len()) {
             return Ok(None);
         }
+        if chunk.leaf().max_rep() == 0 && self.out.values > self.task.rows {
+            return Err(Error::corrupt(format!(
+                "the pages have {} values, the row group {} rows",
+                self.out.values, self.task.rows
+            )));
+        }
         match self.out.rows {
             Some(rows) if rows < self.task.rows && !self.rows_are_claimed => {
                 let missing = self.task.rows - rows;
