@@ -19,14 +19,14 @@ pub(crate) fn of_exactly(bytes: &PaddedBytes, physical: PhysicalType, n: usize) 
 }
 
 /// The same of at most `n` values. Where as many bytes may be values without lengths, those with them have to be long, and several: what
-/// looks like lengths may be values then.
+/// looks like lengths may be values then. `n` values without lengths are just that: a page of nulls and values with lengths is hardly as long.
 pub(crate) fn of_at_most(bytes: &PaddedBytes, physical: PhysicalType, n: usize) -> Option<PaddedBytes> {
     let (width, len) = (width(physical)?, bytes.len());
     let with_lengths = len / (width + LENGTH_BYTES);
     let may_be_plain = len.is_multiple_of(width) && len / width <= n;
     let is_likely = len.is_multiple_of(width + LENGTH_BYTES)
         && (1..=n).contains(&with_lengths)
-        && (!may_be_plain || (width >= 8 && with_lengths >= 4));
+        && (!may_be_plain || (len / width < n && width >= 8 && with_lengths >= 4));
     if is_likely { without(bytes, width) } else { None }
 }
 
@@ -77,6 +77,10 @@ mod tests {
         // Four values, every second of which looks like a length.
         let stored = with_lengths(&[*b"abcd", *b"efgh"]);
         assert!(of_exactly(&stored, FOUR, 4).is_none() && of_at_most(&stored, FOUR, 4).is_none());
+        // As many values as there may be, each of which is two times its length.
+        let twice = PaddedBytes::from([8, 0, 0, 0].repeat(2 * 6));
+        let eight = PhysicalType::FixedLenByteArray(8);
+        assert!(of_at_most(&twice, eight, 6).is_none() && of_at_most(&twice, eight, 9).is_some());
         let other = PaddedBytes::copy_of(b"\x04\0\0\0abcd\x05\0\0\0efgh");
         assert!(of_exactly(&other, FOUR, 2).is_none() && of_at_most(&other, FOUR, 2).is_none());
         assert!(of_exactly(&stored, PhysicalType::ByteArray, 2).is_none());
