@@ -139,18 +139,11 @@ fn convert_rows(
     let files = FileColumns::new(&args.file, &file_root(args)?, &args.paths.output, &changes.schema)?;
     let schema = named(shown_geometries(&files.schema, &input, target), target);
     let keys = sort_by.iter().map(|key| SortKey::new(key, &schema)).collect::<Result<Vec<_>, _>>()?;
-    // They stand behind the others.
-    let only_sorted_by =
-        sort_by.iter().zip(&keys).filter(|(column, _)| only_sorted_by.contains(&column.path()));
-    let kept = only_sorted_by.map(|(_, key)| key.root()).min().unwrap_or(schema.fields().len());
-    let kept: Vec<usize> = (0..kept).collect();
+    let behind = sort_by.iter().zip(&keys).filter(|(column, _)| only_sorted_by.contains(&column.path()));
+    let kept: Vec<usize> =
+        (0..behind.map(|(_, key)| key.root()).min().unwrap_or(schema.fields().len())).collect();
     let written_schema = Arc::new(schema.project(&kept)?);
-    // Features have their geometries from the first column.
-    let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
-    let first_column = match target {
-        Target::Geojson => Some(geometry_column(&written_schema, pairs)?),
-        _ => None,
-    };
+    let first_column = first_column(target, &written_schema, &input)?;
     let has_rows = to_stdout || leads_to_stdout(&args.paths.output);
     let report = report_format(args, has_rows, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
@@ -194,10 +187,18 @@ fn convert_rows(
         args.metrics.tell_read(&args.paths.inputs[0], &metrics, output)?;
     }
     if let Some(sizes) = sizes {
-        print(&sizes, report, &args.paths.output, written.load(Ordering::Relaxed), output)?;
-        args.metrics.tell_written(&args.paths.output, sizes.metrics(), output)?;
+        tell(args, &sizes, report, written.load(Ordering::Relaxed), output)?;
     }
     lost.tell(&locked(&losses))
+}
+
+/// The column that stands before the others: features have their geometries from it.
+fn first_column(target: Target, schema: &SchemaRef, input: &Input) -> Result<Option<usize>, Failure> {
+    let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
+    match target {
+        Target::Geojson => geometry_column(schema, pairs).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// What is written, by the name of the output or as it was asked for.
@@ -339,18 +340,21 @@ fn report_format(args: &ConvertArgs, to_stdout: bool, output: &Output) -> Result
     }
 }
 
-fn print(
+/// Tells what a file of `size` bytes has and cost.
+fn tell(
+    args: &ConvertArgs,
     sizes: &SizeReport,
     report: Report,
-    path: &Path,
     size: u64,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let path = &args.paths.output;
     match report {
-        Report::Text => Ok(sizes.print(path, size, output)?),
-        Report::Json => Ok(output.json(&sizes.json(path, size))?),
-        Report::None => Ok(()),
+        Report::Text => sizes.print(path, size, output)?,
+        Report::Json => output.json(&sizes.json(path, size))?,
+        Report::None => {}
     }
+    args.metrics.tell_written(path, sizes.metrics(), output)
 }
 
 /// What stands behind the options in `--help`.
