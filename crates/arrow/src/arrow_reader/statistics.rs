@@ -85,7 +85,9 @@ impl<'a> StatisticsConverter<'a> {
     ///
     /// A field of the Arrow schema that the file does not have gets arrays of nulls, and so does one that is a list, a map
     /// or a struct. A type that is wider than the file's is promoted to, as by an
-    /// [`Evolution`](crate::evolution::Evolution).
+    /// [`Evolution`](crate::evolution::Evolution). But where a column has no annotation only its field says what its numbers count: a
+    /// timestamp in seconds, a duration. That field has to be the file's. That of a table which has them in microseconds gives
+    /// bounds of other values: have those of [`ArrowReaderMetadata::statistics`](super::ArrowReaderMetadata::statistics), and cast them.
     ///
     /// Fails if neither schema has the column, and if its values cannot become the field's type.
     pub fn try_new(name: &str, arrow_schema: &'a ArrowSchema, parquet_schema: &'a Schema) -> Result<Self> {
