@@ -1,4 +1,4 @@
-//! The values of one column as an Arrow array, and the other way round.
+//! Converts the values of one column to an Arrow array, and back.
 //!
 //! [`crate::schema::compatibility`] is the table of what a column can become; [`into_array`] makes it so. A pair of stored layout and Arrow type
 //! is looked at once a batch, and then one loop runs over all values, or none where the layouts are the same.

@@ -1,4 +1,4 @@
-//! Values of Arrow arrays as literals of predicates.
+//! Converts values of Arrow arrays to literals of predicates.
 
 mod time_text;
 

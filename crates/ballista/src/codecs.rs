@@ -1,4 +1,4 @@
-//! Plans as bytes: ours, and Ballista's.
+//! Plan codecs: ours first, then Ballista's.
 
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use datafusion_proto::logical_plan::LogicalExtensionCodec;

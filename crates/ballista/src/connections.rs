@@ -1,4 +1,4 @@
-//! Connections to other executors, which are used again.
+//! A pool of connections to other executors.
 
 use async_trait::async_trait;
 use ballista_core::client::BallistaClient;

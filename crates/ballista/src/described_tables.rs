@@ -1,4 +1,4 @@
-//! `DESCRIBE`, as it is sent.
+//! Serializes `DESCRIBE`.
 //!
 //! QUIRK: DataFusion 55 has no message of it.
 

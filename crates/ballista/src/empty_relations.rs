@@ -1,4 +1,4 @@
-//! What has columns and no rows, as it is sent.
+//! Serializes relations that have columns and no rows.
 //!
 //! QUIRK: DataFusion 55's message of such a plan has no columns, and what is above it is refused: `min(x)` of rows that none is.
 

@@ -1,4 +1,4 @@
-//! Runs a task's plan as Ballista's engine does, but does not tell numbers that its scheduler cannot add up.
+//! The execution engine of a task: Ballista's, without metrics that its scheduler cannot add up.
 
 use crate::connections::Connections;
 use async_trait::async_trait;

@@ -1,4 +1,4 @@
-//! Runs tasks.
+//! The executor process: runs the tasks of a cluster.
 
 use crate::args::ExecutorArgs;
 use crate::engine::Engine;

@@ -1,4 +1,4 @@
-//! A scheduler and executors on this machine.
+//! A local cluster: a scheduler and executors on this machine.
 
 use crate::args::{LocalArgs, MEMORY_PART};
 use crate::executor::processors;

@@ -1,4 +1,4 @@
-//! An executor that is lost ends the queries that run.
+//! Fails running queries when an executor is lost.
 //!
 //! Ballista 55 runs lost tasks again, but beside what is left of the first run: queries hang, or rows come twice. An error is right
 //! where rows are not.

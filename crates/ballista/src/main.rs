@@ -1,4 +1,4 @@
-//! `marquetry-ballista`: a scheduler, executors, and who asks them.
+//! `marquetry-ballista`: the scheduler, the executor, and the client.
 //!
 //! ```text
 //! args             the command line

@@ -1,4 +1,4 @@
-//! Files as tables by their names.
+//! Tables by file name: `FROM 'file.parquet'`.
 //!
 //! QUIRK: DataFusion says of a location that its store cannot list, whatever the reason is, that there is no such table.
 

@@ -1,4 +1,4 @@
-//! A part ends with the process that started it.
+//! Ends a child process together with the process that started it.
 
 use std::io::Read;
 

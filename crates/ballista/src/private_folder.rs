@@ -1,4 +1,4 @@
-//! Folders that nobody else looks into.
+//! Private temporary folders, which only their owner can read.
 
 use std::io;
 use tempfile::TempDir;

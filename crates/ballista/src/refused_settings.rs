@@ -1,4 +1,4 @@
-//! Settings with which queries have no end, and queries that have no tasks.
+//! Refuses settings with which queries never end, and queries that have no tasks.
 
 use ballista_core::config::{BALLISTA_ADAPTIVE_PLANNER_ENABLED, BallistaConfig};
 use datafusion::common::config::ConfigOptions;

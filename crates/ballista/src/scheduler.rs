@@ -1,4 +1,4 @@
-//! Plans queries, and hands their tasks out.
+//! The scheduler process: plans queries, and hands their tasks to executors.
 
 use crate::args::SchedulerArgs;
 use crate::lost_executors::LostExecutors;

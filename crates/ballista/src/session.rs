@@ -1,4 +1,4 @@
-//! The sessions of scheduler, executors and clients.
+//! Session contexts of the scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
 use crate::described_tables::DescribedTables;

@@ -1,4 +1,4 @@
-//! Joins whose rows depend on all rows of both sides, as a plan of several tasks has them.
+//! Joins that need all rows of both sides: their sides are brought together into one task.
 //!
 //! QUIRK: Ballista 55 has each task answer a join of its part of the right side. A nested loop join that gives rows of its left side gave
 //! them once for each task. A hash join that collects its left side is made one of partitions where its type or its size asks for that,

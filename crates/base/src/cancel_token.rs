@@ -1,4 +1,4 @@
-//! Tells work to stop: a flag that is looked at as it goes on.
+//! A cancellation token: a flag that long work looks at, and stops.
 
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Numbers of things, as people say them: `1 row`, `2 rows`.
+//! Counts in words: `1 row`, `2 rows`.
 
 use std::fmt::Display;
 

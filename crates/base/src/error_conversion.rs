@@ -1,4 +1,4 @@
-//! Errors of the standard library and of Arrow as ours, and back: nothing is lost on the way.
+//! Converts errors of the standard library and of Arrow to ours, and back, without loss.
 
 use crate::{Error, ErrorKind};
 use std::io;

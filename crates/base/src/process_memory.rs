@@ -1,4 +1,4 @@
-//! The memory that this process may have: what the machine has, and what a container or a resource limit leaves of it.
+//! The memory limit of this process: of the machine, of its container (cgroup), or of a resource limit.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Names and texts in quotes, in which a quote is doubled: as SQL has them, in predicates, paths and orders of columns.
+//! Quoted names and texts, in which a quote is doubled as in SQL.
 
 /// What is between the quotes that `text` begins with, and what stands behind them. `None` if it begins otherwise, or no quote
 /// closes the first.

@@ -1,4 +1,4 @@
-//! The executor that options name.
+//! The executor in options: one that is shared by reference.
 
 use crate::executor::{Executor, Task};
 use crate::thread_pool::ThreadPool;

@@ -1,4 +1,4 @@
-//! Hands over to a program of its own, as git does to commands that others bring.
+//! Starts a sibling program, as git does for commands that others bring.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

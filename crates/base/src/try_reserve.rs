@@ -1,4 +1,4 @@
-//! Reserves memory of vectors in a way that can fail: an error, where the standard library ends the process.
+//! Fallible allocation: reserving memory of a vector is an error where there is none, not the end of the process.
 
 use crate::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Batches of a Parquet file that are bounded by bytes as well as rows.
+//! Batches of a Parquet file, bounded by bytes as well as by rows.
 
 use crate::args::{OnCorruptArg, Selection};
 use crate::memory::batch_limits;

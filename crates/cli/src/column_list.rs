@@ -1,4 +1,4 @@
-//! Columns in arguments: lists of names with commas between them, and the column that a name means.
+//! Column lists in arguments: names with commas between them.
 
 use arrow_schema::Schema;
 use marquetry::errors::Error;

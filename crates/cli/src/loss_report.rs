@@ -1,4 +1,4 @@
-//! What is lost of damaged files: lines on standard error, and a file.
+//! The loss report of damaged files: lines on standard error, and a file.
 
 use crate::args::Selection;
 use crate::failure::{Failure, line};

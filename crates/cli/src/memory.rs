@@ -1,4 +1,4 @@
-//! How much memory a command takes: the process's budget for reading, and what writing may hold.
+//! The memory limits of a command: a budget for reading, and what writing may hold.
 
 use crate::caller;
 use crate::keys;

@@ -1,4 +1,4 @@
-//! Metrics of reading and writing, told on standard error: the rows go to standard output.
+//! Prints the metrics of reading and writing on standard error.
 
 use crate::failure::Failure;
 use crate::file_name::{shown, shown_on_line};

@@ -1,4 +1,4 @@
-//! How many files may be open at a time.
+//! Raises the limit on open files.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

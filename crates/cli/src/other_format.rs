@@ -1,4 +1,4 @@
-//! Files that are no Parquet files: what they look like, and which command reads them.
+//! Recognizes files that are not Parquet, and names the command that reads them.
 
 use crate::file_name;
 use marquetry::errors::Error;

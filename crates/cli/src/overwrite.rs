@@ -1,4 +1,4 @@
-//! Where a file may be written: not over one that is read, nor over anything unasked.
+//! Overwrite checks: never an input, and other files only when asked.
 
 use crate::failure::Failure;
 use crate::file_name;

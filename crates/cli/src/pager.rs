@@ -1,4 +1,4 @@
-//! A program that shows long text page by page, as git has it: `less`, or what MARQUETRY_PAGER or PAGER names.
+//! Pages long text through `less`, or the program in MARQUETRY_PAGER or PAGER.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};

@@ -1,4 +1,4 @@
-//! Text of files as it is shown.
+//! Makes text of files printable.
 
 use marquetry_base::Printable;
 

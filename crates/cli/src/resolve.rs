@@ -1,4 +1,4 @@
-//! Columns of FILE as the bytes that their values refer to, within what `--allow` says.
+//! Resolves FILE columns to the bytes that they refer to, within what `--allow` permits.
 
 use crate::file_name;
 use crate::remote;

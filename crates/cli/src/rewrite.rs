@@ -1,4 +1,4 @@
-//! Parquet files out of Parquet files: chunks are copied where they can be, and encoded again where they must.
+//! Writes Parquet files from Parquet files: chunks are copied where possible, and encoded again where necessary.
 //!
 //! ```text
 //! inputs          the files that are read

@@ -1,4 +1,4 @@
-//! How the columns of VARIANT of one table are shredded: what was typed, and what a sample of rows tells.
+//! The shredding plan of VARIANT columns: from an option, or from a sample of rows.
 
 use crate::args::{Shred, ShredArg};
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Ctrl-C, a terminal that closes and a request to end: the hidden files of what is not finished are removed first.
+//! Signal handling: Ctrl-C, hangup and termination remove unfinished files first.
 //!
 //! The process then ends by the signal, so that a shell shows 130, 129 or 143 and ends the script that it runs. A second signal
 //! ends it at once. Signals that whoever started the process has it ignore, as `nohup` does, stay ignored.

@@ -1,4 +1,4 @@
-//! A sign of life on standard error, if that is a terminal, and a person's.
+//! A spinner on standard error, if a person watches a terminal.
 
 use crate::caller;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -1,4 +1,4 @@
-//! What is read as one table: a file, or many.
+//! The source of a table: one file, or many.
 //!
 //! A directory and a summary file (`_metadata`) are always one table. Of several files `cat` and `convert` make one;
 //! the other commands look at each.

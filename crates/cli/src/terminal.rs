@@ -1,4 +1,4 @@
-//! Output to a terminal: nothing in it steers the terminal.
+//! Terminal output with control characters made harmless.
 
 use marquetry_base::steers_terminal;
 use std::io::{self, Write};

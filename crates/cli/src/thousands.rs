@@ -1,4 +1,4 @@
-//! Numbers that were typed as people write them, with something between the thousands.
+//! Parses numbers with separators between the thousands.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

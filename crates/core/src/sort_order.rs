@@ -1,4 +1,4 @@
-//! How the values of a column are ordered: what their bounds mean.
+//! Sort orders: how the values of a column compare, and so what their bounds mean.
 //!
 //! Spec: `ColumnOrder` in parquet.thrift, and the sort orders of LogicalTypes.md. The footer names an order for each
 //! column; the most common one, TYPE_ORDER, only says "as the type has it", which is worked out here. Writing bounds,

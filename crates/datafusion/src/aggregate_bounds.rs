@@ -1,4 +1,4 @@
-//! What `min` and `max` rule out while a query runs: rows that are between what was found so far.
+//! Dynamic filters of `min` and `max`: rows that lie between the bounds found so far are skipped.
 //!
 //! QUIRK: DataFusion 55 leaves out of such a condition the columns of which it has found no value yet, or which have none in a file that
 //! is read side by side with others: `min(a), max(b)` asks for `b > 9` alone, and loses rows with the least `a`. With one column,

@@ -1,4 +1,4 @@
-//! A dataset whose files are read by threads that may wait, or asynchronously.
+//! A dataset of either kind: local files that threads read, or a store that is read asynchronously.
 
 use crate::column_name::quoted;
 use crate::error::of;

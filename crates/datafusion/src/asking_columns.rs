@@ -1,8 +1,8 @@
-//! What asks another query outside of WHERE: `a LEFT JOIN b ON a.k = b.k AND a.g IN (SELECT ..)`, `SELECT EXISTS (SELECT ..)`.
+//! Subqueries outside of WHERE: `a LEFT JOIN b ON a.k = b.k AND a.g IN (SELECT ..)`, `SELECT EXISTS (SELECT ..)`.
 //!
-//! QUIRK: DataFusion 55 makes joins of such conditions where they are in WHERE, or are moved there. Those in ON of an outer join about the
-//! side whose rows all stay cannot move, nor can columns and sums, and have no plan. Here the input gets a column that says whether the
-//! condition is true, by a mark join, and that is asked.
+//! QUIRK: DataFusion 55 decorrelates subqueries in WHERE only. Those in the ON of an outer join that are about its preserved side cannot move
+//! there, nor can those in projections and aggregates: they have no plan. Here a mark join gives the input a column that says whether the
+//! condition is true, and the expression reads that column.
 
 use crate::null_answers::{may_be_null, not_in, rows};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, Subq
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// Gives inputs these columns. It comes after the rules that move conditions, and leaves what it makes to the next round of these.
+/// Adds the mark columns. It runs after filter pushdown, whose next pass moves on what it makes.
 #[derive(Debug)]
 pub(crate) struct AskingColumns;
 

@@ -1,4 +1,4 @@
-//! Whether comparing what a file stores says the same as comparing what is read.
+//! Whether a comparison of stored values gives the same answer as one of the values that are read.
 
 use arrow_schema::{DataType, TimeUnit as ArrowUnit};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};

@@ -1,4 +1,4 @@
-//! Names of columns as predicates have them.
+//! Column names of DataFusion as paths of predicates.
 
 use marquetry_base::quote_name;
 

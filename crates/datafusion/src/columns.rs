@@ -1,4 +1,4 @@
-//! Which columns of a file expressions need, down to the fields of structs.
+//! Finds the columns of a file that expressions need, down to the fields of structs.
 
 use arrow_schema::{DataType, Schema};
 use datafusion::common::ScalarValue;

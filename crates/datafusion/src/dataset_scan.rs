@@ -1,4 +1,4 @@
-//! Reads the parts of a dataset.
+//! The scan of a dataset: reads its parts, one a partition.
 
 use crate::any_dataset::AnyDataset;
 use crate::error::of;

@@ -1,5 +1,4 @@
-//! Days of timestamps that are compared with a date, `CAST(t AS DATE) = DATE '2024-01-02'`, are ranges of the timestamps: files are asked
-//! about ranges, and rule out row groups by them.
+//! Rewrites `CAST(t AS DATE) = DATE '2024-01-02'` to a range of timestamps, by which files can prune row groups.
 //!
 //! QUIRK: DataFusion 55 takes all timestamps of the day for its midnight, so that it sorts and groups by them no more, and where the
 //! bounds of a file are within the day it fails.

@@ -1,4 +1,4 @@
-//! Tables of files whose columns a statement declares to have no nulls.
+//! Tables whose statement declares columns NOT NULL.
 //!
 //! QUIRK: DataFusion 55 takes `NOT NULL` for a fact: `IS NULL` of such a column is no row, and `count` of it counts rows. Nothing holds
 //! files to that. What is read may have nulls here, what is inserted may not.

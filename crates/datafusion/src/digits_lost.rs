@@ -1,7 +1,7 @@
-//! Casts that lose digits: `CAST(d AS INT)` of decimals is 2 for 2.5, and `TRY_CAST(i AS TINYINT)` NULL for 1000, as are times that are too late.
+//! Lossy casts: `CAST(d AS INT)` of decimals is 2 for 2.5, and `TRY_CAST(i AS TINYINT)` is NULL for 1000.
 //!
-//! QUIRK: DataFusion 55 compares the column as it is with the literal, `d = 2.00`, which is another condition. It does not so where the
-//! column is cast to a decimal of 256 bits before, which has all of its digits.
+//! QUIRK: DataFusion 55 unwraps the cast and compares the column itself with the literal, `d = 2.00`, which is another condition. It does not
+//! unwrap a cast to a decimal of 256 bits, which loses no digit, so such a cast is put in between.
 
 use crate::simplify::per_second;
 use crate::statistics::becomes;
@@ -13,8 +13,8 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast, lit, try_cast};
 
-/// The cast by way of what DataFusion does not compare; `None` if it is no such cast. It may be anywhere: conditions on the columns of a view
-/// come to its casts later. It is slower.
+/// The cast by way of a type that DataFusion does not unwrap; `None` if it is no lossy cast. Casts anywhere are rewritten, as filters on the
+/// columns of a view reach its casts later. The rewritten cast is slower.
 pub(crate) fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     use DataType::{Date32, Date64, Int64, Timestamp};
     let (inner, to, is_tried) = match expr {

@@ -1,4 +1,4 @@
-//! Errors of Parquet files as DataFusion's.
+//! Converts our errors to DataFusion's.
 
 use datafusion::error::DataFusionError;
 use marquetry_base::{Error, ErrorKind};

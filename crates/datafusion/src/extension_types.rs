@@ -1,5 +1,5 @@
-//! Extension types of Arrow, which say what a column means where its type does not: UUID, JSON, GEOMETRY, VARIANT. They are metadata of
-//! fields, and which of them a table has is decided here.
+//! Extension types of Arrow, which are metadata of fields: UUID, JSON, GEOMETRY, VARIANT. Here it is decided which of them the columns of a
+//! table have.
 
 use crate::variant_storage::{changed_fields, fields_below, with_type};
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};

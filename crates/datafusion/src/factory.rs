@@ -1,4 +1,4 @@
-//! Makes file formats of the options of a statement.
+//! The format factory: makes a file format of a statement's options.
 
 use crate::format::MarquetryFormat;
 use crate::options::FormatOptions;

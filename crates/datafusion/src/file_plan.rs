@@ -1,4 +1,4 @@
-//! How one file is read for a query: its own columns and types, and what each filter becomes for them.
+//! The plan of one file: its own columns and types, and each filter rewritten for them.
 
 use crate::columns::needed_paths;
 use crate::error::of_file;

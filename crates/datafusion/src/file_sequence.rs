@@ -1,4 +1,4 @@
-//! Orders of partitions that read several files, one behind the other.
+//! The sort order of partitions that read several files, one after the other.
 //!
 //! DataFusion takes the rows of such a partition to be in an order where the bounds of each file are behind those of the file before.
 //! Bounds leave out nulls and NaN: files that have some at their ends would have them in the middle of a partition.

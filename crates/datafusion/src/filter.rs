@@ -1,4 +1,4 @@
-//! Conditions that all rows of a query fulfil.
+//! The filters of a scan: conditions that every row of the output fulfils.
 
 use datafusion::common::tree_node::TreeNode;
 use datafusion::physical_expr::PhysicalExpr;

@@ -1,4 +1,4 @@
-//! Footers that a session keeps, by the version of their files, and the page indexes that were asked for.
+//! A footer cache: the footers and page indexes that a session keeps, by the version of their files.
 
 use crate::error::of_file;
 use crate::store_file::{StoreFile, tag};

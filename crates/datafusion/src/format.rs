@@ -1,4 +1,4 @@
-//! The file format that DataFusion plans with.
+//! The file format (`FileFormat`): what DataFusion plans reads and writes of Parquet with.
 
 use crate::error::{of, of_file, refused};
 use crate::extension_types::{with_shared_types, with_types_alone};

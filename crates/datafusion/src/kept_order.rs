@@ -1,7 +1,7 @@
-//! Scans that declare an order have each partition read its own files.
+//! Keeps the files of ordered scans in their partitions.
 //!
-//! QUIRK: where a limit is a part of a merge by an order, DataFusion 55's rule of limits lets the partitions below take files from each
-//! other, though the merge is of the rows of each partition in their order: it gave rows that are not the first
+//! QUIRK: below a sort-preserving merge with a limit, DataFusion 55 lets partitions take files from each other (work stealing). The merge
+//! needs each partition to stay in order, so the rows that it gave were not the first ones
 //! (<https://github.com/apache/datafusion/issues/24272>).
 
 use datafusion::common::config::ConfigOptions;
@@ -13,7 +13,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// Gives scans of files back what they need for the order that they declare. It comes after all rules that take it.
+/// Sets `preserve_order` on scans that declare an order. It runs after all rules that clear it.
 #[derive(Debug)]
 pub(crate) struct KeptOrder;
 

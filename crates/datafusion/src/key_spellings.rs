@@ -1,7 +1,7 @@
-//! Keys of folders that are spelled in several ways: `month=05` and `month=5` are one month.
+//! Partition values that have several spellings: the folders `month=05` and `month=5` are one month.
 //!
-//! QUIRK: where a condition says what a key is, DataFusion 55 lists the folder that is called as it spells the value, and no other: the
-//! rows of `month=05` were missing where `month = 5`. It looks for `=` alone.
+//! QUIRK: for a filter such as `month = 5` DataFusion 55 lists the one folder that is spelled as it prints the value, `month=5`, and no other:
+//! the rows of `month=05` were missing. It does so for `=` alone.
 
 use crate::column_kind::value_type;
 use crate::declared_table::DeclaredTable;
@@ -15,7 +15,7 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, TableSource};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Has scans look at all folders of a key that is no text: `k = 5` is `k IN (5)` to them. It comes after the rules that simplify that.
+/// Rewrites `k = 5` to `k IN (5)` for keys that are not text, so that scans list all folders. It runs after the rules that simplify that again.
 #[derive(Debug)]
 pub(crate) struct KeySpellings;
 

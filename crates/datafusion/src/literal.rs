@@ -1,4 +1,4 @@
-//! Scalars of DataFusion as literals of predicates.
+//! Converts scalars of DataFusion to literals of predicates.
 
 use datafusion::common::ScalarValue;
 use marquetry_base::datetime_text::Moment;

@@ -1,4 +1,4 @@
-//! Conditions on what has lost something of its column: `CAST(f AS INT) = 1` of doubles, `i / 2 = 3`, days of timestamps that have a zone.
+//! Conditions on lossy expressions: `CAST(f AS INT) = 1` of doubles, `i / 2 = 3`, days of timestamps that have a zone.
 //!
 //! QUIRK: DataFusion 55 turns such a condition around for the bounds of the column, as if only one value became the one that is asked for:
 //! `f` would be 1.0, and `i` 6. Where that leaves one value, it sorts and groups by the column no more, and where the bounds of a file leave

@@ -1,4 +1,4 @@
-//! What a scan cost and what it left out, under the names that DataFusion's users know.
+//! The metrics of a scan, under DataFusion's names.
 
 use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, MetricBuilder, MetricCategory, MetricType, PruningMetrics, Time,

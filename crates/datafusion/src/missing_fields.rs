@@ -1,4 +1,4 @@
-//! Fields of a table that some of its files lack: they may be null, whatever the others say.
+//! Fields that some files of a table lack: they are nullable, whatever the other files say.
 
 use crate::variant_storage::with_type;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};

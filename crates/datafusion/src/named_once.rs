@@ -1,8 +1,8 @@
-//! Conditions that come down a plan reach the columns that they mean.
+//! Filter pushdown past columns of the same name: a filter moves down only where its column names are unique.
 //!
-//! QUIRK: where columns of both sides of a join have one name, DataFusion 55 takes the first of that name for each of them, as it moves
-//! conditions down through projections and exchanges: `t1.s IS NULL` was asked of `t2.s`, and rows were missing. So it was with the bounds of
-//! `ORDER BY .. LIMIT`, and the keys of joins. Here such conditions stop where a name has become one of several.
+//! QUIRK: DataFusion 55 pushes filters down through projections and exchanges by column name. Where both sides of a join have a column of
+//! the same name it takes the first one: `t1.s IS NULL` was evaluated on `t2.s`, and rows were missing. The dynamic filters of `ORDER BY .. LIMIT`
+//! and of join keys had the same fault. Here a filter stops where one of its names is no longer unique.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::internal_err;
@@ -23,13 +23,13 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// A rule that moves conditions, among nodes that let those through whose columns have names of their own.
+/// A filter pushdown rule that only lets filters through whose column names are unique in a node.
 #[derive(Debug)]
 pub(crate) struct NamedOnce {
     moving: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
 }
 
-/// The rules, with those that move conditions as [`NamedOnce`] does.
+/// Wraps the filter pushdown rules among `rules` in [`NamedOnce`].
 pub(crate) fn named_once(rules: &mut [Arc<dyn PhysicalOptimizerRule + Send + Sync>]) {
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
         *rule = Arc::new(NamedOnce { moving: rule.clone() });

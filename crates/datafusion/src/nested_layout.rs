@@ -1,4 +1,4 @@
-//! The layout of text and bytes within nested columns.
+//! The Arrow layout of text and binary inside of nested columns.
 
 use crate::variant_storage::with_type;
 use arrow_schema::{DataType, FieldRef, Fields, Schema};

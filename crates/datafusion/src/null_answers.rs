@@ -1,8 +1,8 @@
-//! `x IN (SELECT ..)` among other conditions, where `x` or an answer is null.
+//! Three-valued `IN (SELECT ..)`: NULL where `x` or a row of the subquery is null, also inside of other conditions.
 //!
-//! QUIRK: DataFusion 55 knows of NULL where `NOT IN` is a condition of its own. Within others, `x NOT IN (SELECT ..) OR ..`, it has false for
-//! null, and so true for its opposite; and where the other query takes something of the row that asks, or `x` nothing of it, it has an error,
-//! or no NULL either. Here such a condition is taken apart into some that are never null.
+//! QUIRK: DataFusion 55 handles NULL only where `NOT IN` is a condition by itself. Inside of others, `x NOT IN (SELECT ..) OR ..`, it takes
+//! NULL for false, and so the negation for true. Correlated subqueries, and an `x` that is no column, fail or lose NULL as well. Here such a
+//! condition is rewritten to conditions that are never NULL.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -19,7 +19,7 @@ use datafusion::optimizer::AnalyzerRule;
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
-/// Takes them apart. It comes after the rules that bring both sides to the same type.
+/// Rewrites these conditions. It runs after type coercion.
 #[derive(Debug)]
 pub(crate) struct NullAnswers;
 

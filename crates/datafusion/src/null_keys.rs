@@ -1,4 +1,4 @@
-//! Null partition keys: rows that have them go into folders called `key=__HIVE_DEFAULT_PARTITION__`.
+//! Null partition values: their rows go into folders called `key=__HIVE_DEFAULT_PARTITION__`.
 //!
 //! DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly.
 

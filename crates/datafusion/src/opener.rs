@@ -1,4 +1,4 @@
-//! Opens one file of a table, or a part of it, as a stream of batches.
+//! The file opener: opens one file of a table, or a part of it, as a stream of batches.
 
 use crate::file_plan::FilePlan;
 use crate::filter::Filter;

@@ -1,4 +1,4 @@
-//! The order that a file's rows are known to have, so that they need not be sorted again.
+//! The sort order that a file is known to have, so that its rows need not be sorted again.
 
 use crate::column_kind::{Kind, kind_of, root_leaf, stores};
 use crate::statistics::becomes;

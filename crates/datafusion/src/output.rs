@@ -1,4 +1,4 @@
-//! What becomes of the batches of a file: conditions that only DataFusion can ask, and the columns that a query wants.
+//! Finishes the batches of a file: filters that only DataFusion can evaluate, then the projection.
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;

@@ -1,4 +1,4 @@
-//! Options of a `COPY TO`, or of a table, that say which files there are, not what is in them.
+//! Options of a `COPY TO` or a table that decide which files are written, not what is in them.
 
 use crate::error::refused;
 use datafusion::datasource::physical_plan::{FileOutputMode, FileSinkConfig};

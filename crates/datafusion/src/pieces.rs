@@ -1,4 +1,4 @@
-//! Which part of a file a range of its bytes stands for.
+//! Maps a byte range of a file, as DataFusion cuts files, to the rows that are read for it.
 //!
 //! DataFusion cuts files at any byte. Each row must belong to one range, whatever the cuts: a row group belongs to the range that
 //! has its middle; where a file has few row groups and an offset index, so that parts of them can be read, each of its rows

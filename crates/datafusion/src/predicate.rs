@@ -1,4 +1,4 @@
-//! Filters of DataFusion as predicates of files.
+//! Translates filters of DataFusion to predicates of files.
 //!
 //! A filter becomes a predicate that is true of every row that the filter is true of. Where both have the same truth value of
 //! every row, the third one included, it is *exact*, and the filter need not be asked any more. Else the predicate only says which

@@ -1,4 +1,4 @@
-//! Has a session read and write Parquet by Marquetry.
+//! Registers Marquetry with a session: its format, functions and optimizer rules.
 
 use crate::aggregate_bounds::AggregateBounds;
 use crate::asking_columns::AskingColumns;

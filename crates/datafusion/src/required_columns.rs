@@ -1,4 +1,4 @@
-//! Columns of a table that have no nulls, and rows that are inserted into it.
+//! NOT NULL columns: checks the rows that are inserted into a table.
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Field, Fields, Schema, SchemaRef};

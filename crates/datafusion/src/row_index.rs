@@ -1,4 +1,4 @@
-//! Columns that no file stores: the number of each row in its file.
+//! Virtual columns: the number of each row in its file.
 
 use arrow_schema::extension::ExtensionType;
 use arrow_schema::{DataType, Field, Fields};

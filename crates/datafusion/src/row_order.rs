@@ -1,4 +1,4 @@
-//! Whether the rows of a partition are in the order that its scan declares.
+//! Checks that the rows of a partition are in the order that its scan declares.
 //!
 //! A footer may promise an order that its rows do not have: writers record what they are told. Plans are made of the promise, so a row
 //! that breaks it is an error, and not a wrong answer.

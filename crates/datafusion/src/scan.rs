@@ -1,4 +1,4 @@
-//! Reads the pieces of a file, one behind the other.
+//! Reads the parts of a file that a partition has, one after the other.
 
 use crate::error::of_file;
 use crate::file_plan::FilePlan;

@@ -1,4 +1,4 @@
-//! What a scan reads: the part of a source that opening its files takes.
+//! The scan specification: what a file opener takes from a file source.
 
 use crate::filter::Filter;
 use crate::options::FormatOptions;

@@ -1,4 +1,4 @@
-//! Which schema a table has, and which one its files are read as.
+//! The schema of a table, and the schema that each of its files is read as.
 
 use crate::column_kind::{is_binary, is_same_but_layout, value_type};
 use crate::extension_types::{takes_any_layout, with_more, without_extension};

@@ -1,4 +1,4 @@
-//! What scans have of the session that they run in.
+//! What scans take from their session: the footer cache and the memory pool.
 
 use crate::footer_cache::FooterCache;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};

@@ -1,4 +1,5 @@
-//! Simpler conditions for one file: `CAST(column AS bigint) > 5` of a file's `int` is `column > 5`, which the file can be asked.
+//! Simplifies a filter for one file: `CAST(column AS bigint) > 5` becomes `column > 5` where the file's type allows it, which the file can
+//! be pruned by.
 //!
 //! DataFusion takes a cast away also where that makes another condition of it: a file's milliseconds are never
 //! `00:00:00.0005`, but are `00:00:00` when the literal loses what milliseconds do not have. A condition with such a cast stays as

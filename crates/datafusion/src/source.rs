@@ -1,4 +1,4 @@
-//! What reads the files of a table: which columns, which rows, in which parts.
+//! The file source (`FileSource`): which columns, rows and parts of files a scan reads.
 
 use crate::file_sequence::orders_of_partition;
 use crate::filter::{Filter, has_dynamic_filter};

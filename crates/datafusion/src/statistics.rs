@@ -1,4 +1,4 @@
-//! What a footer says of a file as a whole: for join orders, and for `count`, `min` and `max` that need no rows.
+//! Table statistics from footers: for join orders, and for `count`, `min` and `max` that need no rows.
 //!
 //! A number or a bound is *exact* only where it is certain: bounds of byte strings only where the writer says that they occur, and
 //! bounds of floats never, since what they leave out is not the same everywhere.

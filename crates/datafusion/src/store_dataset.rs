@@ -1,4 +1,4 @@
-//! Datasets of files in the stores of a session.
+//! Datasets in a session's object stores.
 
 use crate::error::of;
 use crate::store_file::{StoreFile, failed};

@@ -1,4 +1,4 @@
-//! One object of a session's store as a source of bytes.
+//! One object of a session's store as an asynchronous source of bytes.
 //!
 //! DataFusion has its stores from another version of the crate `object_store` than `marquetry-object-store`, so that this is its own
 //! reader: of one object whose size is known, through stores that repeat failed requests by themselves.

@@ -1,4 +1,4 @@
-//! An object of a session's store that is written.
+//! An object of a session's store as an asynchronous sink of bytes.
 
 use bytes::Bytes;
 use futures::FutureExt;

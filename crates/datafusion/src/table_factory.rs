@@ -1,4 +1,4 @@
-//! Tables that statements declare.
+//! The table factory: makes tables of `CREATE EXTERNAL TABLE`.
 //!
 //! QUIRK: DataFusion 55 takes `PRIMARY KEY` and `UNIQUE` for facts, and leaves out what makes rows distinct. Nothing holds files to them.
 

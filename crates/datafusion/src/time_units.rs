@@ -1,5 +1,4 @@
-//! Times of day of different units in one comparison: a column of microseconds and `TIME '08:30:00'`, which is of nanoseconds. A text
-//! beside them is a time, too.
+//! Compares times of day of different units: a column of microseconds and `TIME '08:30:00'`, which is of nanoseconds, or text.
 //!
 //! QUIRK: DataFusion has no type that both become, and refuses the comparison.
 

@@ -1,4 +1,4 @@
-//! Timestamps that are compared with literals of a finer unit: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`.
+//! Compares timestamps with literals of a finer unit: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`.
 //!
 //! QUIRK: DataFusion 55 compares the column as it is with the literal, of which it cuts off what the column's unit does not have. That is
 //! another condition: `00:00:00` is not as late as `00:00:00.0005`, but as late as what is left of it. Where a literal is between

@@ -1,4 +1,4 @@
-//! Extension types of unions: those on which the parts agree.
+//! Extension types of UNION: a column has one if all parts agree on it.
 //!
 //! QUIRK: DataFusion gives the columns of a union the metadata of all parts, the last one's where two say something else. So a part's
 //! text becomes JSON, or its coordinates those of another reference system. And it fails to aggregate such a union, since its logical

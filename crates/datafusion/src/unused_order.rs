@@ -1,8 +1,8 @@
-//! Scans declare no order that nothing can make use of.
+//! Removes declared sort orders from scans whose plan makes no use of them.
 //!
-//! A declared order is checked row by row, which takes the columns of its keys, and fails a query of a file that breaks it; and
-//! partitions that have an order share no work. So a plan that would do the same in any order has none, and others have the keys that
-//! they read, and of these no more than the bounds of the files allow for.
+//! A declared order has a price: it is checked row by row, which reads the key columns, a file that breaks it fails the query, and
+//! partitions that keep an order cannot share work. So a plan that does not depend on the order gets none. Others get the keys that they
+//! read, as far as the bounds of the files allow.
 
 use crate::file_sequence::attainable;
 use crate::source::{MarquetrySource, all_columns};
@@ -18,8 +18,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use std::sync::Arc;
 
-/// Takes orders from scans, and the keys behind one that is not read. It comes before the rules that make use of orders, so that what a query
-/// asks for is still in the plan as a sort.
+/// Removes orders from scans, and the keys behind the first that is not read. It runs before the rules that use orders, so that what a query
+/// asks for is still a sort in the plan.
 #[derive(Debug)]
 pub(crate) struct UnusedOrder;
 

@@ -1,4 +1,4 @@
-//! Functions of VARIANT in SQL.
+//! SQL functions of VARIANT.
 //!
 //! | | |
 //! |---|---|

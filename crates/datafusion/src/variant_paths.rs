@@ -1,4 +1,4 @@
-//! Paths into VARIANT that a query takes, as columns of a file: those that a reader reads by their text, such as `"v":user.id::int64`.
+//! Pushes paths into VARIANT down to scans, which read them as columns named by their text, such as `"v":user.id::int64`.
 //!
 //! Where a path is shredded no more than its columns is read for it. So before a file is read, `variant_get` of a column is replaced by the
 //! column that the path is.

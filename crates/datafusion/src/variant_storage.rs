@@ -1,4 +1,4 @@
-//! VARIANT as DataFusion has it: which columns it is, and files that shred it otherwise than a table.
+//! VARIANT columns of a table, and files that shred them in another way than the table.
 //!
 //! A table has one type for a column, and files may each shred a VARIANT in their own way. Where they do, the table has it with nothing
 //! shredded, and what is read of a file is put together again.

@@ -1,4 +1,4 @@
-//! Paths into VARIANT as SQL has them: `payload:user.id::bigint`.
+//! Parses paths into VARIANT in SQL: `payload:user.id::bigint`.
 //!
 //! `payload:user.id` is `variant_get(payload, 'user.id')`; a cast of that, or of a VARIANT itself, is `variant_get` with a type.
 

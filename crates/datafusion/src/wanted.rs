@@ -1,4 +1,4 @@
-//! What a query wants of one file.
+//! A scan's request of one file: projection, filters, orders, limit.
 
 use crate::filter::Filter;
 use crate::row_order::RowOrder;

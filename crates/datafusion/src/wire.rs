@@ -1,4 +1,4 @@
-//! Plans as bytes, for engines that run on several processes.
+//! Serialization of plans, for engines that run in several processes.
 
 mod envelope;
 mod format_message;

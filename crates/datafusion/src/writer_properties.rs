@@ -1,4 +1,4 @@
-//! Options as the properties of a writer.
+//! Translates options of DataFusion to writer properties.
 
 use crate::error::{of, refused};
 use crate::options::FormatOptions;

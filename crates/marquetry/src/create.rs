@@ -1,4 +1,4 @@
-//! The short door for writing.
+//! The short door for writing: `create`.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;

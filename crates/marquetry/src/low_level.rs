@@ -1,4 +1,4 @@
-//! Below record batches: column chunks, pages, bloom filters, for who makes or takes files apart.
+//! Below record batches: column chunks, pages and bloom filters, for programs that take files apart.
 //!
 //! What [`arrow`](crate::arrow) does is made of these. They know no Arrow: values are
 //! [`Values`](crate::internals::encoding::Values), nesting is [levels](crate::low_level::ShreddedColumn).

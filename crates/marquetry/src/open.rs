@@ -1,4 +1,4 @@
-//! The short door: a file, and what is to be read of it.
+//! The short door for reading: `open`, and what is to be read of a file.
 
 use arrow_schema::SchemaRef;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Files in stores for who does not wait: a runtime of one thread behind a door that blocks.
+//! Blocking access to object stores, with a runtime of one thread behind it.
 
 use crate::blocking_writer::BlockingObjectWriter;
 use crate::listing::WILDCARDS;

@@ -1,4 +1,4 @@
-//! A new file in a store for who does not wait.
+//! A blocking writer of new objects.
 
 use crate::ObjectSink;
 use crate::own_runtime::OwnRuntime;

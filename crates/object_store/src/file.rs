@@ -1,4 +1,4 @@
-//! One object of a store as a source of bytes.
+//! An object as an asynchronous source of bytes.
 
 use crate::store_error::store_failed;
 use bytes::Bytes;

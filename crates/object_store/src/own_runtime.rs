@@ -1,4 +1,4 @@
-//! A runtime of one thread that does the waiting for threads that block.
+//! A runtime of one thread, on which blocking callers wait.
 
 use marquetry_base::{Error, ErrorKind, Result};
 use std::sync::mpsc;

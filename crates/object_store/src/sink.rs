@@ -1,4 +1,4 @@
-//! One object of a store as a destination of bytes.
+//! An object as an asynchronous sink of bytes, by multipart upload.
 
 use crate::part_sizes::PartSizes;
 use crate::store_error::store_failed;

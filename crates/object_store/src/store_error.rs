@@ -1,4 +1,4 @@
-//! Errors of stores, fit to be shown: without secrets.
+//! Errors of stores, with secrets removed.
 
 use marquetry_base::{ErrorKind, text_without_secrets};
 use std::error::Error;

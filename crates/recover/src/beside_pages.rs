@@ -1,4 +1,4 @@
-//! What a file says of a chunk outside of its pages - statistics, indexes, bloom filters - and what of it is left behind.
+//! Statistics, indexes and bloom filters of a chunk: which of them are kept, and which are left behind.
 
 use marquetry_core::nesting::Signatures;
 use marquetry_core::write::EncodedChunk;

@@ -1,4 +1,4 @@
-//! Looks at all chunks of a row group, each for itself and then beside the others.
+//! Checks the chunks of a row group, each by itself and then against the others.
 
 use crate::beside_pages::CheckedChunk;
 use crate::parallel::Workers;

@@ -1,4 +1,4 @@
-//! What a chunk may have that begins with a page: types, levels, rows of its pages, values. Each is found once.
+//! The candidates for a chunk that begins with a given page: types, levels, rows, values.
 
 use crate::found_page::{FoundPage, PageEvidence};
 use crate::infer_type::{ChunkKind, Guess, infer_chunk_kind};

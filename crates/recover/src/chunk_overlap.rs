@@ -1,4 +1,4 @@
-//! Chunks of a footer that have bytes in common. No byte is of two columns: the place of one of them is damaged.
+//! Finds chunks of a footer that overlap: the place of one of them is damaged.
 
 use marquetry_core::metadata::ParquetMetaData;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Holds what a file says of a chunk against its values while these are decoded, page by page.
+//! Checks what a file says of a chunk against its values, page by page as they are decoded.
 //!
 //! Statistics, indexes and bloom filters have no checksums. One that is wrong makes readers pass over rows that are there, in a new
 //! file as in the broken one.

@@ -1,4 +1,4 @@
-//! The row groups of a file that are kept, as far as their columns are whole, and what the report says of each.
+//! Selects the row groups that are kept, and reports on each.
 
 use crate::beside_pages::{CheckedChunk, Contradiction};
 use crate::null_chunk::nulls;

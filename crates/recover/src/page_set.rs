@@ -1,4 +1,4 @@
-//! Pages in the order of the file, read as pages of the columns of a schema.
+//! Found pages in file order, read as pages of the columns of a schema.
 
 use crate::filler;
 use crate::found_page::{FoundPage, PageEvidence};

@@ -1,4 +1,4 @@
-//! The data pages of a chunk one by one, by their headers, beside a reader that decodes them.
+//! Walks over a chunk's data pages by their headers, beside a reader that decodes them.
 
 use marquetry_base::{Error, Limits, Result};
 use marquetry_core::metadata::ColumnChunk;

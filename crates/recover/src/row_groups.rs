@@ -1,4 +1,4 @@
-//! Puts found pages together to chunks, and chunks to row groups, for a known schema.
+//! Joins found pages to chunks, and chunks to row groups, for a known schema.
 //!
 //! All chunks of a row group have as many rows, in the order of the columns, one directly behind the other:
 //!

@@ -1,4 +1,4 @@
-//! Statistics of a page or chunk that are contradicted by its values.
+//! Detects statistics of a page or chunk that its values contradict.
 
 use marquetry_core::schema::Leaf;
 use marquetry_core::sort_order::SortOrder;

@@ -1,4 +1,4 @@
-//! Names of time zones, as the schema of Arrow has them: a wrong letter of one makes none of it.
+//! Time zone names: offsets, and the zones of the IANA database.
 
 /// Whether it is an offset, or one of the zones of IANA's database.
 pub(crate) fn is_zone(name: &str) -> bool {

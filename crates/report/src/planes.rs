@@ -1,4 +1,4 @@
-//! Numbers by the thousand, in few bytes: the first bytes of all, then the second bytes of all, .., which are alike and deflate well.
+//! Byte planes: numbers by the thousand as all first bytes, then all second bytes, which deflate well.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a predicate lets readers skip of a file, row group by row group.
+//! What readers can skip of a file for a predicate, row group by row group.
 
 use marquetry_arrow::arrow_reader::bind_in_file;
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! What is there before the script runs, and without it: facts, the bytes by what they are for, findings, advice.
+//! The part of the page that needs no script: facts, sizes, findings, advice.
 
 use crate::html::Escaped;
 use crate::reported_file::ReportedFile;

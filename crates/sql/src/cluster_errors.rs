@@ -1,4 +1,4 @@
-//! Errors of a cluster.
+//! Unwraps the errors of a cluster.
 //!
 //! QUIRK: Ballista 55 tells the error of a task or of a planner as text for who debugs it, below the names of all errors around it.
 

@@ -1,4 +1,4 @@
-//! What a word that is begun may become, when Tab is pressed.
+//! Tab completion: what the word before the cursor may become.
 
 use datafusion::prelude::SessionContext;
 use rustyline::completion::{Completer, Pair};

@@ -1,4 +1,4 @@
-//! Rows as DataFusion's writers of CSV, JSON and Arrow take them, for `COPY .. TO`.
+//! Converts rows for DataFusion's writers of CSV, JSON and Arrow (`COPY .. TO`).
 //!
 //! QUIRK: DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly. It writes
 //! Arrow files of one dictionary for each column, and batches come with dictionaries of their own.

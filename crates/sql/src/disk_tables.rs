@@ -1,4 +1,4 @@
-//! Files, folders and patterns of this machine as tables, by the rules of datasets.
+//! Local files, folders and patterns as tables, by the rules of datasets.
 
 use crate::file_url::{exact_name, is_of_wildcards};
 use crate::files_table::FilesTable;

@@ -1,4 +1,4 @@
-//! The operands of `IS [NOT] DISTINCT FROM`.
+//! Coerces the operands of `IS [NOT] DISTINCT FROM`.
 //!
 //! QUIRK: sqlparser 0.62 takes all that follows as the second operand, so that `a is distinct from b or c` is `a is distinct from
 //! (b or c)`. In SQL the operator binds as tightly as `IS NULL`: closer than NOT, AND and OR. What it swallowed comes out again here. What

@@ -1,4 +1,4 @@
-//! Names of files as URLs, in which no character stands for others: DataFusion takes a name with `*`, `?` or `[` for a pattern.
+//! Escapes file names as URLs: DataFusion takes `*`, `?` and `[` in a name for a pattern.
 
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::listing::ListingTableUrl;

@@ -1,4 +1,4 @@
-//! Files of this machine as a table that DataFusion scans: exactly those that a path means to a dataset.
+//! A table that scans an exact list of local files.
 //!
 //! QUIRK: the listings of DataFusion leave out files with `=` in their names, which they take for partitions.
 

@@ -1,4 +1,4 @@
-//! Rows as a table, CSV, JSON Lines, Arrow or Parquet.
+//! Output formats: a table, CSV, JSON Lines, Arrow or Parquet.
 
 use crate::args::Format;
 use crate::file_url::with_exact_targets;

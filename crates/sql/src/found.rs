@@ -1,4 +1,4 @@
-//! What is found at a location.
+//! The result of looking up a location: a table, or the reason why there is none.
 
 use datafusion::catalog::TableProvider;
 use datafusion::error::DataFusionError;

@@ -1,4 +1,4 @@
-//! `--cluster`: hands over to `marquetry-ballista`, so that this command does not grow by another engine.
+//! `--cluster`: starts `marquetry-ballista`, so that this command does not contain a second engine.
 
 use marquetry_base::SiblingProgram;
 use std::ffi::OsString;

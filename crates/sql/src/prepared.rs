@@ -1,4 +1,4 @@
-//! Statements that were prepared: what their parameters are, and plans of them.
+//! Prepared statements: their parameters and plans.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::plan_err;

@@ -1,4 +1,4 @@
-//! Statements of a text, one after the other.
+//! Runs the statements of a script, one after the other.
 
 use crate::args::{CommandLine, Explain, Format};
 use crate::copied_rows::with_writable_rows;

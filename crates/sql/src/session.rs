@@ -1,4 +1,4 @@
-//! What statements run in: tables, memory, threads.
+//! The session that statements run in: tables, memory, threads.
 
 use crate::args::CommandLine;
 use crate::file_url::exact_name;

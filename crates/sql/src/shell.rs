@@ -1,4 +1,4 @@
-//! Statements that are typed.
+//! The interactive shell.
 
 use crate::args::CommandLine;
 use crate::cluster_errors::without_wrappers;

@@ -1,4 +1,4 @@
-//! Folders and patterns in stores as tables, by the rules of datasets.
+//! Folders and patterns in object stores as tables, by the rules of datasets.
 
 use crate::file_url::{has_wildcards, is_of_wildcards};
 use crate::files_table::listing;

@@ -1,4 +1,4 @@
-//! Object stores by URL, with what the environment says.
+//! Object stores by URL, configured by the environment.
 
 use crate::whole_files::{WholeFiles, disk};
 use datafusion::error::{DataFusionError, Result};

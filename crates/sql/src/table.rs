@@ -1,4 +1,4 @@
-//! Rows as a table of text, as wide as the terminal.
+//! Prints rows as a table, as wide as the terminal.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use datafusion::arrow::array::ArrayRef;

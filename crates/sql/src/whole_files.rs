@@ -1,4 +1,4 @@
-//! A store in which a Parquet file of no bytes, such as a writer leaves that has failed, is an error.
+//! A store that refuses Parquet files of zero bytes, such as failed writers leave.
 //!
 //! QUIRK: DataFusion's listings pass over files of no bytes, so that rows that should be there are missing without a word.
 

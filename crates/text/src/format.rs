@@ -1,4 +1,4 @@
-//! The values of Arrow arrays as text and as JSON: one form for each type, wherever it is shown.
+//! Formats Arrow arrays as text and JSON: one form for each type, wherever it is shown.
 //!
 //! ```text
 //! column      a column of a batch, its type looked up once: what csv, json and geojson are made of

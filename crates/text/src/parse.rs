@@ -1,4 +1,4 @@
-//! Texts become Arrow arrays: cells of CSV and members of JSON, their types given or guessed.
+//! Parses text into Arrow arrays: cells of CSV and members of JSON, with given or inferred types.
 //!
 //! No value becomes another one without a word: a column that looked like integers fails at a later `00123` or `1.5`.
 //!

@@ -1,4 +1,4 @@
-//! Columns by name: those of the file, and paths into VARIANT.
+//! Projection by name: columns of the file, and paths into VARIANT.
 
 use super::ProjectionMask;
 use crate::evolution::{ChosenColumns, PathColumn};

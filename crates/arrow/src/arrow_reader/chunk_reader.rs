@@ -1,4 +1,4 @@
-//! What a file can be read from.
+//! `ChunkReader`: what a file can be read from.
 
 use bytes::Bytes;
 use marquetry_base::Result;

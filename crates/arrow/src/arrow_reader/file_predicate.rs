@@ -1,4 +1,4 @@
-//! A predicate for a file: what its Arrow schema says of columns that Parquet has no name for is known.
+//! Binds a predicate to a file, with what its stored Arrow schema says of columns that Parquet has no annotation for.
 
 use super::options::ArrowReaderOptions;
 use super::resolved_schema::of_file;

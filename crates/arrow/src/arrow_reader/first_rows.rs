@@ -1,4 +1,4 @@
-//! Which number in the file the first row of a row group has.
+//! The row number in the file of the first row of each row group.
 
 use marquetry_core::metadata::ParquetMetaData;
 

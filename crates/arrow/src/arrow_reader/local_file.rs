@@ -1,4 +1,4 @@
-//! Files of this machine, read as they are.
+//! Opens local files for reading.
 
 use super::chunk_reader::ChunkReader;
 use marquetry_base::Result;

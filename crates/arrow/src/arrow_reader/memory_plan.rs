@@ -1,4 +1,4 @@
-//! How many threads there is memory for: what is read ahead takes from a budget that others may want.
+//! Plans how many threads there is memory for: what is read ahead counts against a shared budget.
 
 use super::column_schedule::{FEW_ROW_GROUPS, IN_FLIGHT, USUAL_PAGE, data_pages};
 use marquetry_base::MemoryBudget;

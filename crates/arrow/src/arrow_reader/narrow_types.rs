@@ -1,4 +1,4 @@
-//! Types of which one batch cannot have any number of values: dictionaries with keys, and runs with ends, of few bits.
+//! Arrow types that bound how many values a batch may have: dictionaries with narrow keys, and runs with narrow ends.
 
 use super::options::ArrowReaderOptions;
 use super::read_target::page_options;

@@ -1,4 +1,4 @@
-//! What a reader of whole row groups reads.
+//! The plan of an unfiltered read: columns, row groups and types.
 
 use super::ProjectionMask;
 use marquetry_base::SharedExecutor;

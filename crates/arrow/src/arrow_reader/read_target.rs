@@ -1,4 +1,4 @@
-//! How each column is decoded, so that its values can become the array that is wanted.
+//! The decode target of each column: the layout from which its array is made.
 
 use super::options::ArrowReaderOptions;
 use crate::schema::repair::repaired;

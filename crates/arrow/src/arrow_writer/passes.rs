@@ -1,4 +1,4 @@
-//! Passes: rows wait until there are enough of them, and are then taken by all columns.
+//! Writer passes: rows are buffered until there are enough of them, then every column encodes them.
 
 use super::ArrowWriter;
 use super::slice_size::batch_bytes;

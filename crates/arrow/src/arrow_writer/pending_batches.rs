@@ -1,4 +1,4 @@
-//! Rows that were written, but not encoded yet.
+//! Buffered rows, which were written but not encoded yet.
 
 use arrow_array::RecordBatch;
 use std::ops::Range;

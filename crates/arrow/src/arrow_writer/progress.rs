@@ -1,4 +1,4 @@
-//! What a writer tells while it writes: how far it is, what it holds in memory, and what writing has cost.
+//! Progress of a writer: rows, bytes, buffered memory, and cost.
 
 use super::ArrowWriter;
 use marquetry_core::metrics::{WriteCounters, WriteMetrics};

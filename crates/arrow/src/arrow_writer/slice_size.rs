@@ -1,4 +1,4 @@
-//! How much memory the rows of an array take, without what is before and behind them in its buffers.
+//! The memory size of an array slice, without what its buffers hold before and behind it.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};

@@ -1,4 +1,4 @@
-//! Tables that are in memory already: whole row groups, written column after column.
+//! Writes tables that are in memory already: whole row groups, column after column.
 
 use super::ArrowWriter;
 use super::batch_schema::check_batch;

@@ -1,4 +1,4 @@
-//! What all row groups of a stream have in common: the file, the columns, and the filter.
+//! The state that all row groups of a stream share: the file, the columns, the filter.
 
 use super::range_fetcher::RangeFetcher;
 use super::source::{AsyncSource, FileVersion};

@@ -1,4 +1,4 @@
-//! Turns: futures that run side by side do one part of their work one after the other.
+//! Turns: of futures that run side by side, one at a time does a certain part of its work.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};

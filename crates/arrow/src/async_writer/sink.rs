@@ -1,4 +1,4 @@
-//! Where bytes are taken by asking and waiting.
+//! Asynchronous sinks of bytes.
 
 use bytes::Bytes;
 pub use futures_core::future::BoxFuture;

@@ -1,4 +1,4 @@
-//! Work that takes long, off the thread that polls.
+//! Runs long work off the thread that polls.
 
 use futures_core::future::BoxFuture;
 use marquetry_base::{Error, ErrorKind, Result};

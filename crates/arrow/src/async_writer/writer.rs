@@ -1,4 +1,4 @@
-//! The writer of batches whose sink has to be waited for.
+//! The asynchronous writer of record batches.
 
 use super::sink::AsyncSink;
 use super::task::{BlockingTask, Tasks};

@@ -1,4 +1,4 @@
-//! From Arrow arrays to stored values: the other direction of each family of types, by its Arrow type and its column.
+//! Converts Arrow arrays to stored values, by the Arrow type and the column.
 
 use super::conversion_error::{ConversionError, unsupported};
 use super::non_null::NonNullSlots;

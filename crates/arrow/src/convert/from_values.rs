@@ -1,4 +1,4 @@
-//! From stored values to Arrow arrays: each family of types, by the Arrow type and the layout of the values.
+//! Converts stored values to Arrow arrays, by the Arrow type and the layout of the values.
 
 use super::array_builders::{boolean_buffer, null_array};
 use super::{bytes, decimal, fixed, int96, interval, primitive, temporal};

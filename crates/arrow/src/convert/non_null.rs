@@ -1,4 +1,4 @@
-//! The slots of an array whose values are stored: those that are not null, and not below a null.
+//! Selects the slots of an array whose values are stored: not null, and not below a null.
 
 use arrow_buffer::NullBuffer;
 use marquetry_core::nesting::SlotRanges;

@@ -1,4 +1,4 @@
-//! Run-end-encoded arrays: equal neighbours, nulls included, are one value.
+//! Run-end encoded arrays: equal neighbours, nulls included, are one value.
 
 use super::take::take;
 use crate::arrow_error;

@@ -1,4 +1,4 @@
-//! DATE, TIME and TIMESTAMP in other units than they are stored in.
+//! Converts DATE, TIME and TIMESTAMP between units.
 
 use super::conversion_error::{ConversionError, wrong_array};
 use super::non_null::NonNullSlots;

@@ -1,4 +1,4 @@
-//! Which files a table has, and what is to be read of them: what is known without opening any.
+//! The files of a table and what is to be read of them, as far as it is known without opening any.
 
 use super::data_file::DataFile;
 use crate::arrow_reader::{ArrowReaderOptions, Int96Unit};

@@ -1,4 +1,4 @@
-//! Finds the fields of a file for those of a table, as they are found when the file is read.
+//! Finds a file's fields for those of a table, by the rules of reading.
 
 use crate::evolution::MatchBy;
 use crate::schema::FIELD_ID_KEY;

@@ -1,4 +1,4 @@
-//! What a filter needs of each file, by its partitions and by the columns that it lacks.
+//! Prunes files by their partition values, and by the columns that they lack.
 
 use super::Dataset;
 use super::data_file::DataFile;

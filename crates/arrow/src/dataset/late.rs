@@ -1,4 +1,4 @@
-//! Datasets whose files are read asynchronously.
+//! Datasets of asynchronous sources.
 
 use super::data_file::DataFile;
 use super::int96::TableUnits;

@@ -1,4 +1,4 @@
-//! A table in parts, for engines that read several at once.
+//! Splits a table into parts, for engines that read several at once.
 
 use super::Dataset;
 use crate::arrow_reader::OnCorrupt;

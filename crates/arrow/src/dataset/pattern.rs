@@ -1,4 +1,4 @@
-//! Paths of this machine that a pattern fits, also those that are no UTF-8.
+//! Glob patterns over local paths, also those that are not UTF-8.
 
 use super::listing::{has_wildcards, is_passed_over};
 use glob::{MatchOptions, Pattern};

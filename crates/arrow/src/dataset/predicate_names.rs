@@ -1,4 +1,4 @@
-//! What the columns of a predicate, and those that are chosen, are called in a file.
+//! Renames the columns of predicates and projections from the table to one of its files.
 //!
 //! They are named as the table does, and are found in a file by the file's names. Where columns are found by field id, or
 //! ignoring case, a file may have the column under another name, or another column under this one.

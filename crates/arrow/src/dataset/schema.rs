@@ -1,4 +1,4 @@
-//! The schema of all files.
+//! The schema of a dataset: one for all files.
 
 use super::choice::Choice;
 use super::data_file::DataFile;

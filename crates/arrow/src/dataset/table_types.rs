@@ -1,4 +1,4 @@
-//! Predicates of a table's types, as predicates of the types that one of its files has.
+//! Translates predicates from a table's types to those of one of its files.
 //!
 //! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate are of the table's type:
 //! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.

@@ -1,4 +1,4 @@
-//! The hint of errors that a union by name does not have.
+//! Error hints that suggest a union by name.
 
 use marquetry_base::Error;
 use std::fmt;

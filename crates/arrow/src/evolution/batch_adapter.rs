@@ -1,4 +1,4 @@
-//! Casts batches to the wanted schema.
+//! Adapts batches to the wanted schema.
 
 use super::exact_cast::cast_exact;
 use super::path_column::PathColumn;

@@ -1,4 +1,4 @@
-//! Casts of arrays that keep every value.
+//! Lossless casts: a value that the wanted type cannot hold is an error.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Time64MicrosecondType, Time64NanosecondType};

@@ -1,4 +1,4 @@
-//! Matches a file's fields with wanted ones: which columns are read, as which type, and what becomes of them.
+//! Matches a file's fields with the wanted ones: which columns are read, and how each is converted.
 
 use super::batch_adapter::{ArrayCast, BatchAdapter, ColumnSource};
 use super::exact_cast::cast_exact;

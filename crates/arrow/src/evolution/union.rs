@@ -1,4 +1,4 @@
-//! The union of two schemas: one that holds the rows of both.
+//! The union of two schemas: one that can hold the rows of both.
 
 use super::MatchBy;
 use super::extension_types::shared_metadata;

@@ -1,4 +1,4 @@
-//! VARIANT that is shredded otherwise than wanted: put together again, and left so.
+//! VARIANT columns whose shredding differs from the wanted one: unshredded, and kept so.
 //!
 //! SPEC: a place may have any value in `value`, whatever the type of `typed_value` is. So a column of any shredding holds what was shredded
 //! in another way.

@@ -1,4 +1,4 @@
-//! Arrow's list types, as one.
+//! One view of Arrow's list types.
 
 use arrow_schema::{DataType, FieldRef};
 

@@ -1,4 +1,4 @@
-//! Keys of dictionaries that have numbers for few values only.
+//! The capacity of dictionary keys of 8 and 16 bits.
 
 use arrow_schema::DataType;
 

@@ -1,4 +1,4 @@
-//! `append`: the row groups of other files behind those of a file, which stays where it is.
+//! `append`: adds the row groups of other files to a file, in place.
 
 use super::edit::{EditArgs, report};
 use super::merge::{CopyTarget, copy_row_groups};

@@ -1,4 +1,4 @@
-//! `cat`: all rows, block by block.
+//! `cat`: prints all rows.
 
 use crate::args::{InputTables, Selection};
 use crate::convert::write_formatted;

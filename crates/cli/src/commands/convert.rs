@@ -1,4 +1,4 @@
-//! `convert`: rows into a file of another kind, or of another form.
+//! `convert`: writes rows to a file of another format, or with other settings.
 
 mod pairs;
 mod rows;

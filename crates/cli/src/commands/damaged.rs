@@ -1,4 +1,4 @@
-//! Errors of damaged parts of files, told when the rest has been shown.
+//! Collects errors of damaged parts, which are reported after the rest was shown.
 
 use crate::failure::{Failure, Outcome};
 use marquetry::errors::Error;

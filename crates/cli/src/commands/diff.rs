@@ -1,4 +1,4 @@
-//! `diff`: in what two files differ.
+//! `diff`: how two files differ.
 
 use crate::column_list::{ColumnList, all_columns, column_list};
 use crate::failure::{Failure, Outcome};

@@ -1,4 +1,4 @@
-//! `dive`: a walk through a file in the terminal.
+//! `dive`: explores a file in the terminal.
 
 use crate::failure::Failure;
 use clap::Args as ClapArgs;

@@ -1,4 +1,4 @@
-//! `drop-row-group`: a footer without some row groups, whose bytes stay.
+//! `drop-row-group`: removes row groups from the footer; their bytes stay in the file.
 
 use super::edit::{EditArgs, report};
 use crate::failure::{Failure, Outcome};

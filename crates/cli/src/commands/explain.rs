@@ -1,4 +1,4 @@
-//! `explain`: what a predicate lets be skipped.
+//! `explain`: what can be skipped for a predicate.
 //!
 //! JSON: see [`EXPLAIN_HELP`].
 

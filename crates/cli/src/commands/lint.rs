@@ -1,4 +1,4 @@
-//! `lint`: are files as a house wants them?
+//! `lint`: checks files by a team's own rules.
 
 use super::verify::{Job, check_files};
 use crate::args::Files;

@@ -1,4 +1,4 @@
-//! `merge`: the row groups of several files in one.
+//! `merge`: puts the row groups of several files into one.
 
 use crate::args::Files;
 use crate::args::paths::{self, Paths};

@@ -1,4 +1,4 @@
-//! `optimize`: a file again, smaller, with the same rows.
+//! `optimize`: writes a file anew, smaller, with the same rows.
 
 mod options;
 mod run;

@@ -1,4 +1,4 @@
-//! `recover`: a whole file out of what is left of one.
+//! `recover`: rescues what is readable of a broken file into a new one.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;

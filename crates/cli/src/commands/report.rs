@@ -1,4 +1,4 @@
-//! `report`: a page that shows where the bytes of files are.
+//! `report`: an HTML page that shows where the bytes of files are.
 
 use super::explain::advice_for;
 use crate::args::{Files, condition};

@@ -1,4 +1,4 @@
-//! `rewrite`: a Parquet file again, with what should be different, and all else as it was.
+//! `rewrite`: writes a Parquet file anew with some settings changed, and everything else as it was.
 
 mod args;
 mod plan;

@@ -1,4 +1,4 @@
-//! `rotate-keys`: key material beside files, wrapped with the newest versions of the master keys.
+//! `rotate-keys`: rewraps the keys in key material files with the newest versions of the master keys.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;

@@ -1,4 +1,4 @@
-//! `serve`: a folder as a site on this machine.
+//! `serve`: shows a folder as a web site on this machine.
 
 use super::report::reported;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! `split`: a file cut into files of so many rows.
+//! `split`: cuts a file into files of so many rows.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;

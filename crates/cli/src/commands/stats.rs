@@ -1,4 +1,4 @@
-//! `stats`: what the columns of a file hold.
+//! `stats`: profiles the columns of a file.
 
 use super::heading::title;
 use crate::args::{Files, ValueArgs};

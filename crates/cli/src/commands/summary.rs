@@ -1,4 +1,4 @@
-//! `summary`: the footers of a directory's files in one.
+//! `summary`: writes the footers of a directory into one file.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;

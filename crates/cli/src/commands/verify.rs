@@ -1,4 +1,4 @@
-//! `verify`: do files keep the format's rules?
+//! `verify`: checks files by the rules of the format.
 
 mod check_files;
 mod github;

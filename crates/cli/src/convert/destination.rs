@@ -1,4 +1,4 @@
-//! Where converted rows go: standard output, or a file that appears once it is complete, here or in a store.
+//! The destination of converted rows: standard output, or a file that appears once it is complete, here or in a store.
 
 use crate::failure::Failure;
 use crate::output::Output;

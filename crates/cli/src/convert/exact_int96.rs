@@ -1,4 +1,4 @@
-//! INT96 as text, each time as exact as it is.
+//! Prints INT96 exactly, each time with the digits that it has.
 //!
 //! A timestamp of Arrow has one unit for all its values: one that nanoseconds do not reach takes those of all others. Text needs no such
 //! unit, so that columns with a far time are read as the bytes that are stored.

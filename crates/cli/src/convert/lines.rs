@@ -1,4 +1,4 @@
-//! Rows become lines of text: pieces of batches are formatted by several threads.
+//! Formats rows as lines of text, pieces of batches in several threads.
 
 use super::sink::Part;
 use crate::failure::Failure;

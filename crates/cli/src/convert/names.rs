@@ -1,4 +1,4 @@
-//! Column names in text formats: none is missing, and none is there twice.
+//! Column names in text formats: each must be there, once.
 //!
 //! A column's name may be empty in Parquet, and several may have the same one. CSV headers and JSON objects cannot tell
 //! such columns apart: what would be lost gets another name.

@@ -1,4 +1,4 @@
-//! Options that only Parquet files have a use for.
+//! Options that are for Parquet output only.
 
 use crate::args::WriteArgs;
 use crate::keys::EncryptArgs;

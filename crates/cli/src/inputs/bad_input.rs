@@ -1,4 +1,4 @@
-//! Errors about input that is not of its format.
+//! Errors about input that is not valid in its format.
 
 use crate::failure::Failure;
 use marquetry_base::counted;

@@ -1,4 +1,4 @@
-//! Options about text that the format of the input has no use for: who gives one has another input in mind.
+//! Options about text that have no effect on the format of the input: they are errors, as the user has another input in mind.
 
 use super::kind::Kind;
 use crate::args::{Decimals, InferRows, InputArgs, Mixed, Ragged, UnknownKeys};

@@ -1,4 +1,4 @@
-//! While keys are used they are in memory: a process that dies must not leave that in a file.
+//! Forbids core dumps while keys are in memory.
 
 use marquetry::errors::Result;
 

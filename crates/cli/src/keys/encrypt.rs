@@ -1,4 +1,4 @@
-//! How what is written is encrypted.
+//! Encryption options of commands that write.
 
 use super::key_text::{self, bytes, wrong};
 use super::kms::{self, KmsSettings};

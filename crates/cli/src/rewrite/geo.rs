@@ -1,4 +1,4 @@
-//! The metadata of GeoParquet on its way into a new file: what it says has to be true of the rows that are there.
+//! Carries GeoParquet metadata into a new file, where it must be true of the rows that are there.
 
 use super::{Edit, Input};
 use marquetry::internals::format::{BoundingBox, GeospatialStatistics};

@@ -1,4 +1,4 @@
-//! Whether the pages of several files mean the same in one file, where one stored Arrow schema is that of all.
+//! Whether pages of several files mean the same under the one Arrow schema that the new file stores.
 
 use super::{ColumnLog, Input};
 use marquetry::errors::{Error, Result};

@@ -1,4 +1,4 @@
-//! What is said after the work: sizes and notes, or what went wrong.
+//! Prints the result of a rewrite: sizes, notes, errors.
 
 use super::ColumnLog;
 use crate::convert::{Before, SizeReport};

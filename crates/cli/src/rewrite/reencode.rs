@@ -1,4 +1,4 @@
-//! What chunks that are encoded again take from those that they were.
+//! The settings that re-encoded chunks keep from the old ones.
 
 use super::Input;
 use super::schemas::repetitions;

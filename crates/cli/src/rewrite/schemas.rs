@@ -1,4 +1,4 @@
-//! Compares the schemas of several files, and unites them.
+//! Compares and unites the schemas of several files.
 
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::internals::encoding::PhysicalType;

@@ -1,4 +1,4 @@
-//! A preview of some rows of a file.
+//! Previews some rows of a file.
 
 use crate::column_list::column_list;
 use crate::convert::{TimesAs, plain_columns};

@@ -1,4 +1,4 @@
-//! Creating files so that under the final name there is the old file or the new one, and never a part of one.
+//! Atomic file creation: under the final name there is the old file or the new one, never a part of one.
 
 use super::background_sync::BackgroundSync;
 use super::own_file::OwnFile;

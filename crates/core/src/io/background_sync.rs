@@ -1,4 +1,4 @@
-//! Bringing a file to the disk behind the back of who writes it.
+//! Syncs a file to the disk in the background while it is written.
 
 use marquetry_base::Thread;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The key of what is cached of a file.
+//! Cache keys: what identifies a version of a file to a cache.
 
 use marquetry_base::{Error, Result};
 use std::fmt::{self, Display, Write};

@@ -1,4 +1,4 @@
-//! Directories that lead to one another, so that a link to one of them ends.
+//! The directories that led to one another, to stop at links that form a cycle.
 
 use super::file_identity::{FileIdentity, identity};
 use std::io;

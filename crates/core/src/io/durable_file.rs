@@ -1,4 +1,4 @@
-//! What makes the bytes of a local file safe.
+//! Durability: what it takes to have the bytes of a local file safe on the disk.
 
 use crate::write::Durable;
 use std::fs::File;

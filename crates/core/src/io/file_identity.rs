@@ -1,4 +1,4 @@
-//! What tells a file from all others, whatever its names are.
+//! File identity: whether two names are of the same file.
 
 use std::fs::File;
 use std::io;

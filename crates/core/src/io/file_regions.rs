@@ -1,4 +1,4 @@
-//! Which bytes of a file its footer refers to, and for what.
+//! The byte ranges of a file that its footer refers to, and what each is for.
 
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page_index::read_bloom_filter_header;

@@ -1,4 +1,4 @@
-//! A file that grows in place, and is what it was unless it is kept.
+//! Appends to a file in place, and cuts it back to what it was unless the change is kept.
 
 use super::own_file::OwnFile;
 use super::unfinished::{Growth, unfinished};

@@ -1,4 +1,4 @@
-//! Key material of encrypted files, in files beside them.
+//! External key material: the files beside encrypted files.
 
 use super::AtomicFile;
 use marquetry_base::{Error, Result};

@@ -1,4 +1,4 @@
-//! The key of what is cached of a file of this machine.
+//! The cache key of a local file.
 
 use super::cache_key::FileCacheKey;
 use super::local_file::regular;

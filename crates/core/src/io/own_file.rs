@@ -1,4 +1,4 @@
-//! A file that only the process writes to which opened it.
+//! A file that only the process that opened it writes to: not a child that was forked since.
 
 use crate::write::Durable;
 use std::fs::File;

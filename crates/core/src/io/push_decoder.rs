@@ -1,4 +1,4 @@
-//! Footers and page indexes without input: the bytes come from whoever has them.
+//! Push decoders of footers and page indexes: the caller does the input, and hands bytes in.
 
 use super::footer::{TAIL_LEN, TAIL_READ, read_metadata_by};
 use crate::fetch::RangeCache;

@@ -1,4 +1,4 @@
-//! Hidden files beside those that they will become.
+//! Temporary files: hidden, beside the file that they will become.
 
 use super::unfinished::unfinished;
 use std::fs::{self, File, OpenOptions, Permissions};

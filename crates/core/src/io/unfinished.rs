@@ -1,4 +1,4 @@
-//! What this process has begun and not finished, and what becomes of it when the process is about to end.
+//! Unfinished files of this process: removed, or cut to what they were, when it is about to end.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Column chunks whose metadata the footer has in encrypted form, once they were opened.
+//! Decrypted column metadata: chunks whose metadata the footer holds encrypted, once they were opened.
 
 use bytes::Bytes;
 use marquetry_base::Result;

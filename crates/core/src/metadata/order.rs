@@ -1,4 +1,4 @@
-//! Column chunks that do not stand in the order of the schema.
+//! Column chunks that are not in the order of the schema.
 
 use crate::schema::Leaf;
 use marquetry_base::Result;

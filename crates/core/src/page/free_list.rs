@@ -1,4 +1,4 @@
-//! What readers lend each other: they take one of a kind, use it, and give it back.
+//! A free list that readers share: they take an item, use it, and give it back.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

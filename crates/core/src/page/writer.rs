@@ -1,4 +1,4 @@
-//! What is believed of a writer's pages because of its name.
+//! Known writers: what is believed of pages because of `created_by`.
 
 /// Whether V2 pages are stored plain where their headers say so.
 ///

@@ -1,4 +1,4 @@
-//! Times that are stored as bare integers: Parquet has no name for what they count, and only who wrote the file says it elsewhere.
+//! Conditions on times that are stored as bare integers: only the stored Arrow schema says what they count, as Parquet has no annotation for it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A predicate finds its columns in a schema.
+//! Binds a predicate to a schema: resolves its paths to columns, and converts its literals to their types.
 
 use super::bare_time::{BareTime, BareTimes};
 use super::bound::{BoundPredicate, NestedKind, NestedTest, Node, Test};

@@ -1,4 +1,4 @@
-//! Bits that are made of bytes, block by block.
+//! Builds a bitmap block by block: test results are bytes first, then bits.
 
 use marquetry_encoding::Bitmap;
 

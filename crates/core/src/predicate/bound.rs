@@ -1,4 +1,4 @@
-//! A predicate that was bound to the columns of one schema: literals have become values, and negations stand at the leaves.
+//! A predicate that is bound to the columns of one schema: its literals have the types of columns, and negation is pushed down to the leaves.
 
 use super::box_test::BoxTest;
 use super::column_comparison::ColumnComparison;

@@ -1,4 +1,4 @@
-//! Whether geometries have something in common with a box.
+//! The test of `bbox_intersects`: whether a geometry intersects a box.
 
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;

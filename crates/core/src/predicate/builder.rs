@@ -1,4 +1,4 @@
-//! Predicates are built of columns and literals.
+//! The predicate builder: columns, literals, and the conditions between them.
 
 use super::column_path::ColumnPath;
 use super::like::plain_like;

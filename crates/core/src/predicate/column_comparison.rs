@@ -1,4 +1,4 @@
-//! Two columns compared, row by row.
+//! Compares two columns, row by row.
 //!
 //! Numbers compare with numbers whatever their widths, signs and scales; dates and timestamps as points in time, times as times
 //! of the day; byte strings by their bytes. A timestamp that is a point in time (UTC) does not compare with one without a zone,

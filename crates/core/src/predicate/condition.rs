@@ -1,4 +1,4 @@
-//! One test over many values.
+//! A condition: one test that is evaluated over many values at a time.
 //!
 //! PERF: a loop makes one byte for each value, and another one packs the bytes into bits: the compiler vectorises the
 //! first, and the kernel for validity does the second. A range of words is one subtraction and one comparison, whatever

@@ -1,4 +1,4 @@
-//! A condition of one column: its literals become values of the column's type.
+//! Builds the condition of one column: literals become values of the column's type.
 
 use super::bare_time::BareTimes;
 use super::bound::{BoundPredicate, Condition, Edge, Node, Test};

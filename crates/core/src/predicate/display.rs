@@ -1,4 +1,4 @@
-//! A predicate as text, which [`Predicate::parse`] reads as the same.
+//! Prints a predicate as text that [`Predicate::parse`] reads back as the same predicate.
 
 use super::name::Name;
 use super::{Comparison, Predicate, Quantifier};

@@ -1,4 +1,4 @@
-//! A predicate tells of values which rows are wanted.
+//! Evaluates a predicate over decoded values: a bit for each row.
 
 use super::blocks::VALUES_PER_BLOCK;
 use super::bound::{BoundPredicate, Condition, Node, Test};

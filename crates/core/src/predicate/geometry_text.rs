@@ -1,4 +1,4 @@
-//! Whether a geometry is the one that a text shows.
+//! Equality of a geometry with WKT: whether it is the geometry that the text shows.
 
 use super::Literal;
 use crate::logical_type::LogicalType;

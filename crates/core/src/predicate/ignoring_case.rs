@@ -1,4 +1,4 @@
-//! Text that is looked for without regard to the case of ASCII letters.
+//! Case-insensitive search for text (ILIKE), for ASCII letters.
 
 use memchr::memchr2_iter;
 

@@ -1,4 +1,4 @@
-//! The values that a column is looked for with `in`.
+//! The set of values of an `IN` list.
 
 use super::word_key::{key_of, value_of};
 use super::word_set::WordSet;

@@ -1,4 +1,4 @@
-//! INTERVAL as text.
+//! INTERVAL values as text, for comparison with literals.
 
 use marquetry_base::datetime_text::duration_parts;
 

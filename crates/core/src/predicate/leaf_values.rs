@@ -1,4 +1,4 @@
-//! What a predicate is evaluated over.
+//! The decoded values of one column, as a predicate is evaluated over them.
 
 use crate::nesting::{LeafLevels, RepetitionSlice};
 use marquetry_base::{Error, Result};

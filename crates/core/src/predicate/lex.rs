@@ -1,4 +1,4 @@
-//! Words, numbers, strings and signs of a predicate in text.
+//! The lexer: splits a predicate's text into words, numbers, strings and operators.
 
 use marquetry_base::{Error, Result, unquote};
 use smol_str::SmolStr;

@@ -1,4 +1,4 @@
-//! LIKE: parts of a pattern that are found one behind the other.
+//! LIKE patterns: the parts between wildcards, searched for one after the other.
 
 use memchr::memmem;
 

@@ -1,4 +1,4 @@
-//! What the definition levels of a column say of the lists around it.
+//! Reads a column's definition levels as the state of the lists around its values: null, empty, or an element.
 
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::Schema;

@@ -1,4 +1,4 @@
-//! Values as a user writes them, before it is known of which column they are.
+//! Literals: values as a user writes them, before a column's type is known.
 
 use marquetry_base::datetime_text::{Moment, format_date, format_time};
 use marquetry_base::to_hex;

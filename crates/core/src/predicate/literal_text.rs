@@ -1,4 +1,4 @@
-//! Dates, times, timestamps and bytes as they are written in a predicate.
+//! The text of literals: dates, times, timestamps and bytes.
 
 use super::Literal;
 use marquetry_base::datetime_text::{Moment, date, moment, time_of_day};

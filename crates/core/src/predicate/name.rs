@@ -1,4 +1,4 @@
-//! Paths of columns: names with dots between them.
+//! Column names in predicates: paths with dots between their parts.
 //!
 //! A name with a dot in it stands in double quotes: `"a.b"` is a column of this name, and `a.b` is field `b` of `a`. Only where
 //! there is no such field, `a.b` is a column of this name, too.

@@ -1,4 +1,4 @@
-//! Lists, maps and groups are asked by the levels of one column, without making them.
+//! Conditions on lists, maps and groups: evaluated by the levels of one column, without assembling rows.
 //!
 //! PERF: the elements are tested all at once, as the values of a flat column are; then one pass over the levels makes of
 //! the results of its elements that of each row.

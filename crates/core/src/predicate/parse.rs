@@ -1,4 +1,4 @@
-//! Text becomes a predicate.
+//! The parser: text becomes a predicate.
 //!
 //! ```text
 //! any        := all ("or" all)*

@@ -1,4 +1,4 @@
-//! The pieces of a predicate's text, taken one after the other.
+//! The parser's cursor over tokens.
 
 use super::column_path::ColumnPath;
 use super::lex::{Piece, Token, is_plain_name, tokens};

@@ -1,4 +1,4 @@
-//! The column that a predicate's path names.
+//! Resolves the path in a predicate to a column.
 //!
 //! A path is that of a column in the file (`tags.list.element`), or that of Arrow, which leaves out what a list is made of
 //! (`tags`, and `points.x` for a field of its elements; `attributes.key` and `attributes.value` for those of a map).

@@ -1,4 +1,4 @@
-//! Where a literal stands among the values of a column.
+//! Places a literal in the order of a column's type: equal to a value, between two, or outside of all.
 
 use super::bare_time::BareTime;
 use super::interval_text::interval;

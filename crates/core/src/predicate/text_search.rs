@@ -1,4 +1,4 @@
-//! Texts that are looked for one behind the other, in many strings at once.
+//! Substring search over many strings at once.
 //!
 //! ```text
 //! page    .... a string .... another .... one more ....        a search goes from where the last one ended: through strings

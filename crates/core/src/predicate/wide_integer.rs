@@ -1,4 +1,4 @@
-//! Integers of 256 bits: decimals of more than 38 digits, compared with others.
+//! Integers of 256 bits, to compare decimals of more than 38 digits.
 
 /// `high * 2^128 + low`, so that the order of the fields is the order of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

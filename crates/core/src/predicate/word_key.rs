@@ -1,4 +1,4 @@
-//! Values that are words, as integers in their order.
+//! Sort keys of numbers: values as integers in the order of their type.
 
 use crate::sort_order::{SortOrder, key16, key32, key64};
 

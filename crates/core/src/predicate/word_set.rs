@@ -1,4 +1,4 @@
-//! A set of words, in which those of a column are looked up.
+//! A set of 32 or 64 bit values, for `IN` lists.
 
 use super::blocks::of_blocks;
 use foldhash::fast::RandomState;

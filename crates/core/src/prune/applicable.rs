@@ -1,4 +1,4 @@
-//! Which stages can decide anything of a predicate at all, whatever a file has.
+//! Which pruning stages can decide a predicate at all, whatever the file holds.
 
 use super::bloom::hashes_differ;
 use super::report::Stage;

@@ -1,4 +1,4 @@
-//! Bloom filters: whether a value that is looked for may be in a chunk.
+//! Pruning by bloom filters: whether a chunk may hold a value.
 
 use super::Run;
 use super::plan::Verdict;

@@ -1,4 +1,4 @@
-//! What the bounds of two columns mean for a comparison of both.
+//! Pruning of comparisons between two columns, by the bounds of both.
 
 use super::extent::Extent;
 use super::plan::Verdict;

@@ -1,4 +1,4 @@
-//! Dictionary pages: all the values of a chunk that has nothing but a dictionary.
+//! Pruning by dictionary pages, which hold all values of a chunk that is dictionary-encoded throughout.
 
 use super::Run;
 use super::extent::{Bounds, Outcomes};

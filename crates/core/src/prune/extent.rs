@@ -1,4 +1,4 @@
-//! What bounds and counts mean for a condition: the heart of pruning, and where it is sound or not.
+//! What min, max and null counts say of a condition: the heart of pruning, and where it is sound or not.
 
 use super::plan::Verdict;
 use crate::int96;

@@ -1,4 +1,4 @@
-//! Geospatial statistics: where the geometries of a chunk are.
+//! Pruning by geospatial statistics: bounding boxes and geometry types of a chunk.
 //!
 //! What is not certain is kept: a chunk without a box, a box of NaNs or one that ends before it begins, and
 //!

@@ -1,4 +1,4 @@
-//! What bounds and level histograms mean for lists, maps and groups.
+//! Pruning of conditions on lists, maps and groups, by bounds and level histograms.
 //!
 //! SPEC: bounds of a column inside of lists are those of all its values. How many elements are null, and how many lists are
 //! empty or null, only a histogram of definition levels says: counts of nulls include what some writers count and others not.

@@ -1,4 +1,4 @@
-//! The page index: bounds and null counts of each data page, and which rows it has.
+//! Pruning by the page index: bounds and null counts of each data page, and which rows it has.
 
 use super::extent::{Bounds, Extent, Nulls};
 use super::nested::{Elements, LevelCounts};

@@ -1,4 +1,4 @@
-//! What is known of a predicate for a row group, so far.
+//! The pruning state of a row group: what each stage has found out of a predicate so far.
 
 use super::ranges::{intersection, union};
 use crate::predicate::{BoundPredicate, ColumnComparison, Condition, NestedTest, Node};

@@ -1,4 +1,4 @@
-//! Ranges of rows: sorted, not empty, not touching.
+//! Row ranges: sorted, not empty, not touching.
 
 use std::ops::Range;
 

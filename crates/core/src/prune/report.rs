@@ -1,4 +1,4 @@
-//! What pruning asked, read and found.
+//! The pruning report: which stages ran, what they read, and what they ruled out.
 
 use super::row_group_match::RowGroupMatch;
 use crate::metrics::ReadCounters;

@@ -1,4 +1,4 @@
-//! The statistics of a row group's chunks.
+//! Pruning by the statistics of column chunks.
 
 use super::extent::{Bounds, Extent, Nulls, Outcomes};
 use super::plan::Verdict;

@@ -1,4 +1,4 @@
-//! Which bounds are believed, by whom they were written.
+//! Which statistics are believed: writers whose bounds are known to be wrong, by `created_by`.
 
 use crate::logical_type::LogicalType;
 use crate::page::is_before;

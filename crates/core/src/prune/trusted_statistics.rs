@@ -1,4 +1,4 @@
-//! Statistics that are believed, for who prunes by rules of his own.
+//! Trusted statistics, for engines that prune by rules of their own.
 
 use super::extent::{Bounds, Extent};
 use super::pages::Pages;

@@ -1,4 +1,4 @@
-//! The schema out of the text that it is printed as.
+//! Parses a schema from the text that it is printed as.
 //!
 //! ```text
 //! schema     := "message" name "{" field* "}"

@@ -1,4 +1,4 @@
-//! The schema as the footer has it: a list of its nodes, depth first.
+//! Flattens the schema into the list of elements that the footer has, depth first.
 //!
 //! Spec: LogicalTypes.md, "Compatibility": what a node means is written twice, as `LogicalType` and, where there is one,
 //! as the older `ConvertedType`.

@@ -1,4 +1,4 @@
-//! From many ranges to few requests.
+//! Coalesces byte ranges into few requests.
 
 use std::ops::Range;
 

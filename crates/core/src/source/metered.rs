@@ -1,4 +1,4 @@
-//! A source whose reads are counted.
+//! A source that counts its reads.
 
 use super::{CoalesceOptions, Source};
 use crate::metrics::ReadCounters;

@@ -1,4 +1,4 @@
-//! What statistics say, held against what was counted in the pages.
+//! Compares the statistics in a file with what was counted in its pages.
 
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;

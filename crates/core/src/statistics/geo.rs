@@ -1,4 +1,4 @@
-//! Where the geometries of a chunk are, and of which kinds.
+//! Geospatial statistics: the bounding box and the geometry types of a chunk.
 //!
 //! Spec: Geospatial.md, "Statistics".
 

@@ -1,4 +1,4 @@
-//! The values that a logical type allows.
+//! The range of values that a logical type allows.
 //!
 //! Spec: LogicalTypes.md. Only what the physical type would also hold otherwise is looked at: lengths are its own affair.
 

@@ -1,4 +1,4 @@
-//! The least and the greatest value of a page or chunk, and how many values are NaN.
+//! The minimum and maximum of a page or chunk, and how many values are NaN.
 //!
 //! Spec: `ColumnOrder` in parquet.thrift, whose comments say what a bound of floats may be.
 

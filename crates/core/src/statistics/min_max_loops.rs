@@ -1,4 +1,4 @@
-//! The loops that find the least and the greatest of many values, one for each way of comparing.
+//! The loops that find minimum and maximum, one for each sort order.
 //!
 //! PERF: no branch depends on a value where values are words, so that the compiler makes vectors of the loops.
 

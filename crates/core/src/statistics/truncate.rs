@@ -1,4 +1,4 @@
-//! Bounds cut to a few bytes that still bound.
+//! Truncates bounds of byte arrays to a few bytes that are still bounds.
 //!
 //! Spec: `Statistics.min_value`, "more compact values", which "must still be valid values within the column's logical
 //! type": text is cut between characters. QUIRK: JSON that is cut is no JSON any more; all writers cut it as text, and

@@ -1,4 +1,4 @@
-//! Memory that goes from one row group to the next.
+//! A buffer pool: memory is handed from one row group to the next.
 //!
 //! PERF: large blocks that are given back to the allocator go back to the system, and each of their pages has to be got
 //! from it, and zeroed, again: that was a sixth of the time of writing TPC-H lineitem.

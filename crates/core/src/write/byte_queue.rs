@@ -1,4 +1,4 @@
-//! A sink for who writes somewhere else, later.
+//! A sink that queues bytes, for writers whose real sink is asynchronous.
 
 use super::chunk_bytes::ChunkBytes;
 use bytes::Bytes;

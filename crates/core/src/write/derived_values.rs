@@ -1,4 +1,4 @@
-//! What is made of the values of a column that has a key of its own, and would go where that key does not hide it.
+//! Values derived from an encrypted column, such as bounds, that would stand where its key does not hide them.
 //!
 //! - The columns that a VARIANT is shredded into have its values. Who gives a key to `v.value` by its name has given none to them.
 //! - The metadata of GeoParquet have the box around all geometries of a column. The footer has it, in the open or under the footer key;

@@ -1,4 +1,4 @@
-//! How a new file is encrypted like one that was read.
+//! Encrypts a new file like one that was read.
 
 use super::file_encryptor::{ColumnKey, FileEncryptor};
 use crate::metadata::ParquetMetaData;

@@ -1,4 +1,4 @@
-//! Levels on their way into pages.
+//! Encodes definition and repetition levels into pages.
 
 use crate::nesting::{DefinitionLevels, ShreddedColumn};
 use crate::schema::Leaf;

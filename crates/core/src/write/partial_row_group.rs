@@ -1,4 +1,4 @@
-//! What is known of a row group while its chunks go into the file.
+//! The metadata of a row group whose chunks are still being written.
 
 use marquetry_base::Error;
 use marquetry_format as format;

@@ -1,4 +1,4 @@
-//! Spills that are encrypted while they wait: pages of an encrypted file are not on any disk in the open.
+//! Encrypted spills: pages of an encrypted file never reach a disk in the open.
 
 use super::spill_store::{SpillFile, SpillStore};
 use marquetry_crypto::{ScratchKey, Seal};

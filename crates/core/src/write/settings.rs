@@ -1,4 +1,4 @@
-//! How one column is written: every choice made, nothing left to look up.
+//! The resolved settings of one column: every choice made, nothing left to look up.
 
 use super::cdc_options::CdcOptions;
 use marquetry_base::CancelToken;

@@ -1,4 +1,4 @@
-//! Where finished pages wait for the end of their row group that memory has no room for.
+//! Spilled pages: finished pages that wait outside of memory for the end of their row group.
 
 use super::spill_folder::SpillFolder;
 use super::spill_store::{SpillFile, SpillStore};

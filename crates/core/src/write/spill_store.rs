@@ -1,4 +1,4 @@
-//! Where a host wants pages to be that memory has no room for.
+//! The trait of spill stores: where a host wants spilled pages to be.
 
 use std::fmt::Debug;
 use std::io;

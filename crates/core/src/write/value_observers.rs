@@ -1,4 +1,4 @@
-//! What needs each different value of a chunk once: the bloom filter, and where geometries are.
+//! Observers of distinct values: the bloom filter and geospatial statistics see each value of a chunk once.
 
 use super::settings::{BloomSettings, ColumnSettings};
 use crate::schema::Leaf;

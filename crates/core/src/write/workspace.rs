@@ -1,4 +1,4 @@
-//! What one worker needs for any column, and reuses from page to page.
+//! A worker's scratch space, reused from page to page and column to column.
 
 use super::buffer_pool::BufferPool;
 use super::settings::ColumnSettings;

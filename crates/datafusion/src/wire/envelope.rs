@@ -1,4 +1,4 @@
-//! What stands around each of our messages: whose it is, its version, what it is, and a checksum.
+//! The envelope of our messages: a tag, a version, a kind, and a checksum.
 
 use datafusion::error::{DataFusionError, Result};
 use prost::Message;

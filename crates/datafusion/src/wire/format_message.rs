@@ -1,4 +1,4 @@
-//! The factory of a format as a message.
+//! The message of a format factory.
 
 use crate::factory::MarquetryFormatFactory;
 use prost::Message;

@@ -1,4 +1,4 @@
-//! Tables and formats as bytes.
+//! The codec of logical plans: serializes tables and formats.
 
 use super::envelope::{Kind, is_ours, open, seal};
 use super::format_message::FormatMessage;

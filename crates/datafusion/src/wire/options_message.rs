@@ -1,4 +1,4 @@
-//! The options of a table as a message.
+//! The message of a table's options.
 
 use super::envelope::{required, unreadable};
 use crate::options::FormatOptions;

@@ -1,4 +1,4 @@
-//! Scans and sinks as bytes.
+//! The codec of physical plans: serializes scans and sinks.
 
 use super::envelope::{self, Kind, is_ours, seal, unreadable};
 use super::scan_message::ScanMessage;

@@ -1,4 +1,4 @@
-//! A scan as a message.
+//! The message of a scan.
 
 use super::envelope::{required, unreadable, unsendable};
 use super::options_message::OptionsMessage;

@@ -1,4 +1,4 @@
-//! Logical plans before they become bytes.
+//! Prepares logical plans for serialization.
 
 use super::table::{MarquetryTable, has_subquery};
 use crate::declared_table::DeclaredTable;

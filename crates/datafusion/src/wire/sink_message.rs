@@ -1,4 +1,4 @@
-//! A sink as a message.
+//! The message of a sink.
 
 use super::envelope::required;
 use super::options_message::OptionsMessage;

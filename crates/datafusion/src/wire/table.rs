@@ -1,4 +1,4 @@
-//! A table of files that can be sent to another process.
+//! A table of files that can be serialized.
 
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};

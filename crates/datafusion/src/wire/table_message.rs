@@ -1,4 +1,4 @@
-//! A table of files as a message.
+//! The message of a table of files.
 
 use super::envelope::{required, unreadable, unsendable};
 use super::options_message::OptionsMessage;

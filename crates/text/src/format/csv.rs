@@ -1,4 +1,4 @@
-//! Rows as comma-separated values (RFC 4180): quotes where they are needed, quotes in quotes twice.
+//! Formats rows as CSV (RFC 4180).
 
 use super::column::{Column, MayNeedQuotes};
 use arrow_array::RecordBatch;

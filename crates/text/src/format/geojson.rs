@@ -1,4 +1,4 @@
-//! Rows as features of GeoJSON.
+//! Formats rows as GeoJSON features.
 
 use super::column::Objects;
 use arrow_array::cast::AsArray;

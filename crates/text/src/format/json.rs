@@ -1,4 +1,4 @@
-//! Rows as JSON objects.
+//! Formats rows as JSON objects.
 
 use super::column::Objects;
 use arrow_array::RecordBatch;

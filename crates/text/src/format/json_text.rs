@@ -1,4 +1,4 @@
-//! Text in the quotes and escapes of JSON.
+//! Escapes text as JSON strings.
 
 use std::fmt::Write;
 

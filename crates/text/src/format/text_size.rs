@@ -1,4 +1,4 @@
-//! How much text rows become, known before it is made: a value of a few bytes in a file may be very long.
+//! Estimates how much text rows become before it is made: a short value in a file may be a very long text.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};

@@ -1,4 +1,4 @@
-//! Texts become values inside of lists, structs and maps as well.
+//! Parses texts inside of lists, structs and maps.
 
 use super::error_text::message;
 use super::json_form::{Expected, Unfit, reform};

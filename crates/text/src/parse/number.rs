@@ -1,4 +1,4 @@
-//! Parses numbers of few digits, which most are. Others are left to those who know all forms.
+//! A fast path for numbers of few digits. Others go to a parser that knows all forms.
 
 /// `-12.50`: its sign, all its digits as one integer, and how many of them there are and stand behind the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Texts become values. A text that is not exactly a value of the type is an error.
+//! Parses texts strictly: one that is not exactly a value of the type is an error.
 
 use super::error_text::{message, shortened};
 use super::infer_number::{Decimals, is_exact_double, is_plain_number, keeps_number};

@@ -1,4 +1,4 @@
-//! JSON becomes VARIANT.
+//! Parses JSON into VARIANT.
 
 use super::parse_values::ValueError;
 use super::texts::Texts;

@@ -1,4 +1,4 @@
-//! What was chosen becomes a reader: of whole columns, or of rows that are wanted.
+//! Builds the reader that was asked for: one of whole columns, or one of selected rows.
 
 use super::ParquetRecordBatchReaderBuilder;
 use crate::arrow_reader::file_predicate::bind_in_file;

@@ -1,4 +1,4 @@
-//! What a predicate with paths into VARIANT implies of the columns of the file.
+//! Weakens a predicate with paths into VARIANT to one over columns of the file, for pruning.
 
 use super::path_target::{Fit, fit, is_variant_path, target_of};
 use crate::variant::{PathPlan, PathTarget, VariantPath, quoted_path};

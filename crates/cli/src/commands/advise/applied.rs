@@ -1,4 +1,4 @@
-//! What of the advice is followed without being asked for more, and how large the file gets by it.
+//! The advice that `optimize` follows without being asked for more, and how large the file becomes by it.
 
 use super::command::{column_options, convert_options, like, rewrite_options};
 use super::setting_names::SettingNames;

@@ -1,4 +1,4 @@
-//! The commands that do what is advised.
+//! Turns advice into command lines.
 
 use super::setting_names::SettingNames;
 use crate::file_name;

@@ -1,4 +1,4 @@
-//! Advice as text and as JSON.
+//! Prints advice as text and as JSON.
 
 use super::Advised;
 use super::command::{can_be_given, choice, command, line, merging};

@@ -1,4 +1,4 @@
-//! Names of columns before the `=` of an option.
+//! Column names in options, before the `=`.
 
 use marquetry::schema::{Leaf, Schema};
 use marquetry_base::quote_name;

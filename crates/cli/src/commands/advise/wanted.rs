@@ -1,4 +1,4 @@
-//! What is wanted of the advice, as it is typed.
+//! The options of `advise`.
 
 use crate::args::condition;
 use crate::failure::Failure;

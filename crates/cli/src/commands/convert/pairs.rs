@@ -1,4 +1,4 @@
-//! The key-value metadata that go from the input into a Parquet file.
+//! Which key-value metadata of the input go into a Parquet file.
 
 use crate::failure::Failure;
 use crate::inputs::Input;

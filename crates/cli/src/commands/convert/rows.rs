@@ -1,4 +1,4 @@
-//! Rows on their way from the input to the output: sorted, and in parts as the output takes them.
+//! Rows between input and output: sorted, and cut as the output takes them.
 
 use crate::args::Target;
 use crate::convert::{Part, Progress, Total, formatted};

@@ -1,4 +1,4 @@
-//! What is written: the format, and the schema that it can have.
+//! The target of `convert`: its format, and the schema that it can have.
 
 use crate::args::Target;
 use crate::convert::{with_filled_names, with_unique_names};

@@ -1,4 +1,4 @@
-//! What would let more be skipped: concluded from what the file says of itself, and from counts.
+//! Advice on what would let more be skipped, from metadata and from counts.
 
 use super::matching::Matching;
 use marquetry::file::metadata::ColumnChunk;

@@ -1,4 +1,4 @@
-//! A file and a predicate for it: what can be skipped, and how many rows match.
+//! Applies a predicate to a file: what can be skipped, and how many rows match.
 
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ChunkReader, bind_in_file, prunable_predicate};

@@ -1,4 +1,4 @@
-//! What each part of a predicate rules out by itself, by each stage; and where one rules out nothing, why.
+//! What each part of a predicate rules out by itself, by each stage; and why, where one rules out nothing.
 
 use super::matching::Matching;
 use crate::text_table::{TextTable, percent};

@@ -1,4 +1,4 @@
-//! What was found out, of a file or of all files of a table together, and how it is printed.
+//! The report of `explain`, of one file or of all files of a table.
 
 use super::parts::{self, Part};
 use super::remaining::RemainingRead;

@@ -1,4 +1,4 @@
-//! How a file is optimized, and what came of it.
+//! The options and the result of `optimize`.
 
 use marquetry::errors::CancelToken;
 use marquetry::file::encryption::{FileDecryptionProperties, FileEncryptionProperties};

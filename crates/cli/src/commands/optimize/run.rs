@@ -1,4 +1,4 @@
-//! A file again, as is advised.
+//! Writes a file anew by the advice that was measured.
 
 use super::options::{OptimizeOptions, Optimized, OptimizedColumn};
 use crate::args::Format;

@@ -1,4 +1,4 @@
-//! What `rewrite` does with each column: copies its pages, or encodes its values again.
+//! The plan of `rewrite` for each column: copy its pages, or encode its values again.
 
 use super::args::RewriteArgs;
 use crate::args::Bloom;

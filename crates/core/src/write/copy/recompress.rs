@@ -1,4 +1,4 @@
-//! A page under another codec.
+//! Recompresses a page with another codec.
 
 use marquetry_base::{Error, MemoryBudget, Result};
 use marquetry_codec::{Codec, Compressor, Decompressor};

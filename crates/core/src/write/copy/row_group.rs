@@ -1,4 +1,4 @@
-//! Row groups on their way into another file.
+//! Copies row groups into another file.
 
 use super::{CopySettings, copy_chunk, drop_bounds};
 use crate::metadata::ParquetMetaData;

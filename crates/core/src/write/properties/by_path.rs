@@ -1,4 +1,4 @@
-//! What is set for paths, found by the path of a column: no search through what is set for all the others.
+//! Settings by column path, in a map, so that a lookup does not search all of them.
 
 use super::selector::ColumnPath;
 use crate::schema::Leaf;

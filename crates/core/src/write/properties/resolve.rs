@@ -1,4 +1,4 @@
-//! From properties to the settings of one column, and the errors of properties that do not fit a schema.
+//! Resolves properties to the settings of one column, and rejects those that do not fit a schema.
 
 use super::choices::check_fpp;
 use super::rules::Asked;

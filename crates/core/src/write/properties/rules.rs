@@ -1,4 +1,4 @@
-//! Settings of columns: who may change what, and who has the last word.
+//! Setting rules: which columns each one is for, and which wins where several apply.
 
 use super::by_path::ByPath;
 use super::choices::BloomFilterProperties;

@@ -1,4 +1,4 @@
-//! Which columns a setting is for.
+//! Column selectors: which columns a setting is for.
 
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::{Leaf, physical_type};
