@@ -2,9 +2,7 @@
 
 import argparse
 import concurrent.futures
-import json
 import pickle
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,11 +22,7 @@ import recovery
 import theirs
 import variants
 import verified
-
-
-def generate(binary, *args):
-    done = subprocess.run([binary, *args], check=True, stdout=subprocess.PIPE, text=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+from generate import generate
 
 
 def processes():

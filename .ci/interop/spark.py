@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 import canon
-import check
 import matrix
 import readers
+from generate import generate
 
 
 def session():
@@ -72,7 +72,7 @@ def wrong_columns(spark, folder, row):
 
 def read_ours(spark, binary, folder, readers_of_spark=("true", "false")):
     """What Spark makes of each encoding; the columns that it cannot take at all are found first."""
-    apart = check.generate(binary, "matrix", str(folder / "apart"), "--apart")
+    apart = generate(binary, "matrix", str(folder / "apart"), "--apart")
     bad = {}
     for row in apart:
         bad.update(wrong_columns(spark, folder / "apart", row))
@@ -81,7 +81,7 @@ def read_ours(spark, binary, folder, readers_of_spark=("true", "false")):
         print(f"    {name}: {message}")
     good = [row["columns"][0] for row in apart if row["columns"][0] not in bad]
     print("types that it reads:", ", ".join(good))
-    rows = check.generate(binary, "matrix", str(folder / "matrix"), "--columns", ",".join(good))
+    rows = generate(binary, "matrix", str(folder / "matrix"), "--columns", ",".join(good))
     for vectorized in readers_of_spark:
         spark.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
         nulls = ("some", "required") if vectorized == "true" else ("some",)
@@ -105,7 +105,7 @@ def read_ours(spark, binary, folder, readers_of_spark=("true", "false")):
 
 def filter_ours(spark, binary, folder):
     """Filters, which Spark holds against statistics, dictionaries, bloom filters and column indexes."""
-    rows = check.generate(binary, "filters", str(folder / "filters"))
+    rows = generate(binary, "filters", str(folder / "filters"))
     chosen = ["i64", "i32", "i16", "date", "ts_us", "ts_us_utc", "dec_9_2", "dec_18_4", "dec_38_10", "bool", "f64", "f32",
               "f64_nan", "f32_nan", "f64_zero", "utf8", "dict", "utf8_long", "utf8_last", "random_i64", "random_utf8"]
     wrong = tried = 0
