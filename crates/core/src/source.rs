@@ -49,8 +49,8 @@ pub trait Source: Send + Sync {
         self.len() == 0
     }
 
-    /// How many of the `len` bytes from `offset` on to read for now, by who can go on with fewer: at least 1. A source
-    /// that has some of them already, and would have to fetch the others, says how many it has.
+    /// How many of the `len` bytes from `offset` on to read for now, by who can go on with fewer: at least 1. More than `len`
+    /// is taken for `len`. A source that has some of them already, and would have to fetch the others, says how many it has.
     fn available(&self, offset: u64, len: usize) -> usize {
         let _ = offset;
         len

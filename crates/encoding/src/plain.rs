@@ -63,6 +63,12 @@ pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     }
 }
 
+/// Whether a page that is said to be PLAIN is taken to have a length before each value, though these are of a fixed one: a quirk of
+/// arrow-rs.
+pub fn has_lengths(page: &EncodedPage) -> bool {
+    lengths_of_fixed::of_at_most(&page.bytes, page.physical, page.max_values).is_some()
+}
+
 /// Decodes values in place.
 #[derive(Debug)]
 pub struct Decoder {

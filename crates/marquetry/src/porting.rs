@@ -199,7 +199,7 @@
 //! | `RowFilter::new(predicates)`, `ArrowPredicateFn::new(mask, f)` | the same |
 //! | `parquet_to_arrow_schema(descriptor, key_values)` | `ArrowReaderMetadata::schema()` |
 //! | `PARQUET_FIELD_ID_META_KEY`, `ARROW_SCHEMA_META_KEY` | the same |
-//! | `StatisticsConverter::try_new(name, arrow_schema, parquet_schema)` | the same, or `ArrowReaderMetadata::statistics(name)`; `name` may lead to a leaf in a struct or a list |
+//! | `StatisticsConverter::try_new(name, arrow_schema, parquet_schema)` | the same, or `ArrowReaderMetadata::statistics(name)`; `name` may lead to a leaf in a struct or a list. Bounds as a table has them, whose types are wider than the file's: `statistics_as(name, field)` |
 //! | `row_group_mins(groups)`, `row_group_maxes`, `row_group_null_counts`, `row_group_is_max_value_exact`, `row_group_is_min_value_exact` | the same |
 //! | `row_group_row_counts(groups)?` | `row_group_row_counts(groups)` |
 //! | `data_page_mins(column_index, offset_index, groups)`, `data_page_maxes`, `data_page_null_counts` | `data_page_mins(&index, groups)`, where groups are row groups, not their numbers |

@@ -12,7 +12,7 @@ use marquetry_core::statistics::{
     BloomFilter, GeoBounds, LegalValues, MinMaxStats, display_bytes, display_value,
 };
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder, check_indices, look_up};
-use marquetry_encoding::{Decode, EncodedPage, PhysicalType, Values, registry};
+use marquetry_encoding::{Decode, EncodedPage, PhysicalType, Values, plain, registry};
 use marquetry_format::Encoding;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -45,6 +45,13 @@ const SORTED: Rule = rule(
     Level::Deep,
     "A dictionary that is said to be sorted is",
     "parquet.thrift, DictionaryPageHeader.is_sorted",
+);
+const LENGTHS: Rule = rule(
+    "value-lengths",
+    Severity::Invalid,
+    Level::Deep,
+    "Values of FIXED_LEN_BYTE_ARRAY have no lengths before them: some readers take these for values",
+    "Encodings.md, Plain",
 );
 const TEXT: Rule = rule(
     "value-utf8",
@@ -90,7 +97,7 @@ const GEOMETRY: Rule = rule(
 );
 
 pub(crate) const RULES: &[Rule] =
-    &[UNREADABLE, INDEX, DICTIONARY, SORTED, TEXT, DECIMAL, INTEGER, TIME, NULL, GEOMETRY];
+    &[UNREADABLE, INDEX, DICTIONARY, SORTED, LENGTHS, TEXT, DECIMAL, INTEGER, TIME, NULL, GEOMETRY];
 
 /// Decodes the values of a chunk, page by page.
 pub(crate) struct ValueReader<'a> {
@@ -166,7 +173,9 @@ impl<'a> ValueReader<'a> {
         let values = dictionary.values();
         let n = values.len();
         let body = usize::try_from(start.header.uncompressed_page_size).unwrap_or(0);
-        if let Some(rest) = body.checked_sub(plain_len(values)).filter(|rest| *rest > 0) {
+        if dictionary.had_lengths() {
+            add_lengths("dictionary entry", place, findings);
+        } else if let Some(rest) = body.checked_sub(plain_len(values)).filter(|rest| *rest > 0) {
             findings.add(&DICTIONARY, place.clone(), || {
                 format!("{rest} of {body} bytes are left behind the {n} values that its header says")
             });
@@ -217,7 +226,7 @@ impl<'a> ValueReader<'a> {
         findings: &mut Findings,
     ) -> Result<(), (&'static Rule, Error)> {
         let unreadable = |error| (&UNREADABLE, error);
-        let mut decoder = self.decoder(page, is_indices).map_err(unreadable)?;
+        let mut decoder = self.decoder(page, is_indices, place, findings).map_err(unreadable)?;
         let first = match self.leaf.physical() {
             PhysicalType::FixedLenByteArray(width) => BLOCK_BYTES / width.max(1),
             _ => FIRST_BLOCK_VALUES,
@@ -260,7 +269,13 @@ impl<'a> ValueReader<'a> {
         Ok(())
     }
 
-    fn decoder(&self, page: DataPage, is_indices: bool) -> Result<Box<dyn Decode>> {
+    fn decoder(
+        &self,
+        page: DataPage,
+        is_indices: bool,
+        place: &ErrorLocation,
+        findings: &mut Findings,
+    ) -> Result<Box<dyn Decode>> {
         if is_indices {
             return Ok(Box::new(IndexDecoder::new(&page.values)?));
         }
@@ -273,6 +288,9 @@ impl<'a> ValueReader<'a> {
             dictionary: None,
             memory: self.memory.clone(),
         };
+        if encoding == Encoding::PLAIN.0 && plain::has_lengths(&encoded) {
+            add_lengths("value", place, findings);
+        }
         registry::decoder(encoding, &encoded)
     }
 
@@ -325,6 +343,15 @@ impl<'a> ValueReader<'a> {
         }
         self.distinct.as_ref().map(|distinct| distinct.len() as u64)
     }
+}
+
+/// QUIRK: arrow-rs (parquet 55 to 59) stores dictionaries of FixedSizeBinary so.
+fn add_lengths(what: &str, place: &ErrorLocation, findings: &mut Findings) {
+    findings.add(&LENGTHS, place.clone(), || {
+        format!(
+            "a length stands before each {what}; arrow-rs before 60 writes dictionaries of FixedSizeBinary so"
+        )
+    });
 }
 
 /// Reports the first value in `range` that the logical type does not allow.

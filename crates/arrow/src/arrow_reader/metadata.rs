@@ -118,6 +118,26 @@ impl ArrowReaderMetadata {
         Ok(self.perhaps_repaired(converter))
     }
 
+    /// The same with bounds as a table has them: as values of `field`, which the column is promoted to, as by an
+    /// [`Evolution`](crate::evolution::Evolution). A file that does not have the column gets arrays of nulls.
+    ///
+    /// Fails if the column's values cannot become the field's type.
+    ///
+    /// ```
+    /// use arrow_schema::{DataType, Field};
+    /// # use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+    /// # let opened = ArrowReaderMetadata::load(std::fs::File::open(path)?, ArrowReaderOptions::new())?;
+    /// let of_table = Field::new("year", DataType::Int64, true); // INT32 in the file
+    /// let least = opened.statistics_as("year", &of_table)?.row_group_mins(opened.metadata().row_groups())?;
+    /// assert_eq!(arrow_array::Array::data_type(&least), &DataType::Int64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn statistics_as<'a>(&'a self, column: &str, field: &'a Field) -> Result<StatisticsConverter<'a>> {
+        let converter = StatisticsConverter::promoted(column, field, self.schema(), self.parquet_schema())?;
+        Ok(self.perhaps_repaired(converter))
+    }
+
     /// The same of a leaf of the file by its number, which `field` is the Arrow field of: for who asks for many.
     ///
     /// Fails if the leaf's values cannot become the field's type.

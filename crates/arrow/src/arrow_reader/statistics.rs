@@ -86,25 +86,12 @@ impl<'a> StatisticsConverter<'a> {
     /// A field of the Arrow schema that the file does not have gets arrays of nulls, and so does one that is a list, a map
     /// or a struct. A type that is wider than the file's is promoted to, as by an
     /// [`Evolution`](crate::evolution::Evolution). But where a column has no annotation only its field says what its numbers count: a
-    /// timestamp in seconds, a duration. That field has to be the file's. That of a table which has them in microseconds gives
-    /// bounds of other values: have those of [`ArrowReaderMetadata::statistics`](super::ArrowReaderMetadata::statistics), and cast them.
+    /// timestamp in seconds, a duration. That field has to be the file's. For one of a table which has them in microseconds there is
+    /// [`ArrowReaderMetadata::statistics_as`](super::ArrowReaderMetadata::statistics_as), which knows the file's.
     ///
     /// Fails if neither schema has the column, and if its values cannot become the field's type.
     pub fn try_new(name: &str, arrow_schema: &'a ArrowSchema, parquet_schema: &'a Schema) -> Result<Self> {
-        let (field, number) = match arrow_schema.field_with_name(name) {
-            Ok(field) => {
-                let is_root =
-                    |leaf: &Leaf| leaf.path().len() == 1 && leaf.name() == name && leaf.max_rep() == 0;
-                (field, parquet_schema.columns().iter().position(is_root))
-            }
-            Err(_) => {
-                let number = parquet_schema.find(name).ok_or_else(|| unknown_column(parquet_schema, name))?;
-                let field = field_of_leaf(arrow_schema, parquet_schema, number).ok_or_else(|| {
-                    Error::argument(format!("the Arrow schema has no field of column {name}"))
-                })?;
-                (field, Some(number))
-            }
-        };
+        let (field, number) = find(name, arrow_schema, parquet_schema)?;
         let data_type = value_type(field.data_type()).clone();
         let number = number.filter(|_| !data_type.is_nested());
         let column = number.map(|number| Column::new(number, &data_type, parquet_schema)).transpose()?;
@@ -120,6 +107,24 @@ impl<'a> StatisticsConverter<'a> {
         let column = Some(leaf).filter(|_| !data_type.is_nested());
         let column = column.map(|leaf| Column::new(leaf, &data_type, parquet_schema)).transpose()?;
         Ok(StatisticsConverter { field, data_type, column, is_repaired: false })
+    }
+
+    /// For the column of this name, which is read as a field of `file_schema` and then promoted to `field`. A file that does not have it
+    /// gets arrays of nulls.
+    ///
+    /// Fails if the column's values cannot become the field's type.
+    pub(super) fn promoted(
+        name: &str,
+        field: &'a Field,
+        file_schema: &ArrowSchema,
+        parquet_schema: &'a Schema,
+    ) -> Result<Self> {
+        let data_type = value_type(field.data_type()).clone();
+        let found = find(name, file_schema, parquet_schema).ok().filter(|_| !data_type.is_nested());
+        let column = found.and_then(|(read_as, number)| Some((value_type(read_as.data_type()), number?)));
+        let column = column
+            .map(|(read_as, number)| Column::promoted(number, read_as.clone(), &data_type, parquet_schema));
+        Ok(StatisticsConverter { field, data_type, column: column.transpose()?, is_repaired: false })
     }
 
     /// The same, of a file whose values are repaired when they are read: bounds of what is stored say nothing then.
@@ -333,6 +338,11 @@ impl<'a> Column<'a> {
             true => data_type.clone(),
             false => plain_type(leaf, &TypeOptions::default()),
         };
+        Column::promoted(number, read_as, data_type, schema)
+    }
+
+    fn promoted(number: usize, read_as: DataType, data_type: &DataType, schema: &'a Schema) -> Result<Self> {
+        let leaf = schema.column(number);
         if read_as == *data_type || is_promotable(&read_as, data_type) {
             return Ok(Column { number, leaf, read_as });
         }
@@ -356,6 +366,19 @@ impl<'a> Column<'a> {
                 .in_row_group(group.index())),
         }
     }
+}
+
+/// The field of this name, or of the leaf of this dotted path, and the number of its column; `None` where the file has none, or it is no
+/// leaf.
+fn find<'a>(name: &str, arrow: &'a ArrowSchema, schema: &Schema) -> Result<(&'a Field, Option<usize>)> {
+    if let Ok(field) = arrow.field_with_name(name) {
+        let is_root = |leaf: &Leaf| leaf.path().len() == 1 && leaf.name() == name && leaf.max_rep() == 0;
+        return Ok((field, schema.columns().iter().position(is_root)));
+    }
+    let number = schema.find(name).ok_or_else(|| unknown_column(schema, name))?;
+    let field = field_of_leaf(arrow, schema, number)
+        .ok_or_else(|| Error::argument(format!("the Arrow schema has no field of column {name}")))?;
+    Ok((field, Some(number)))
 }
 
 /// The Arrow field of a leaf somewhere below a field of the root.

@@ -275,3 +275,30 @@ fn other_columns_are_fetched_for_wanted_rows() {
     let requests = far.take_requests();
     assert!(requests.len() <= 4 && len(&requests) < 150_000, "{requests:?}");
 }
+
+/// A source that claims to have more bytes than it is asked about.
+struct Boastful(Bytes, usize);
+
+impl Source for Boastful {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        self.0.read_at(offset, len)
+    }
+
+    fn available(&self, _: u64, _: usize) -> usize {
+        self.1
+    }
+}
+
+#[test]
+fn what_a_source_claims_beyond_what_is_asked_is_left_aside() {
+    let rows = rows(2_000);
+    let file = file(&rows, 700, 100, false);
+    for claim in [0, 1, 3_000_000_000, usize::MAX] {
+        let source: Arc<dyn Source> = Arc::new(Boastful(file.clone(), claim));
+        assert_eq!(read(builder(source, OnCorrupt::Fail).build().unwrap()), rows, "{claim}");
+    }
+}

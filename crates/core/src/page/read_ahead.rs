@@ -52,9 +52,10 @@ impl ReadAhead {
         self.source.len()
     }
 
-    /// How many of `len` bytes from `offset` on are there without another request, if the source knows.
+    /// How many of `len` bytes from `offset` on are there without another request, if the source knows: never more than these, whatever
+    /// it says.
     pub(super) fn available(&self, offset: u64, len: usize) -> usize {
-        self.source.available(offset, len)
+        self.source.available(offset, len).clamp(1, len.max(1))
     }
 
     /// Reads no more than `bytes` bytes per request from now on, until a page is needed.
@@ -90,7 +91,7 @@ impl ReadAhead {
             let wanted = self.distance(offset, len, buffers).max(len as u64) + PADDING as u64;
             let there = self.source.len().saturating_sub(offset);
             let read = usize::try_from(wanted.min(there)).unwrap_or(usize::MAX);
-            let read = self.source.available(offset, read).max(len);
+            let read = self.available(offset, read).max(len);
             let held = self.budget.reserve(read)?;
             self.clear(buffers);
             let memory = std::mem::take(&mut buffers.window);
@@ -115,7 +116,7 @@ impl ReadAhead {
         let held = if offset < self.window_start { 0 } else { window_end.saturating_sub(offset) as usize };
         match held {
             // A short page may be all that is available without another request.
-            0 => self.source.available(offset, FIRST_HEADER_READ),
+            0 => self.available(offset, FIRST_HEADER_READ),
             held => held.min(FIRST_HEADER_READ),
         }
     }

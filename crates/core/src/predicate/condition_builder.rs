@@ -6,7 +6,7 @@ use super::box_test::BoxTest;
 use super::geometry_text::GeometryText;
 use super::in_list::InList;
 use super::pattern::Pattern;
-use super::position::{Position, is_ordered, position};
+use super::position::{Position, as_shown, is_ordered, position};
 use super::{Comparison, Literal};
 use crate::logical_type::LogicalType;
 use crate::narrow_integer::NarrowInteger;
@@ -145,7 +145,7 @@ impl ConditionBuilder<'_> {
         // A UUID is written as text of another form than its bytes.
         let is_uuid = leaf.logical() == Some(&LogicalType::Uuid) && !matches!(prefix, Literal::Bytes(_));
         let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
-        match prefix {
+        match as_shown(leaf, prefix).as_ref().unwrap_or(prefix) {
             _ if !is_bytes => Err(wrong("only text and bytes begin with something")),
             Literal::Null => Ok(BoundPredicate::never()),
             _ if is_uuid => Err(wrong("a UUID begins with bytes, such as X'0aff'")),
@@ -161,7 +161,12 @@ impl ConditionBuilder<'_> {
         if !is_bytes || leaf.logical() == Some(&LogicalType::Uuid) {
             return Err(wrong("only text and bytes match a pattern".to_owned()));
         }
-        let matcher = pattern.matcher().map_err(wrong)?;
+        let shown = match pattern {
+            Pattern::Contains(part) => as_shown(leaf, part).map(Pattern::Contains),
+            Pattern::EndsWith(end) => as_shown(leaf, end).map(Pattern::EndsWith),
+            _ => None,
+        };
+        let matcher = shown.as_ref().unwrap_or(pattern).matcher().map_err(wrong)?;
         Ok(self.test(Test::Pattern(Box::new(matcher))))
     }
 

@@ -134,7 +134,8 @@ impl LikeMatcher {
     }
 }
 
-/// The text of a LIKE pattern that has no wildcard, or only `%` at its end; and whether it has that.
+/// The text of a LIKE pattern that has no wildcard, or only `%` at its end; and whether it has that. None of text with a backslash, which as
+/// a literal might be what bytes are shown as.
 pub(super) fn plain_like(pattern: &str) -> Option<(String, bool)> {
     let mut plain = String::new();
     let mut chars = pattern.chars();
@@ -142,7 +143,10 @@ pub(super) fn plain_like(pattern: &str) -> Option<(String, bool)> {
         match c {
             '%' if chars.as_str().is_empty() => return Some((plain, true)),
             '%' | '_' => return None,
-            '\\' => plain.push(chars.next()?),
+            '\\' => match chars.next()? {
+                '\\' => return None,
+                c => plain.push(c),
+            },
             c => plain.push(c),
         }
     }

@@ -77,9 +77,9 @@ pub(super) fn position(
         (_, PhysicalType::Double) => of_float(literal, SortOrder::TotalDouble),
         (None, PhysicalType::FixedLenByteArray(width)) => of_fixed(literal, width),
         (Some(LogicalType::Geometry { .. } | LogicalType::Geography { .. }), _) => of_geometry(literal),
-        (Some(logical), PhysicalType::ByteArray) if logical.is_text() => of_bytes(literal),
-        (_, PhysicalType::ByteArray) => of_shown_bytes(literal),
-        (_, PhysicalType::FixedLenByteArray(_)) => of_bytes(literal),
+        (_, PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_)) => {
+            of_bytes(as_shown(leaf, literal).as_ref().unwrap_or(literal))
+        }
     };
     found.map_err(|hint| {
         let kind = match leaf.logical() {
@@ -99,11 +99,13 @@ fn of_bytes(literal: &Literal) -> Found {
     }
 }
 
-/// Text may also be what such bytes are shown as: with `\xNN` for those that are none, and for a backslash.
-fn of_shown_bytes(literal: &Literal) -> Found {
+/// The bytes of a text, where it is what those of the column are shown as: with `\xNN` for those that are no text, and for a backslash.
+pub(super) fn as_shown(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
+    let is_shown =
+        leaf.physical() == PhysicalType::ByteArray && !leaf.logical().is_some_and(LogicalType::is_text);
     match literal {
-        Literal::Text(text) => Ok(Position::At(unescaped(text).unwrap_or_else(|| text.as_bytes().to_vec()))),
-        _ => of_bytes(literal),
+        Literal::Text(text) if is_shown => unescaped(text).map(Literal::Bytes),
+        _ => None,
     }
 }
 

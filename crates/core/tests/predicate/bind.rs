@@ -389,12 +389,24 @@ fn bytes_may_be_written_as_they_are_shown() {
         (r"raw in ('a\x00\xff', 'C:\x')", [true, false, true, false]),
         (r"raw > 'a\x00\xFE'", [true, true, false, false]),
         (r"raw = 'POINT (1 2)'", [false, false, false, true]),
+        (r"starts_with(raw, 'a\x00')", [true, false, false, false]),
+        (r"starts_with(raw, 'a\x5C')", [false, true, false, false]),
+        (r"starts_with(raw, 'C:\')", [false, false, true, false]),
+        (r"ends_with(raw, '\x00\xFF')", [true, false, false, false]),
+        (r"contains(raw, '\x00')", [true, false, false, false]),
+        (r"contains(raw, '\x5cx')", [false, true, true, false]),
+        // A pattern has backslashes of its own.
+        (r"raw like 'a\\x00'", [false, true, false, false]),
+        (r"raw like 'a\\x00%'", [false, true, false, false]),
+        (r"raw like 'C:\\x'", [false, false, true, false]),
     ] {
         assert_eq!(wanted(text, raw()), expected, "{text}");
     }
     // Of text nothing is shown as bytes.
     let names = Values::Bytes([r"\x41", "A"].into_iter().collect());
-    assert_eq!(wanted(r"name = '\x41'", names), [true, false]);
+    assert_eq!(wanted(r"name = '\x41'", names.clone()), [true, false]);
+    assert_eq!(wanted(r"starts_with(name, '\x4')", names.clone()), [true, false]);
+    assert_eq!(wanted(r"contains(name, '\x41')", names), [true, false]);
 }
 
 #[test]

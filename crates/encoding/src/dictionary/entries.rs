@@ -14,6 +14,7 @@ pub struct Dictionary {
     page: Option<PaddedBytes>,
     /// The positions of byte strings, computed at the first lookup into the offset layout.
     strings: OnceLock<EntryOffsets>,
+    had_lengths: bool,
 }
 
 impl PartialEq for Dictionary {
@@ -25,7 +26,17 @@ impl PartialEq for Dictionary {
 impl Dictionary {
     /// A dictionary of these values.
     pub fn new(values: Values) -> Self {
-        Dictionary { values, page: None, strings: OnceLock::new() }
+        Dictionary { values, page: None, strings: OnceLock::new(), had_lengths: false }
+    }
+
+    /// Whether the page had a length before each value, though these are of a fixed one: a quirk of arrow-rs.
+    pub fn had_lengths(&self) -> bool {
+        self.had_lengths
+    }
+
+    /// The same, of a page that had lengths or not.
+    pub(super) fn with_lengths(self, had_lengths: bool) -> Self {
+        Dictionary { had_lengths, ..self }
     }
 
     /// A dictionary of `values` that were decoded from `page`, a PLAIN dictionary page.

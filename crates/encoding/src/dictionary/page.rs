@@ -15,8 +15,10 @@ impl Dictionary {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let mut values = Values::empty(physical.shape());
-        let bytes = lengths_of_fixed::of_exactly(&bytes, physical, n).unwrap_or(bytes);
+        let without_lengths = lengths_of_fixed::of_exactly(&bytes, physical, n);
+        let had_lengths = without_lengths.is_some();
+        let bytes = without_lengths.unwrap_or(bytes);
         plain::Decoder::of_dictionary(&bytes, physical.shape()).decode(n, &mut values)?;
-        Ok(Dictionary::with_page(values, bytes))
+        Ok(Dictionary::with_page(values, bytes).with_lengths(had_lengths))
     }
 }

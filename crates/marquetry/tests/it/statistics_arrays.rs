@@ -351,6 +351,57 @@ fn bounds_are_of_the_type_that_is_read() {
     assert!(concat(&[&maxes, &mins]).unwrap() == halves);
 }
 
+/// Parquet has no annotation for these: only the file's own field says what its numbers count.
+#[test]
+fn bounds_of_bare_numbers_become_those_of_a_table() {
+    use DataType::*;
+    let numbers = Int64Array::from(vec![-5, 7]);
+    let cases = [
+        (Duration(TimeUnit::Second), Duration(TimeUnit::Microsecond)),
+        (
+            Duration(TimeUnit::Millisecond),
+            Dictionary(Box::new(Int8), Box::new(Duration(TimeUnit::Nanosecond))),
+        ),
+        (Timestamp(TimeUnit::Second, None), Timestamp(TimeUnit::Millisecond, None)),
+        (Time32(TimeUnit::Second), Time64(TimeUnit::Nanosecond)),
+    ];
+    for (stored, wanted) in cases {
+        let array = cast(
+            &cast(&numbers, &if stored == Time32(TimeUnit::Second) { Int32 } else { Int64 }).unwrap(),
+            &stored,
+        );
+        let array = array.unwrap();
+        let (opened, field) = (open(&one_column(array.clone())), Field::new("of_table", wanted, true));
+        let converter = opened.statistics_as("c", &field).unwrap();
+        let groups = || opened.metadata().row_groups();
+        let (mins, maxes) =
+            (converter.row_group_mins(groups()).unwrap(), converter.row_group_maxes(groups()).unwrap());
+        let expected = cast(&array, converter.data_type()).unwrap();
+        assert!(concat(&[&mins, &maxes]).unwrap() == expected, "{stored}: {mins:?} {maxes:?}");
+        assert_eq!(converter.row_group_null_counts(groups()).unwrap().values(), &[0]);
+    }
+    let opened = open(&one_column(cast(&numbers, &Duration(TimeUnit::Microsecond)).unwrap()));
+    let coarse = Field::new("c", Duration(TimeUnit::Second), true);
+    let error = opened.statistics_as("c", &coarse).unwrap_err();
+    assert!(error.to_string().contains("cannot become Duration(s)"), "{error}");
+    let absent = opened.statistics_as("d", &coarse).unwrap();
+    assert_eq!(absent.parquet_column_index(), None);
+    let mins = absent.row_group_mins(opened.metadata().row_groups()).unwrap();
+    assert!(mins == new_null_array(coarse.data_type(), 1));
+}
+
+/// A leaf in a struct is named by its path, and its field may be of another name.
+#[test]
+fn bounds_of_leaves_become_those_of_a_table() {
+    let inner: ArrayRef = Arc::new(DurationSecondArray::from(vec![3, 4]));
+    let field = Arc::new(Field::new("took", inner.data_type().clone(), true));
+    let opened = open(&one_column(Arc::new(StructArray::from(vec![(field, inner)]))));
+    let wanted = Field::new("elapsed", DataType::Duration(TimeUnit::Millisecond), true);
+    let converter = opened.statistics_as("c.took", &wanted).unwrap();
+    let mins = converter.row_group_mins(opened.metadata().row_groups()).unwrap();
+    assert_eq!(mins.as_primitive::<arrow_array::types::DurationMillisecondType>().values(), &[3_000]);
+}
+
 #[test]
 fn what_has_no_bounds_is_null() {
     use DataType::*;

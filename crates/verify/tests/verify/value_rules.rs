@@ -10,8 +10,8 @@ use marquetry_core::checkpoint;
 use marquetry_core::statistics::BloomFilter;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
-    BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, GeospatialStatistics, LogicalType, OffsetIndex,
-    SchemaElement, SizeStatistics, SortingColumn, Statistics,
+    BoundaryOrder, BoundingBox, ColumnIndex, ConvertedType, Encoding, GeospatialStatistics, LogicalType,
+    OffsetIndex, SchemaElement, SizeStatistics, SortingColumn, Statistics,
 };
 
 fn with_column_index(edit: impl FnOnce(&mut ColumnIndex)) -> Bytes {
@@ -240,9 +240,26 @@ pub(crate) fn values() -> Vec<Case> {
         ("value-time", ints(u32::MAX, |field| field.converted_type = Some(ConvertedType::TIME_MILLIS))),
         ("value-unknown", ints(1, |field| field.logical_type = Some(LogicalType::Null))),
         ("value-geometry", points(b"POINT(1 2)").good().finish()),
+        ("value-lengths", with_lengths(Layout::default())),
+        ("value-lengths", with_lengths(Layout { encoding: Encoding::RLE_DICTIONARY.0, ..Layout::default() })),
     ];
     cases.extend(dictionaries());
     cases
+}
+
+/// Three values of eight bytes, the first page with a length before each.
+fn with_lengths(layout: Layout) -> Bytes {
+    let width = 8;
+    let words: Vec<_> = [1, 2, 3].map(Some).to_vec();
+    let made = Make::flat(Column::flat(PhysicalType::FixedLenByteArray(width), &words, false), layout);
+    let made = made.of(|pages| {
+        let page = &mut pages[0];
+        let values = page.body.chunks_exact(width);
+        page.body = values.flat_map(|value| [&[8, 0, 0, 0], value].concat()).collect();
+        (page.header.compressed_page_size, page.header.uncompressed_page_size) = (36, 36);
+        page.seal();
+    });
+    made.finish()
 }
 
 fn sorted_by(column_idx: i32, descending: bool) -> Bytes {
