@@ -11,7 +11,7 @@
 //! properties   what is typed becomes properties of the writer
 //! report       bytes of each column before and after
 //! lines        rows become lines of text, by several threads
-//! change_types decode_dictionaries exact_int96 unify_dictionaries compact_views names   columns as an output needs them
+//! change_types decode_dictionaries exact_int96 table_times unify_dictionaries compact_views names   columns as an output needs them
 //! progress     a bar on the terminal
 //! ```
 
@@ -30,6 +30,7 @@ mod progress;
 mod properties;
 mod report;
 mod sink;
+mod table_times;
 mod unify_dictionaries;
 
 pub(crate) use change_types::{TypeChanges, change_type};
@@ -46,3 +47,4 @@ pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;
 pub(crate) use report::{Before, SizeReport};
 pub(crate) use sink::{Part, Sink};
+pub(crate) use table_times::read_for_text;

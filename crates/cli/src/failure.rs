@@ -195,7 +195,8 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Write(error),
+            // One of ours names the file that is written.
+            _ => error.downcast::<Error>().map_or_else(Failure::Write, Failure::File),
         }
     }
 }

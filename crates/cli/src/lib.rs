@@ -34,6 +34,7 @@
 //! ordered_map    a parallel map that keeps the order
 //! other_format   files that are no Parquet, and look like something else
 //! suggestions    what may have been meant
+//! other_names    what other tools call commands and options
 //! thousands      numbers that were typed with separators
 //! output    standard output: text or JSON
 //! json_stream   JSON that is written while its parts come
@@ -78,6 +79,7 @@ mod metrics;
 mod open_files;
 mod ordered_map;
 mod other_format;
+mod other_names;
 mod output;
 mod overwrite;
 mod pager;
@@ -126,12 +128,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(arguments) = commands::sql::arguments(arguments.iter().cloned()) {
         return hand_over(&arguments);
     }
-    let parsed = help::flowing(CommandLine::command()).try_get_matches_from(arguments).and_then(|matches| {
+    let parsed = help::flowing(CommandLine::command()).try_get_matches_from(&arguments).and_then(|matches| {
         CommandLine::from_arg_matches(&matches).map_err(|error| with_usage(error, &matches))
     });
     let args = match parsed {
         Ok(args) => args,
-        Err(error) => return refused(&thousands::with_tip(suggestions::only_near(error))),
+        Err(error) => {
+            let error = other_names::with_tip(error, &CommandLine::command(), &arguments);
+            return refused(&thousands::with_tip(suggestions::only_near(error)));
+        }
     };
     args.memory.apply();
     #[cfg(unix)]

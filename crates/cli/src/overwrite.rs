@@ -7,8 +7,8 @@ use marquetry::file::AtomicFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Fails if a file may not be written at `path`: it is one of those that are read, or it is there and may not be
-/// replaced.
+/// Fails if a file may not be written at `path`: it is one of those that are read, something that is no file, or it is there and may not
+/// be replaced.
 pub(crate) fn refuse_existing<'a>(
     path: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
@@ -20,10 +20,14 @@ pub(crate) fn refuse_existing<'a>(
     if inputs.into_iter().any(|input| same_place(input, path)) {
         return Err(refuse(path, "is a file that is read"));
     }
-    if !overwrite && is_there(path) {
-        return Err(refuse(path, IS_THERE));
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(refuse(path, "is a directory, not a file: name a file in it")),
+        Ok(there) if !there.is_file() => {
+            Err(refuse(path, "is no regular file, and nothing else is written; name a file"))
+        }
+        _ if !overwrite && is_there(path) => Err(refuse(path, IS_THERE)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Begins the file that will be at `path`. What comes there meanwhile is replaced only with `overwrite`.

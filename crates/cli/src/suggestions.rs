@@ -40,6 +40,10 @@ pub(crate) fn only_near(mut error: clap::Error) -> clap::Error {
             }
         }
     }
+    // An empty line stands for tips that are none.
+    if matches!(error.get(ContextKind::Suggested), Some(ContextValue::StyledStrs(tips)) if tips.is_empty()) {
+        error.remove(ContextKind::Suggested);
+    }
     error
 }
 
@@ -66,6 +70,7 @@ mod tests {
             let words = std::iter::once("marquetry").chain(words.iter().copied());
             only_near(command().try_get_matches_from(words).unwrap_err()).to_string()
         };
+        assert!(!told(&["xyz"]).contains("\n\n\n"), "{}", told(&["xyz"]));
         let far = told(&["head", "--header-row", "3"]);
         assert!(far.contains("unexpected argument '--header-row'") && !far.contains("infer"), "{far}");
         for (words, suggested) in [

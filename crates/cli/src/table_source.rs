@@ -5,14 +5,14 @@
 
 use crate::args::{Selection, TableArgs};
 use crate::bounded_rows::BoundedRows;
-use crate::convert::{TimesAs, plain_batch, plain_columns, plain_schema};
+use crate::convert::{TimesAs, plain_batch, plain_columns, read_for_text};
 use crate::failure::{Failure, line};
 use crate::file_name;
 use crate::geo_labels::{labelled, labelled_by_files};
 use crate::keys;
 use crate::remote;
 use crate::standard_input;
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use marquetry::OpenFile;
 use marquetry::arrow::arrow_reader::{ArrowReaderOptions, Int96Unit, LossReport};
@@ -119,8 +119,8 @@ impl TableSource {
                     .with_text(marquetry::arrow::StringLayout::Utf8View)
                     .with_int96(Int96Unit::Auto);
                 let paths: Vec<PathBuf> = files.files().map(Path::to_owned).collect();
-                let reader = chosen(files, selection, limit, batch_rows, options).batches()?;
-                let schema = plain_schema(&reader.schema());
+                let of = |options| chosen(files.clone(), selection, limit, batch_rows, options);
+                let (reader, schema) = read_for_text(of, options)?;
                 let schema = labelled_by_files(schema, paths.iter().map(PathBuf::as_path));
                 Ok(Rows::Files(Box::new(reader), schema))
             }

@@ -439,8 +439,8 @@ Values in JSON Lines, and in the cells of CSV:
                 [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
 INT96 becomes timestamps in Parquet and Arrow, of a column's own unit: nanoseconds, or the finest that reaches its farthest time, which
-then cuts off digits of the others. So it is where rows are sorted, or several files are read; else CSV and JSON Lines have each time as
-exact as it is.
+then cuts off digits of the others. So it is where rows are sorted, or some of several files have a column as INT96 and others as another
+timestamp; else CSV and JSON Lines have each time as exact as it is.
 Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. Arrow files have the
 types of the input, those of the stored Arrow schema where it is Parquet; the dictionary of a column grows from batch to
 batch (delta dictionaries), and is held in memory. --plain-types writes values instead, for readers that know no others. In

@@ -88,7 +88,7 @@ impl<'a> Destination<'a> {
         if !overwrite && is_there(named) {
             return Err(refuse(named, IS_THERE));
         }
-        Ok(Destination { to: To::File(create(&path, overwrite)?), written: Arc::default() })
+        Ok(Destination { to: To::File(create(named, overwrite)?), written: Arc::default() })
     }
 
     /// Everything is written: files get their name.

@@ -6,7 +6,7 @@
 use crate::memory::bounded_options;
 use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use marquetry::OpenFile;
-use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader};
+use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ChunkReader};
 use marquetry::errors;
 use marquetry_text::format::scalar::INT96_MARK;
 use std::sync::Arc;
@@ -18,34 +18,48 @@ pub(crate) fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
 
 /// The schema, in which the times of `file` have units that hold them, with bytes where those are not nanoseconds.
 pub(super) fn with_exact_int96(file: &OpenFile, fitting: &SchemaRef) -> errors::Result<SchemaRef> {
-    let bytes = |leaf: &_| is_int96(leaf).then_some(DataType::FixedSizeBinary(12));
-    let options = bounded_options().with_type_hook(bytes);
+    let options = int96_as_bytes(bounded_options());
     let stored = ArrowReaderMetadata::load(file.clone().into_source()?, options)?.schema().clone();
-    let fields = exact_fields(fitting.fields(), stored.fields());
+    let fields = exact_fields(fitting.fields(), stored.fields(), Exact::Far);
     Ok(Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone())))
 }
 
-fn exact_fields(fitting: &Fields, stored: &Fields) -> Fields {
-    fitting.iter().zip(stored).map(|(fitting, stored)| exact(fitting, stored)).collect()
+/// The options, by which INT96 is read as its bytes.
+pub(super) fn int96_as_bytes(options: ArrowReaderOptions) -> ArrowReaderOptions {
+    options.with_type_hook(|leaf| is_int96(leaf).then_some(DataType::FixedSizeBinary(12)))
 }
 
-fn exact(fitting: &FieldRef, stored: &FieldRef) -> FieldRef {
+/// Which INT96 are bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exact {
+    All,
+    /// Those that nanoseconds do not hold.
+    Far,
+}
+
+/// The fields of `fitting`, with bytes for its times where `stored` has them, marked as what they are.
+pub(super) fn exact_fields(fitting: &Fields, stored: &Fields, which: Exact) -> Fields {
+    fitting.iter().zip(stored).map(|(fitting, stored)| exact(fitting, stored, which)).collect()
+}
+
+fn exact(fitting: &FieldRef, stored: &FieldRef, which: Exact) -> FieldRef {
     use DataType::*;
     let field = fitting.as_ref().clone();
+    let below = |fitting, stored| exact(fitting, stored, which);
     let data_type = match (fitting.data_type(), stored.data_type()) {
-        (Timestamp(TimeUnit::Nanosecond, _), _) => return fitting.clone(),
+        (Timestamp(TimeUnit::Nanosecond, _), _) if which == Exact::Far => return fitting.clone(),
         (Timestamp(_, zone), bytes @ FixedSizeBinary(_)) => {
             let mut metadata = field.metadata().clone();
             metadata.insert(INT96_MARK.to_owned(), zone.as_deref().unwrap_or_default().to_owned());
             return Arc::new(field.with_data_type(bytes.clone()).with_metadata(metadata));
         }
-        (Struct(fitting), Struct(stored)) => Struct(exact_fields(fitting, stored)),
-        (List(fitting), List(stored)) => List(exact(fitting, stored)),
-        (LargeList(fitting), LargeList(stored)) => LargeList(exact(fitting, stored)),
-        (ListView(fitting), ListView(stored)) => ListView(exact(fitting, stored)),
-        (LargeListView(fitting), LargeListView(stored)) => LargeListView(exact(fitting, stored)),
-        (FixedSizeList(fitting, n), FixedSizeList(stored, _)) => FixedSizeList(exact(fitting, stored), *n),
-        (Map(fitting, is_sorted), Map(stored, _)) => Map(exact(fitting, stored), *is_sorted),
+        (Struct(fitting), Struct(stored)) => Struct(exact_fields(fitting, stored, which)),
+        (List(fitting), List(stored)) => List(below(fitting, stored)),
+        (LargeList(fitting), LargeList(stored)) => LargeList(below(fitting, stored)),
+        (ListView(fitting), ListView(stored)) => ListView(below(fitting, stored)),
+        (LargeListView(fitting), LargeListView(stored)) => LargeListView(below(fitting, stored)),
+        (FixedSizeList(fitting, n), FixedSizeList(stored, _)) => FixedSizeList(below(fitting, stored), *n),
+        (Map(fitting, is_sorted), Map(stored, _)) => Map(below(fitting, stored), *is_sorted),
         _ => return fitting.clone(),
     };
     Arc::new(field.with_data_type(data_type))

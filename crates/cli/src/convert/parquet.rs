@@ -189,6 +189,7 @@ fn failure(error: Error) -> Failure {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
     match cause.map(io::Error::kind) {
         Some(io::ErrorKind::BrokenPipe) => Failure::ClosedPipe,
+        _ if error.place().file.is_some() => Failure::File(error),
         _ => Failure::Write(io::Error::other(error)),
     }
 }

@@ -4,7 +4,7 @@ use super::byte_stream::ByteStream;
 use super::input::{Input, InputOptions, Losses, put_down};
 use super::wide_keys::{have_room, wide_schema, wide_type};
 use crate::bounded_rows::BoundedRows;
-use crate::convert::{is_int96, plain_batch, plain_columns, plain_schema};
+use crate::convert::{TimesAs, is_int96, plain_batch, plain_columns, plain_schema, read_for_text};
 use crate::failure::Failure;
 use crate::keys;
 use crate::remote;
@@ -67,9 +67,17 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         None => Some(files.num_rows()?.saturating_sub(wanted.selection.offset as u64)),
     };
     let rows = rows.map(|rows| rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64)));
-    let chosen = table_source::chosen(files, wanted.selection, wanted.limit, wanted.batch_rows, options);
-    let mut reader = chosen.batches()?;
-    let schema = if wanted.plain { plain_schema(&reader.schema()) } else { reader.schema() };
+    let chosen = |options| {
+        table_source::chosen(files.clone(), wanted.selection, wanted.limit, wanted.batch_rows, options)
+    };
+    let (mut reader, schema) = match wanted.plain && wanted.times == TimesAs::Text {
+        true => read_for_text(chosen, options)?,
+        false => {
+            let reader = chosen(options).batches()?;
+            let schema = reader.schema();
+            (reader, if wanted.plain { plain_schema(&schema) } else { schema })
+        }
+    };
     let (losses, metrics) = (Arc::<Mutex<Losses>>::default(), Arc::<Mutex<Option<ReadMetrics>>>::default());
     let (told, cost, to) = (losses.clone(), metrics.clone(), schema.clone());
     let batches = std::iter::from_fn(move || {

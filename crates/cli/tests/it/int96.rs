@@ -75,3 +75,35 @@ fn times_of_a_zone_are_shown_as_such() {
         assert_eq!(success(&["cat", &file, "--format", "json"]), format!("{{\"t\":\"{date}T00:00:00Z\"}}\n"));
     }
 }
+
+/// A far time in one file takes no nanoseconds from those of others.
+#[test]
+fn times_of_several_files_are_exact() {
+    let folder = Folder::new("int96-several");
+    let file = |name: &str| folder.path(&format!("{name}.parquet"));
+    let (near, far, other) = (file("near"), file("far"), file("other"));
+    write_int96(&near, [(0, 123_456_789)].into_iter());
+    write_int96(&far, [(1_157_000, 1), (1, 0)].into_iter());
+    let times = ["1970-01-01T00:00:00.123456789", "5137-10-05T00:00:00.000000001", "1970-01-02T00:00:00"];
+    let lines: String = times.iter().map(|time| format!("{{\"t\":\"{time}\"}}\n")).collect();
+    for more in [&[][..], &["--union-by-name"]] {
+        assert_eq!(success(&[&["cat", &near, &far, "--format", "json"], more].concat()), lines);
+        assert_eq!(success(&[&["convert", &near, &far, "-"], more].concat()), lines);
+        for (i, time) in times.iter().enumerate() {
+            let condition = format!("t = '{time}'");
+            let asked = ["cat", &near, &far, "--format", "json", "--where", &condition];
+            let line = lines.lines().nth(i).map(|line| format!("{line}\n"));
+            assert_eq!(Some(success(&[&asked[..], more].concat())), line);
+        }
+    }
+    // Where files differ in what they have there is one unit for all.
+    let stamp = folder.write("t.csv", "t\n2024-01-01T00:00:00.5\n");
+    success(&["convert", &stamp, &other, "--schema", "t timestamp(us) !", "--report", "none"]);
+    for files in [[&near, &far, &other], [&other, &near, &far]] {
+        let shown = success(&["cat", files[0], files[1], files[2], "--format", "json"]);
+        assert_eq!(shown.lines().count(), 4);
+        for time in ["1970-01-01T00:00:00.123456", "5137-10-05T00:00:00", "2024-01-01T00:00:00.500"] {
+            assert!(shown.contains(&format!("\"{time}\"")), "{shown}");
+        }
+    }
+}

@@ -163,3 +163,52 @@ fn a_full_disk_is_told_once() {
         );
     }
 }
+
+/// A file that cannot be written is at fault itself, whatever is read for it; nothing of it stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_named() {
+    let wines = wines();
+    for arguments in [
+        &["convert", &wines, "o.parquet"][..],
+        &["convert", &wines, "o.csv"],
+        &["convert", &wines, "o.arrow"],
+        &["convert", &wines, "o.parquet", "--sort-by", "name"],
+        &["rewrite", &wines, "o.parquet"],
+        &["merge", &wines, &wines, "o.parquet"],
+        &["recover", &wines, "o.parquet"],
+        &["report", &wines, "-o", "o.html"],
+    ] {
+        let folder = Folder::new("ways-out-written");
+        let command = std::process::Command::new("sh")
+            .args(["-c", "ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_marquetry")])
+            .args(arguments)
+            .current_dir(folder.path(""))
+            .output();
+        let done = command.expect("a shell");
+        let (code, said) = (done.status.code(), String::from_utf8_lossy(&done.stderr));
+        let out = arguments.iter().find(|word| word.starts_with("o.")).expect("a name");
+        let line = format!("marquetry: {out}: io: the file cannot be written: File too large (os error 27)");
+        assert!(code == Some(1) && said.lines().count() == 1, "{arguments:?}: {said}");
+        assert!(said.starts_with(&line) && said.matches(out).count() == 1, "{arguments:?}: {said}");
+        assert_eq!(std::fs::read_dir(folder.path("")).expect("a folder").count(), 0, "{arguments:?}");
+    }
+}
+
+/// `--overwrite` would not replace it.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_said_to_be_replaceable() {
+    let folder = Folder::new("ways-out-special");
+    let (wines, pipe, directory) = (wines(), folder.path("p.parquet"), folder.path("d.parquet"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    std::fs::create_dir(&directory).expect("a directory");
+    for (command, more) in [("rewrite", None), ("merge", Some(&wines)), ("optimize", None), ("recover", None)] {
+        for (out, said) in [(&pipe, "is no regular file"), (&directory, "is a directory, not a file")] {
+            let inputs = [command, &wines].into_iter().chain(more.map(String::as_str)).chain([out.as_str()]);
+            let (code, lines) = failure(&inputs.collect::<Vec<_>>());
+            assert!(code == 2 && lines.len() == 1 && lines[0].contains(said), "{command}: {lines:?}");
+            assert!(!lines[0].contains("--overwrite"), "{lines:?}");
+        }
+    }
+}

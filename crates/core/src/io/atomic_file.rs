@@ -153,9 +153,10 @@ impl AtomicFile {
     fn watched<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         outcome.map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
-            kind => {
+            _ => {
                 self.failed = true;
-                io::Error::new(kind, format!("{error}, in file {}{}", self.name, self.temporary.left()))
+                let what = format!("the file cannot be written{}", self.temporary.left());
+                Error::io(what, error).in_file(self.name.as_str()).into()
             }
         })
     }

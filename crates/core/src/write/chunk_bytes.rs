@@ -185,10 +185,10 @@ fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
     range.clone().step_by(COPIED as usize).map(move |start| start..(start + COPIED).min(end))
 }
 
-/// The error of a sink that does not take bytes.
+/// The error of a sink that does not take bytes; one of ours says more.
 #[cold]
 pub(super) fn unwritten(error: std::io::Error) -> Error {
-    Error::io("the file cannot be written", error)
+    error.downcast::<Error>().unwrap_or_else(|error| Error::io("the file cannot be written", error))
 }
 
 impl std::fmt::Debug for Part {
