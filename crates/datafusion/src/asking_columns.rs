@@ -2,17 +2,20 @@
 //!
 //! QUIRK: DataFusion 55 decorrelates subqueries in WHERE only. Those in the ON of an outer join that are about its preserved side cannot move
 //! there, nor can those in projections and aggregates: they have no plan. Here a mark join gives the input a column that says whether the
-//! condition is true, and the expression reads that column.
+//! condition is true, and the expression reads that column. Filter pushdown does not see the outer columns of a correlated subquery, so in ON
+//! these become columns before it runs.
 
 use crate::null_answers::{may_be_null, not_in, rows};
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, JoinType, not_impl_err};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, JoinType, internal_err, not_impl_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Adds the mark columns. It runs after filter pushdown, whose next pass moves on what it makes.
@@ -31,12 +34,35 @@ impl OptimizerRule for AskingColumns {
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         match plan {
             LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_subquery) => {
-                Ok(Transformed::yes(joined(join, config)?))
+                Ok(Transformed::yes(joined(join, has_subquery, config)?))
             }
             LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_)
                 if plan.expressions().iter().any(has_subquery) =>
             {
                 Ok(Transformed::yes(computed(plan, config)?))
+            }
+            other => Ok(Transformed::no(other)),
+        }
+    }
+}
+
+/// Does so with conditions in ON that take something of the row that asks. It comes before the rules that move conditions.
+#[derive(Debug)]
+pub(crate) struct CorrelatedConditions;
+
+impl OptimizerRule for CorrelatedConditions {
+    fn name(&self) -> &str {
+        "conditions in ON that take something of the row that asks"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_correlated_subquery) => {
+                Ok(Transformed::yes(joined(join, has_correlated_subquery, config)?))
             }
             other => Ok(Transformed::no(other)),
         }
@@ -55,12 +81,13 @@ fn computed(plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<LogicalPl
     plan.with_new_exprs(columns, inputs.into_iter().map(Arc::unwrap_or_clone).collect())
 }
 
-fn joined(mut join: Join, config: &dyn OptimizerConfig) -> Result<LogicalPlan> {
+/// The join with columns in the place of conditions that are meant.
+fn joined(mut join: Join, is_meant: fn(&Expr) -> bool, config: &dyn OptimizerConfig) -> Result<LogicalPlan> {
     let columns = join.schema.columns();
     let conditions = join.filter.take().map(split_conjunction_owned).unwrap_or_default();
+    let (asking, mut others): (Vec<_>, Vec<_>) = conditions.into_iter().partition(is_meant);
     if join.join_type == JoinType::Inner {
         // There they are those of WHERE.
-        let (asking, others): (Vec<_>, Vec<_>) = conditions.into_iter().partition(has_subquery);
         join.filter = conjunction(others);
         let join = LogicalPlanBuilder::from(LogicalPlan::Join(join));
         return asking.into_iter().try_fold(join, LogicalPlanBuilder::filter)?.build();
@@ -68,15 +95,16 @@ fn joined(mut join: Join, config: &dyn OptimizerConfig) -> Result<LogicalPlan> {
     let Join { left, right, on, join_type, join_constraint, null_equality, null_aware, .. } = join;
     let all = left.schema().join(right.schema())?;
     let mut sides = [left, right];
-    let conditions = conditions.into_iter().map(|condition| match condition {
-        // To ON false and null are the same.
-        Expr::InSubquery(asking) if asking.negated && may_be_null(&asking, &all)? => {
-            marked(not_in(asking)?, &mut sides, config)
-        }
-        other => marked(other, &mut sides, config),
-    });
-    let filter = conjunction(conditions.collect::<Result<Vec<_>>>()?);
-    let [left, right] = sides;
+    for condition in asking {
+        others.push(match condition {
+            // To ON false and null are the same.
+            Expr::InSubquery(asking) if asking.negated && may_be_null(&asking, &all)? => {
+                marked(not_in(asking)?, &mut sides, config)?
+            }
+            other => marked(other, &mut sides, config)?,
+        });
+    }
+    let (filter, [left, right]) = (conjunction(others), sides);
     let join = Join::try_new(left, right, on, filter, join_type, join_constraint, null_equality, null_aware)?;
     let join = LogicalPlanBuilder::from(LogicalPlan::Join(join));
     join.project(columns.into_iter().map(Expr::Column))?.build()
@@ -87,31 +115,84 @@ fn joined(mut join: Join, config: &dyn OptimizerConfig) -> Result<LogicalPlan> {
 fn marked(expr: Expr, inputs: &mut [Arc<LogicalPlan>], config: &dyn OptimizerConfig) -> Result<Expr> {
     let with_mark = |expr| {
         let (mark, negated) = match &expr {
-            Expr::InSubquery(InSubquery { expr: asked, subquery, negated }) if is_for_all_rows(subquery) => {
-                let Some(input) = input_of(asked, inputs) else { return refused(&expr) };
-                (mark(input, subquery.subquery.clone(), Some((**asked).clone()), config)?, *negated)
+            Expr::InSubquery(asking) if has_correlated_subquery(&expr) => {
+                let asked = Expr::InSubquery(InSubquery { negated: false, ..asking.clone() });
+                (correlated_mark(&asked, inputs, config)?, asking.negated)
             }
-            Expr::Exists(Exists { subquery, negated }) if is_for_all_rows(subquery) => {
-                let Some(input) = inputs.first_mut() else { return refused(&expr) };
-                (mark(input, rows(subquery)?, None, config)?, *negated)
+            Expr::Exists(asking) if has_correlated_subquery(&expr) => {
+                let asked = Expr::Exists(Exists { negated: false, ..asking.clone() });
+                (correlated_mark(&asked, inputs, config)?, asking.negated)
             }
-            Expr::InSubquery(_) | Expr::Exists(_) => return refused(&expr),
+            Expr::InSubquery(InSubquery { expr: asked, subquery, negated }) => {
+                let input = input_of(&asked.column_refs(), inputs);
+                let rows = subquery.subquery.clone();
+                let mark = input.map(|input| mark(input, rows, Some((**asked).clone()), config));
+                (mark.transpose()?, *negated)
+            }
+            Expr::Exists(Exists { subquery, negated }) => {
+                let rows = rows(subquery)?;
+                (inputs.first_mut().map(|input| mark(input, rows, None, config)).transpose()?, *negated)
+            }
             _ => return Ok(Transformed::no(expr)),
         };
+        let Some(mark) = mark else { return refused(&expr) };
         Ok(Transformed::yes(if negated { !mark } else { mark }))
     };
     expr.transform_up(with_mark).data()
 }
 
-/// Whether another query takes nothing of the row that asks.
-fn is_for_all_rows(subquery: &Subquery) -> bool {
-    subquery.outer_ref_columns.is_empty()
+/// The input that has all of these columns.
+fn input_of<'a>(
+    columns: &HashSet<&Column>,
+    inputs: &'a mut [Arc<LogicalPlan>],
+) -> Option<&'a mut Arc<LogicalPlan>> {
+    inputs.iter_mut().find(|input| columns.iter().all(|column| input.schema().has_column(column)))
 }
 
-/// The input that has all columns of an expression.
-fn input_of<'a>(expr: &Expr, inputs: &'a mut [Arc<LogicalPlan>]) -> Option<&'a mut Arc<LogicalPlan>> {
-    let columns = expr.column_refs();
-    inputs.iter_mut().find(|input| columns.iter().all(|column| input.schema().has_column(column)))
+/// The column of a condition whose query takes something of the row that asks: the one that DataFusion makes of it in WHERE.
+fn correlated_mark(
+    condition: &Expr,
+    inputs: &mut [Arc<LogicalPlan>],
+    config: &dyn OptimizerConfig,
+) -> Result<Option<Expr>> {
+    let outer = outer_columns(condition)?;
+    let columns = condition.column_refs().into_iter().chain(&outer).collect();
+    let Some(input) = input_of(&columns, inputs) else { return Ok(None) };
+    // A condition that is no other query itself, but has one in it, gets a column.
+    let not = |expr| Expr::Not(Box::new(expr));
+    let asked = LogicalPlanBuilder::from(input.clone()).filter(not(not(condition.clone())))?.build()?;
+    let LogicalPlan::Projection(made) = DecorrelatePredicateSubquery::new().rewrite(asked, config)?.data
+    else {
+        return Ok(None);
+    };
+    let LogicalPlan::Filter(filter) = made.input.as_ref() else { return Ok(None) };
+    let Expr::Not(negated) = &filter.predicate else { return Ok(None) };
+    match negated.as_ref() {
+        Expr::Not(mark) if !has_subquery(mark) => {
+            *input = filter.input.clone();
+            Ok(Some((**mark).clone()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The columns of the row that asks which other queries in an expression take.
+fn outer_columns(expr: &Expr) -> Result<Vec<Column>> {
+    let mut columns = Vec::new();
+    expr.apply(|expr| {
+        let (Expr::InSubquery(InSubquery { subquery, .. }) | Expr::Exists(Exists { subquery, .. })) = expr
+        else {
+            return Ok(TreeNodeRecursion::Continue);
+        };
+        for outer in subquery.subquery.all_out_ref_exprs() {
+            match outer {
+                Expr::OuterReferenceColumn(_, column) => columns.push(column),
+                other => return internal_err!("{other} is of no row that asks"),
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(columns)
 }
 
 /// The column that an input gets: whether there is a row, one that is equal to `asked` if that is given.
@@ -137,11 +218,15 @@ fn refused(condition: &Expr) -> Result<Transformed<Expr>> {
         _ => "EXISTS (SELECT ..)".to_owned(),
     };
     not_impl_err!(
-        "{what} outside of WHERE: its query may not name columns of the query around it, and in ON of an outer join what stands before IN \
-         may name columns of one side only"
+        "{what} outside of WHERE: in ON of an outer join it may name columns of one side only, as what stands before IN or in its query, \
+         and the query may take of the query around it what WHERE of a query can be joined by"
     )
 }
 
 fn has_subquery(expr: &Expr) -> bool {
     expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)))).unwrap_or(true)
+}
+
+fn has_correlated_subquery(expr: &Expr) -> bool {
+    outer_columns(expr).map_or(true, |columns| !columns.is_empty())
 }

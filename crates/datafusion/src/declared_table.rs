@@ -1,61 +1,145 @@
-//! Tables whose statement declares columns NOT NULL.
+//! Tables of `CREATE EXTERNAL TABLE`.
 //!
-//! QUIRK: DataFusion 55 takes `NOT NULL` for a fact: `IS NULL` of such a column is no row, and `count` of it counts rows. Nothing holds
-//! files to that. What is read may have nulls here, what is inserted may not.
+//! QUIRK: DataFusion 55 relies on `NOT NULL`, and on columns that the first files require: `IS NULL` of such a column finds no row, and `count`
+//! of it counts all rows. No file is checked against that, least of all those that come later. So all columns that are read are nullable
+//! here, partition keys too; what is inserted is checked.
 
+use crate::folder_keys::FolderKeys;
+use crate::format::MarquetryFormat;
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
+use datafusion::common::{SchemaExt, plan_err, project_schema};
 use datafusion::datasource::TableType;
-use datafusion::datasource::listing::{ListingTable, ListingTableConfig};
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::datasource::physical_plan::{FileGroup, FileOutputMode, FileSinkConfig};
 use datafusion::error::Result;
+use datafusion::execution::cache::TableScopedPath;
+use datafusion::execution::cache::cache_manager::CacheManager;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
-/// A table that is written as it is declared, and read as one whose columns may all have nulls, but for the keys of its folders.
+/// A table that is written as it is declared, and read as one whose columns may all have nulls.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredTable {
     declared: ListingTable,
+    /// Keys that are declared to have no nulls.
+    required_keys: Vec<String>,
+    /// What is read, with keys that are text.
     read: ListingTable,
+    keys: FolderKeys,
 }
 
 impl DeclaredTable {
-    /// `None` if no column is declared to have no nulls.
-    pub(crate) fn try_new(declared: &ListingTable, session: &dyn Session) -> Result<Option<Self>> {
-        let schema = declared.schema();
-        let files = schema.fields().len() - declared.options().table_partition_cols.len();
-        let (of_files, metadata) = (&schema.fields()[..files], schema.metadata().clone());
-        if of_files.iter().all(|field| field.is_nullable()) {
-            return Ok(None);
-        }
-        let nullable = of_files.iter().map(|field| Field::clone(field).with_nullable(true));
-        let schema = Schema::new_with_metadata(nullable.collect::<Fields>(), metadata);
+    /// With what is known of files from `caches`.
+    pub(crate) fn try_new(
+        declared: &ListingTable,
+        required_keys: Vec<String>,
+        caches: &CacheManager,
+    ) -> Result<Self> {
+        let files = fields_of_files(declared);
+        let files = files.iter().map(|field| Arc::new(Field::clone(field).with_nullable(true)));
+        let files =
+            Schema::new_with_metadata(files.collect::<Fields>(), declared.schema().metadata().clone());
+        let files = Arc::new(files);
+        let keys = FolderKeys::new(files.clone(), &declared.options().table_partition_cols);
+        let options = declared.options().clone().with_table_partition_cols(keys.as_text());
         let config = ListingTableConfig::new_with_multi_paths(declared.table_paths().clone())
-            .with_listing_options(declared.options().clone())
-            .with_schema(Arc::new(schema));
-        let statistics = session.runtime_env().cache_manager.get_file_statistic_cache();
-        let read = ListingTable::try_new(config)?.with_cache(statistics);
-        Ok(Some(DeclaredTable { declared: declared.clone(), read }))
+            .with_listing_options(options)
+            .with_schema(files);
+        let read = ListingTable::try_new(config)?.with_cache(caches.get_file_statistic_cache());
+        Ok(DeclaredTable { declared: declared.clone(), required_keys, read, keys })
     }
 
-    /// What rows are inserted into.
+    /// As the statement says.
     #[cfg(feature = "proto")]
     pub(crate) fn declared(&self) -> &ListingTable {
         &self.declared
     }
 
-    /// What is read.
-    pub(crate) fn read(&self) -> &ListingTable {
-        &self.read
+    #[cfg(feature = "proto")]
+    pub(crate) fn required_keys(&self) -> &[String] {
+        &self.required_keys
+    }
+
+    /// What a process reads that knows no tables but DataFusion's: null keys are text to it.
+    #[cfg(feature = "proto")]
+    pub(crate) fn listed(&self) -> Result<ListingTable> {
+        if self.keys.fields().is_empty() {
+            return Ok(self.read.clone());
+        }
+        let declared = self.declared.options();
+        let options = self.read.options().clone();
+        let config = ListingTableConfig::new_with_multi_paths(self.read.table_paths().clone())
+            .with_listing_options(options.with_table_partition_cols(declared.table_partition_cols.clone()))
+            .with_schema(self.keys.files().clone());
+        ListingTable::try_new(config)
+    }
+
+    /// The same, of which this is read.
+    #[cfg(feature = "proto")]
+    pub(crate) fn read_as(self, read: DeclaredTable) -> Self {
+        DeclaredTable { declared: self.declared, required_keys: self.required_keys, ..read }
+    }
+
+    /// What rows are written to.
+    fn sink(&self, session: &dyn Session, input: &Schema, insert_op: InsertOp) -> Result<FileSinkConfig> {
+        self.keys.table().logically_equivalent_names_and_types(input)?;
+        let (paths, options) = (self.declared.table_paths(), self.declared.options());
+        let Some(path) = paths.first().filter(|path| path.is_collection()) else {
+            return plan_err!(
+                "rows are inserted into a folder, whose name ends with a slash, not into a file"
+            );
+        };
+        forget_files(path, &session.runtime_env().cache_manager);
+        Ok(FileSinkConfig {
+            original_url: String::new(),
+            object_store_url: path.object_store(),
+            table_paths: paths.clone(),
+            file_group: FileGroup::default(),
+            output_schema: Arc::new(self.written_schema()),
+            table_partition_cols: options.table_partition_cols.clone(),
+            insert_op,
+            keep_partition_by_columns: session.config_options().execution.keep_partition_by_columns,
+            file_extension: options.format.get_ext(),
+            file_output_mode: FileOutputMode::Automatic,
+        })
+    }
+
+    /// Other formats than ours have no folder for null keys.
+    fn written_schema(&self) -> Schema {
+        let is_ours = self.declared.options().format.downcast_ref::<MarquetryFormat>().is_some();
+        let may_be_null = |key: &Field| is_ours && !self.required_keys.contains(key.name());
+        let keys = self.keys.fields().iter();
+        let keys = keys.map(|key| Arc::new(Field::clone(key).with_nullable(may_be_null(key))));
+        let files = fields_of_files(&self.declared);
+        let fields: Fields = files.iter().cloned().chain(keys).collect();
+        Schema::new_with_metadata(fields, self.declared.schema().metadata().clone())
+    }
+}
+
+/// The columns that are no keys.
+fn fields_of_files(table: &ListingTable) -> Fields {
+    let (schema, keys) = (table.schema(), table.options().table_partition_cols.len());
+    schema.fields().iter().take(schema.fields().len().saturating_sub(keys)).cloned().collect()
+}
+
+/// Has the session list the files of a table anew.
+fn forget_files(path: &ListingTableUrl, caches: &CacheManager) {
+    if let Some(listed) = caches.get_list_files_cache() {
+        let key = TableScopedPath { table: path.get_table_ref().clone(), path: path.prefix().clone() };
+        listed.remove(&key);
     }
 }
 
 // Futures of listing tables are handed on, of whatever type they are, see `MarquetryTable`.
 impl TableProvider for DeclaredTable {
     fn schema(&self) -> SchemaRef {
-        self.read.schema()
+        self.keys.table().clone()
     }
 
     fn table_type(&self) -> TableType {
@@ -77,8 +161,11 @@ impl TableProvider for DeclaredTable {
         filters: &'filters [Expr],
         limit: Option<usize>,
     ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
-        let read: &dyn TableProvider = &self.read;
-        read.scan(state, projection, filters, limit)
+        let args = ScanArgs::default()
+            .with_projection(projection.map(Vec::as_slice))
+            .with_filters(Some(filters))
+            .with_limit(limit);
+        self.scan_with_args(state, args).map(|scan| Ok(scan?.into_inner())).boxed()
     }
 
     fn scan_with_args<'args: 'scan, 'table: 'scan, 'state: 'scan, 'scan>(
@@ -87,7 +174,24 @@ impl TableProvider for DeclaredTable {
         args: ScanArgs<'args>,
     ) -> BoxFuture<'scan, Result<ScanResult>> {
         let read: &dyn TableProvider = &self.read;
-        read.scan_with_args(state, args)
+        if self.keys.fields().is_empty() {
+            return read.scan_with_args(state, args);
+        }
+        let (projection, limit) = (args.projection().map(<[_]>::to_vec), args.limit());
+        let conditions = self.keys.of_text(args.filters().unwrap_or_default());
+        let (keys, format) = (self.keys.clone(), self.read.options().format.clone());
+        async move {
+            let conditions = conditions?;
+            let args = ScanArgs::default().with_filters(Some(conditions.all())).with_limit(limit);
+            let listed = read.scan_with_args(state, args);
+            let listed = listed.await?.into_inner();
+            let plan = match keys.scan(&listed, format.as_ref(), projection.clone())? {
+                Some(scan) => format.create_physical_plan(state, scan).await?,
+                None => Arc::new(EmptyExec::new(project_schema(keys.table(), projection.as_ref())?)),
+            };
+            Ok(ScanResult::new(plan))
+        }
+        .boxed()
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
@@ -101,6 +205,17 @@ impl TableProvider for DeclaredTable {
         insert_op: InsertOp,
     ) -> BoxFuture<'plan, Result<Arc<dyn ExecutionPlan>>> {
         let declared: &dyn TableProvider = &self.declared;
-        declared.insert_into(state, input, insert_op)
+        if self.keys.fields().is_empty() {
+            return declared.insert_into(state, input, insert_op);
+        }
+        // That of a listing table makes numbers of the keys that there are.
+        let sink = self.sink(state, &input.schema(), insert_op);
+        let orders = self.declared.try_create_output_ordering(state.execution_props(), &[]);
+        let format = self.declared.options().format.clone();
+        async move {
+            let order = orders?.into_iter().next().map(Into::into);
+            format.create_writer_physical_plan(input, state, sink?, order).await
+        }
+        .boxed()
     }
 }

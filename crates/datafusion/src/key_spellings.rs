@@ -4,7 +4,6 @@
 //! the rows of `month=05` were missing. It does so for `=` alone.
 
 use crate::column_kind::value_type;
-use crate::declared_table::DeclaredTable;
 #[cfg(feature = "proto")]
 use crate::wire::MarquetryTable;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -61,13 +60,12 @@ impl OptimizerRule for KeySpellings {
     }
 }
 
-/// The table of files that is scanned.
+/// The table of files that is scanned, if it lists these by itself: a table that is declared does not.
 fn listing(source: &dyn TableSource) -> Option<&ListingTable> {
     let table = &source.downcast_ref::<DefaultTableSource>()?.table_provider;
     #[cfg(feature = "proto")]
     if let Some(sent) = table.downcast_ref::<MarquetryTable>() {
-        return Some(sent.listing());
+        return sent.lists_by_itself().then(|| sent.listing());
     }
-    let declared = table.downcast_ref::<DeclaredTable>().map(DeclaredTable::read);
-    declared.or_else(|| table.downcast_ref::<ListingTable>())
+    table.downcast_ref::<ListingTable>()
 }

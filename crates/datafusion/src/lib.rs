@@ -33,8 +33,9 @@
 //! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls. Where a query
 //! makes use of it, each row that is read is compared with the one before, and one that breaks the order fails the query.
 //!
-//! `PRIMARY KEY`, `UNIQUE` and `NOT NULL` in `CREATE EXTERNAL TABLE` are read and not relied on: nothing holds files to them. Nulls are not
-//! inserted into a column that is `NOT NULL`.
+//! `PRIMARY KEY`, `UNIQUE` and `NOT NULL` in `CREATE EXTERNAL TABLE` are read and not relied on: nothing holds files to them, nor those that come
+//! later to what the first ones require. Nulls are not inserted into a column that is `NOT NULL`. Keys of folders are null where the folder is
+//! called `key=__HIVE_DEFAULT_PARTITION__`, whatever their type, and rows whose key is null are inserted into it.
 //!
 //! # What is written
 //! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
@@ -146,6 +147,7 @@ mod factory;
 mod file_plan;
 mod file_sequence;
 mod filter;
+mod folder_keys;
 mod footer_cache;
 mod format;
 mod kept_order;

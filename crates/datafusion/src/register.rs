@@ -1,7 +1,7 @@
 //! Registers Marquetry with a session: its format, functions and optimizer rules.
 
 use crate::aggregate_bounds::AggregateBounds;
-use crate::asking_columns::AskingColumns;
+use crate::asking_columns::{AskingColumns, CorrelatedConditions};
 use crate::factory::MarquetryFormatFactory;
 use crate::kept_order::KeptOrder;
 use crate::key_spellings::KeySpellings;
@@ -48,14 +48,16 @@ use std::sync::Arc;
 /// `x NOT IN (SELECT ..)` is NULL where SQL has it so, also among other conditions: DataFusion has true there.
 ///
 /// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
-/// what is aggregated, if the other query takes nothing of the row that asks.
+/// what is aggregated.
 ///
 /// Conditions that come down a plan are asked of the columns that they mean, also where both sides of a join have columns of one name.
 ///
-/// Keys of folders are found however they are spelled: `month = 5` has the rows of `month=05`, too.
+/// Keys of folders are found however they are spelled: `month = 5` has the rows of `month=05`, too. Those of tables that
+/// `CREATE EXTERNAL TABLE` makes are null in `month=__HIVE_DEFAULT_PARTITION__`.
 ///
 /// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
-/// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found.
+/// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found, and so
+/// are those of files that came after a table was made of others.
 ///
 /// `min` and `max` of several columns rule out nothing while a query runs: DataFusion loses the least values of some. Those of one column do.
 ///
@@ -125,8 +127,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
     analyzer.rules.push(Arc::new(NullAnswers));
-    // Behind the one that pushes conditions down.
-    builder.optimizer().get_or_insert_default().rules.extend(conditions());
+    with_conditions(&mut builder.optimizer().get_or_insert_default().rules);
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     named_once(rules);
     rules.insert(0, Arc::new(UnusedOrder));
@@ -147,7 +148,7 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
     let mut rules = state.optimizers().to_vec();
-    rules.extend(conditions());
+    with_conditions(&mut rules);
     let builder = builder.with_optimizer_rules(rules);
     let mut made = builder.build();
     // It has functions under all of their aliases again, also where another function was registered under one of these.
@@ -176,14 +177,16 @@ fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
     [Arc::new(KeptOrder), Arc::new(AggregateBounds)]
 }
 
-/// Rules that mend conditions where they have come to in a plan.
-fn conditions() -> [Arc<dyn OptimizerRule + Send + Sync>; 4] {
-    [
+/// Adds rules that mend conditions: before they are moved, and where they have come to in a plan.
+fn with_conditions(rules: &mut Vec<Arc<dyn OptimizerRule + Send + Sync>>) {
+    rules.insert(0, Arc::new(CorrelatedConditions));
+    let last: [Arc<dyn OptimizerRule + Send + Sync>; 4] = [
         Arc::new(AskingColumns),
         Arc::new(TimestampComparisons),
         Arc::new(LossyConditions),
         Arc::new(KeySpellings),
-    ]
+    ];
+    rules.extend(last);
 }
 
 fn factories() -> Vec<Arc<dyn FileFormatFactory>> {

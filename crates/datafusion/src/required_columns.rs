@@ -21,8 +21,8 @@ pub(crate) fn check_required(batch: &RecordBatch, schema: &Schema, keys: &[Strin
         let name = field.name();
         return match keys.contains(name) {
             true => exec_err!(
-                "the key {name} is null in some rows, and a table that is declared has no folder for these: leave them out, or write all \
-                 by COPY .. TO .. PARTITIONED BY, to be read by the name of the folder"
+                "the key {name} is null in some rows, and the table has no folder for these, as it is declared: leave them out, or write all \
+                 by COPY .. TO .. PARTITIONED BY"
             ),
             false => exec_err!(
                 "the column {name} is null in some rows, and the table has no nulls in it: NOT NULL"

@@ -1,6 +1,7 @@
 //! The table factory: makes tables of `CREATE EXTERNAL TABLE`.
 //!
-//! QUIRK: DataFusion 55 takes `PRIMARY KEY` and `UNIQUE` for facts, and leaves out what makes rows distinct. Nothing holds files to them.
+//! QUIRK: DataFusion 55 takes `PRIMARY KEY` and `UNIQUE` for facts, and leaves out what makes rows distinct. Nothing holds files to them. For
+//! `NOT NULL` and keys of folders see `DeclaredTable`.
 
 use crate::declared_table::DeclaredTable;
 use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
@@ -34,22 +35,21 @@ impl TableProviderFactory for TableFactory {
         state: &'state dyn Session,
         statement: &'statement CreateExternalTable,
     ) -> BoxFuture<'made, Result<Arc<dyn TableProvider>>> {
-        // Else its columns are those of its files.
-        let has_columns = !statement.schema.fields().is_empty();
+        let (columns, keys) = (statement.schema.fields().iter(), &statement.table_partition_cols);
+        let required = columns.filter(|column| !column.is_nullable() && keys.contains(column.name()));
+        let required = required.map(|column| column.name().clone()).collect();
         let made = self.made_by.create(state, statement);
-        made.map(move |made| unconstrained(made?, has_columns, state)).boxed()
+        made.map(move |made| unconstrained(made?, required, state)).boxed()
     }
 }
 
 fn unconstrained(
     table: Arc<dyn TableProvider>,
-    has_columns: bool,
+    required_keys: Vec<String>,
     session: &dyn Session,
 ) -> Result<Arc<dyn TableProvider>> {
     let Some(listing) = table.downcast_ref::<ListingTable>() else { return Ok(table) };
     let listing = listing.clone().with_constraints(Constraints::default());
-    Ok(match has_columns.then(|| DeclaredTable::try_new(&listing, session)).transpose()?.flatten() {
-        Some(declared) => Arc::new(declared),
-        None => Arc::new(listing),
-    })
+    let caches = &session.runtime_env().cache_manager;
+    Ok(Arc::new(DeclaredTable::try_new(&listing, required_keys, caches)?))
 }

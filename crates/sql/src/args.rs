@@ -137,8 +137,7 @@ and none whose name begins with . or _. A file of the very name goes before what
 integers, dates or text as all their values are, and null where the value is __HIVE_DEFAULT_PARTITION__.
 
 Tables of CREATE EXTERNAL TABLE, and all of a cluster, follow DataFusion's rules instead: hidden files are read, files with = in their names
-may be left out, and with PARTITIONED BY __HIVE_DEFAULT_PARTITION__ is that text, not null. Their PRIMARY KEY, UNIQUE and NOT NULL are read,
-and not relied on: nothing holds files to them. To write into folders called key=value, declare such a table, or use
+may be left out. Their PRIMARY KEY, UNIQUE and NOT NULL are read, and not relied on: nothing holds files to them. To write into folders called key=value, declare such a table, or use
 COPY .. TO .. PARTITIONED BY; rows for any other folder are new files in it: INSERT INTO 'folder/'.
 
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.

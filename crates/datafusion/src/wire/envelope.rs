@@ -30,7 +30,7 @@ const MAGIC: [u8; 4] = [0xff, b'M', b'Q', b'T'];
 const HEAD: usize = MAGIC.len() + 2;
 
 /// Grows with every change of a message: what runs together is of one version.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// Whether these bytes are a message of ours, whatever its version.
 pub(super) fn is_ours(bytes: &[u8]) -> bool {

@@ -22,14 +22,16 @@ pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_down_with_subqueries(|mut plan| {
         let is_changed = match &mut plan {
             LogicalPlan::TableScan(scan) => {
-                let is_replaced = replace(&mut scan.source, DeclaredTable::read);
+                let is_replaced = replace(&mut scan.source, DeclaredTable::listed)?;
                 if is_replaced {
                     // A filter asks it, too.
                     scan.filters.retain(|filter| !has_subquery(filter));
                 }
                 is_replaced
             }
-            LogicalPlan::Dml(statement) => replace(&mut statement.target, DeclaredTable::declared),
+            LogicalPlan::Dml(statement) => {
+                replace(&mut statement.target, |table| Ok(table.declared().clone()))?
+            }
             LogicalPlan::Copy(copy) => {
                 let format = file_type_to_format(&copy.file_type)?;
                 let factory = format.downcast_ref::<MarquetryFormatFactory>();
@@ -49,21 +51,25 @@ pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     .data()
 }
 
-/// Of a table that is read otherwise than it is written, `meant` is what the plan does.
-fn replace(source: &mut Arc<dyn TableSource>, meant: fn(&DeclaredTable) -> &ListingTable) -> bool {
-    let Some(default) = source.downcast_ref::<DefaultTableSource>() else { return false };
+/// Of a table that is read otherwise than it is written, and of another format than ours, `meant` is what the plan does.
+fn replace(
+    source: &mut Arc<dyn TableSource>,
+    meant: impl FnOnce(&DeclaredTable) -> Result<ListingTable>,
+) -> Result<bool> {
+    let Some(default) = source.downcast_ref::<DefaultTableSource>() else { return Ok(false) };
     let table = &default.table_provider;
-    let declared = table.downcast_ref::<DeclaredTable>().map(meant);
-    let Some(listing) = declared.or_else(|| table.downcast_ref::<ListingTable>()).cloned() else {
-        return false;
+    let declared = table.downcast_ref::<DeclaredTable>();
+    let Some(listing) = declared.map(DeclaredTable::declared).or_else(|| table.downcast_ref()) else {
+        return Ok(false);
     };
     let is_ours = listing.options().format.downcast_ref::<MarquetryFormat>().is_some();
     *source = match (is_ours, declared) {
-        (true, _) => provider_as_source(Arc::new(MarquetryTable::new(listing))),
-        (false, Some(_)) => provider_as_source(Arc::new(listing)),
-        (false, None) => return false,
+        (true, Some(declared)) => provider_as_source(Arc::new(MarquetryTable::of_declared(declared.clone()))),
+        (true, None) => provider_as_source(Arc::new(MarquetryTable::new(listing.clone()))),
+        (false, Some(declared)) => provider_as_source(Arc::new(meant(declared)?)),
+        (false, None) => return Ok(false),
     };
-    true
+    Ok(true)
 }
 
 /// [`serialisable`] as a rule of a session, whose plans all are sent to another process:

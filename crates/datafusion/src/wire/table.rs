@@ -1,5 +1,6 @@
 //! A table of files that can be serialized.
 
+use crate::declared_table::DeclaredTable;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::common::Constraints;
@@ -20,13 +21,20 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct MarquetryTable {
     listing: ListingTable,
+    /// What is read and written in its place.
+    declared: Option<DeclaredTable>,
     /// What is read in its place.
     read: Option<ListingTable>,
 }
 
 impl MarquetryTable {
     pub(super) fn new(listing: ListingTable) -> Self {
-        MarquetryTable { listing, read: None }
+        MarquetryTable { listing, declared: None, read: None }
+    }
+
+    /// The table that a statement declares.
+    pub(super) fn of_declared(table: DeclaredTable) -> Self {
+        MarquetryTable { listing: table.declared().clone(), declared: Some(table), read: None }
     }
 
     /// The table that is read as `read`, and written as it is.
@@ -37,7 +45,20 @@ impl MarquetryTable {
     /// What is read, whatever type it is. To call a method of [`ListingTable`] itself, and to hold it in a future of ours, the compiler
     /// has to prove that it is `Send` and `Sync`: through `Expr`, and all that SQL's syntax tree has, for five seconds each time.
     fn provider(&self) -> &dyn TableProvider {
-        self.read.as_ref().unwrap_or(&self.listing)
+        match (&self.declared, &self.read) {
+            (Some(declared), _) => declared,
+            (None, Some(read)) => read,
+            (None, None) => &self.listing,
+        }
+    }
+
+    pub(super) fn declared(&self) -> Option<&DeclaredTable> {
+        self.declared.as_ref()
+    }
+
+    /// Whether what is read are the files that [`listing`](Self::listing) finds.
+    pub(crate) fn lists_by_itself(&self) -> bool {
+        self.declared.is_none()
     }
 
     /// The table of files.
@@ -49,7 +70,7 @@ impl MarquetryTable {
 // Futures of the listing table are handed on: an `async fn` would wrap them in others, which hold `self` and the filters.
 impl TableProvider for MarquetryTable {
     fn schema(&self) -> SchemaRef {
-        self.listing.schema()
+        self.provider().schema()
     }
 
     fn constraints(&self) -> Option<&Constraints> {
@@ -102,7 +123,10 @@ impl TableProvider for MarquetryTable {
         input: Arc<dyn ExecutionPlan>,
         insert_op: InsertOp,
     ) -> BoxFuture<'plan, Result<Arc<dyn ExecutionPlan>>> {
-        let written: &dyn TableProvider = &self.listing;
+        let written: &dyn TableProvider = match &self.declared {
+            Some(declared) => declared,
+            None => &self.listing,
+        };
         written.insert_into(state, input, insert_op)
     }
 }

@@ -3,6 +3,7 @@
 use super::envelope::{required, unreadable, unsendable};
 use super::options_message::OptionsMessage;
 use super::table::MarquetryTable;
+use crate::declared_table::DeclaredTable;
 use crate::format::MarquetryFormat;
 use crate::output_options::OutputOptions;
 use arrow_schema::{DataType, Schema};
@@ -45,6 +46,15 @@ pub(super) struct TableMessage {
     /// Whether files that are written have the keys of their folders, if the table says that.
     #[prost(bool, optional, tag = "10")]
     keeps_keys: Option<bool>,
+    /// Of a table that a statement declares.
+    #[prost(message, optional, tag = "11")]
+    declaration: Option<DeclarationMessage>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct DeclarationMessage {
+    #[prost(string, repeated, tag = "1")]
+    required_keys: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -105,6 +115,9 @@ impl TableMessage {
             defaults: defaults.collect::<Result<_>>()?,
             definition: listing.get_table_definition().map(str::to_owned),
             keeps_keys: format.output().keeps_keys(),
+            declaration: table
+                .declared()
+                .map(|declared| DeclarationMessage { required_keys: declared.required_keys().to_vec() }),
         })
     }
 
@@ -116,11 +129,20 @@ impl TableMessage {
         codec: &dyn LogicalExtensionCodec,
         has_order: bool,
     ) -> Result<MarquetryTable> {
-        let table = MarquetryTable::new(self.listing(name, context, codec, true)?);
-        match has_order {
-            true => Ok(table),
-            false => Ok(table.read_as(self.listing(name, context, codec, false)?)),
-        }
+        let listing = self.listing(name, context, codec, true)?;
+        let read = if has_order { None } else { Some(self.listing(name, context, codec, false)?) };
+        let Some(DeclarationMessage { required_keys }) = &self.declaration else {
+            let table = MarquetryTable::new(listing);
+            return Ok(read.into_iter().fold(table, MarquetryTable::read_as));
+        };
+        let runtime = context.runtime_env();
+        let declared =
+            |listing| DeclaredTable::try_new(listing, required_keys.clone(), &runtime.cache_manager);
+        let table = declared(&listing)?;
+        Ok(MarquetryTable::of_declared(match read {
+            Some(read) => table.read_as(declared(&read)?),
+            None => table,
+        }))
     }
 
     fn listing(

@@ -141,8 +141,71 @@ async fn columns_and_sums_ask_other_queries() {
     ] {
         assert_eq!(rows(&ctx, sql).await, wanted, "{sql}");
     }
-    let message = error(&ctx, "select x, exists (select 1 from z where y > x) from a").await;
-    assert!(message.contains("columns of the query around it"), "{message}");
+    ctx.register_batch("w", batch([("y", column(&[Some(0), Some(1), None])), ("k", ints([1, 1, 2]))]))
+        .unwrap();
+    for (sql, wanted) in [
+        (
+            "select x, exists (select 1 from w where y < x) from a order by x",
+            &["1 | true", "2 | true", "null | false"][..],
+        ),
+        (
+            "select x, not exists (select 1 from w where y = x and k = x) as other from a order by x",
+            &["1 | false", "2 | true", "null | true"],
+        ),
+        (
+            "select x, x in (select y from w where k = x) from a order by x",
+            &["1 | true", "2 | null", "null | false"],
+        ),
+        ("select count(*) filter (where exists (select 1 from w where y = x)) from a", &["1"]),
+    ] {
+        assert_eq!(rows(&ctx, sql).await, wanted, "{sql}");
+    }
+}
+
+/// `ON` asks another query that takes something of the row that asks.
+#[tokio::test]
+async fn conditions_ask_about_their_row() {
+    let ctx = session();
+    let column = |values: &[Option<i64>]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    ctx.register_batch("a", batch([("n", ints([1, 2, 3])), ("x", column(&[Some(1), Some(2), None]))]))
+        .unwrap();
+    ctx.register_batch("b", batch([("n", ints([1, 2, 4])), ("y", column(&[Some(5), Some(6), Some(7)]))]))
+        .unwrap();
+    ctx.register_batch(
+        "s",
+        batch([("v", column(&[Some(1), None, Some(6)])), ("w", column(&[Some(5), Some(5), None]))]),
+    )
+    .unwrap();
+    let of_a = "exists (select 1 from s where s.v = a.x)";
+    let of_b = "exists (select 1 from s where s.w = b.y)";
+    let left = "select a.n, b.n from a left join b on a.n = b.n and";
+    let right = "select a.n, b.n from a right join b on a.n = b.n and";
+    let full = "select a.n, b.n from a full join b on a.n = b.n and";
+    let inner = "select a.n, b.n from a join b on a.n = b.n and";
+    for (join, condition, wanted) in [
+        (left, of_a.to_owned(), &["1 | 1", "2 | null", "3 | null"][..]),
+        (left, format!("not {of_a}"), &["1 | null", "2 | 2", "3 | null"]),
+        (left, of_b.to_owned(), &["1 | 1", "2 | null", "3 | null"]),
+        (left, format!("({of_a} or a.n = 2)"), &["1 | 1", "2 | 2", "3 | null"]),
+        (left, format!("{of_a} and {of_b}"), &["1 | 1", "2 | null", "3 | null"]),
+        (left, "a.x in (select v from s where s.w = a.n + 4)".to_owned(), &["1 | 1", "2 | null", "3 | null"]),
+        (left, "b.y not in (select v from s where s.w = b.y)".to_owned(), &["1 | null", "2 | 2", "3 | null"]),
+        (right, of_a.to_owned(), &["1 | 1", "null | 2", "null | 4"]),
+        (right, of_b.to_owned(), &["1 | 1", "null | 2", "null | 4"]),
+        (right, format!("not {of_b}"), &["2 | 2", "null | 1", "null | 4"]),
+        (full, of_a.to_owned(), &["1 | 1", "2 | null", "3 | null", "null | 2", "null | 4"]),
+        (full, of_b.to_owned(), &["1 | 1", "2 | null", "3 | null", "null | 2", "null | 4"]),
+        (inner, of_a.to_owned(), &["1 | 1"]),
+        (inner, format!("not {of_a}"), &["2 | 2"]),
+        (inner, of_b.to_owned(), &["1 | 1"]),
+        (inner, "exists (select 1 from s where s.v = a.x and s.w = b.y)".to_owned(), &["1 | 1"]),
+    ] {
+        let sql = format!("{join} {condition} order by a.n nulls last, b.n");
+        assert_eq!(rows(&ctx, &sql).await, wanted, "{sql}");
+    }
+    let both = format!("{left} exists (select 1 from s where s.v = a.x and s.w = b.y)");
+    let message = error(&ctx, &both).await;
+    assert!(message.contains("columns of one side only"), "{message}");
 }
 
 /// Both sides have columns of the same names.
