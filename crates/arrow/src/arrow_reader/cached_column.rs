@@ -150,7 +150,10 @@ impl CachedColumn {
 
     /// Appends those of the next `rows` rows whose bit is 1 to `out`.
     fn read_some(&mut self, keep: &Bitmap, rows: usize, out: &mut ColumnBatch) -> Result<()> {
-        let strategy = self.tuner.choose(keep.count_ones(0..rows), rows);
+        let strategy = match self.reader.leaves_out_pages(keep, rows)? {
+            true => SkipStrategy::Selective,
+            false => self.tuner.choose(keep.count_ones(0..rows), rows),
+        };
         let start = Stopwatch::start();
         match strategy {
             SkipStrategy::Selective => self.reader.read_selected(keep, 0..rows, out)?,

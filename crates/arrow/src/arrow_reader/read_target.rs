@@ -72,7 +72,8 @@ fn array_type<'a>(field: &NestedField, arrow: &'a FieldRef, index: usize) -> Opt
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
-            fields.iter().zip(arrow).find_map(|(field, arrow)| array_type(field, arrow, index))
+            let place = NestedField::place_of(fields, index)?;
+            array_type(&fields[place], arrow.get(place)?, index)
         }
         (FieldKind::List(child), list) => array_type(child, crate::schema::element_of(list)?, index),
         (FieldKind::Map(entries), DataType::Map(arrow, _)) => array_type(entries, arrow, index),

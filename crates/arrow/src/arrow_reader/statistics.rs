@@ -393,7 +393,7 @@ fn below<'a>(arrow: &'a Field, field: &NestedField, leaf: usize) -> Option<&'a F
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(_), _) => Some(arrow),
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
-            let field = fields.iter().find(|field| field.has_leaf(leaf))?;
+            let field = &fields[NestedField::place_of(fields, leaf)?];
             below(arrow.iter().find(|arrow| **arrow.name() == *field.name)?, field, leaf)
         }
         (FieldKind::List(element), list) => below(element_of(list)?, element, leaf),
@@ -402,7 +402,7 @@ fn below<'a>(arrow: &'a Field, field: &NestedField, leaf: usize) -> Option<&'a F
             else {
                 return None;
             };
-            let place = parts.iter().position(|part| part.has_leaf(leaf))?;
+            let place = NestedField::place_of(parts, leaf)?;
             below(arrow.get(place)?, &parts[place], leaf)
         }
         _ => None,

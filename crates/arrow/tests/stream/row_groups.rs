@@ -144,6 +144,36 @@ fn a_row_group_needs_no_page_between_those_of_its_rows() {
     assert_eq!(read(Some("cardinality(list) >= 0 or list is null")), (rows, requests));
 }
 
+/// Where much of a block is wanted all of it may be decoded, but for pages that have none of it: they were not fetched.
+#[test]
+fn pages_that_are_left_out_are_not_missed() {
+    let rows = rows(20_000);
+    let file = file(&rows, 20_000, 100);
+    let store = Store::new(file.clone());
+    let selectors: Vec<RowSelector> =
+        (0..40).flat_map(|_| [RowSelector::skip(200), RowSelector::select(300)]).collect();
+    let stream = || {
+        let metadata = block_on(ArrowReaderMetadata::load_async(&store, ArrowReaderOptions::new())).unwrap();
+        // Without the end of the file, which was fetched and has much of it.
+        let metadata =
+            ArrowReaderMetadata::try_new(metadata.metadata().clone(), ArrowReaderOptions::new()).unwrap();
+        ParquetRecordBatchStreamBuilder::new_with_metadata(store.clone(), metadata)
+            .with_request_cost(CoalesceOptions::new(1, 1 << 20))
+            .with_batch_size(1000)
+            .with_row_selection(selectors.clone().into())
+            .build()
+            .unwrap()
+    };
+    let all = builder(&file).with_row_selection(selectors.clone().into()).build().unwrap();
+    let schema = stream().schema().clone();
+    let all = one(&schema, &read(all).unwrap());
+    store.take_requests();
+    assert_eq!(one(&schema, &by_row_group(stream()).unwrap()), all);
+    let by_row_group = store.take_requests().len();
+    assert_eq!(one(&schema, &collect(stream()).unwrap()), all);
+    assert_eq!(store.take_requests().len(), by_row_group);
+}
+
 /// Batches of the stream, and row groups for others, in turn.
 #[test]
 fn a_stream_goes_on_after_a_row_group() {

@@ -102,8 +102,16 @@ impl NestedField {
         match &self.kind {
             FieldKind::Leaf(own) => *own == leaf,
             FieldKind::List(child) | FieldKind::Map(child) => child.has_leaf(leaf),
-            FieldKind::Struct(fields) => fields.iter().any(|field| field.has_leaf(leaf)),
+            FieldKind::Struct(fields) => NestedField::place_of(fields, leaf).is_some(),
         }
+    }
+
+    /// Which of these fields, those of a struct or of the root, column `leaf` is or is below.
+    ///
+    /// PERF: by a binary search. INVARIANT: fields are in the order of the schema, as [`project`](Self::project) leaves them.
+    pub fn place_of(fields: &[NestedField], leaf: usize) -> Option<usize> {
+        let place = fields.partition_point(|field| field.first_leaf() <= leaf).checked_sub(1)?;
+        fields[place].has_leaf(leaf).then_some(place)
     }
 
     fn clone_without_kind(&self) -> NestedField {

@@ -37,7 +37,9 @@ impl ListLevels {
         while let Some(field) = next {
             next = match &field.kind {
                 FieldKind::Leaf(_) => None,
-                FieldKind::Struct(fields) => fields.iter().find(|field| field.has_leaf(column)),
+                FieldKind::Struct(fields) => {
+                    NestedField::place_of(fields, column).map(|place| &fields[place])
+                }
                 FieldKind::List(inner) | FieldKind::Map(inner) => {
                     elements.push(inner.repeated_ancestor_def_level);
                     Some(&**inner)

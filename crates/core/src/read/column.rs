@@ -246,6 +246,13 @@ impl ColumnReader {
         Ok(())
     }
 
+    /// Whether [`read_selected`](Self::read_selected) would leave pages out, by the offset index, where all of the next `rows` rows are in one
+    /// row group. Who reads all of these rows reads such pages in vain, and they need not even be at hand.
+    pub fn leaves_out_pages(&mut self, keep: &Bitmap, rows: usize) -> Result<bool> {
+        self.load_offset_index(rows)?;
+        Ok(self.chunk.as_ref().is_some_and(|chunk| chunk.reader.leaves_out_pages(keep, rows)))
+    }
+
     /// Appends the selected rows among the next `rows.len()` to `out`: those whose bit in `keep[rows]` is 1. All of the rows
     /// must exist and be in one row group. `out` must be of this column.
     pub fn read_selected(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<()> {

@@ -219,6 +219,11 @@ impl ColumnChunkReader {
         self.page.as_ref().map_or(0, PageDecoder::entries_left)
     }
 
+    /// Whether one of the pages that the next `rows` rows are in has none whose bit is 1, as far as the offset index tells.
+    pub(super) fn leaves_out_pages(&self, keep: &Bitmap, rows: usize) -> bool {
+        self.offset_index.leaves_out_pages(&self.position, keep, rows)
+    }
+
     /// Leaves the open page, and jumps over others, if the row `rows` rows from here is certainly not in them. Returns how
     /// many rows were passed.
     fn leave_page(&mut self, rows: usize) -> Result<usize> {

@@ -9,8 +9,10 @@ use crate::metadata::ColumnChunk;
 use crate::nesting::RepetitionLevels;
 use crate::page::{DataPage, LocatedHeader, PageReader};
 use crate::page_index::PageLocations;
+use crate::row_mask::next_one;
 use crate::source::Source;
 use marquetry_base::{Error, Limits, Result};
+use marquetry_encoding::Bitmap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -79,6 +81,18 @@ impl OffsetIndexCursor {
         // The page after the open one needs no jump.
         let is_ahead = page > position.data_pages && locations.rows(page).start > position.row;
         is_ahead.then_some(page)
+    }
+
+    /// Whether one of the pages that the next `rows` rows are in has none whose bit in `keep` is 1.
+    pub(super) fn leaves_out_pages(&self, position: &ChunkPosition, keep: &Bitmap, rows: usize) -> bool {
+        let Some(locations) = self.locations.as_ref().filter(|_| !self.counts_only) else { return false };
+        let (start, end) = (position.row, position.row.saturating_add(rows as u64));
+        let in_block = |row: u64| row.clamp(start, end).saturating_sub(start) as usize;
+        let pages = (locations.page_of(start)..locations.len()).map(|page| locations.rows(page));
+        pages.take_while(|page| page.start < end).any(|page| {
+            let (first, last) = (in_block(page.start), in_block(page.end));
+            first < last && next_one(keep, first..last, 0).is_none()
+        })
     }
 
     /// Jumps to data page `page`, which [`page_ahead`](Self::page_ahead) returned; no page may be open. Returns how many rows

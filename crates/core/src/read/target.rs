@@ -92,7 +92,7 @@ fn position(field: &NestedField, index: usize, nullable_above: bool) -> Option<(
         FieldKind::List(child) | FieldKind::Map(child) => position(child, index, true),
         FieldKind::Struct(fields) => {
             let nullable = nullable_above || field.nullable;
-            fields.iter().find_map(|field| position(field, index, nullable))
+            position(&fields[NestedField::place_of(fields, index)?], index, nullable)
         }
     }
 }

@@ -10,6 +10,7 @@ use marquetry_core::schema::Schema;
 use marquetry_encoding::{Bitmap, PhysicalType};
 use marquetry_format::Repetition;
 use proptest::prelude::*;
+use std::time::{Duration, Instant};
 
 /// A schema of one field, its data, and what they shred to.
 struct Sample {
@@ -180,4 +181,26 @@ fn no_rows_have_no_slots() {
             .fold(Node::Leaf, |node, _| Node::Optional(Box::new(Node::List(Box::new(node), Style::Three))));
         check(&node, &[]).unwrap();
     }
+}
+
+/// Finding where each leaf of a struct is takes no longer than there are fields: looking at all of them for each would be minutes.
+#[test]
+fn leaves_of_a_wide_struct_are_found_at_once() {
+    const FIELDS: usize = 200_000;
+    let fields: String = (0..FIELDS).map(|i| format!("optional int32 f{i};")).collect();
+    let schema =
+        Schema::parse(&format!("message m {{ optional group s {{ {fields} }} required int32 last; }}"))
+            .unwrap();
+    let fields = NestedField::from_schema(&schema);
+    let FieldKind::Struct(below) = &fields[0].kind else { unreachable!() };
+    let start = Instant::now();
+    for leaf in 0..FIELDS {
+        assert!(fields[0].has_leaf(leaf) && NestedField::place_of(below, leaf) == Some(leaf));
+        let target = ReadTarget::new(schema.column(leaf), &fields[0], leaf, ValueLayout::Native);
+        assert!(target.keep_levels);
+    }
+    assert!(!fields[0].has_leaf(FIELDS) && NestedField::place_of(&fields, FIELDS) == Some(1));
+    let some = fields[0].project(&|leaf| leaf % 3 == 1).unwrap();
+    assert!(!some.has_leaf(0) && some.has_leaf(1) && !some.has_leaf(2) && some.has_leaf(4));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
