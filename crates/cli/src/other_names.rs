@@ -12,11 +12,18 @@ pub(crate) fn with_tip(mut error: clap::Error, whole: &Command, arguments: &[OsS
                 tip_of_option(option, command_of(whole, arguments), whole)
             }
             (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(command))) => tip_of_command(command),
+            (ErrorKind::InvalidValue, Some(ContextValue::String(option)), _) => {
+                match error.get(ContextKind::InvalidValue) {
+                    Some(ContextValue::String(value)) => tip_of_value(option, value),
+                    _ => None,
+                }
+            }
             _ => None,
         };
     if let Some(tip) = tip {
         // That it may be a value, or is like something else, is beside the point.
-        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
+        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
+        {
             error.remove(kind);
         }
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
@@ -52,6 +59,12 @@ fn tip_of_option(typed: &str, command: &Command, whole: &Command) -> Option<Stri
         .map(|(ours, _)| format!("'--{ours}'"))
         .collect();
     (!ours.is_empty()).then(|| format!("here that is {}", ours.join(" or ")))
+}
+
+fn tip_of_value(option: &str, typed: &str) -> Option<String> {
+    let name = option.split(' ').next()?;
+    let known = VALUES.iter().find(|(of, theirs, _)| *of == name && has(theirs, &typed.to_lowercase()));
+    known.map(|(_, _, told)| (*told).to_owned())
 }
 
 /// Whether a word is among others with blanks between.
@@ -122,6 +135,11 @@ const WAYS: &[Way] = &[
         theirs: "hive hive-partitioning",
         commands: "schema head cat count explain convert",
         told: "directories called key=value are columns, unless '--no-partitions' is said",
+    },
+    Way {
+        theirs: "sort sort-by order-by",
+        commands: "head cat",
+        told: "`marquetry convert FILE - --sort-by COLUMN` prints sorted rows",
     },
     Way { theirs: ROWS, commands: "diff", told: "'--samples' says how many rows of each kind are shown" },
     Way {
@@ -194,6 +212,15 @@ const OPTIONS: &[(&str, &str)] = &[
     ("to", "t output-format to-format output-type"),
     ("union-by-name", "unify-schemas merge-schema merge-schemas allow-missing-columns missing-columns"),
     ("where", "filter filters predicate query w q"),
+];
+
+/// Values of options that others have.
+const VALUES: &[(&str, &str, &str)] = &[
+    ("--format", "csv tsv", "`marquetry convert FILE - --to csv` prints CSV"),
+    ("--format", "jsonl ndjson", "'json' has an object on each line"),
+    ("--to", "json ndjson", "'jsonl' has an object on each line"),
+    ("--from", "ndjson json", "'jsonl' has an object on each line, or is an array of objects"),
+    ("--from", "tsv", "'csv' with '--delimiter tab'"),
 ];
 
 /// Our commands, and what others call them.
@@ -287,6 +314,8 @@ mod tests {
             ("rowcount a.parquet", "tip: `marquetry count` does that\n"),
             ("row_count a.parquet", "tip: `marquetry count` does that\n"),
             ("--format json inspect a.parquet", "tip: `marquetry meta` does that\n"),
+            ("head a.parquet --format csv", "tip: `marquetry convert FILE - --to csv` prints CSV\n"),
+            ("convert a.parquet - --to json", "tip: 'jsonl' has an object on each line\n"),
         ] {
             let told = told(typed);
             assert!(told.contains(tip) && told.matches("tip:").count() == 1, "{typed}: {told}");
