@@ -9,6 +9,7 @@ use crate::pyarrow_types;
 use crate::reentrance::{ObjectCalls, Reading, begin_reading};
 use crate::source::Input;
 use crate::table::{Schema, Stream, Table};
+use crate::wide_decimals::widened;
 use crate::work::run;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
@@ -356,7 +357,9 @@ pub(crate) fn reader_options(
     if let Some(text) = options.parsed("text", string_layout)? {
         out = out.with_default_text(text);
     }
-    if options.take("types_of_pyarrow")? == Some(true) {
+    if options.take("types_of_pyarrow")? != Some(true) {
+        out = out.with_hint_policy(|_, stored| Some(widened(stored)));
+    } else {
         let asked = options.parsed("text_of_dictionaries", string_layout)?;
         out = out.with_text(None).with_stored_element_names(false);
         out = out.with_hint_policy(move |leaf, stored| pyarrow_types::restored(leaf, stored, asked));

@@ -21,6 +21,7 @@
 //! file_refs   readers of what values of FILE refer to
 //! dataset     many files as one table
 //! pyarrow_types  the types that pyarrow gives columns
+//! wide_decimals  decimals that others read right
 //! properties  what is asked of a writer
 //! writer      a file that is written
 //! append      rows behind those of a file
@@ -73,6 +74,7 @@ mod sink;
 mod source;
 mod table;
 mod text_check;
+mod wide_decimals;
 mod work;
 mod writer;
 

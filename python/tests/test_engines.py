@@ -1,5 +1,6 @@
-"""The one line that reads files in Dask and in Ray, as README.md has it."""
+"""What README.md says of other libraries: the one line that reads files in Dask and in Ray, and values that others take for others."""
 
+import decimal
 import pathlib
 
 import pyarrow as pa
@@ -36,3 +37,26 @@ def test_ray(paths: list[str]) -> None:
         assert rows.sum("x") == sum(range(300))
     finally:
         ray.shutdown()
+
+
+def test_narrow_decimals(tmp_path: pathlib.Path) -> None:
+    """polars takes decimals of 32 and 64 bits, as pyarrow has them stored, for such of 128."""
+    pl = pytest.importorskip("polars")
+    import marquetry.polars
+
+    values = [decimal.Decimal("1.25"), None, decimal.Decimal("-3.50")]
+    types = {
+        "narrow": pa.decimal32(7, 2), "wider": pa.decimal64(15, 2), "nested": pa.list_(pa.decimal32(5, 2)),
+        "within": pa.struct([("x", pa.decimal64(12, 2))]),
+    }  # fmt: skip
+    nested = {"nested": [[value] for value in values], "within": [{"x": value} for value in values]}
+    path = str(tmp_path / "decimals.parquet")
+    pq.write_table(pa.table({name: pa.array(nested.get(name, values), of) for name, of in types.items()}), path)
+    file = marquetry.open(path)
+    expected = [dict(zip(types, row)) for row in zip(values, values, nested["nested"], nested["within"])]
+    assert pl.DataFrame(file).to_dicts() == expected
+    assert file.read().to_polars().to_dicts() == expected
+    assert marquetry.polars.scan(path).collect().to_dicts() == expected
+    assert pa.table(file).to_pylist() == expected
+    # pyarrow knows them.
+    assert pq.read_table(path).schema.field("narrow").type == pa.decimal32(7, 2)

@@ -163,7 +163,7 @@ fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     if let Some(source) = error.get_ref() {
         write!(f, ": {source}")?;
     }
-    f.write_str(option_that_helps(error))?;
+    f.write_str(what_helps(error))?;
     let place = error.place();
     let mut parts = Vec::new();
     parts.extend(place.column.as_ref().map(|column| format!("column {column}")));
@@ -173,10 +173,14 @@ fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
 }
 
-/// The option that does what an error speaks of: the library does not know what it is called here.
-fn option_that_helps(error: &Error) -> &'static str {
+/// What does what an error speaks of: the library does not know what it is called here.
+fn what_helps(error: &Error) -> &'static str {
     if is_helped_by_union(error) {
         return "; --union-by-name makes it one";
+    }
+    let is_url = || error.place().file.as_ref().is_some_and(|file| file.starts_with("file:"));
+    if error.kind() == ErrorKind::NotFound && is_url() {
+        return "; files of this machine are named by their paths, not by file: URLs";
     }
     match error.kind() == ErrorKind::Key && error.message().ends_with("the file is not encrypted") {
         true => "; --plain-inputs reads such files, too",

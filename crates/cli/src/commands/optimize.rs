@@ -81,7 +81,7 @@ fn print(args: &OptimizeArgs, done: &Optimized, output: &mut Output) -> Result<(
             "size": done.size, "columns": columns.collect::<Vec<_>>(), "also": kinds,
         }))?);
     }
-    let mut table = TextTable::new(&["column", ">before", ">predicted", ">got"]);
+    let mut table = TextTable::new(&["column", ">before", ">predicted", ">got"]).fitted();
     for it in &done.columns {
         let numbers = [it.before, it.predicted, it.got].map(|number| number.to_string());
         table.row([it.column.clone()].into_iter().chain(numbers));

@@ -180,7 +180,7 @@ impl SizeReport {
         let path = file_name::shown_on_line(path);
         let (rows, row_groups) = (counted(self.rows, "row"), counted(self.row_groups, "row group"));
         output.line(format!("{path}: {rows}, {row_groups}, {}", counted(size, "byte")))?;
-        let mut table = TextTable::new(&headings);
+        let mut table = TextTable::new(&headings).fitted();
         for column in &self.columns {
             let encodings: Vec<String> = column.encodings.iter().map(EncodingSize::text).collect();
             let cells = [

@@ -200,3 +200,30 @@ fn links_are_where_they_are_wanted_and_steer_nothing() {
     let json = everything(&["verify", &broken, "--format", "json", "--hyperlinks", "always"]).1;
     assert!(!json.contains('\u{1b}'), "{json}");
 }
+
+/// What `script` of util-linux shows of a command on a terminal of 60 columns.
+#[cfg(target_os = "linux")]
+#[test]
+fn reports_fit_a_narrow_terminal() {
+    let (folder, wines) = (Folder::new("terminal-narrow"), wines());
+    let (out, parts) = (folder.path("o.parquet"), folder.path(""));
+    for arguments in [
+        &["convert", &wines, &out, "--overwrite"][..],
+        &["rewrite", &wines, &out, "--overwrite"],
+        &["optimize", &wines, &out, "--overwrite", "--budget", "1s"],
+        &["split", &wines, "--rows", "150", "--out-dir", &parts],
+        &["explain", &wines, "--where", "year > 2000 and country = 'France'"],
+    ] {
+        let quoted: Vec<String> =
+            arguments.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+        let command = format!("stty cols 60; {} {}", env!("CARGO_BIN_EXE_marquetry"), quoted.join(" "));
+        let shown = std::process::Command::new("script").args(["-qec", &command, "/dev/null"]).output();
+        let Ok(shown) = shown else { return eprintln!("skipped: there is no `script`") };
+        let text = String::from_utf8_lossy(&shown.stdout).replace("\r\n", "\n");
+        assert!(shown.status.success(), "{text}");
+        // Lines with names of files are as long as these are; a sign of life is gone when there is more to show.
+        let lines = text.lines().map(|line| line.rsplit('\r').next().unwrap_or(line));
+        let long: Vec<&str> = lines.filter(|line| !line.contains('/') && line.chars().count() > 60).collect();
+        assert!(long.is_empty(), "{arguments:?}: {long:#?}");
+    }
+}

@@ -203,12 +203,31 @@ fn what_is_no_file_is_not_said_to_be_replaceable() {
     let (wines, pipe, directory) = (wines(), folder.path("p.parquet"), folder.path("d.parquet"));
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
     std::fs::create_dir(&directory).expect("a directory");
-    for (command, more) in [("rewrite", None), ("merge", Some(&wines)), ("optimize", None), ("recover", None)] {
+    for (command, more) in [("rewrite", None), ("merge", Some(&wines)), ("optimize", None), ("recover", None)]
+    {
         for (out, said) in [(&pipe, "is no regular file"), (&directory, "is a directory, not a file")] {
             let inputs = [command, &wines].into_iter().chain(more.map(String::as_str)).chain([out.as_str()]);
             let (code, lines) = failure(&inputs.collect::<Vec<_>>());
             assert!(code == 2 && lines.len() == 1 && lines[0].contains(said), "{command}: {lines:?}");
             assert!(!lines[0].contains("--overwrite"), "{lines:?}");
         }
+    }
+}
+
+#[test]
+fn urls_of_files_are_said_to_be_paths() {
+    let (wines, folder) = (wines(), Folder::new("ways-out-urls"));
+    let (read, written) = (format!("file://{wines}"), format!("file://{}", folder.path("o.parquet")));
+    for arguments in [
+        &["head", &read][..],
+        &["cat", &read, &wines],
+        &["convert", &read, "-"],
+        &["verify", &read],
+        &["convert", &wines, &written],
+        &["rewrite", &wines, &written],
+    ] {
+        let (_, lines) = failure(arguments);
+        let said = lines.len() == 1 && lines[0].contains("named by their paths, not by file: URLs");
+        assert!(said, "{arguments:?}: {lines:?}");
     }
 }

@@ -130,7 +130,7 @@ pub(super) fn json(parts: &[Part]) -> Vec<Value> {
 /// What is left of all rows by each part and stage.
 pub(super) fn table(parts: &[Part]) -> TextTable {
     let headings: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
-    let mut table = TextTable::new(&[&["rows left by"][..], &headings].concat());
+    let mut table = TextTable::new(&[&["rows left by"][..], &headings].concat()).fitted();
     for part in parts {
         let share = |share: &Share| match share.why_all {
             Some(why) => why.text().to_owned(),

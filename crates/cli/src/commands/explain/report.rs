@@ -212,7 +212,8 @@ impl ExplainReport {
             ">reads",
             ">time",
             "by",
-        ]);
+        ])
+        .fitted();
         for stage in &self.stages {
             let cell = |cell: &dyn Fn(&Asked) -> String| stage.asked.as_ref().map(cell).unwrap_or_default();
             let by = |asked: &Asked| {

@@ -2,7 +2,7 @@
 
 use super::{CopySettings, copy_chunk, drop_bounds};
 use crate::metadata::ParquetMetaData;
-use crate::schema::Schema;
+use crate::schema::{Leaf, Schema};
 use crate::source::Source;
 use crate::write::EncodedChunk;
 use marquetry_base::{Error, Result};
@@ -59,9 +59,48 @@ fn check_schema(ours: &Schema, theirs: &Schema) -> Result<()> {
     }
     match ours.iter().zip(theirs).find(|(ours, theirs)| ours != theirs) {
         Some((ours, theirs)) => {
-            let message = format!("column {} of another file is not this one, or not alike", theirs.dotted());
-            Err(Error::argument(message).in_column(ours.dotted().clone()))
+            Err(Error::argument(difference(ours, theirs)).in_column(ours.dotted().clone()))
         }
         None => Ok(()),
+    }
+}
+
+/// In what the column of another file is not the one that it would be behind.
+#[cold]
+fn difference(ours: &Leaf, theirs: &Leaf) -> String {
+    let shown = |leaf: &Leaf| {
+        let annotation = leaf.logical().map(|logical| format!(" ({logical})")).unwrap_or_default();
+        format!("{}{annotation}", leaf.physical().to_string().to_lowercase())
+    };
+    match (shown(ours), shown(theirs)) {
+        _ if ours.path() != theirs.path() => {
+            format!("the other file has column {} in its place", theirs.dotted())
+        }
+        (here, there) if here != there => format!("it is {here} here, and {there} in the other file"),
+        _ => "the other file declares it otherwise: what is optional or repeated, or its field id".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_tell_what_differs() {
+        let schema = |field: &str| Schema::parse(&format!("message m {{ {field}; }}")).unwrap();
+        let ours = schema("optional int32 price (DECIMAL(9,2))");
+        for (theirs, told) in [
+            (
+                "optional fixed_len_byte_array(4) price (DECIMAL(9,2))",
+                "it is int32 (DECIMAL(9,2)) here, and fixed_len_byte_array(4) (DECIMAL(9,2)) in the other file",
+            ),
+            ("optional int32 cost (DECIMAL(9,2))", "the other file has column cost in its place"),
+            ("required int32 price (DECIMAL(9,2))", "the other file declares it otherwise"),
+        ] {
+            let error = check_schema(&ours, &schema(theirs)).unwrap_err();
+            assert!(error.message().starts_with(told), "{error}");
+            assert_eq!(error.place().column.as_deref(), Some("price"));
+        }
+        assert!(check_schema(&ours, &ours).is_ok());
     }
 }
