@@ -14,22 +14,22 @@
 //! ```
 //!
 //! ```text
-//! codecs     plans as bytes: ours, and Ballista's
-//! described_tables  DESCRIBE, as it is sent
-//! empty_relations  what has columns and no rows, as it is sent
-//! named_files  files as tables by their names
-//! refused_settings  settings with which queries have no end, and queries that have no tasks
-//! session    the sessions of scheduler, executors and clients
-//! whole_joins  joins whose rows depend on all rows of both sides
+//! codecs             codecs of plans: ours first, then Ballista's
+//! describe           serializes DESCRIBE
+//! empty_relations    serializes relations that have columns and no rows
+//! named_files        tables by file name
+//! refused_settings   settings with which queries never end, and queries that have no tasks
+//! session            sessions of scheduler, executors and clients
+//! single_task_joins  joins that need all rows of both sides
 //! ```
 
 mod codecs;
-mod described_tables;
+mod describe;
 mod empty_relations;
 mod named_files;
 mod refused_settings;
 mod session;
-mod whole_joins;
+mod single_task_joins;
 
 pub use codecs::{logical_codec, physical_codec};
 pub use marquetry_sql::Stores;

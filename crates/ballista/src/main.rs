@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! args             the command line
-//! parent           a part ends with the process that started it
-//! lost_executors   an executor that is lost ends the queries that run
-//! scheduler        plans queries, and hands their tasks out
-//! connections      connections to other executors, which are used again
-//! engine           runs a task's plan, and tells no numbers that the scheduler cannot add up
-//! executor         runs tasks
+//! parent           a child process ends with the process that started it
+//! lost_executors   running queries fail when an executor is lost
+//! scheduler        the scheduler process
+//! connections      a pool of connections to other executors
+//! engine           the execution engine of a task
+//! executor         the executor process
 //! local            a scheduler and executors on this machine
-//! private_folder   folders for what tasks write
+//! private_folder   private folders for what tasks write
 //! ```
 
 mod args;

@@ -1,11 +1,11 @@
 //! Session contexts of the scheduler, executors and clients.
 
 use crate::codecs::{logical_codec, physical_codec};
-use crate::described_tables::DescribedTables;
+use crate::describe::DescribedTables;
 use crate::empty_relations::EmptyRelations;
 use crate::named_files::with_named_files;
 use crate::refused_settings::{self, RefusedSettings};
-use crate::whole_joins::WholeJoins;
+use crate::single_task_joins::SingleTaskJoins;
 use ballista_core::extension::{
     SessionConfigExt, SessionStateExt, ballista_aggregate_functions, ballista_scalar_functions,
     ballista_window_functions,
@@ -62,7 +62,7 @@ pub fn state(config: SessionConfig) -> Result<SessionState> {
     let pushdown = config.options().execution.parquet.pushdown_filters;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime(None)?);
     let mut builder = marquetry_datafusion::register_builder(builder).with_default_features();
-    builder.physical_optimizers().get_or_insert_default().rules.push(Arc::new(WholeJoins));
+    builder.physical_optimizers().get_or_insert_default().rules.push(Arc::new(SingleTaskJoins));
     // Ballista's and Marquetry's.
     builder.scalar_functions().get_or_insert_default().extend(ballista_scalar_functions());
     let rules = builder.optimizer().get_or_insert_default().rules.clone();

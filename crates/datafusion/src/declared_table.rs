@@ -4,8 +4,8 @@
 //! of it counts all rows. No file is checked against that, least of all those that come later. So all columns that are read are nullable
 //! here, partition keys too; what is inserted is checked.
 
-use crate::folder_keys::FolderKeys;
 use crate::format::MarquetryFormat;
+use crate::partition_keys::PartitionKeys;
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::common::{SchemaExt, plan_err, project_schema};
@@ -31,7 +31,7 @@ pub(crate) struct DeclaredTable {
     required_keys: Vec<String>,
     /// What is read, with keys that are text.
     read: ListingTable,
-    keys: FolderKeys,
+    keys: PartitionKeys,
 }
 
 impl DeclaredTable {
@@ -46,7 +46,7 @@ impl DeclaredTable {
         let files =
             Schema::new_with_metadata(files.collect::<Fields>(), declared.schema().metadata().clone());
         let files = Arc::new(files);
-        let keys = FolderKeys::new(files.clone(), &declared.options().table_partition_cols);
+        let keys = PartitionKeys::new(files.clone(), &declared.options().table_partition_cols);
         let options = declared.options().clone().with_table_partition_cols(keys.as_text());
         let config = ListingTableConfig::new_with_multi_paths(declared.table_paths().clone())
             .with_listing_options(options)

@@ -2,6 +2,7 @@
 
 use crate::columns::needed_paths;
 use crate::error::of_file;
+use crate::file_request::FileRequest;
 use crate::filter::{Filter, has_dynamic_filter};
 use crate::output::Output;
 use crate::predicate::Translator;
@@ -10,7 +11,6 @@ use crate::schema::read_schema;
 use crate::simplify::simplified;
 use crate::variant_paths::PathColumns;
 use crate::variant_storage::{is_variant_storage, restored_batch, restored_fields, with_wholes};
-use crate::wanted::Wanted;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use bytes::Bytes;
@@ -62,7 +62,7 @@ impl FilePlan {
         options: &ArrowReaderOptions,
         table: &TableSchema,
         adapters: &dyn PhysicalExprAdapterFactory,
-        wanted: Wanted,
+        wanted: FileRequest,
         path: &Path,
     ) -> Result<Self> {
         let named = |error| of_file(error, path);

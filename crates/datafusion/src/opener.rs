@@ -1,6 +1,7 @@
 //! The file opener: opens one file of a table, or a part of it, as a stream of batches.
 
 use crate::file_plan::FilePlan;
+use crate::file_request::FileRequest;
 use crate::filter::Filter;
 use crate::metrics::ScanMetrics;
 use crate::pieces::pieces;
@@ -8,7 +9,6 @@ use crate::row_order::RowOrder;
 use crate::scan::Scan;
 use crate::scan_spec::ScanSpec;
 use crate::store_file::StoreFile;
-use crate::wanted::Wanted;
 use arrow_schema::SchemaRef;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::listing::PartitionedFile;
@@ -66,7 +66,7 @@ impl Opener {
     }
 
     /// Columns whose value the path of the file says, and the file's name, become literals.
-    fn wanted(&self, file: &PartitionedFile) -> Result<Wanted> {
+    fn wanted(&self, file: &PartitionedFile) -> Result<FileRequest> {
         let spec = &self.spec;
         let columns = spec.table_schema.table_partition_cols().iter();
         let values: HashMap<String, ScalarValue> =
@@ -85,7 +85,7 @@ impl Opener {
         let global = &spec.options.parquet.global;
         // Which rows are left is not known where some may be lost.
         let is_whole = spec.options.on_corrupt == OnCorrupt::Fail;
-        Ok(Wanted {
+        Ok(FileRequest {
             projection: rewrite_input_file_name_in_projection(projection, &name)?,
             filters: filters.collect::<Result<Vec<_>>>()?,
             orders: orders.collect::<Result<Vec<_>>>()?,
@@ -98,7 +98,7 @@ impl Opener {
     }
 
     /// What may rule the file out before it is opened, and again while it is read.
-    fn pruner(&self, file: &PartitionedFile, wanted: &Wanted) -> Option<FilePruner> {
+    fn pruner(&self, file: &PartitionedFile, wanted: &FileRequest) -> Option<FilePruner> {
         let exprs: Vec<_> = wanted.filters.iter().map(|filter| filter.expr.clone()).collect();
         if exprs.is_empty() || !wanted.prunes {
             return None;

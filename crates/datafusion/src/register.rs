@@ -1,17 +1,17 @@
 //! Registers Marquetry with a session: its format, functions and optimizer rules.
 
 use crate::aggregate_bounds::AggregateBounds;
-use crate::asking_columns::{AskingColumns, CorrelatedConditions};
 use crate::factory::MarquetryFormatFactory;
-use crate::kept_order::KeptOrder;
-use crate::key_spellings::KeySpellings;
 use crate::lossy_conditions::LossyConditions;
-use crate::named_once::named_once;
-use crate::null_answers::{self, NullAnswers};
+use crate::null_aware_in::{self, NullAwareIn};
+use crate::partition_spellings::PartitionSpellings;
+use crate::preserve_order::PreserveOrder;
+use crate::subquery_columns::{CorrelatedConditions, SubqueryColumns};
 use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
 use crate::timestamp_comparisons::{self, TimestampComparisons};
 use crate::union_types::{self, UnionTypes};
+use crate::unique_names::unique_names;
 use crate::unused_order::{self, UnusedOrder};
 use crate::variant_functions::variant_functions;
 use crate::variant_syntax::{casts, planner};
@@ -91,8 +91,8 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     if !state.analyzer().rules.iter().any(|rule| rule.name() == timestamp_comparisons::NAME) {
         state.add_analyzer_rule(Arc::new(TimestampComparisons));
     }
-    if !state.analyzer().rules.iter().any(|rule| rule.name() == null_answers::NAME) {
-        state.add_analyzer_rule(Arc::new(NullAnswers));
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == null_aware_in::NAME) {
+        state.add_analyzer_rule(Arc::new(NullAwareIn));
     }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
         *state = with_rules(state.clone())?;
@@ -126,10 +126,10 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
-    analyzer.rules.push(Arc::new(NullAnswers));
+    analyzer.rules.push(Arc::new(NullAwareIn));
     with_conditions(&mut builder.optimizer().get_or_insert_default().rules);
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
-    named_once(rules);
+    unique_names(rules);
     rules.insert(0, Arc::new(UnusedOrder));
     rules.extend(last_rules());
     builder = builder.with_file_formats(formats).with_config(config);
@@ -142,7 +142,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
 /// The state with rules of optimizers, which can only be given to a state that is made anew.
 fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
-    named_once(&mut rules);
+    unique_names(&mut rules);
     rules.insert(0, Arc::new(UnusedOrder));
     rules.extend(last_rules());
     let builder = SessionStateBuilder::new_from_existing(state.clone());
@@ -174,17 +174,17 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
 
 /// Rules that come after all others.
 fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
-    [Arc::new(KeptOrder), Arc::new(AggregateBounds)]
+    [Arc::new(PreserveOrder), Arc::new(AggregateBounds)]
 }
 
 /// Adds rules that mend conditions: before they are moved, and where they have come to in a plan.
 fn with_conditions(rules: &mut Vec<Arc<dyn OptimizerRule + Send + Sync>>) {
     rules.insert(0, Arc::new(CorrelatedConditions));
     let last: [Arc<dyn OptimizerRule + Send + Sync>; 4] = [
-        Arc::new(AskingColumns),
+        Arc::new(SubqueryColumns),
         Arc::new(TimestampComparisons),
         Arc::new(LossyConditions),
-        Arc::new(KeySpellings),
+        Arc::new(PartitionSpellings),
     ];
     rules.extend(last);
 }

@@ -4,7 +4,7 @@
 //! all is in its file: where a statement fails before that, no file has its final name.
 
 use crate::error::{of_file, refused};
-use crate::null_keys::{check_texts, with_named_nulls};
+use crate::null_partitions::{check_texts, with_named_nulls};
 use crate::options::FormatOptions;
 use crate::required_columns::{check_required, nullable};
 use crate::store_sink::StoreSink;

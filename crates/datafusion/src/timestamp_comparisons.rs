@@ -6,7 +6,7 @@
 
 use crate::cast_functions::as_cast;
 use crate::days_of_timestamps::as_range;
-use crate::digits_lost::{by_way_of_all_digits, only_adds, only_computes};
+use crate::lossy_casts::{only_adds, only_computes, without_unwrapping};
 use crate::simplify::{constant, per_second, ticks};
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -93,7 +93,7 @@ fn with_those_but(plan: LogicalPlan, stays: fn(&Expr) -> bool) -> Result<Transfo
             let expr = cast.unwrap_or(expr);
             Ok(match as_range(&expr, &schema) {
                 Some(range) => Transformed::yes(range),
-                None => match by_way_of_all_digits(&expr, &schema) {
+                None => match without_unwrapping(&expr, &schema) {
                     Some(cast) => Transformed::yes(cast),
                     None if is_function => Transformed::yes(expr),
                     None => compared(expr, &schema),

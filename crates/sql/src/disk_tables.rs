@@ -2,7 +2,7 @@
 
 use crate::file_url::{exact_name, is_of_wildcards};
 use crate::files_table::FilesTable;
-use crate::found::{Found, has_another_format, is_for_datasets, is_partitioned, of};
+use crate::lookup::{Lookup, has_another_format, is_for_datasets, is_partitioned, of};
 use datafusion::catalog::Session;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::error::{DataFusionError, Result};
@@ -23,10 +23,10 @@ pub(crate) async fn on_disk(
     path: PathBuf,
     session: &dyn Session,
     format: Arc<dyn FileFormat>,
-) -> Result<Found> {
+) -> Result<Lookup> {
     let is_ours = path.is_dir() || is_pattern(&path) || path.is_file() && is_named_parquet(&path);
     if !is_ours {
-        return Ok(Found::Other(exact_name(name)));
+        return Ok(Lookup::Other(exact_name(name)));
     }
     let listed = {
         let path = path.clone();
@@ -34,17 +34,17 @@ pub(crate) async fn on_disk(
     };
     match listed {
         Listed::Files => {}
-        Listed::Partitioned(table) => return Ok(Found::table(*table)),
-        Listed::Other => return Ok(Found::Other(name.to_owned())),
-        Listed::Nothing(why) => return Ok(Found::Nothing(DataFusionError::Plan(format!("{name}: {why}")))),
+        Listed::Partitioned(table) => return Ok(Lookup::table(*table)),
+        Listed::Other => return Ok(Lookup::Other(name.to_owned())),
+        Listed::Nothing(why) => return Ok(Lookup::Nothing(DataFusionError::Plan(format!("{name}: {why}")))),
     }
     match FilesTable::try_new(path.clone(), files_at, format, session).await {
-        Ok(table) => Ok(Found::table(table)),
+        Ok(table) => Ok(Lookup::table(table)),
         Err(error) if is_for_datasets(&error) => {
             // Keys on the way to what was named are no columns, as they are none where types are alike.
             let files = move || Ok(Dataset::open([&path]).map_err(of)?.partitions(false));
             let table = spawn_blocking(move || united_anew(files)).await.map_err(joined)??;
-            Ok(Found::table(table))
+            Ok(Lookup::table(table))
         }
         Err(error) => Err(error),
     }

@@ -6,7 +6,7 @@
 
 use crate::disk_tables::on_disk;
 use crate::file_url::exact_name;
-use crate::found::{Found, has_another_format};
+use crate::lookup::{Lookup, has_another_format};
 use crate::store_tables::in_store;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
 use datafusion::common::TableReference;
@@ -38,11 +38,11 @@ pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
 }
 
 /// What is found at a location, if the session is one that looks for tables among files.
-pub(crate) async fn folder_table(ctx: &SessionContext, location: &str) -> Result<Found> {
+pub(crate) async fn folder_table(ctx: &SessionContext, location: &str) -> Result<Lookup> {
     let state = ctx.state();
     match state.config().get_extension::<FolderTables>() {
         Some(_) => found(location, state).await,
-        None => Ok(Found::Other(exact_name(location))),
+        None => Ok(Lookup::Other(exact_name(location))),
     }
 }
 
@@ -65,11 +65,11 @@ impl UrlTableFactory for FolderTables {
                 return Err(DataFusionError::Plan(format!("{name}: the session is at its end")));
             };
             match found(name, state).await? {
-                Found::Table(table) => Ok(Some(table)),
-                Found::Other(name) => self.others.try_new(&name).await,
+                Lookup::Table(table) => Ok(Some(table)),
+                Lookup::Other(name) => self.others.try_new(&name).await,
                 // It may be the name of a table that is about to be made.
-                Found::Nothing(_) if !is_like_path(name) => Ok(None),
-                Found::Nothing(error) => Err(error),
+                Lookup::Nothing(_) if !is_like_path(name) => Ok(None),
+                Lookup::Nothing(error) => Err(error),
             }
         }
         .boxed()
@@ -104,16 +104,16 @@ pub(crate) fn of_missing_file(tables: &[TableReference], error: DataFusionError)
     }
 }
 
-async fn found(name: &str, state: SessionState) -> Result<Found> {
+async fn found(name: &str, state: SessionState) -> Result<Lookup> {
     let Some(format) = state.get_file_format_factory("parquet") else {
-        return Ok(Found::Other(name.to_owned()));
+        return Ok(Lookup::Other(name.to_owned()));
     };
     let format = format.create(&state, &HashMap::new())?;
     let session: Box<dyn Session> = Box::new(state);
     match (name.split_once("://"), local_path(name)) {
         (None, _) => on_disk(name, PathBuf::from(name), &*session, format).await,
         (Some(("file", _)), Some(path)) => on_disk(name, path, &*session, format).await,
-        (Some(("file", _)), None) => Ok(Found::Other(name.to_owned())),
+        (Some(("file", _)), None) => Ok(Lookup::Other(name.to_owned())),
         (Some(_), _) => in_store(name, &*session, format).await,
     }
 }
@@ -144,11 +144,11 @@ mod tests {
     async fn names_of_no_tables_are_left_to_others() {
         let ctx = session();
         for name in ["wines", "no-such.parquet", "/no-such/a.csv"] {
-            assert!(matches!(folder_table(&ctx, name).await.unwrap(), Found::Other(_)), "{name}");
+            assert!(matches!(folder_table(&ctx, name).await.unwrap(), Lookup::Other(_)), "{name}");
         }
         let src = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/src/");
         for name in ["no-such-*.parquet", "src", "src/*.rs", src] {
-            assert!(matches!(folder_table(&ctx, name).await.unwrap(), Found::Nothing(_)), "{name}");
+            assert!(matches!(folder_table(&ctx, name).await.unwrap(), Lookup::Nothing(_)), "{name}");
         }
         let unknown = folder_table(&ctx, "s3://bucket/*.parquet").await.err().unwrap().to_string();
         assert!(unknown.contains("No suitable object store"), "{unknown}");

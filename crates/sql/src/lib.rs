@@ -18,7 +18,7 @@
 //! shell       statements that are typed
 //! completion  what a word that is begun may become
 //! stores      object stores by URL, with what the environment says
-//! whole_files  a store in which Parquet files of no bytes are errors
+//! empty_files  a store in which Parquet files of no bytes are errors
 //! ```
 #![forbid(unsafe_code)]
 
@@ -28,12 +28,13 @@ mod completion;
 mod copied_rows;
 mod disk_tables;
 mod distinct_from;
+mod empty_files;
 mod file_url;
 mod files_table;
 mod folder_tables;
 mod format;
-mod found;
 mod key_names;
+mod lookup;
 mod prepared;
 mod script;
 mod session;
@@ -42,7 +43,6 @@ mod store_tables;
 #[cfg(feature = "remote")]
 mod stores;
 mod table;
-mod whole_files;
 
 pub use args::CommandLine;
 pub use session::{local, with_right_answers};

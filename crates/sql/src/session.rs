@@ -3,7 +3,7 @@
 use crate::args::CommandLine;
 use crate::file_url::exact_name;
 use crate::folder_tables::{folder_table, with_folder_tables};
-use crate::found::Found;
+use crate::lookup::Lookup;
 use datafusion::common::TableReference;
 use datafusion::error::Result;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -28,7 +28,7 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     #[cfg(not(feature = "remote"))]
     ctx.register_object_store(
         datafusion::execution::object_store::ObjectStoreUrl::local_filesystem().as_ref(),
-        crate::whole_files::disk(),
+        crate::empty_files::disk(),
     );
     let ctx = with_folder_tables(ctx);
     marquetry_datafusion::register(&ctx)?;
@@ -49,15 +49,15 @@ pub(crate) async fn add_tables(ctx: &SessionContext, tables: &[(String, String)]
     for (name, location) in tables {
         let found = match stored_as(location) {
             "parquet" => folder_table(ctx, location).await?,
-            _ => Found::Other(exact_name(location)),
+            _ => Lookup::Other(exact_name(location)),
         };
         let (name, stored, location) = match found {
-            Found::Table(table) => {
+            Lookup::Table(table) => {
                 ctx.register_table(TableReference::bare(name.as_str()), table)?;
                 continue;
             }
-            Found::Other(exact) => (name.replace('"', "\"\""), stored_as(location), exact),
-            Found::Nothing(error) => return Err(error),
+            Lookup::Other(exact) => (name.replace('"', "\"\""), stored_as(location), exact),
+            Lookup::Nothing(error) => return Err(error),
         };
         let location = location.replace('\'', "''");
         let sql = format!("create external table \"{name}\" stored as {stored} location '{location}'");

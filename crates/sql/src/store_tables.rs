@@ -2,7 +2,7 @@
 
 use crate::file_url::{has_wildcards, is_of_wildcards};
 use crate::files_table::listing;
-use crate::found::{Found, has_another_format, is_for_datasets, is_partitioned, of};
+use crate::lookup::{Lookup, has_another_format, is_for_datasets, is_partitioned, of};
 use datafusion::catalog::Session;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::listing::ListingTableUrl;
@@ -20,9 +20,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn FileFormat>) -> Result<Found> {
+pub(crate) async fn in_store(
+    url: &str,
+    session: &dyn Session,
+    format: Arc<dyn FileFormat>,
+) -> Result<Lookup> {
     let runtime = session.runtime_env();
-    let other = || Ok(Found::Other(url.to_owned()));
+    let other = || Ok(Lookup::Other(url.to_owned()));
     let is_web = url.starts_with("http");
     // What is asked of a web server behind the path is no part of a name.
     let path = Path::new(if is_web { url.split(['?', '#']).next().unwrap_or(url) } else { url });
@@ -42,7 +46,7 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
         Ok(found) => found,
         Err(error) if has_no_such_file(&error) => {
             let is_file = !is_pattern && !url.ends_with('/') && check_file(url, runtime).await?;
-            return if is_file { other() } else { Ok(Found::Nothing(error)) };
+            return if is_file { other() } else { Ok(Lookup::Nothing(error)) };
         }
         Err(error) => return Err(error),
     };
@@ -72,7 +76,7 @@ pub(crate) async fn in_store(url: &str, session: &dyn Session, format: Arc<dyn F
         return anew(false, objects).united(files).await;
     };
     match format.infer_schema(session, &store, &plain).await {
-        Ok(schema) => Ok(Found::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
+        Ok(schema) => Ok(Lookup::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
         Err(error) if is_for_datasets(&error) => anew(false, objects).united(files).await,
         Err(error) => Err(error),
     }
@@ -92,7 +96,7 @@ struct Anew {
 
 impl Anew {
     /// A table of the files, with the columns of all of them, that reads those which there are when it is read.
-    async fn united(mut self, files: Dataset<dyn AsyncSource>) -> Result<Found> {
+    async fn united(mut self, files: Dataset<dyn AsyncSource>) -> Result<Lookup> {
         let table = united(files).await?;
         self.made = Instant::now();
         let state = Arc::new(Mutex::new(self));
@@ -100,7 +104,7 @@ impl Anew {
             let state = state.clone();
             async move { state.lock().await.look().await }.boxed()
         };
-        Ok(Found::table(table.listed_anew(look)))
+        Ok(Lookup::table(table.listed_anew(look)))
     }
 
     async fn look(&mut self) -> Result<Option<DatasetTable>> {
@@ -234,7 +238,7 @@ mod tests {
         for name in ["hidden/", "hidden", "none/", "none/*.parquet", "none.parquet"] {
             rows(&ctx, &format!("s3://bucket/{name}")).await.unwrap_err();
         }
-        let Found::Table(table) = folder_table(&ctx, "s3://bucket/run=1/").await.unwrap() else {
+        let Lookup::Table(table) = folder_table(&ctx, "s3://bucket/run=1/").await.unwrap() else {
             panic!("no table")
         };
         assert!(table.schema().index_of("run").is_err());
@@ -246,7 +250,7 @@ mod tests {
         for (pattern, added) in [("p/", "p/k=2/b.parquet"), ("q*/*.parquet", "q2/b.parquet")] {
             let ctx = session(&["p/k=1/a.parquet", "q/a.parquet"]).await;
             let url = format!("s3://bucket/{pattern}");
-            let Found::Table(table) = folder_table(&ctx, &url).await.unwrap() else { panic!("no table") };
+            let Lookup::Table(table) = folder_table(&ctx, &url).await.unwrap() else { panic!("no table") };
             ctx.register_table("t", table).unwrap();
             assert_eq!(rows(&ctx, "t").await.unwrap(), 200);
             let location = ListingTableUrl::parse(&url).unwrap();

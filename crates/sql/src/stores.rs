@@ -1,6 +1,6 @@
 //! Object stores by URL, configured by the environment.
 
-use crate::whole_files::{WholeFiles, disk};
+use crate::empty_files::{RefuseEmptyFiles, disk};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry, ObjectStoreUrl};
 use object_store::aws::AmazonS3Builder;
@@ -52,7 +52,8 @@ impl ObjectStoreRegistry for Stores {
             std::env::vars_os()
                 .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?))),
         )?;
-        let store = Arc::new(WholeFiles::new(store, &url[..Position::BeforePath])) as Arc<dyn ObjectStore>;
+        let store =
+            Arc::new(RefuseEmptyFiles::new(store, &url[..Position::BeforePath])) as Arc<dyn ObjectStore>;
         // One store for all files of it: connections are used again.
         self.known.register_store(url, store.clone());
         Ok(store)

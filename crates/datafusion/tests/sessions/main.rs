@@ -7,10 +7,10 @@ mod dataset_int96;
 mod datasets;
 mod extension_types;
 mod filters;
-mod folder_keys;
 mod nested;
 mod options;
 mod outer_joins;
+mod partition_keys;
 #[cfg(feature = "proto")]
 mod plans;
 mod prepared;

@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 /// Rewrites these conditions. It runs after type coercion.
 #[derive(Debug)]
-pub(crate) struct NullAnswers;
+pub(crate) struct NullAwareIn;
 
 /// The name of the rule.
-pub(crate) const NAME: &str = "null answers";
+pub(crate) const NAME: &str = "null aware IN";
 
-impl AnalyzerRule for NullAnswers {
+impl AnalyzerRule for NullAwareIn {
     fn name(&self) -> &str {
         NAME
     }

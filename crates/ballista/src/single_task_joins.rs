@@ -27,11 +27,11 @@ use std::sync::Arc;
 
 /// Keeps them whole. It comes after all other rules.
 #[derive(Debug)]
-pub(crate) struct WholeJoins;
+pub(crate) struct SingleTaskJoins;
 
-impl PhysicalOptimizerRule for WholeJoins {
+impl PhysicalOptimizerRule for SingleTaskJoins {
     fn name(&self) -> &str {
-        "whole joins"
+        "single task joins"
     }
 
     fn optimize(

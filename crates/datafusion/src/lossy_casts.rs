@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast, lit, try_cas
 
 /// The cast by way of a type that DataFusion does not unwrap; `None` if it is no lossy cast. Casts anywhere are rewritten, as filters on the
 /// columns of a view reach its casts later. The rewritten cast is slower.
-pub(crate) fn by_way_of_all_digits(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
+pub(crate) fn without_unwrapping(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     use DataType::{Date32, Date64, Int64, Timestamp};
     let (inner, to, is_tried) = match expr {
         Expr::Cast(Cast { expr, field }) => (expr, field, false),

@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 use datafusion::physical_expr::projection::ProjectionExprs;
 
 /// What a query wants of a file, with the file's partition values in it.
-pub(crate) struct Wanted {
+pub(crate) struct FileRequest {
     pub(crate) projection: ProjectionExprs,
     pub(crate) filters: Vec<Filter>,
     /// Orders that the rows have to have.

@@ -20,24 +20,24 @@ use std::sync::Arc;
 
 /// What lists its files finds none of no bytes among those that a dataset takes.
 #[derive(Debug)]
-pub(crate) struct WholeFiles {
+pub(crate) struct RefuseEmptyFiles {
     store: Arc<dyn ObjectStore>,
     /// What is before the path in a URL.
     root: String,
 }
 
-impl WholeFiles {
+impl RefuseEmptyFiles {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, root: &str) -> Self {
-        WholeFiles { store, root: root.to_owned() }
+        RefuseEmptyFiles { store, root: root.to_owned() }
     }
 }
 
 /// The files of this machine.
 pub(crate) fn disk() -> Arc<dyn ObjectStore> {
-    Arc::new(WholeFiles::new(Arc::new(LocalFileSystem::new()), ""))
+    Arc::new(RefuseEmptyFiles::new(Arc::new(LocalFileSystem::new()), ""))
 }
 
-impl fmt::Display for WholeFiles {
+impl fmt::Display for RefuseEmptyFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.store.fmt(f)
     }
@@ -79,7 +79,7 @@ fn no_file(root: &str, path: &Path) -> Error {
 }
 
 // As `async_trait` has them; all but two are the store's.
-impl ObjectStore for WholeFiles {
+impl ObjectStore for RefuseEmptyFiles {
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         let listed = self.store.list(prefix).peekable();
         let start = (listed, self.root.clone(), prefix.cloned());
@@ -171,7 +171,7 @@ mod tests {
                 if name.contains("full") { PutPayload::from_static(b"PAR1") } else { PutPayload::new() };
             store.put(&Path::from(*name), bytes).await.unwrap();
         }
-        let store = WholeFiles::new(Arc::new(store), "s3://bucket");
+        let store = RefuseEmptyFiles::new(Arc::new(store), "s3://bucket");
         let listed: Result<Vec<ObjectMeta>> = store.list(Some(&Path::from(folder))).try_collect().await;
         listed.map(|listed| listed.len()).map_err(|error| error.to_string())
     }

@@ -16,11 +16,11 @@ use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 /// Rewrites `k = 5` to `k IN (5)` for keys that are not text, so that scans list all folders. It runs after the rules that simplify that again.
 #[derive(Debug)]
-pub(crate) struct KeySpellings;
+pub(crate) struct PartitionSpellings;
 
-impl OptimizerRule for KeySpellings {
+impl OptimizerRule for PartitionSpellings {
     fn name(&self) -> &str {
-        "spellings of keys"
+        "partition spellings"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// The keys of a table behind the columns of its files, as they are read.
 #[derive(Debug, Clone)]
-pub(crate) struct FolderKeys {
+pub(crate) struct PartitionKeys {
     table: TableSchema,
 }
 
@@ -41,11 +41,11 @@ impl Conditions {
     }
 }
 
-impl FolderKeys {
+impl PartitionKeys {
     pub(crate) fn new(files: SchemaRef, keys: &[(String, DataType)]) -> Self {
         let keys = keys.iter().map(|(name, data_type)| Field::new(name, data_type.clone(), true));
         let keys: Fields = keys.collect();
-        FolderKeys { table: TableSchema::builder(files).with_table_partition_cols(keys).build() }
+        PartitionKeys { table: TableSchema::builder(files).with_table_partition_cols(keys).build() }
     }
 
     pub(crate) fn fields(&self) -> &Fields {

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 /// Sets `preserve_order` on scans that declare an order. It runs after all rules that clear it.
 #[derive(Debug)]
-pub(crate) struct KeptOrder;
+pub(crate) struct PreserveOrder;
 
-impl PhysicalOptimizerRule for KeptOrder {
+impl PhysicalOptimizerRule for PreserveOrder {
     fn name(&self) -> &str {
-        "kept orders of scans"
+        "preserve order of scans"
     }
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {

@@ -5,7 +5,7 @@
 //! condition is true, and the expression reads that column. Filter pushdown does not see the outer columns of a correlated subquery, so in ON
 //! these become columns before it runs.
 
-use crate::null_answers::{may_be_null, not_in, rows};
+use crate::null_aware_in::{may_be_null, not_in, rows};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, internal_err, not_impl_err};
 use datafusion::error::Result;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 
 /// Adds the mark columns. It runs after filter pushdown, whose next pass moves on what it makes.
 #[derive(Debug)]
-pub(crate) struct AskingColumns;
+pub(crate) struct SubqueryColumns;
 
-impl OptimizerRule for AskingColumns {
+impl OptimizerRule for SubqueryColumns {
     fn name(&self) -> &str {
-        "columns that ask another query"
+        "subquery columns"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -52,7 +52,7 @@ pub(crate) struct CorrelatedConditions;
 
 impl OptimizerRule for CorrelatedConditions {
     fn name(&self) -> &str {
-        "conditions in ON that take something of the row that asks"
+        "correlated conditions of joins"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -111,7 +111,7 @@ fn joined(mut join: Join, is_meant: fn(&Expr) -> bool, config: &dyn OptimizerCon
 }
 
 /// The expression with columns in the place of other queries, which the inputs get. What may be null was taken apart before, see
-/// `null_answers`.
+/// `null_aware_in`.
 fn marked(expr: Expr, inputs: &mut [Arc<LogicalPlan>], config: &dyn OptimizerConfig) -> Result<Expr> {
     let with_mark = |expr| {
         let (mark, negated) = match &expr {

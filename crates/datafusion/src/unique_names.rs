@@ -25,18 +25,18 @@ use std::sync::Arc;
 
 /// A filter pushdown rule that only lets filters through whose column names are unique in a node.
 #[derive(Debug)]
-pub(crate) struct NamedOnce {
+pub(crate) struct UniqueNames {
     moving: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
 }
 
-/// Wraps the filter pushdown rules among `rules` in [`NamedOnce`].
-pub(crate) fn named_once(rules: &mut [Arc<dyn PhysicalOptimizerRule + Send + Sync>]) {
+/// Wraps the filter pushdown rules among `rules` in [`UniqueNames`].
+pub(crate) fn unique_names(rules: &mut [Arc<dyn PhysicalOptimizerRule + Send + Sync>]) {
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
-        *rule = Arc::new(NamedOnce { moving: rule.clone() });
+        *rule = Arc::new(UniqueNames { moving: rule.clone() });
     }
 }
 
-impl PhysicalOptimizerRule for NamedOnce {
+impl PhysicalOptimizerRule for UniqueNames {
     fn name(&self) -> &str {
         self.moving.name()
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What is found at a location.
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     Table(Arc<dyn TableProvider>),
     /// Files that are DataFusion's to read, by this name; or nothing.
     Other(String),
@@ -16,9 +16,9 @@ pub(crate) enum Found {
     Nothing(DataFusionError),
 }
 
-impl Found {
+impl Lookup {
     pub(crate) fn table(table: impl TableProvider + 'static) -> Self {
-        Found::Table(Arc::new(table))
+        Lookup::Table(Arc::new(table))
     }
 }
 
