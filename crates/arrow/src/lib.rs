@@ -1,20 +1,20 @@
 //! Parquet columns as Arrow arrays, and back.
 //!
 //! ```text
-//! arrow_reader, async_reader  batches of rows out of a file, and out of a store without waiting
-//! arrow_writer, async_writer  files out of batches of rows
-//! schema     which Arrow type each field becomes: the mapping, and the hints and wishes that change it
-//! convert    the values of one column as an Arrow array, and back, one file for each family of types
-//! assemble   arrays of columns as arrays of structs, lists and maps
-//! shred      and the other way round, with the nulls and lists as levels
-//! evolution  a file as another schema: missing columns, wider types, another order
-//! dataset    many files as one
-//! variant    columns of VARIANT, shredded or not, row by row, and shredded into a shape
-//! infer_shredding  the shape that a sample has, if it pays
-//! literals   values of arrays as literals of predicates
-//! column_map  a value for each column
-//! null_arrays  nulls where no page has values, within bounds
-//! trusted    arrays from parts that were validated when they were decoded: the crate's only `unsafe`
+//! arrow_reader, async_reader  read batches of rows, blocking and asynchronously
+//! arrow_writer, async_writer  write batches of rows, blocking and asynchronously
+//! schema                      the mapping between Parquet and Arrow types, and the hints and options that change it
+//! convert                     converts the values of one column to an Arrow array and back, one file for each family of types
+//! assemble                    assembles columns into structs, lists and maps
+//! shred                       the reverse: arrays become levels and values
+//! evolution                   reads a file as another schema: missing columns, wider types, another order
+//! dataset                     reads many files as one table
+//! variant                     columns of VARIANT: unshreds and shreds them
+//! infer_shredding             infers a shredding from a sample, and keeps it if it pays
+//! literals                    converts values of arrays to literals of predicates
+//! column_map                  a value for each column
+//! null_arrays                 arrays of nulls, with a checked size
+//! trusted                     arrays from validated parts: the crate's only `unsafe`
 //! ```
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -2,17 +2,17 @@
 //! take; of Parquet, what the writer's memory limit allows.
 //!
 //! ```text
-//! sink         writers of batches, one for each format
-//! destination  where bytes go: a file that appears once it is complete, or standard output
-//! parquet      the writer of Parquet
-//! file_columns columns of paths that become columns of FILE
-//! geoparquet   columns of geometries as a version of GeoParquet has them
+//! sink             writers of batches, one for each format
+//! destination      where bytes go: a file that appears once it is complete, or standard output
+//! parquet          the writer of Parquet
+//! file_columns     columns of paths that become columns of FILE
+//! geoparquet       columns of geometries as a version of GeoParquet has them
 //! parquet_options  options that only Parquet has a use for
-//! properties   what is typed becomes properties of the writer
-//! report       bytes of each column before and after
-//! lines        rows become lines of text, by several threads
-//! change_types decode_dictionaries exact_int96 table_times unify_dictionaries compact_views names   columns as an output needs them
-//! progress     a bar on the terminal
+//! properties       writer properties from arguments
+//! report           bytes of each column before and after
+//! lines            formats rows as lines of text, in several threads
+//! change_types decode_dictionaries exact_int96 table_times unify_dictionaries compact_views names  columns as an output needs them
+//! progress         a progress bar
 //! ```
 
 mod change_types;

@@ -1,51 +1,51 @@
 //! The command line `marquetry`: look inside Parquet files, and convert them. A program calls [`main`], and ends with what it gives.
 //!
 //! ```text
-//! cli       the command line: options and subcommands
-//! args      arguments that several commands share
-//! caller    who wants the work done: a person or a program
-//! help      texts of help, as wide as the terminal
-//! printable, file_name  text and names of files as they are shown
-//! files     patterns become files, files are opened
-//! standard_input  what is read where a file is called -
-//! remote    files by path or URL
-//! keys      keys of encrypted files
-//! memory    how much of it reading and writing may take
-//! metrics   what reading and writing cost, on standard error
-//! bounded_rows  batches of a file, bounded by bytes as well as rows
-//! table_source  a file, or many files as one table
-//! commands  one file for each command
-//! inputs    rows of Parquet, CSV, JSON Lines and Arrow files
-//! schema_parser  types of columns as text
-//! sort      rows in another order, more than fit in memory
-//! convert   rows into Parquet, Arrow, CSV and JSON Lines files
-//! rewrite   Parquet files out of Parquet files, copied where they can be
-//! leaf_sizes  the columns of Parquet that an Arrow type becomes, and what an array holds for each
-//! column_list  columns in arguments
-//! geo_labels  columns that only the metadata of GeoParquet says are geometries
-//! shred_plan  how the columns of VARIANT of one table are shredded
-//! resolve   columns of FILE as the bytes that their values refer to
-//! text_table, row_table  tables of text; rows as such
-//! plain_value  the values in statistics and dictionaries as JSON
-//! loss_report  what is lost of damaged files
-//! report_file   a report in a file of its own
-//! serve     a folder of files as a site on this machine
-//! unreferenced    bytes of a file that nothing refers to
-//! ordered_map    a parallel map that keeps the order
-//! other_format   files that are no Parquet, and look like something else
-//! suggestions    what may have been meant
-//! other_names    what other tools call commands and options
-//! thousands      numbers that were typed with separators
-//! output    standard output: text or JSON
-//! json_stream   JSON that is written while its parts come
-//! overwrite  where a file may be written
-//! terminal, spinner  output to a terminal; a sign of life there
-//! hyperlinks  names that lead somewhere
-//! percent   text as URLs have it
-//! pager     long text page by page
-//! failure   what goes wrong, its line on standard error and its exit code
-//! signals   what is cleaned up when the process is told to end
-//! open_files  how many files may be open at a time
+//! cli                    the command line: options and subcommands
+//! args                   arguments that several commands share
+//! caller                 who wants the work done: a person or a program
+//! help                   wraps help texts to the terminal
+//! printable, file_name   printable text; file names as they are shown
+//! files                  expands patterns, and opens files
+//! standard_input         standard input in the place of a file
+//! remote                 files by path or URL
+//! keys                   keys of encrypted files
+//! memory                 memory limits for reading and writing
+//! metrics                prints the cost of reading and writing
+//! bounded_rows           batches of a file, bounded by bytes as well as rows
+//! table_source           a file, or many files as one table
+//! commands               one file for each command
+//! inputs                 rows of Parquet, CSV, JSON Lines and Arrow files
+//! schema_parser          parses types of columns
+//! sort                   an external sort
+//! convert                writes rows to Parquet, Arrow, CSV and JSON Lines files
+//! rewrite                writes Parquet files from Parquet files, by copying where possible
+//! leaf_sizes             the columns of Parquet that an Arrow type becomes, and what an array holds for each
+//! column_list            columns in arguments
+//! geo_labels             columns that only the metadata of GeoParquet says are geometries
+//! shred_plan             the shredding plan of VARIANT columns
+//! resolve                resolves FILE columns to the bytes that they refer to
+//! text_table, row_table  tables of text; rows as a table
+//! plain_value            the values in statistics and dictionaries as JSON
+//! loss_report            the loss report of damaged files
+//! report_file            a report in a file
+//! serve                  a folder as a web site on this machine
+//! unreferenced           bytes of a file that nothing refers to
+//! ordered_map            a parallel map that keeps the order
+//! other_format           recognizes files that are not Parquet
+//! suggestions            suggestions for misspelled words
+//! other_names            what other tools call commands and options
+//! thousands              parses numbers with separators
+//! output                 standard output: text or JSON
+//! json_stream            streams JSON
+//! overwrite              overwrite checks
+//! terminal, spinner      safe output to a terminal; a spinner
+//! hyperlinks             names that lead somewhere
+//! percent                percent-encoding of URLs
+//! pager                  pages long text
+//! failure                failures: the line on standard error and the exit code
+//! signals                signal handling
+//! open_files             raises the limit on open files
 //! ```
 //!
 //! # JSON

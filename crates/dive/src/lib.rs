@@ -4,27 +4,27 @@
 //! Every screen is a list, of which only the rows that are seen are read; what is explained of the chosen row stands below.
 //!
 //! ```text
-//! text           text for a terminal: cut and broken into lines by its width
-//! opened_file    the file: its metadata, and readers of its pages
-//! value_texts    values of pages as text
-//! explained      bytes, what they mean, and where the format says so
-//! thrift         Thrift's compact protocol, byte by byte
-//! footer_structs  the structs of the footer, and of what stands beside pages
-//! page_header    a page header, field by field
-//! page_deltas page_alp   values as differences, and floats as integers
-//! page_body      levels and values of a page, run by run
-//! variant_texts  values of VARIANT as JSON
-//! bloom_probe    how a bloom filter answers
-//! struct_fields  the fields of a struct, one by one
-//! input          keys and the mouse, without the types of a terminal library
-//! screen         the trait of all screens: a list of rows, and where Enter leads
-//! overview schema_tree row_groups columns chunk pages page values rows hex footer index_pages bloom_blocks   one screen each
-//! list_state     which row is chosen, which are on the screen
-//! prompt         the line in which a search, a filter or a place is typed
-//! dive           the screens that one came through, and what each key does
-//! draw           a screen becomes cells of a terminal
-//! life_sign      a spinner while something takes long
-//! run            draws, waits for keys, leaves the terminal as it was
+//! text                  text for a terminal: cut and broken into lines by its width
+//! opened_file           the file: its metadata, and readers of its pages
+//! value_texts           values of pages as text
+//! explained             bytes, what they mean, and where the format says so
+//! thrift                Thrift's compact protocol, byte by byte
+//! footer_structs        the structs of the footer, and of what stands beside pages
+//! page_header           a page header, field by field
+//! page_deltas page_alp  values as differences, and floats as integers
+//! page_body             levels and values of a page, run by run
+//! variant_texts         values of VARIANT as JSON
+//! bloom_probe           how a bloom filter answers
+//! struct_fields         the fields of a struct, one by one
+//! input                 keys and the mouse, without the types of a terminal library
+//! screen                the trait of all screens: a list of rows, and where Enter leads
+//! overview schema_tree row_groups columns chunk pages page values rows hex footer index_pages bloom_blocks  one screen each
+//! list_state            which row is chosen, which are on the screen
+//! prompt                the line in which a search, a filter or a place is typed
+//! dive                  the screens that one came through, and what each key does
+//! draw                  a screen becomes cells of a terminal
+//! life_sign             a spinner while something takes long
+//! run                   draws, waits for keys, leaves the terminal as it was
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,24 +1,24 @@
 //! SQL over Parquet files on the command line: what `marquetry-sql` does, with any session of DataFusion.
 //!
 //! ```text
-//! args        the command line
-//! cluster_errors  errors of a cluster
-//! session     what statements run in: tables, memory, threads
-//! script      statements of a text, one after the other
-//! folder_tables  files, folders and patterns as tables
-//! disk_tables  those of this machine
-//! store_tables  those of stores
-//! files_table  files of this machine as a table that DataFusion scans
-//! found       what is found at a location
-//! file_url    names of files as URLs, in which no character stands for others
-//! prepared    statements that were prepared
-//! copied_rows  rows as DataFusion's writers take them
-//! format      rows as a table, CSV, JSON Lines, Arrow or Parquet
-//! table       rows as a table of text, as wide as the terminal
-//! shell       statements that are typed
-//! completion  what a word that is begun may become
-//! stores      object stores by URL, with what the environment says
-//! empty_files  a store in which Parquet files of no bytes are errors
+//! args            the command line
+//! cluster_errors  unwraps the errors of a cluster
+//! session         the session that statements run in: tables, memory, threads
+//! script          runs the statements of a script
+//! folder_tables   files, folders and patterns as tables
+//! disk_tables     those of local files
+//! store_tables    those of object stores
+//! files_table     a table that scans an exact list of local files
+//! lookup          the result of looking up a location
+//! file_url        escapes file names as URLs
+//! prepared        prepared statements
+//! copied_rows     converts rows for DataFusion's writers
+//! format          output formats: a table, CSV, JSON Lines, Arrow or Parquet
+//! table           prints rows as a table
+//! shell           the interactive shell
+//! completion      Tab completion
+//! stores          object stores by URL, configured by the environment
+//! empty_files     refuses Parquet files of zero bytes
 //! ```
 #![forbid(unsafe_code)]
 
