@@ -92,7 +92,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
     }
     let encryption = args.encrypt.properties()?;
     let mut cutter = Cutter { open: None, input: &input, encryption, overwrite: args.overwrite };
-    let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]).fitted();
+    let mut table = TextTable::new(&["file", ">rows", ">row groups", ">copied", ">bytes"]);
     let (mut written, mut notes, mut noted) = (Vec::new(), Vec::new(), HashSet::new());
     for (name, part) in names.iter().zip(&parts) {
         let mut log = ColumnLog::new(input.metadata.schema().num_columns());

@@ -56,7 +56,8 @@ pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     let saved = columns.iter().map(|column| column.bytes - column.predicted).fold(0, u64::saturating_add);
     let file_bytes = input.source.len();
     let predicted_bytes = file_bytes.saturating_sub(saved);
-    let not_measured = Vec::from_iter(not_measured);
+    // Where there are no rows there is nothing to measure, however much time there is.
+    let not_measured = Vec::from_iter(not_measured.filter(|_| input.metadata.num_rows() > 0));
     let mut advice = Advice { file_bytes, predicted_bytes, columns, findings: Vec::new(), not_measured };
     let left = options.budget.saturating_sub(watch.elapsed());
     find(input, options, TimeLeft::of(left), &mut advice);

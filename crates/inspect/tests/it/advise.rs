@@ -361,3 +361,16 @@ fn small_files() {
     others[3].1 = written(&column("text", texts(10, |i| i.to_string())), plain());
     assert_eq!(advise_merging(&others, budget).unwrap(), None);
 }
+
+/// What pyarrow 26 writes of a table without rows: a row group of none, with the page of a dictionary.
+#[test]
+fn no_rows_are_no_matter_of_time() {
+    let file = "504152311504150015004c150015001200001504192c35001806736368656d6115020015022502180161001600191c191c26001c15021925\
+                00061918016115001600161c161c26002608291c150415001502000000161c16002608161c002820706172717565742d6370702d6172726f77\
+                2076657273696f6e2032362e302e31191c1c0000007400000050415231";
+    let bytes = (0..file.len()).step_by(2).map(|i| u8::from_str_radix(&file[i..i + 2], 16).unwrap());
+    let source: Arc<dyn Source> = Arc::new(Bytes::from_iter(bytes));
+    let metadata = ArrowReaderMetadata::load(source.clone(), ArrowReaderOptions::new()).unwrap();
+    let advice = advise(&ColumnSource::new(source, metadata.metadata().clone()), &options()).unwrap();
+    assert_eq!((advice.columns[0].bytes, advice.not_measured), (14, Vec::new()));
+}
