@@ -4,7 +4,7 @@ use super::filter::{RowGroupFilter, selected_by_row_group};
 use super::int96::{fitting, int96_of};
 use super::row_group::FetchTask;
 use super::source::AsyncSource;
-use super::stream::ParquetRecordBatchStream;
+use super::stream::{NO_LIMIT, ParquetRecordBatchStream};
 use super::stream_scan::{SharedPredicate, StreamFilter, StreamScan};
 use super::turns::Turns;
 use crate::arrow_reader::{
@@ -239,7 +239,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
         let (schema, adapter) = self.made()?;
         let has_rows = self.limit != Some(0);
-        let rest = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
+        let rest = (self.offset as u64, self.limit.map_or(NO_LIMIT, |limit| limit as u64));
         let (prefetch, yield_rows) = (self.prefetch, self.yield_rows);
         let (scan, mut jobs) = self.scan()?;
         if scan.metadata.options.int96 == Int96Unit::Auto
@@ -254,7 +254,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         }
         // Where damage is no error, an offset counts rows of the file, and a limit those that are given.
         let rest = if scan.salvages() { (0, rest.1) } else { rest };
-        let is_known = !scan.filter.has_filter() && !scan.salvages() || rest == (0, u64::MAX);
+        let is_known = !scan.filter.has_filter() && !scan.salvages() || rest == (0, NO_LIMIT);
         // What is fetched ahead must leave room for what is wanted now.
         let room =
             scan.metadata.options.limits.memory.tight_limit().map_or(u64::MAX, |limit| limit as u64 / 4);

@@ -154,7 +154,9 @@ impl<T> ParquetRecordBatchStream<T> {
             ready!(self.poll_fetched(cx))?;
             let Some(group) = self.open.take() else { continue };
             let rows = group.rows_left();
-            if let Some((_, left)) = &mut self.rest {
+            if let Some((_, left)) = &mut self.rest
+                && *left < NO_LIMIT
+            {
                 *left -= rows.ok_or_else(rows_not_known)?;
                 if *left == 0 {
                     self.jobs.clear();
@@ -228,7 +230,9 @@ impl<T> ParquetRecordBatchStream<T> {
                 DecodeStep::Batch(batch) => {
                     self.open = Some(group);
                     self.given = self.given.saturating_add(batch.num_rows().max(1));
-                    if let Some((_, left)) = &mut self.rest {
+                    if let Some((_, left)) = &mut self.rest
+                        && *left < NO_LIMIT
+                    {
                         *left -= batch.num_rows() as u64;
                         if *left == 0 {
                             self.jobs.clear();
@@ -335,6 +339,9 @@ impl<T> ParquetRecordBatchStream<T> {
         self.bytes.clear();
     }
 }
+
+/// Where only an offset was asked for: how many rows there are need not be known.
+pub(super) const NO_LIMIT: u64 = u64::MAX;
 
 #[cold]
 fn rows_not_known() -> Error {

@@ -194,6 +194,32 @@ fn a_stream_goes_on_after_a_row_group() {
     .unwrap();
 }
 
+/// Behind an offset it need not be known how many rows a row group has, which was begun by polling.
+#[test]
+fn a_stream_with_an_offset_goes_on_after_a_batch() {
+    let file = file(&rows(2000), 500, 100);
+    let price = || Predicate::parse("price < 2000").unwrap();
+    let all = builder(&file).with_predicate(price()).with_offset(3).build().unwrap();
+    let all = read(all).unwrap();
+    block_on(async {
+        let stream = ParquetRecordBatchStreamBuilder::new(file.clone()).await?;
+        let stream = stream.with_predicate(price()).with_offset(3).with_batch_size(10);
+        let mut stream = stream.build()?;
+        let mut batches = Vec::new();
+        // Up to the middle of the second row group: of the first it had to be known for the offset.
+        while batches.len() < 40 {
+            batches.push(stream.next().await.unwrap()?);
+        }
+        while let Some(group) = stream.next_row_group().await? {
+            batches.extend(group.map(|batch| batch.unwrap()));
+        }
+        let schema = batches[0].schema();
+        assert_eq!(one(&schema, &batches), one(&schema, &all));
+        Ok::<(), marquetry_base::Error>(())
+    })
+    .unwrap();
+}
+
 #[test]
 fn a_limit_of_rows_that_may_be_lost_is_the_streams_alone() {
     let file = file(&rows(1000), 500, 100);
