@@ -3,7 +3,7 @@
 //! QUIRK: DataFusion 55 makes joins of such conditions where they are in WHERE, or are moved there. Those in ON of an outer join about the
 //! side whose rows all stay cannot move, nor can columns and sums, and have no plan. Here the input gets a column that says whether the
 //! condition is true, by a mark join, and that is asked. Where the other query takes something of the row that asks, DataFusion does not see
-//! that when it moves the condition, so that such conditions in ON become columns before.
+//! that when it moves the condition, so that such conditions become columns before.
 
 use crate::null_answers::{may_be_null, not_in, rows};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -46,13 +46,13 @@ impl OptimizerRule for AskingColumns {
     }
 }
 
-/// Does so with conditions in ON that take something of the row that asks. It comes before the rules that move conditions.
+/// Does so where the other query takes something of the row that asks. It comes before the rules that move conditions, in that query, too.
 #[derive(Debug)]
 pub(crate) struct CorrelatedConditions;
 
 impl OptimizerRule for CorrelatedConditions {
     fn name(&self) -> &str {
-        "conditions in ON that take something of the row that asks"
+        "conditions that take something of the row that asks"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -63,6 +63,11 @@ impl OptimizerRule for CorrelatedConditions {
         match plan {
             LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_correlated_subquery) => {
                 Ok(Transformed::yes(joined(join, has_correlated_subquery, config)?))
+            }
+            LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_)
+                if plan.expressions().iter().any(has_correlated_subquery) =>
+            {
+                Ok(Transformed::yes(computed(plan, config)?))
             }
             other => Ok(Transformed::no(other)),
         }
