@@ -4,8 +4,8 @@
 //! all is in its file: where a statement fails before that, no file has its final name.
 
 use crate::error::{of_file, refused};
-use crate::null_partitions::{check_texts, with_named_nulls};
 use crate::options::FormatOptions;
+use crate::partition_folders::{check_texts, with_named_nulls, with_one_equals_sign};
 use crate::required_columns::{check_required, nullable};
 use crate::store_sink::StoreSink;
 use crate::writer_properties::writer_properties;
@@ -214,14 +214,17 @@ impl FileSink for MarquetrySink {
         let mut tasks: JoinSet<Result<WrittenFile>> = JoinSet::new();
         let mut files = Vec::new();
         let mut failed: Option<DataFusionError> = None;
-        let mut is_open = true;
+        let (mut is_open, keys) = (true, self.config.table_partition_cols.len());
         // Tasks are looked at while files still come: an error ends the statement at once.
         while failed.is_none() && (is_open || !tasks.is_empty()) {
             tokio::select! {
                 next = file_stream_rx.recv(), if is_open => match next {
-                    Some((path, batches)) => {
-                        tasks.spawn(writing.clone().write(path, batches));
-                    }
+                    Some((path, batches)) => match with_one_equals_sign(&path, keys) {
+                        Ok(path) => {
+                            tasks.spawn(writing.clone().write(path, batches));
+                        }
+                        Err(error) => failed = Some(error),
+                    },
                     None => is_open = false,
                 },
                 Some(written) = tasks.join_next() => match written {

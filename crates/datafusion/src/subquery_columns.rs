@@ -2,8 +2,8 @@
 //!
 //! QUIRK: DataFusion 55 decorrelates subqueries in WHERE only. Those in the ON of an outer join that are about its preserved side cannot move
 //! there, nor can those in projections and aggregates: they have no plan. Here a mark join gives the input a column that says whether the
-//! condition is true, and the expression reads that column. Filter pushdown does not see the outer columns of a correlated subquery, so in ON
-//! these become columns before it runs.
+//! condition is true, and the expression reads that column. Filter pushdown does not see the outer columns of a correlated subquery, so such
+//! conditions become columns before it runs.
 
 use crate::null_aware_in::{may_be_null, not_in, rows};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -46,13 +46,13 @@ impl OptimizerRule for SubqueryColumns {
     }
 }
 
-/// Does so with conditions in ON that take something of the row that asks. It comes before the rules that move conditions.
+/// Does so where the other query takes something of the row that asks. It comes before the rules that move conditions, in that query, too.
 #[derive(Debug)]
 pub(crate) struct CorrelatedConditions;
 
 impl OptimizerRule for CorrelatedConditions {
     fn name(&self) -> &str {
-        "correlated conditions of joins"
+        "correlated subqueries"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -63,6 +63,11 @@ impl OptimizerRule for CorrelatedConditions {
         match plan {
             LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_correlated_subquery) => {
                 Ok(Transformed::yes(joined(join, has_correlated_subquery, config)?))
+            }
+            LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_)
+                if plan.expressions().iter().any(has_correlated_subquery) =>
+            {
+                Ok(Transformed::yes(computed(plan, config)?))
             }
             other => Ok(Transformed::no(other)),
         }

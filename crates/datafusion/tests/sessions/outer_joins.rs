@@ -143,6 +143,10 @@ async fn columns_and_sums_ask_other_queries() {
     }
     ctx.register_batch("w", batch([("y", column(&[Some(0), Some(1), None])), ("k", ints([1, 1, 2]))]))
         .unwrap();
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("f.parquet");
+    run(&ctx, &format!("copy w to '{}'", file.display())).await;
+    run(&ctx, &format!("create external table f stored as parquet location '{}'", file.display())).await;
     for (sql, wanted) in [
         (
             "select x, exists (select 1 from w where y < x) from a order by x",
@@ -159,6 +163,9 @@ async fn columns_and_sums_ask_other_queries() {
         ("select count(*) filter (where exists (select 1 from w where y = x)) from a", &["1"]),
     ] {
         assert_eq!(rows(&ctx, sql).await, wanted, "{sql}");
+        // Conditions move into the scan of files.
+        let of_files = sql.replace("from w", "from f");
+        assert_eq!(rows(&ctx, &of_files).await, wanted, "{of_files}");
     }
 }
 

@@ -360,6 +360,8 @@ async fn declared_tables_have_their_nulls_after_a_way_through_bytes() {
             let sql = sql.replace("from t", &format!("from {name}"));
             let found = given_elsewhere(&ctx, &sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
             assert_eq!(rows_of(&found), wanted, "{sql}");
+            let (_, came) = sent(&ctx, &sql).await;
+            assert_eq!(rows_by(came).await, wanted, "{sql}");
         }
     }
     given_elsewhere(&ctx, "insert into t values (3, null), (4, 7)").await.unwrap();

@@ -1,4 +1,4 @@
-//! Null partition values: their rows go into folders called `key=__HIVE_DEFAULT_PARTITION__`.
+//! Folder names of partitions: `key=value`, and `key=__HIVE_DEFAULT_PARTITION__` for null keys.
 //!
 //! DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly.
 
@@ -10,6 +10,7 @@ use datafusion::arrow::compute::{cast, take_record_batch};
 use datafusion::common::exec_err;
 use datafusion::error::Result;
 use marquetry_arrow::dataset::NULL_PARTITION;
+use object_store::path::Path;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -48,10 +49,22 @@ pub(crate) fn with_named_nulls(batch: RecordBatch, keys: &[String]) -> Result<Ve
     }
     let part = |(are_null, rows): (Vec<bool>, Vec<u32>)| {
         let part = take_record_batch(&batch, &UInt32Array::from(rows))?;
-        let null_partitions = nullable.iter().zip(are_null).filter(|(_, is_null)| *is_null);
-        with_text(part, null_partitions.map(|((index, _), _)| *index))
+        let partition_folders = nullable.iter().zip(are_null).filter(|(_, is_null)| *is_null);
+        with_text(part, partition_folders.map(|((index, _), _)| *index))
     };
     rows_of.into_iter().map(part).collect()
+}
+
+/// The path of a file, below folders that each have one `=` in their names. QUIRK: DataFusion leaves those of values as they are, and DuckDB reads
+/// no folder that has such a one in it.
+pub(crate) fn with_one_equals_sign(path: &Path, keys: usize) -> Result<Path> {
+    let parts: Vec<String> = path.parts().map(|part| part.as_ref().to_owned()).collect();
+    let folders = parts.len().saturating_sub(1 + keys)..parts.len().saturating_sub(1);
+    let names = parts.iter().enumerate().map(|(index, name)| match name.split_once('=') {
+        Some((key, value)) if folders.contains(&index) => format!("{key}={}", value.replace('=', "%3D")),
+        _ => name.clone(),
+    });
+    Ok(Path::parse(names.collect::<Vec<_>>().join("/"))?)
 }
 
 /// The batch with text in these columns.
@@ -89,6 +102,19 @@ mod tests {
         assert_eq!(parts.len(), expected.len());
         for (part, expected) in parts.iter().zip(expected) {
             assert_eq!(part.columns(), expected);
+        }
+    }
+
+    #[test]
+    fn folders_have_one_equals_sign() {
+        for (path, keys, wanted) in [
+            ("a=b=c/k=1/f=.parquet", 1, "a=b=c/k=1/f=.parquet"),
+            ("a=b=c/k=x=y=/m==/f=.parquet", 2, "a=b=c/k=x%3Dy%3D/m=%3D/f=.parquet"),
+            ("k=%2541/f.parquet", 1, "k=%2541/f.parquet"),
+            ("f.parquet", 1, "f.parquet"),
+        ] {
+            let path = Path::parse(path).unwrap();
+            assert_eq!(with_one_equals_sign(&path, keys).unwrap().as_ref(), wanted);
         }
     }
 
