@@ -148,6 +148,7 @@ mod file_sequence;
 mod filter;
 mod footer_cache;
 mod format;
+mod grouping_sets;
 mod literal;
 mod lossy_casts;
 mod lossy_conditions;

@@ -49,8 +49,8 @@ pub(crate) fn with_named_nulls(batch: RecordBatch, keys: &[String]) -> Result<Ve
     }
     let part = |(are_null, rows): (Vec<bool>, Vec<u32>)| {
         let part = take_record_batch(&batch, &UInt32Array::from(rows))?;
-        let partition_folders = nullable.iter().zip(are_null).filter(|(_, is_null)| *is_null);
-        with_text(part, partition_folders.map(|((index, _), _)| *index))
+        let null_keys = nullable.iter().zip(are_null).filter(|(_, is_null)| *is_null);
+        with_text(part, null_keys.map(|((index, _), _)| *index))
     };
     rows_of.into_iter().map(part).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::aggregate_bounds::AggregateBounds;
 use crate::factory::MarquetryFormatFactory;
+use crate::grouping_sets::GroupingSets;
 use crate::lossy_conditions::LossyConditions;
 use crate::null_aware_in::{self, NullAwareIn};
 use crate::partition_spellings::PartitionSpellings;
@@ -49,6 +50,9 @@ use std::sync::Arc;
 ///
 /// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
 /// what is aggregated.
+///
+/// `GROUPING SETS`, `ROLLUP` and `CUBE` have each group once, and are sorted as `ORDER BY` says, whatever is known of their input: DataFusion takes
+/// a column that `WHERE a = 1` makes constant for constant also where a set leaves it out.
 ///
 /// Conditions that come down a plan are asked of the columns that they mean, also where both sides of a join have columns of one name.
 ///
@@ -130,7 +134,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     with_conditions(&mut builder.optimizer().get_or_insert_default().rules);
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     unique_names(rules);
-    rules.insert(0, Arc::new(UnusedOrder));
+    rules.splice(0..0, first_rules());
     rules.extend(last_rules());
     builder = builder.with_file_formats(formats).with_config(config);
     let tables = builder.table_factories().get_or_insert_default();
@@ -143,7 +147,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
 fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
     unique_names(&mut rules);
-    rules.insert(0, Arc::new(UnusedOrder));
+    rules.splice(0..0, first_rules());
     rules.extend(last_rules());
     let builder = SessionStateBuilder::new_from_existing(state.clone());
     let builder = builder.with_session_id(state.session_id().to_owned()).with_physical_optimizer_rules(rules);
@@ -170,6 +174,11 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     let makes_catalog = state.config().options().catalog.create_default_catalog_and_schema;
     made.config_mut().options_mut().catalog.create_default_catalog_and_schema = makes_catalog;
     Ok(made)
+}
+
+/// Rules that come before all others.
+fn first_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
+    [Arc::new(UnusedOrder), Arc::new(GroupingSets)]
 }
 
 /// Rules that come after all others.

@@ -7,6 +7,7 @@ mod dataset_int96;
 mod datasets;
 mod extension_types;
 mod filters;
+mod grouping_sets;
 mod nested;
 mod options;
 mod outer_joins;
