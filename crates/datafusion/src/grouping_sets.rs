@@ -10,7 +10,9 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode};
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, Partitioning, ReplaceChildrenOptions,
+};
 use std::sync::Arc;
 
 /// Hides what is known of the input of grouping sets behind a union with no rows, of which nothing is known. It runs before the rules that
@@ -32,7 +34,8 @@ impl PhysicalOptimizerRule for GroupingSets {
             let input = aggregate.input();
             let no_rows: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(input.schema()));
             let input = UnionExec::try_new(vec![input.clone(), no_rows])?;
-            Ok(Transformed::yes(node.with_new_children(vec![input])?))
+            let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            Ok(Transformed::yes(node.replace_children(vec![input], anew)?))
         })
         .data()
     }
