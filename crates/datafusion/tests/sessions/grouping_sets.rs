@@ -18,12 +18,12 @@ async fn groups_come_once_and_in_order() {
     run(&ctx, "set datafusion.execution.batch_size = 100").await;
     run(&ctx, "set datafusion.execution.target_partitions = 3").await;
     for input in INPUTS {
-        let of_all = format!("select null, null, count(*) from ({input})");
+        let of_all = format!("select null g, null v, count(*) from ({input})");
         let group =
             |columns: &str, by: &str| format!("select {columns}, count(*) c from ({input}) group by {by}");
         for (sets, apart) in [
-            ("rollup (g, v)", [group("g, v", "g, v"), group("g, null", "g"), of_all.clone()]),
-            ("grouping sets ((g), (v), ())", [group("g, null", "g"), group("null, v", "v"), of_all]),
+            ("rollup (g, v)", [group("g, v", "g, v"), group("g, null v", "g"), of_all.clone()]),
+            ("grouping sets ((g), (v), ())", [group("g, null v", "g"), group("null g, v", "v"), of_all]),
         ] {
             let sql = format!("{} order by g nulls first, v nulls first, c", group("g, v", sets));
             let mut wanted = Vec::new();
