@@ -17,9 +17,10 @@ use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, cast, ident, lit, when};
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use marquetry_arrow::dataset::NULL_PARTITION;
 use std::any::Any;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The keys of a table behind the columns of its files, as they are read.
@@ -124,6 +125,9 @@ impl PartitionKeys {
         };
         let groups = listed.file_groups.iter().map(|group| self.typed(group)).collect::<Result<Vec<_>>>()?;
         let known = self.merged(groups.iter().filter_map(|group| group.file_statistics(None)))?;
+        let partitioning = listed.output_partitioning.clone();
+        let partitioning =
+            partitioning.filter(|by| matches!(by, Partitioning::Hash(..)) && has_own_keys(&groups));
         // Files may have been left out, as a limit needs no more.
         let are_all = listed.statistics().num_rows.is_exact() != Some(false);
         let source = format.file_source(self.table.clone());
@@ -132,7 +136,8 @@ impl PartitionKeys {
             .with_statistics(if are_all { known } else { known.to_inexact() })
             .with_projection_indices(projection)?
             .with_limit(listed.limit)
-            .with_output_ordering(listed.output_ordering.clone());
+            .with_output_ordering(listed.output_ordering.clone())
+            .with_output_partitioning(partitioning);
         Ok(Some(scan.build()))
     }
 
@@ -170,6 +175,15 @@ impl PartitionKeys {
         }
         Ok(file)
     }
+}
+
+/// Whether no two groups have files of the same keys: `month=05` and `month=5` are two texts, and one number.
+fn has_own_keys(groups: &[FileGroup]) -> bool {
+    let mut known = HashSet::new();
+    groups.iter().all(|group| {
+        let keys: HashSet<&[ScalarValue]> = group.iter().map(|file| &*file.partition_values).collect();
+        keys.into_iter().all(|keys| known.insert(keys))
+    })
 }
 
 fn typed_value(text: &ScalarValue, key: &Field) -> Result<ScalarValue> {

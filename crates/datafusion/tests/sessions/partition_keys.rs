@@ -233,3 +233,28 @@ async fn keys_of_other_formats() {
     ctx.register_batch("names", batch([("k", names)])).unwrap();
     assert_eq!(rows(&ctx, "select s.id from s join names on s.k = names.k").await, ["3"]);
 }
+
+/// Groups of files that have keys of their own need not be exchanged. Two spellings of a key are of one group of rows.
+#[tokio::test]
+async fn files_of_a_key_stay_together() {
+    let folder = tempdir().unwrap();
+    for (key, ids) in [("5", 0..3), ("6", 3..4), (NULL, 4..6)] {
+        file(folder.path(), &format!("k={key}"), ids);
+    }
+    let path = folder.path().display();
+    let sql = "select k, count(*) from t group by k order by k";
+    for (again, wanted, is_exchanged) in
+        [(None, ["5 | 3", "6 | 1", "null | 2"], false), (Some("k=05"), ["5 | 5", "6 | 1", "null | 2"], true)]
+    {
+        if let Some(again) = again {
+            file(folder.path(), again, 6..8);
+        }
+        let ctx = session();
+        run(&ctx, "set datafusion.optimizer.preserve_file_partitions = 1").await;
+        let create = "create external table t (id int, k bigint) stored as parquet partitioned by (k)";
+        run(&ctx, &format!("{create} location '{path}/'")).await;
+        assert_eq!(rows(&ctx, sql).await, wanted);
+        let plan = shown(&ctx, &format!("explain {sql}")).await;
+        assert_eq!(plan.contains("RepartitionExec: partitioning=Hash"), is_exchanged, "{plan}");
+    }
+}
