@@ -7,7 +7,7 @@ use crate::lossy_conditions::LossyConditions;
 use crate::null_aware_in::{self, NullAwareIn};
 use crate::partition_spellings::PartitionSpellings;
 use crate::preserve_order::PreserveOrder;
-use crate::subquery_columns::{CorrelatedConditions, SubqueryColumns};
+use crate::subquery_columns::SubqueryColumns;
 use crate::table_factory::without_constraints;
 use crate::time_units::{time_planner, time_units};
 use crate::timestamp_comparisons::{self, TimestampComparisons};
@@ -188,9 +188,9 @@ fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
 
 /// Adds rules that mend conditions: before they are moved, and where they have come to in a plan.
 fn with_conditions(rules: &mut Vec<Arc<dyn OptimizerRule + Send + Sync>>) {
-    rules.insert(0, Arc::new(CorrelatedConditions));
+    rules.insert(0, Arc::new(SubqueryColumns::of_correlated()));
     let last: [Arc<dyn OptimizerRule + Send + Sync>; 4] = [
-        Arc::new(SubqueryColumns),
+        Arc::new(SubqueryColumns::of_all()),
         Arc::new(TimestampComparisons),
         Arc::new(LossyConditions),
         Arc::new(PartitionSpellings),

@@ -18,41 +18,28 @@ use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Adds the mark columns. It runs after filter pushdown, whose next pass moves on what it makes.
+/// Adds the mark columns of the subqueries that are meant.
 #[derive(Debug)]
-pub(crate) struct SubqueryColumns;
+pub(crate) struct SubqueryColumns {
+    name: &'static str,
+    is_meant: fn(&Expr) -> bool,
+}
 
-impl OptimizerRule for SubqueryColumns {
-    fn name(&self) -> &str {
-        "subquery columns"
+impl SubqueryColumns {
+    /// Of all subqueries. It runs after filter pushdown, whose next pass moves on what it makes.
+    pub(crate) fn of_all() -> Self {
+        SubqueryColumns { name: "subquery columns", is_meant: has_subquery }
     }
 
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        Some(ApplyOrder::BottomUp)
-    }
-
-    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        match plan {
-            LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_subquery) => {
-                Ok(Transformed::yes(joined(join, has_subquery, config)?))
-            }
-            LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_)
-                if plan.expressions().iter().any(has_subquery) =>
-            {
-                Ok(Transformed::yes(computed(plan, config)?))
-            }
-            other => Ok(Transformed::no(other)),
-        }
+    /// Of correlated subqueries. It runs before filter pushdown, also of the filters within them.
+    pub(crate) fn of_correlated() -> Self {
+        SubqueryColumns { name: "correlated subqueries", is_meant: has_correlated_subquery }
     }
 }
 
-/// Does so where the other query takes something of the row that asks. It comes before the rules that move conditions, in that query, too.
-#[derive(Debug)]
-pub(crate) struct CorrelatedConditions;
-
-impl OptimizerRule for CorrelatedConditions {
+impl OptimizerRule for SubqueryColumns {
     fn name(&self) -> &str {
-        "correlated subqueries"
+        self.name
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -61,11 +48,11 @@ impl OptimizerRule for CorrelatedConditions {
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         match plan {
-            LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_correlated_subquery) => {
-                Ok(Transformed::yes(joined(join, has_correlated_subquery, config)?))
+            LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(self.is_meant) => {
+                Ok(Transformed::yes(joined(join, self.is_meant, config)?))
             }
             LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_)
-                if plan.expressions().iter().any(has_correlated_subquery) =>
+                if plan.expressions().iter().any(self.is_meant) =>
             {
                 Ok(Transformed::yes(computed(plan, config)?))
             }
