@@ -1,6 +1,9 @@
-//! Wraps the text of `--help` to the width of the terminal.
+//! The layout of `--help`: its text is wrapped to the width of the terminal, options of all commands come last.
 
 use clap::Command;
+
+/// The heading of options that every command has, which `--help` lists behind the command's own.
+pub(crate) const ALL_COMMANDS: &str = "Options of all commands";
 
 /// `command`, in whose texts, and in those of its commands, paragraphs are lines.
 pub(crate) fn flowing(command: Command) -> Command {

@@ -10,11 +10,11 @@ use std::path::{Path, absolute};
 /// Where links are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Hyperlinks {
-    /// On terminals that are known to have links; FORCE_HYPERLINK=1 says of others that they have, FORCE_HYPERLINK=0 that none has
+    /// On terminals that are known to support links; FORCE_HYPERLINK=1 or FORCE_HYPERLINK=0 decides instead
     Auto,
-    /// Nowhere
+    /// Never
     Never,
-    /// Wherever text goes
+    /// Also in pipes and files
     Always,
 }
 

@@ -27,25 +27,29 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Encrypted files")]
 pub(crate) struct KeyArgs {
-    /// Keys as JSON: {"footer_key": K, "column_keys": {"a.b": K}, "keys": {"key metadata": K}, "aad_prefix": K, "kms": KMS}, each
-    /// part optional. K is hex:.., base64:.. or utf8:.. KMS is a key management service: {"command": ["program", ..]}, which is run
-    /// for each key, with {"action": "unwrap", "master_key": NAME, "wrapped": TEXT} on its standard input, and answers {"key":
-    /// BASE64}, or {"action": "wrap", "master_key": NAME, "key": BASE64} and {"wrapped": TEXT}. Beside it may be "timeout_seconds": N,
-    /// after which a run of it is ended, 60 if not given. Or KMS is {"master_keys": {NAME: K}}, with which keys are wrapped here. With
-    /// either, "key_material": FILE says where the key material is, if it is not in the Parquet file
+    /// Read keys from this JSON file
+    ///
+    /// {"footer_key": K, "column_keys": {"a.b": K}, "keys": {"key metadata": K}, "aad_prefix": K, "kms": KMS}, each part optional. K
+    /// is hex:.., base64:.. or utf8:..
+    ///
+    /// KMS is a key management service: {"command": ["program", ..], "timeout_seconds": 60}. The program runs once for each key: it
+    /// reads {"action": "unwrap", "master_key": NAME, "wrapped": TEXT} and prints {"key": BASE64}, or reads {"action": "wrap",
+    /// "master_key": NAME, "key": BASE64} and prints {"wrapped": TEXT}. Or KMS is {"master_keys": {NAME: K}}, which needs no program.
+    /// With either, "key_material": FILE names the key material if it is not in the Parquet file.
     #[arg(long, global = true, value_name = "FILE.json", conflicts_with = "key_env")]
     pub(crate) key_file: Option<PathBuf>,
-    /// The same JSON in the environment variable of this name
+    /// Read keys from this environment variable, as the JSON of --key-file
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) key_env: Option<String>,
-    /// The AAD prefix of the file that is read: all bytes of this file
+    /// Use all bytes of this file as the AAD prefix of the input
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) aad_prefix_file: Option<PathBuf>,
-    /// By whose rules files are encrypted
+    /// The rules that encrypted files follow
     #[arg(long, global = true, value_enum, value_name = "WHOSE", default_value_t = DialectArg::Parquet)]
     pub(crate) encryption_dialect: DialectArg,
-    /// Files that are not encrypted are read as they are, beside those that are; without this they are an error where there are keys,
-    /// as somebody may have put them there in place of encrypted ones
+    /// Also read files that are not encrypted
+    ///
+    /// With keys they are an error otherwise: somebody may have put them in the place of encrypted ones.
     #[arg(long, global = true)]
     pub(crate) plain_inputs: bool,
 }
@@ -53,9 +57,9 @@ pub(crate) struct KeyArgs {
 /// By whose rules a file is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectArg {
-    /// The format's
+    /// Those of the format
     Parquet,
-    /// DuckDB's: everything under the footer key, and nothing that tells whether pages were swapped
+    /// Those of DuckDB: everything under the footer key, and no protection against swapped pages
     Duckdb,
 }
 

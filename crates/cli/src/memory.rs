@@ -1,6 +1,7 @@
 //! The memory limits of a command: a budget for reading, and what writing may hold.
 
 use crate::caller;
+use crate::help::ALL_COMMANDS;
 use crate::keys;
 use clap::Args as ClapArgs;
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
@@ -10,10 +11,10 @@ use marquetry_base::parse_byte_size;
 /// The argument of all commands.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct MemoryArgs {
-    /// Memory for reading, sorting and writing together, such as 4GiB; what is sorted or written and needs more goes to temporary
-    /// files. If not given: for reading a quarter of the machine's memory, or half of a container's; for sorting and writing half
-    /// as much, and at most 1 GiB
-    #[arg(long, global = true, value_name = "BYTES", value_parser = parse_byte_size)]
+    /// Memory for reading, sorting and writing together, such as 4GiB; sorting and writing spill to temporary files beyond it.
+    /// By default reading takes up to a quarter of the machine's memory, or half of a container's; sorting and writing take up to
+    /// half as much, and at most 1 GiB
+    #[arg(long, global = true, help_heading = ALL_COMMANDS, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
 }
 

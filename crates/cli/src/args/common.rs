@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// How facts and rows are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Tables and text for people
     Text,
-    /// One JSON object a line: as a rule one for each file, for each row with head and cat, for each rule with rules
+    /// JSON Lines: an object for each file; for each row of head and cat; for each rule of rules
     Json,
     /// One SARIF 2.1.0 document: verify and lint only
     Sarif,

@@ -16,18 +16,21 @@ use std::sync::Arc;
 /// The arguments of commands that write Parquet.
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct EncryptArgs {
-    /// Encrypt with these keys, as JSON: {"footer_key": K, "column_keys": {"a.b": K}}; optional are "footer_key_metadata": "name",
+    /// Encrypt the output with the keys of this JSON file
+    ///
+    /// {"footer_key": K, "column_keys": {"a.b": K}}; K is hex:.., base64:.. or utf8:.. Optional are "footer_key_metadata": "name",
     /// "column_keys": {"a.b": {"key": K, "metadata": "name"}}, "complete_columns", "plaintext_footer", "store_aad_prefix": true or
-    /// false, "aad_prefix": K, "algorithm": "AES_GCM_V1" or "AES_GCM_CTR_V1", "dialect": "duckdb". K is hex:.., base64:.. or
-    /// utf8:.. Or new keys, wrapped by a key management service, {"kms": KMS} as in --key-file, and the names that parquet-java has:
+    /// false, "aad_prefix": K, "algorithm": "AES_GCM_V1" or "AES_GCM_CTR_V1", "dialect": "duckdb".
+    ///
+    /// With {"kms": KMS}, as in --key-file, a key management service wraps new keys. Their properties have the names of parquet-java:
     /// "parquet.encryption.footer.key": NAME, "parquet.encryption.column.keys": "NAME:a,b;NAME:c.d", .uniform.key, .complete.columns,
-    /// .algorithm, .plaintext.footer, .double.wrapping, .key.material.store.internally, .data.key.length.bits and so on
+    /// .algorithm, .plaintext.footer, .double.wrapping, .key.material.store.internally, .data.key.length.bits and so on.
     #[arg(long, help_heading = ENCRYPTING, value_name = "FILE.json", conflicts_with_all = ["encrypt_env", "decrypt"])]
     pub(crate) encrypt_file: Option<PathBuf>,
-    /// The same JSON in the environment variable of this name
+    /// Encrypt the output with the keys of this environment variable, as the JSON of --encrypt-file
     #[arg(long, help_heading = ENCRYPTING, value_name = "NAME", conflicts_with = "decrypt")]
     pub(crate) encrypt_env: Option<String>,
-    /// Do not encrypt what is written, though IN is encrypted
+    /// Do not encrypt the output, although the input is encrypted
     #[arg(long, help_heading = ENCRYPTING)]
     pub(crate) decrypt: bool,
     /// What one of our own commands has decided.
@@ -36,7 +39,7 @@ pub(crate) struct EncryptArgs {
 }
 
 /// Where these arguments stand in `--help`.
-const ENCRYPTING: &str = "Encrypting what is written";
+const ENCRYPTING: &str = "Encrypting the output";
 
 impl EncryptArgs {
     /// How the output is encrypted; `None` if it is not. What was encrypted, as it is where there are keys, is not written in the
