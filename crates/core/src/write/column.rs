@@ -442,9 +442,9 @@ impl std::fmt::Debug for ColumnWriter {
 enum Trigger {
     /// More values will come.
     Growing,
-    /// It ends here in any case.
+    /// The dictionary is full, and ends in any case.
     Full,
-    /// All values are there.
+    /// The chunk has all its values.
     Complete,
 }
 

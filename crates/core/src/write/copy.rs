@@ -43,15 +43,15 @@ pub struct CopySettings {
     pub checksums: bool,
     /// Whether a chunk without an offset index gets one, if its pages allow it.
     pub offset_index: bool,
-    /// Whether a page whose checksum is wrong is an error. Only pages that are looked at are held against theirs: all of
-    /// a chunk for which this, or anything else, asks for more than a copy.
+    /// Whether a page with a wrong checksum is an error. Only pages that are inspected are verified: those of a chunk
+    /// for which this or any other setting needs more than a copy of its bytes.
     pub verify_checksums: bool,
     /// Whether to copy the chunk as if it had no offset index, because the caller knows that it is wrong.
     pub ignore_offset_index: bool,
     /// Whether to drop statistics in page headers. This makes the copy inspect the pages of such a chunk.
     pub drop_page_statistics: bool,
-    /// Whether headers of pages are written anew that are not, byte for byte, what we would write: a bit that flipped in one may have
-    /// cost it a field that we do without and others do not. The pages of such a chunk are looked at.
+    /// Whether to rewrite page headers that are not, byte for byte, what we would write: a flipped bit may have removed
+    /// a field that we do not need, but others do. This makes the copy inspect the pages of such a chunk.
     pub normalize_page_headers: bool,
     /// Whether to set the numbers of rows and nulls in headers of V2 pages by their levels, because the caller knows
     /// that they are wrong.

@@ -1,9 +1,9 @@
 //! Values derived from an encrypted column, such as bounds, that would be stored where its key does not protect them.
 //!
 //! - A VARIANT is shredded into columns that have its values. A key for `v.value` by that name is not one for the
-//! others.
+//!   others.
 //! - The metadata of GeoParquet have a box around all geometries of a column. They are in the footer, in plaintext or
-//! under the footer key; in plaintext the box shows more than the owner of a column under the footer key wants.
+//!   under the footer key; in plaintext the box shows more than the owner of a column under the footer key wants.
 
 use crate::logical_type::LogicalType;
 use crate::schema::{Leaf, Node, NodeKind, Schema};
