@@ -55,8 +55,8 @@ struct Totals {
 pub(super) struct PageValues<'a> {
     /// The code of the encoding.
     pub(super) code: i32,
-    /// Encodes the values, and appends them to the second vector. If there is a first vector, a leading part may go
-    /// there, if the second one is empty.
+    /// Appends the encoded values to the second vector. If there is a first vector, their beginning may be appended to
+    /// that one; the second one must then be empty.
     pub(super) encode: &'a mut EncodeInto<'a>,
     /// Bounds of the values.
     pub(super) bounds: &'a MinMaxStats,
