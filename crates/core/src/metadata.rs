@@ -1,7 +1,7 @@
 //! The footer's contents, through accessors: file, row groups, column chunks.
 //!
-//! The bytes of the footer are kept. Where its column chunks are is found out when it is parsed; what one says is read
-//! from there whenever it is asked for, so that one column of thousands costs what one column does.
+//! The bytes of the footer are kept. Parsing only locates the column chunks; the metadata of a chunk is read from the
+//! bytes whenever it is needed. So reading one column of thousands costs what one column does.
 
 mod column_chunk;
 mod encrypted;
@@ -19,40 +19,40 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// What a footer says.
+/// The parsed footer of a file: its schema, row groups, column chunks and key-value metadata.
 #[derive(Clone)]
 pub struct ParquetMetaData {
     footer: Bytes,
     outline: format::LazyFooter,
     schema: Arc<Schema>,
-    /// The key-value metadata, once it was asked for.
+    /// The key-value metadata, read at first use.
     key_values: OnceLock<Option<Vec<format::KeyValue>>>,
-    /// For each row group where the chunks of which columns are, once there was one that is not at its place.
+    /// For each row group, the places of its chunks by path; made when a chunk is not at its column's place.
     orders: Vec<OnceLock<Order>>,
-    /// For each row group whether all its chunks name the same file, once that was asked.
+    /// For each row group, whether all its chunks name the same file; found out at first use.
     in_one_file: Vec<OnceLock<bool>>,
-    /// Where the footer begins in the file, if it was read from one: pages are before it.
+    /// Offset of the footer in the file, if it was read from one: pages are before it.
     data_end: Option<u64>,
-    /// What opens what is encrypted, if keys were given.
+    /// The decryptor of the file's encrypted modules, if keys were given.
     decryptor: Option<Arc<FileDecryptor>>,
-    /// What the footer says of chunks in encrypted form, opened.
+    /// Column chunks whose metadata the footer holds encrypted, decrypted at first use.
     opened: OpenedChunks,
 }
 
-/// What a footer says of one row group.
+/// The metadata of one row group.
 #[derive(Debug, Clone, Copy)]
 pub struct RowGroup<'a> {
     metadata: &'a ParquetMetaData,
     index: usize,
 }
 
-/// What a footer says of one column chunk.
+/// The metadata of one column chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnChunk<'a> {
     chunk: format::ChunkView<'a>,
     leaf: &'a Leaf,
     group: RowGroup<'a>,
-    /// Its place in the row group.
+    /// Index of the chunk in the row group.
     place: usize,
     data_end: Option<u64>,
     created_by: Option<&'a str>,
@@ -61,7 +61,7 @@ pub struct ColumnChunk<'a> {
 impl ParquetMetaData {
     /// Parses a footer: the bytes between the last page and the length before the closing magic.
     ///
-    /// What a column chunk says is looked at when it is asked for, not before; errors in it come up then.
+    /// Column chunks are parsed when they are used, so errors in them come up then.
     pub fn parse(footer: impl Into<Bytes>, limits: &Limits) -> Result<Self> {
         let footer = footer.into();
         let outline = format::LazyFooter::parse(&footer, limits)?;
@@ -83,36 +83,37 @@ impl ParquetMetaData {
         })
     }
 
-    /// Takes a footer that is not in a file.
+    /// Creates the metadata from a footer that is not in a file.
     pub fn from_thrift(thrift: format::FileMetaData, limits: &Limits) -> Result<Self> {
         let mut w = format::Writer::new();
         thrift.write(&mut w);
         ParquetMetaData::written(w.finish(), limits)
     }
 
-    /// Takes a footer that was written here, however long it has become.
+    /// Parses a footer that this crate wrote, whatever its length.
     pub(crate) fn written(footer: impl Into<Bytes>, limits: &Limits) -> Result<Self> {
         ParquetMetaData::parse(footer, &limits.clone().with_footer_bytes(usize::MAX))
     }
 
-    /// Says where the footer begins in its file.
+    /// Sets the offset of the footer in its file.
     #[must_use]
     pub fn with_data_end(self, data_end: u64) -> Self {
         ParquetMetaData { data_end: Some(data_end), ..self }
     }
 
-    /// Where the footer begins in its file, if it was read from one.
+    /// Returns the offset of the footer in its file, if it was read from one.
     pub fn data_end(&self) -> Option<u64> {
         self.data_end
     }
 
-    /// The footer as it is stored, or decrypted, to be kept by who caches footers: [`parse`](Self::parse) with
-    /// [`with_data_end`](Self::with_data_end) makes the same of it again, without keys.
+    /// Returns the bytes of the footer as stored, or as decrypted, for caches of footers: [`parse`](Self::parse) with
+    /// [`with_data_end`](Self::with_data_end) makes equal metadata from them, without keys.
     pub fn footer_bytes(&self) -> &Bytes {
         &self.footer
     }
 
-    /// About how many bytes of memory it takes: the footer's bytes, where its column chunks are, and the schema.
+    /// Returns about how many bytes of memory this takes: the footer's bytes, the positions of column chunks, and the
+    /// schema.
     pub fn memory_size(&self) -> usize {
         let of_group = size_of::<OnceLock<Order>>() + size_of::<OnceLock<bool>>();
         let pairs = self.key_values.get().and_then(Option::as_deref).unwrap_or_default();
@@ -132,26 +133,26 @@ impl ParquetMetaData {
         &self.schema
     }
 
-    /// How many rows all row groups have. QUIRK: a few writers leave the footer's own total wrong; row groups are what
-    /// is read, so they are what is counted.
+    /// Returns the number of rows in all row groups. QUIRK: a few writers leave the footer's own total wrong; row
+    /// groups are what is read, so they are what is counted.
     pub fn num_rows(&self) -> u64 {
         self.row_groups().fold(0, |rows, row_group| rows.saturating_add(row_group.num_rows()))
     }
 
-    /// The total that the footer itself has, right or wrong.
+    /// Returns the total number of rows that the footer states, right or wrong.
     pub fn declared_rows(&self) -> i64 {
         self.head().num_rows
     }
 
-    /// How many row groups.
+    /// Returns the number of row groups.
     pub fn num_row_groups(&self) -> usize {
         self.outline.row_groups.len()
     }
 
-    /// Row group `index`.
+    /// Returns row group `index`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such row group.
     pub fn row_group(&self, index: usize) -> RowGroup<'_> {
         assert!(index < self.num_row_groups(), "row group {index} of {}", self.num_row_groups());
         RowGroup { metadata: self, index }
@@ -162,12 +163,12 @@ impl ParquetMetaData {
         (0..self.num_row_groups()).map(|index| RowGroup { metadata: self, index })
     }
 
-    /// The writer, as it names itself.
+    /// Returns the name and version of the writer, as the footer states them.
     pub fn created_by(&self) -> Option<&str> {
         self.head().created_by.as_deref()
     }
 
-    /// The format version that the writer claims: 1 or 2; it decides nothing.
+    /// Returns the format version that the footer states, 1 or 2. It does not affect how the file is read.
     pub fn version(&self) -> i32 {
         self.head().version
     }
@@ -186,28 +187,28 @@ impl ParquetMetaData {
         self.key_values.get_or_init(read).as_deref()
     }
 
-    /// The file's key-value metadata as bytes, read from the footer one by one.
+    /// Iterates over the file's key-value metadata as bytes, read from the footer one pair at a time.
     pub fn key_values(&self) -> impl Iterator<Item = format::KeyValueView<'_>> {
         self.outline.key_values(&self.footer).into_iter().flatten()
     }
 
-    /// The value of a key in the file's metadata. What is not UTF-8 is U+FFFD in it; [`key_values`](Self::key_values) has the
-    /// bytes.
+    /// Returns the value of a key in the file's key-value metadata. Bytes that are not UTF-8 become U+FFFD;
+    /// [`key_values`](Self::key_values) gives them as stored.
     pub fn value_of(&self, key: &str) -> Option<Cow<'_, str>> {
         self.key_values().find(|pair| pair.key == key.as_bytes())?.value_text()
     }
 
-    /// How the bounds of each column are ordered, if the file says.
+    /// Returns how the statistics bounds of each column are ordered, if the footer states it.
     pub fn column_orders(&self) -> Option<&[format::ColumnOrder]> {
         self.head().column_orders.as_deref()
     }
 
-    /// Everything that the footer says, but for the row groups and the key-value metadata: it has none.
+    /// Returns the fields of the footer, without row groups and key-value metadata.
     pub fn head(&self) -> &format::FileMetaData {
         &self.outline.fields
     }
 
-    /// The whole footer. Fails if any column chunk cannot be read.
+    /// Returns the whole footer. Fails if any column chunk cannot be read.
     pub fn to_thrift(&self) -> Result<format::FileMetaData> {
         let groups = self.row_groups().map(RowGroup::to_thrift).collect::<Result<_>>()?;
         let key_values = self.owned_key_values().map(<[_]>::to_vec);
@@ -215,7 +216,7 @@ impl ParquetMetaData {
     }
 }
 
-/// Those of the same bytes at the same place are equal.
+/// Footers with the same bytes at the same offset are equal.
 impl PartialEq for ParquetMetaData {
     fn eq(&self, other: &Self) -> bool {
         self.footer == other.footer && self.data_end == other.data_end
@@ -230,30 +231,30 @@ impl fmt::Debug for ParquetMetaData {
 }
 
 impl<'a> RowGroup<'a> {
-    /// The footer that it is in.
+    /// Returns the footer that this row group belongs to.
     pub fn metadata(self) -> &'a ParquetMetaData {
         self.metadata
     }
 
-    /// Its number.
+    /// The number of this row group in the file, from 0.
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// How many rows; a negative number counts as none.
+    /// Returns the number of rows; a negative number counts as 0.
     pub fn num_rows(self) -> u64 {
         u64::try_from(self.head().num_rows).unwrap_or(0)
     }
 
-    /// How many column chunks.
+    /// Returns the number of column chunks.
     pub fn num_columns(self) -> usize {
         self.outline().num_columns()
     }
 
-    /// The chunk of column `i` of the schema.
+    /// Returns the chunk of column `i` of the schema.
     ///
-    /// Fails if there is none, if it has no metadata (it is encrypted then, or corrupt), or if its type is another than
-    /// the schema says.
+    /// Fails if the chunk is missing, if it has no metadata (it is encrypted then, or corrupt), or if its physical type
+    /// differs from the schema's.
     ///
     /// # Panics
     /// If the schema has no column `i`.
@@ -282,8 +283,8 @@ impl<'a> RowGroup<'a> {
         }))
     }
 
-    /// Reads the chunk of column `i` into an unread one: the chunk at its place, unless the paths say that chunks stand in
-    /// another order. Returns its place.
+    /// Reads the chunk of column `i` into `chunk`, which is unread, and returns its place. That is `i`, unless the
+    /// paths show that chunks stand in another order.
     #[inline]
     fn find(self, i: usize, leaf: &Leaf, chunk: &mut format::ChunkView<'a>) -> Result<usize> {
         if i < self.num_columns() {
@@ -304,7 +305,7 @@ impl<'a> RowGroup<'a> {
         for number in order.candidates(leaf) {
             let other = self.chunk(number)?;
             let is_of = |leaf: &Leaf| order::path_of(&other).is_some_and(|path| order::is_path(path, leaf));
-            // Columns may have equal names: a chunk at the place of one that it names is of no other.
+            // Columns may have equal paths: a chunk at the place of a column with its path belongs to that column.
             if is_of(leaf) && !(number < columns && is_of(self.metadata.schema.column(number))) {
                 *chunk = other;
                 return Ok(number);
@@ -318,7 +319,7 @@ impl<'a> RowGroup<'a> {
         )))
     }
 
-    /// Whether all chunks can be read and name the same file, or none.
+    /// Whether all chunks can be read, and either all name the same file or none names one.
     fn is_in_one_file(self) -> bool {
         *self.metadata.in_one_file[self.index].get_or_init(|| {
             let mut files = (0..self.num_columns()).map(|i| self.chunk(i).map(|chunk| chunk.file_path()));
@@ -327,55 +328,55 @@ impl<'a> RowGroup<'a> {
         })
     }
 
-    /// The chunk at place `number` of the row group.
+    /// Reads the chunk at place `number` of the row group.
     fn chunk(self, number: usize) -> Result<format::ChunkView<'a>> {
         let mut chunk = format::ChunkView::empty();
         self.read(number, &mut chunk).map(|()| chunk)
     }
 
-    /// Reads the chunk at place `number` of the row group into an unread one.
+    /// Reads the chunk at place `number` of the row group into `chunk`, which is unread.
     #[inline]
     fn read(self, number: usize, chunk: &mut format::ChunkView<'a>) -> Result<()> {
         let ParquetMetaData { footer, outline, data_end, .. } = self.metadata;
         outline.chunk(footer, self.index, number, chunk).map_err(|error| in_footer(error, *data_end))
     }
 
-    /// All column chunks, in the order of the schema's columns.
+    /// Iterates over the column chunks, in the order of the schema's columns.
     pub fn columns(self) -> impl Iterator<Item = Result<ColumnChunk<'a>>> {
         (0..self.metadata.schema.num_columns()).map(move |i| self.column(i))
     }
 
-    /// Bytes of all pages before compression, as the footer says.
+    /// Returns the size of all pages before compression in bytes, as the footer states it.
     pub fn total_byte_size(self) -> i64 {
         self.head().total_byte_size
     }
 
-    /// How rows are sorted, if the writer says.
+    /// Returns the columns by which rows are sorted, if the writer states them.
     pub fn sorting_columns(self) -> &'a [format::SortingColumn] {
         self.head().sorting_columns.as_deref().unwrap_or_default()
     }
 
-    /// The path that the chunk at place `number` of the row group says it has; no names if it does not say. `None` if there
-    /// is no such chunk, or it has no metadata that can be read.
+    /// Returns the path that the chunk at place `number` of the row group states; it is empty if the chunk has none.
+    /// `None` if there is no such chunk, or its metadata cannot be read.
     pub fn path_at(self, number: usize) -> Option<Vec<String>> {
         let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
         let names = chunk.path_in_schema().iter();
         chunk.has_meta_data().then(|| names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
-    /// The type that the chunk at place `number` of the row group says it is of, though it may not be the schema's. `None` if there
-    /// is no such chunk, or it has no metadata that can be read.
+    /// Returns the physical type that the chunk at place `number` of the row group states, even if the schema has
+    /// another. `None` if there is no such chunk, or its metadata cannot be read.
     pub fn type_at(self, number: usize) -> Option<format::Type> {
         let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
         chunk.has_meta_data().then(|| chunk.type_())
     }
 
-    /// Everything that the footer says of the row group, but for the column chunks: it has none.
+    /// Returns the fields of the row group in the footer, without its column chunks.
     pub fn head(self) -> &'a format::RowGroup {
         &self.outline().fields
     }
 
-    /// The row group as it is in the footer. Fails if any column chunk cannot be read.
+    /// Returns the row group as it is in the footer. Fails if any column chunk cannot be read.
     pub fn to_thrift(self) -> Result<format::RowGroup> {
         let chunk = |number| {
             let chunk = self.chunk(number).and_then(|chunk| chunk.to_chunk());
@@ -390,7 +391,7 @@ impl<'a> RowGroup<'a> {
     }
 }
 
-/// An error in a footer that begins at `data_end`: says that it is there, and where in the file.
+/// Adds the context "footer" to an error in a footer that begins at `data_end`, and its place in the file.
 pub(crate) fn in_footer(error: Error, data_end: Option<u64>) -> Error {
     let framed = error.with_context("footer");
     match data_end {

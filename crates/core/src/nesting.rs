@@ -1,8 +1,9 @@
 //! Nesting: from levels to lists, structs and nulls.
 //!
-//! [`NestedField`] is the schema as nested *values*: lists, maps and structs instead of groups. [`LeafLevels`] finds, in the
-//! levels of any leaf below a field, that field's slots, which of them are null, and where lists begin. [`LeafShape`] is what the levels
-//! of a leaf mean, and [`SiblingHasher`] compares those of leaves that are in one group.
+//! [`NestedField`] is the schema as nested *values*: lists, maps and structs instead of groups. [`LeafLevels`] finds,
+//! in the levels of any leaf below a field, that field's slots, which of them are null, and where lists begin.
+//! [`LeafShape`] gives the meaning of a leaf's levels, and [`SiblingHasher`] compares the levels of leaves in one
+//! group.
 //!
 //! Spec: README.md, "Nested Encoding"; LogicalTypes.md, "Nested Types".
 //!

@@ -1,4 +1,4 @@
-//! Predicates: which rows are wanted.
+//! Predicates, which select rows.
 //!
 //! | file | what |
 //! |---|---|
@@ -23,24 +23,27 @@
 //! two digits, mean what they say. Only literals for floats are rounded, to the nearest value of the type, as they are
 //! when such a column is written: `f = 0.1` finds 0.1 in a FLOAT column.
 //!
-//! INT96 compares by point in time, to the nanosecond: by day, then by the nanoseconds of the day, of which what is more than
-//! a day counts as days. Bounds of INT96 in a file presume that no value has more. It does so also where a value that is far away
-//! makes all be shown in a coarser unit: what is shown as equal need not be.
+//! INT96 compares as a point in time, to the nanosecond: by day, then by the nanoseconds of the day, where more than a
+//! day's nanoseconds count as further days. Bounds of INT96 in a file assume that no value has more. The comparison
+//! stays exact even if a value that is far away makes the reader return all values in a coarser unit, so values that
+//! are returned as equal may differ.
 //!
-//! An integer of 8 or 16 bits compares as it is read: by the low bits of what is stored. A column that is always null
-//! (UNKNOWN) compares with any literal, and never as true.
+//! An integer of 8 or 16 bits compares as it is read: by the low bits of the stored value. A column that is always null
+//! (UNKNOWN) compares with any literal, and the result is never true.
 //!
-//! A path into a VARIANT stands for a column: `payload:user.id::bigint > 5`. Its reader says what it is of each row; a schema alone
-//! does not, so that [`bind`](Predicate::bind) knows no such columns.
+//! A path into a VARIANT stands for a column: `payload:user.id::bigint > 5`. Only a reader can resolve it for each row;
+//! a schema alone cannot, so [`bind`](Predicate::bind) knows no such columns.
 //!
-//! Geometries are asked with `bbox_intersects(geom, xmin, ymin, xmax, ymax)`: six numbers with z, eight with z and m, the least ones
-//! first. Edges of the box belong to it. Where `xmin` is greater than `xmax` the box goes across the antimeridian. NULL is unknown, and
-//! an empty geometry is in no box. Of GEOGRAPHY only points are told apart: its edges are curves, so that what has edges
-//! is in every box. A value that is no geometry is an error.
+//! Geometries are tested with `bbox_intersects(geom, xmin, ymin, xmax, ymax)`: six numbers with z, eight with z and m,
+//! the minima first. The edges of the box belong to it. If `xmin` is greater than `xmax`, the box crosses the
+//! antimeridian. The result for NULL is unknown, and an empty geometry is in no box. For GEOGRAPHY only points are
+//! tested exactly: its edges are curves, so a value with edges is in every box. A value that is not a geometry is an
+//! error.
 //!
-//! Lists are asked with `any(tags) = 'x'` and `all(prices) > 0`, maps with `attributes['colour'] = 'red'`, where the last of
-//! several entries of one key counts. Paths are those of Arrow: `points.x` is field `x` of the elements of the list `points`.
-//! The elements of a list of lists are those of all inner lists; an inner list that is null counts as a null element.
+//! Lists are tested with `any(tags) = 'x'` and `all(prices) > 0`, maps with `attributes['colour'] = 'red'`, where the
+//! last of several entries with one key counts. Paths are those of Arrow: `points.x` is field `x` of the elements of
+//! the list `points`. The elements of a list of lists are those of all inner lists; an inner list that is null counts
+//! as a null element.
 
 mod bare_time;
 mod bind;
@@ -92,7 +95,8 @@ pub use name::{column_and_path, meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
 
-/// Which rows are wanted, by the names of columns. Made with [`col`], or from text with [`Predicate::parse`].
+/// A predicate on columns, by their names: it selects the rows for which it is true. Built with [`col`], or parsed from
+/// text with [`Predicate::parse`].
 ///
 /// ```
 /// use marquetry_core::predicate::{Predicate, col};
@@ -104,33 +108,33 @@ pub use pattern::Pattern;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Predicate {
-    /// All of them; true if there are none.
+    /// Whether all parts are true; true if there are none.
     And(Vec<Predicate>),
-    /// At least one of them; false if there are none.
+    /// Whether at least one part is true; false if there are none.
     Or(Vec<Predicate>),
-    /// The opposite.
+    /// The negation.
     Not(Box<Predicate>),
     /// A column compared with a literal.
     Compare {
         /// The dotted path of the column.
         column: ColumnPath,
-        /// How.
+        /// The comparison.
         is: Comparison,
-        /// With what.
+        /// The literal.
         literal: Literal,
     },
-    /// Whether a column is equal to one of some literals.
+    /// Whether a column equals one of some literals.
     In {
         /// The dotted path of the column.
         column: ColumnPath,
         /// The literals.
         list: Vec<Literal>,
     },
-    /// Whether a column's byte strings begin with some bytes.
+    /// Whether a column's byte strings begin with a prefix.
     StartsWith {
         /// The dotted path of the column.
         column: ColumnPath,
-        /// Text or bytes.
+        /// The prefix: text or bytes.
         prefix: Literal,
     },
     /// Whether a column's byte strings match a pattern.
@@ -145,12 +149,12 @@ pub enum Predicate {
         /// The dotted path of the column.
         column: ColumnPath,
     },
-    /// Whether a row has a variant, and nothing where a path leads to. Never unknown.
+    /// Whether a row has a variant without a value at the path. Never unknown.
     IsMissing {
         /// The path into the VARIANT.
         column: ColumnPath,
     },
-    /// Whether what a path leads to is a variant that is null, which is not the NULL of SQL. Never unknown.
+    /// Whether the value at a path is a variant null, which is not the NULL of SQL. Never unknown.
     IsVariantNull {
         /// The path into the VARIANT.
         column: ColumnPath,
@@ -160,64 +164,64 @@ pub enum Predicate {
         /// The dotted path of the column.
         column: ColumnPath,
     },
-    /// Whether a geometry has something in common with a box: see [`Column::bbox_intersects`].
+    /// Whether a geometry intersects a box: see [`Column::bbox_intersects`].
     BboxIntersects {
         /// The dotted path of the column.
         column: ColumnPath,
         /// The box.
         bbox: BBox,
-        /// Whether edges are curves although the column's type does not say so, as GeoParquet's metadata may.
+        /// Whether edges are curves although the column's type does not state it, as GeoParquet's metadata may.
         are_edges_curved: bool,
     },
     /// One column compared with another of the same row.
     CompareColumns {
         /// The dotted path of the column.
         left: ColumnPath,
-        /// How.
+        /// The comparison.
         is: Comparison,
-        /// The dotted path of the other one.
+        /// The dotted path of the other column.
         right: ColumnPath,
     },
     /// Whether two columns of a row differ, where null equals null: true or false, never unknown.
     Distinct {
         /// The dotted path of a column.
         left: ColumnPath,
-        /// The dotted path of another one.
+        /// The dotted path of the other column.
         right: ColumnPath,
     },
-    /// What some or all elements of a list are. An empty list has none: `any` is false of it and `all` true. Of a null list
-    /// both are unknown, as they are where only null elements stand against the answer.
+    /// Whether a predicate is true for some or all elements of a list. For an empty list, `any` is false and `all`
+    /// true. For a null list both are unknown, as they are if only null elements prevent an answer.
     Elements {
-        /// How many of them.
+        /// Whether some or all elements must pass.
         quantifier: Quantifier,
-        /// What is asked of one element: a predicate that names one column only, by the path of the list, and of a field of
-        /// its elements behind it.
+        /// The predicate for one element. It names one column only: the path of the list, followed by that of a field
+        /// of its elements.
         of: Box<Predicate>,
     },
-    /// What the value of a map at a key is, which is null where there is no such key.
+    /// A predicate on the value of a map at a key; the value is null if there is no such key.
     AtKey {
         /// The key.
         key: Literal,
-        /// What is asked of the value: a predicate that names the path of the map only.
+        /// The predicate for the value. It names only the path of the map.
         of: Box<Predicate>,
     },
-    /// How many elements a list has, or entries a map. Unknown of a null list.
+    /// Compares the number of elements of a list, or of entries of a map. Unknown for a null list.
     Cardinality {
         /// The dotted path of the list.
         column: ColumnPath,
-        /// How it is compared.
+        /// The comparison.
         is: Comparison,
-        /// With what.
+        /// The number to compare with.
         count: u64,
     },
-    /// Whether a list or map has no elements. Unknown of a null list.
+    /// Whether a list or map has no elements. Unknown for a null list.
     IsEmpty {
         /// The dotted path of the list.
         column: ColumnPath,
     },
 }
 
-/// How many elements of a list something has to be true of.
+/// How many elements of a list must pass a predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
     /// At least one.
@@ -226,7 +230,7 @@ pub enum Quantifier {
     All,
 }
 
-/// How a column is compared with a literal.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `=`
@@ -244,7 +248,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// The comparison that says the same with both sides exchanged.
+    /// Returns the comparison that means the same with both sides exchanged.
     #[must_use]
     pub fn swapped(self) -> Comparison {
         match self {
@@ -258,13 +262,13 @@ impl Comparison {
 }
 
 impl Predicate {
-    /// The paths of the columns that it names, in the order of the text, as often as they stand there: names with dots between
+    /// Returns the paths of the named columns, in the order of the text and with repetitions: names with dots between
     /// them, and a name with a dot in it in double quotes ([`names_of`]).
     pub fn columns(&self) -> Vec<&str> {
         self.column_paths().into_iter().map(|path| &**path).collect()
     }
 
-    /// The same, with where they stand in the text.
+    /// Like [`columns`](Self::columns), with the positions in the text.
     pub fn column_paths(&self) -> Vec<&ColumnPath> {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => {
@@ -290,7 +294,7 @@ impl Predicate {
         }
     }
 
-    /// The same of other columns: `rename` says of each path which one takes its place.
+    /// Replaces each column's path by the one that `rename` returns for it.
     ///
     /// ```
     /// use marquetry_core::predicate::{Predicate, col};

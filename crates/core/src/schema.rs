@@ -58,19 +58,19 @@ pub struct Node {
     kind: NodeKind,
 }
 
-/// What a [`Node`] is.
+/// The kind of a [`Node`], with its contents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// A group and its fields.
     Group(Vec<Node>),
-    /// The leaf of this number.
+    /// A leaf, and the number of its column.
     Leaf(usize),
 }
 
-/// A column: a leaf of the schema, with what its position in the tree means for its pages.
+/// A column: a leaf of the schema, with the levels that follow from its position in the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
-    /// Empty for a field of the root, whose name is its path.
+    /// Names from the root's field down to the leaf. Empty for a field of the root, whose `dotted` is its path.
     path: Box<[Arc<str>]>,
     /// The names as they are stored, if one is not UTF-8.
     stored_path: Option<Box<[ThriftString]>>,
@@ -87,8 +87,8 @@ pub struct Leaf {
 impl Schema {
     /// Builds the tree from the footer's list, whose first element is the root.
     ///
-    /// Fails if the list is no tree, if a leaf's physical type is missing or unknown, or past the limits on nodes and
-    /// depth.
+    /// Fails if the list is not a tree, if a leaf's physical type is missing or unknown, or if a limit on nodes or
+    /// depth is exceeded.
     pub fn from_thrift(elements: &[SchemaElement], limits: &Limits) -> Result<Self> {
         Limits::check("schema_nodes", elements.len(), limits.schema_nodes)?;
         check_memory(elements.len(), limits)?;
@@ -122,7 +122,7 @@ impl Schema {
         &self.leaves
     }
 
-    /// Column `i`.
+    /// Returns column `i`.
     ///
     /// # Panics
     /// If there is no column `i`.
@@ -130,14 +130,14 @@ impl Schema {
         &self.leaves[i]
     }
 
-    /// How many columns.
+    /// Returns the number of columns.
     pub fn num_columns(&self) -> usize {
         self.leaves.len()
     }
 
-    /// About how many bytes of memory it takes, names included.
+    /// Returns about how many bytes of memory this takes, names included.
     pub fn memory_size(&self) -> usize {
-        // Names are shared by the nodes of a path and its leaf, but for the dotted path of a nested one.
+        // The nodes of a path and its leaf share their names; only a nested leaf has a dotted path of its own.
         let leaf = |leaf: &Leaf| {
             size_of::<Leaf>()
                 + leaf.path.len() * size_of::<Arc<str>>()
@@ -149,13 +149,13 @@ impl Schema {
             + self.fields.iter().map(Node::memory_size).sum::<usize>()
     }
 
-    /// The numbers of the columns in field `root` of the root.
+    /// Returns the numbers of the columns below field `root` of the root.
     pub fn columns_of(&self, root: usize) -> Range<usize> {
         let start = self.leaves.partition_point(|leaf| leaf.root < root);
         start..start + self.leaves[start..].partition_point(|leaf| leaf.root == root)
     }
 
-    /// The number of the column with this dotted path.
+    /// Returns the number of the column with this dotted path.
     pub fn find(&self, dotted: &str) -> Option<usize> {
         self.leaves.iter().position(|leaf| &*leaf.dotted == dotted)
     }
@@ -171,17 +171,17 @@ impl Node {
         self.name.shared()
     }
 
-    /// How often it occurs in its parent.
+    /// Returns how often the field occurs in its parent.
     pub fn repetition(&self) -> Repetition {
         self.repetition
     }
 
-    /// What it means.
+    /// The logical type.
     pub fn logical(&self) -> Option<&LogicalType> {
         self.logical.as_ref()
     }
 
-    /// The id that the writer gave it.
+    /// The field id that the writer gave it.
     pub fn field_id(&self) -> Option<i32> {
         self.field_id
     }
@@ -196,23 +196,23 @@ impl Node {
             }
     }
 
-    /// A group or a leaf.
+    /// Returns whether this is a group or a leaf, with its contents.
     pub fn kind(&self) -> &NodeKind {
         &self.kind
     }
 }
 
 impl Leaf {
-    /// The names from the root's field down to the leaf.
+    /// Returns the names from the root's field down to the leaf.
     pub fn path(&self) -> &[Arc<str>] {
         match &*self.path {
-            // PERF: most are fields of the root, and a wide file has many.
+            // PERF: most leaves are fields of the root, and a wide file has many.
             [] => slice::from_ref(&self.dotted),
             path => path,
         }
     }
 
-    /// The path as `ColumnMetaData.path_in_schema` has it.
+    /// Returns the path as `ColumnMetaData.path_in_schema` stores it.
     pub fn path_in_schema(&self) -> Vec<ThriftString> {
         match &self.stored_path {
             Some(stored) => stored.to_vec(),
@@ -225,7 +225,8 @@ impl Leaf {
         &self.dotted
     }
 
-    /// The dotted paths of the fields that it is in, and its own, from the outermost on. Names may have dots: `a.b` is not below `a`.
+    /// Iterates over the dotted paths of the fields that contain the leaf, outermost first, and ends with its own. A
+    /// name may contain dots: field `a.b` is not below `a`.
     pub fn dotted_ancestors(&self) -> impl Iterator<Item = &str> {
         let mut next = 0;
         self.path().iter().map(move |name| {
@@ -245,45 +246,45 @@ impl Leaf {
         self.physical
     }
 
-    /// What it means.
+    /// The logical type.
     pub fn logical(&self) -> Option<&LogicalType> {
         self.logical.as_ref()
     }
 
-    /// Whether it is annotated as text, and the values must be UTF-8.
+    /// Whether the logical type is text, so that values must be UTF-8.
     pub fn is_text(&self) -> bool {
         self.logical().is_some_and(LogicalType::is_text)
     }
 
-    /// Whether it has an annotation that is not known here, or that does not fit its physical type. The values are then
-    /// what the physical type says, but how they are ordered is not known.
+    /// Whether the field has an annotation that is unknown here, or does not fit its physical type. Values are then
+    /// read as the physical type, but their order is unknown.
     pub fn is_misunderstood(&self) -> bool {
         self.is_misunderstood
     }
 
-    /// How often it occurs in its parent.
+    /// Returns how often the field occurs in its parent.
     pub fn repetition(&self) -> Repetition {
         self.repetition
     }
 
-    /// The definition level of a value that is there.
+    /// The maximum definition level: the level of a value that is present.
     pub fn max_def(&self) -> u8 {
         self.max_def
     }
 
-    /// How many fields on the path are repeated.
+    /// The maximum repetition level: the number of repeated fields on the path.
     pub fn max_rep(&self) -> u8 {
         self.max_rep
     }
 
-    /// The number of the root's field that it is in.
+    /// Returns the number of the root's field that contains the leaf.
     pub fn root(&self) -> usize {
         self.root
     }
 }
 
-/// Fails if the memory budget as a whole has no room for a schema of so many nodes, and for what is made of it. A footer says a node
-/// in a few bytes.
+/// Fails if the overall memory budget is too small for a schema of this many nodes and the structures built from it: a
+/// footer needs only a few bytes for a node.
 fn check_memory(nodes: usize, limits: &Limits) -> Result<()> {
     match limits.memory.limit() {
         Some(limit) if nodes > FREE_NODES && nodes > limit / NODE_BYTES => Err(Error::limit(format!(
@@ -293,7 +294,7 @@ fn check_memory(nodes: usize, limits: &Limits) -> Result<()> {
     }
 }
 
-/// Fails if so many bytes of paths are more than a quarter of the memory budget as a whole.
+/// Fails if the bytes of all paths exceed a quarter of the overall memory budget.
 fn check_path_memory(bytes: usize, limits: &Limits) -> Result<()> {
     match limits.memory.limit() {
         Some(limit) if bytes > FREE_PATH_BYTES && bytes > limit / 4 => Err(Error::limit(format!(
@@ -303,11 +304,11 @@ fn check_path_memory(bytes: usize, limits: &Limits) -> Result<()> {
     }
 }
 
-/// Fewer bytes of paths are not held against the memory budget.
+/// Bytes of paths up to which the memory budget is not checked.
 const FREE_PATH_BYTES: usize = 16 << 20;
-/// Schemas of fewer nodes are not held against the memory budget.
+/// Nodes of a schema up to which the memory budget is not checked.
 const FREE_NODES: usize = 1 << 16;
-/// What a node takes: in the tree, as a leaf and as an Arrow field.
+/// Estimated bytes of memory for a node: in the tree, as a leaf and as an Arrow field.
 const NODE_BYTES: usize = 1 << 10;
 
 #[derive(Clone, Copy)]
@@ -320,9 +321,9 @@ struct Builder<'a> {
     rest: &'a [SchemaElement],
     limits: &'a Limits,
     leaves: Vec<Leaf>,
-    /// PERF: names are shared by all that tell them: a wide file has many.
+    /// PERF: the name of a field is shared by all who hold it: a wide file has many.
     path: Vec<&'a ThriftString>,
-    /// Of all leaves so far.
+    /// Bytes of the paths of all leaves so far.
     path_bytes: usize,
 }
 
@@ -341,7 +342,7 @@ impl<'a> Builder<'a> {
         };
         let node = match child_count(element)? {
             0 if element.type_.is_some() => self.leaf(element, repetition, root, levels)?,
-            // QUIRK: an empty group has no columns, so nothing of it is stored; it is kept in the tree for printing.
+            // QUIRK: an empty group has no columns, so nothing of it is stored; it stays in the tree for printing.
             children => {
                 let fields = (0..children).map(|_| self.node(root, levels)).collect::<Result<_>>()?;
                 self.named(
@@ -391,7 +392,7 @@ impl<'a> Builder<'a> {
         Ok(self.named(element, repetition, logical, kind))
     }
 
-    /// The node that the path ends with.
+    /// Creates the node at the end of the current path.
     fn named(
         &self,
         element: &SchemaElement,
@@ -408,7 +409,7 @@ fn joined(path: &[&ThriftString]) -> String {
     path.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(".")
 }
 
-/// Levels are bytes, and each node on the path may add one.
+/// Maximum depth of a schema: levels are bytes, and each node on the path may add one.
 const MAX_DEPTH: usize = 250;
 
 fn child_count(element: &SchemaElement) -> Result<usize> {
@@ -423,7 +424,7 @@ fn is_annotated(element: &SchemaElement) -> bool {
 
 fn repetition(element: &SchemaElement) -> Result<Repetition> {
     match element.repetition_type {
-        // QUIRK: only the root may lack it; where others do, they are taken as required, as the format's default is.
+        // QUIRK: only the root may lack it; other fields without it are taken as required, the format's default.
         None => Ok(Repetition::Required),
         Some(ThriftRepetition::REQUIRED) => Ok(Repetition::Required),
         Some(ThriftRepetition::OPTIONAL) => Ok(Repetition::Optional),

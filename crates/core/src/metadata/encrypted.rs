@@ -1,4 +1,4 @@
-//! What of a footer's contents is encrypted, and how it is opened.
+//! The encrypted parts of a footer, and how they are decrypted.
 
 use super::opened_chunks::OpenedChunks;
 use super::{ColumnChunk, ParquetMetaData, RowGroup};
@@ -12,10 +12,11 @@ use marquetry_format::FooterTail;
 use std::sync::Arc;
 
 impl ParquetMetaData {
-    /// Parses what stands before the length and the magic that end a file; with keys it is decrypted, or its signature verified.
+    /// Parses the bytes before the length and the magic that end a file. With keys it decrypts the footer, or verifies
+    /// its signature.
     ///
-    /// Fails if it is encrypted and there are no keys, or wrong ones, and if there are keys and nothing is encrypted, unless that is
-    /// allowed.
+    /// Fails if the footer is encrypted and keys are missing or wrong. Fails if keys were given and nothing is
+    /// encrypted, unless the properties allow that.
     pub(crate) fn open(
         tail: FooterTail,
         bytes: Bytes,
@@ -47,7 +48,7 @@ impl ParquetMetaData {
         Ok(metadata.with_decryptor(decryptor))
     }
 
-    /// A footer behind what says how it is encrypted.
+    /// Decrypts and parses a footer that stands behind its `FileCryptoMetaData`.
     fn open_encrypted(bytes: &[u8], limits: &Limits, keys: &Arc<FileDecryptionProperties>) -> Result<Self> {
         let mut reader = format::Reader::with_limits(bytes, limits);
         let crypto = format::FileCryptoMetaData::read(&mut reader)?;
@@ -55,19 +56,19 @@ impl ParquetMetaData {
         let decryptor =
             FileDecryptor::new(keys.clone(), crypto.encryption_algorithm, crypto.key_metadata, true)?;
         let footer = decryptor.open_footer(module, limits)?;
-        // Places inside of it are none in the file.
+        // Offsets inside the decrypted footer are not offsets in the file.
         let metadata = ParquetMetaData::parse(footer, limits).map_err(Error::without_offset)?;
         Ok(metadata.with_decryptor(decryptor))
     }
 
-    /// What opens the parts that are encrypted, if keys were given.
+    /// Returns the decryptor of the encrypted parts, if keys were given.
     pub(crate) fn decryptor(&self) -> Option<&FileDecryptor> {
         self.decryptor.as_deref()
     }
 
-    /// The whole footer, with what it says of encrypted columns in the open.
+    /// Returns the whole footer, with the metadata of encrypted columns decrypted.
     ///
-    /// Fails if a column chunk cannot be read, or there is no key for what the footer says of it.
+    /// Fails if a column chunk cannot be read, or there is no key for its metadata.
     pub(crate) fn to_open_thrift(&self) -> Result<format::FileMetaData> {
         let mut thrift = self.to_thrift()?;
         for (group, stored) in self.row_groups().zip(&mut thrift.row_groups) {
@@ -82,13 +83,13 @@ impl ParquetMetaData {
         Ok(thrift)
     }
 
-    /// With what opens the parts that are encrypted.
+    /// Sets the decryptor of the encrypted parts.
     fn with_decryptor(self, decryptor: FileDecryptor) -> Self {
         let opened = OpenedChunks::new(self.outline.row_groups.iter().map(|group| group.num_columns()));
         ParquetMetaData { decryptor: Some(Arc::new(decryptor)), opened, ..self }
     }
 
-    /// How the file is encrypted; `None` if it is not.
+    /// Returns how the file is encrypted; `None` if it is not.
     pub fn encryption(&self) -> Option<FileEncryption<'_>> {
         match &self.decryptor {
             Some(decryptor) => Some(FileEncryption {
@@ -106,13 +107,13 @@ impl ParquetMetaData {
 }
 
 impl<'a> RowGroup<'a> {
-    /// How the chunk at place `number` of the row group is encrypted; `None` if the footer does not say.
+    /// Returns how the chunk at place `number` of the row group is encrypted; `None` if the footer does not state it.
     pub fn crypto_metadata_at(self, number: usize) -> Option<format::ColumnCryptoMetaData> {
         let chunk = (number < self.num_columns()).then(|| self.chunk(number).ok())??;
         chunk.to_chunk().ok()?.crypto_metadata
     }
 
-    /// The chunk at place `number`, of which the footer has the metadata in encrypted form, with them in the open.
+    /// Returns the chunk at place `number`, whose metadata the footer holds encrypted, with its metadata decrypted.
     fn opened(self, number: usize, leaf: &Leaf) -> Result<format::ColumnChunk> {
         let mut chunk = self.chunk(number)?;
         self.open_chunk(number, leaf, &mut chunk)?;
@@ -122,7 +123,7 @@ impl<'a> RowGroup<'a> {
         }
     }
 
-    /// Makes `chunk`, of which the footer has the metadata in encrypted form, one that has them plainly, if there is a key.
+    /// Replaces `chunk`, whose metadata the footer holds encrypted, by one with decrypted metadata, if there is a key.
     pub(super) fn open_chunk(
         self,
         place: usize,
@@ -161,7 +162,8 @@ impl ColumnChunk<'_> {
         self.chunk.has_crypto_metadata() || decryptor.as_ref().is_some_and(|all| all.encrypts_all_chunks())
     }
 
-    /// How many bytes encryption adds to each page, without its header; 0 if it is not encrypted, or nobody can tell.
+    /// Returns how many bytes encryption adds to each page, not counting its header. 0 if the column is not encrypted,
+    /// or the algorithm is unknown.
     pub fn page_overhead(self) -> usize {
         let algorithm =
             self.group.metadata.encryption().filter(|_| self.is_encrypted()).map(|file| file.algorithm);
@@ -172,22 +174,23 @@ impl ColumnChunk<'_> {
         }
     }
 
-    /// How the column is encrypted, as the footer says; `None` if it says nothing.
+    /// Returns how the column is encrypted, as the footer states it; `None` if it states nothing.
     pub fn crypto_metadata(self) -> Option<format::ColumnCryptoMetaData> {
         self.chunk.has_crypto_metadata().then(|| self.chunk.to_chunk().ok()?.crypto_metadata).flatten()
     }
 
-    /// Whether the footer is there for all to read.
+    /// Whether the footer is not encrypted.
     pub fn has_plain_footer(self) -> bool {
         self.group.metadata.encryption().is_none_or(|encryption| !encryption.has_encrypted_footer)
     }
 
-    /// What of the chunk's metadata the footer has without encryption of their own.
+    /// Returns the metadata that the footer holds of this chunk in plain form, outside of the chunk's encrypted
+    /// metadata.
     pub fn stored_meta_data(self) -> Option<format::ColumnMetaData> {
         self.group.chunk(self.place).ok()?.to_chunk().ok()?.meta_data
     }
 
-    /// What opens pages and indexes; `None` if they are not encrypted. Fails if there is no key for them.
+    /// Returns the decryptor of pages and indexes; `None` if they are not encrypted. Fails if there is no key for them.
     pub(crate) fn decryptor(self) -> Result<Option<ChunkDecryptor>> {
         if !self.is_encrypted() {
             return Ok(None);

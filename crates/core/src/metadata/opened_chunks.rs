@@ -1,21 +1,21 @@
-//! Decrypted column metadata: chunks whose metadata the footer holds encrypted, once they were opened.
+//! A cache of decrypted column metadata, for chunks whose metadata the footer holds encrypted.
 
 use bytes::Bytes;
 use marquetry_base::Result;
 use marquetry_format::{ColumnChunk, Writer};
 use std::sync::{Arc, OnceLock};
 
-/// For each row group and each place in it the chunk with its metadata in plain form, if it was asked for.
+/// For each row group and each place in it, the bytes of the chunk with decrypted metadata, once it was needed.
 #[derive(Clone, Default)]
 pub(super) struct OpenedChunks(Arc<[Box<[OnceLock<Bytes>]>]>);
 
 impl OpenedChunks {
-    /// None was opened of row groups of so many chunks.
+    /// Creates an empty cache for row groups with these numbers of chunks.
     pub(super) fn new(chunks: impl Iterator<Item = usize>) -> Self {
         OpenedChunks(chunks.map(|count| (0..count).map(|_| OnceLock::new()).collect()).collect())
     }
 
-    /// The bytes of a chunk that `open` makes unless it was opened before; `None` if `open` has none.
+    /// Returns the bytes of a chunk, which `open` makes at the first call; `None` if `open` returns `None`.
     pub(super) fn get(
         &self,
         row_group: usize,

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Where in a row group the chunks of which paths are.
+/// The places of a row group's chunks by path.
 #[derive(Debug, Clone)]
 pub(super) struct Order {
-    /// The hash of each chunk's path, and its place; sorted.
+    /// The hash of each chunk's path, and its place, sorted.
     places: Vec<(u64, u32)>,
 }
 
 impl Order {
-    /// Looks at all chunks of a row group. Those that cannot be read have no path.
+    /// Hashes the paths of all chunks of a row group. Chunks that cannot be read have no path.
     pub(super) fn of<'a>(chunks: impl Iterator<Item = Result<ChunkView<'a>>>) -> Self {
         let place = |(place, chunk): (usize, Result<ChunkView<'a>>)| {
             let path = path_of(&chunk.ok()?)?;
@@ -26,7 +26,8 @@ impl Order {
         Order { places }
     }
 
-    /// The places, in order, of all chunks that have the path of `leaf`, and perhaps of others.
+    /// Returns the places, in order, of all chunks that have the path of `leaf`, and perhaps of chunks whose path has
+    /// the same hash.
     pub(super) fn candidates(&self, leaf: &Leaf) -> impl Iterator<Item = usize> {
         let hash = hash(leaf.path().iter().map(|name| Cow::Borrowed(name.as_ref())));
         let from = self.places.partition_point(|place| place.0 < hash);
@@ -34,12 +35,12 @@ impl Order {
     }
 }
 
-/// The path that a chunk says it has, if it does.
+/// Returns the path that a chunk states, if it is not empty.
 pub(super) fn path_of<'a>(chunk: &ChunkView<'a>) -> Option<Elements<'a, &'a [u8]>> {
     Some(chunk.path_in_schema()).filter(|path| !path.is_empty())
 }
 
-/// Whether this is the path of `leaf`, whose names are text: what is not UTF-8 was replaced in them.
+/// Whether `path` is the path of `leaf`. Names of a leaf are text, in which bytes that are not UTF-8 were replaced.
 #[inline]
 pub(super) fn is_path(path: Elements<'_, &[u8]>, leaf: &Leaf) -> bool {
     let is_name = |(bytes, name): (&[u8], &Arc<str>)| {

@@ -8,18 +8,18 @@ use marquetry_encoding::{Bitmap, filter_bits, filter_u8, list_offsets};
 /// The levels of one leaf in one batch: one entry for each value, null, and empty or null list.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafLevels<'a> {
-    /// Definition levels; empty if none were kept, because nothing above the leaf is nullable or a list or because every entry
-    /// is a value.
+    /// Definition levels. Empty if none were kept, because nothing above the leaf is nullable or a list, or because
+    /// every entry is a value.
     pub def: &'a [u8],
     /// Repetition levels; empty if nothing above the leaf is a list.
     pub rep: RepetitionSlice<'a>,
-    /// How many entries, also where no levels were kept.
+    /// Number of entries, even if no levels were kept.
     pub len: usize,
-    /// No repetition level is larger; [`u8::MAX`] if that is not known.
+    /// Upper bound of the repetition levels; [`u8::MAX`] if it is unknown.
     pub max_rep: u8,
 }
 
-/// Levels that were taken out of others.
+/// Levels that were extracted from others.
 struct OwnedLevels {
     def: Vec<u8>,
     rep: RepetitionLevels,
@@ -41,40 +41,41 @@ pub struct ListOffsets {
 }
 
 impl ListOffsets {
-    /// Where each list's elements begin, and where the last list's end: one more than the number of lists. They ascend from 0.
+    /// Returns the offsets at which the elements of each list begin, and at which those of the last list end: one more
+    /// than the number of lists. They ascend from 0.
     pub fn offsets(&self) -> &[i32] {
         &self.offsets
     }
 
-    /// Which lists are not null; `None` if all are.
+    /// Returns which lists are not null; `None` if all are.
     pub fn validity(&self) -> Option<&Bitmap> {
         self.validity.as_ref()
     }
 
-    /// The [`offsets`](Self::offsets) and the [`validity`](Self::validity).
+    /// Returns the [`offsets`](Self::offsets) and the [`validity`](Self::validity).
     pub fn into_parts(self) -> (Vec<i32>, Option<Bitmap>) {
         (self.offsets, self.validity)
     }
 
-    /// How many elements there are in all lists.
+    /// Returns the number of elements in all lists.
     pub fn num_elements(&self) -> usize {
         self.offsets.last().map_or(0, |&end| end as usize)
     }
 }
 
 impl LeafLevels<'_> {
-    /// How many slots `field` has.
+    /// Returns the number of slots of `field`.
     pub fn count(&self, field: &NestedField) -> usize {
         self.starts(field).map_or(self.len, |starts| starts.count_ones(0..starts.len()))
     }
 
-    /// Which slots of `field` are not null; `None` if all are. A field that is never null itself has no value where
-    /// the struct that it is in is null.
+    /// Returns which slots of `field` are not null; `None` if all are. A required field is null where the struct that
+    /// contains it is.
     pub fn validity(&self, field: &NestedField) -> Option<Bitmap> {
         self.validity_of(field, self.starts(field).as_ref())
     }
 
-    /// [`validity`](Self::validity), given the field's [`starts`](Self::starts).
+    /// Returns the [`validity`](Self::validity), given the field's [`starts`](Self::starts).
     fn validity_of(&self, field: &NestedField, starts: Option<&Bitmap>) -> Option<Bitmap> {
         if self.def.is_empty() {
             return None;
@@ -91,15 +92,15 @@ impl LeafLevels<'_> {
         (bits.count_ones(0..bits.len()) < bits.len()).then_some(bits)
     }
 
-    /// Whether another leaf below `group` says the same of it: where its lists begin, and where it and what is above it is null.
-    /// Readers take that from one leaf, so that what another one says would go unseen.
+    /// Whether the levels of another leaf below `group` agree on it: where its lists begin, and where it and the fields
+    /// above it are null. Readers take that from one leaf, so that a contradiction in another one would go unseen.
     pub fn agrees_on(&self, group: &NestedField, other: &LeafLevels<'_>) -> bool {
         self.agrees_up_to(group.rep, group.def, other)
     }
 
-    /// The same of levels: what is repeated up to `rep` and defined up to `def`.
+    /// Whether the levels agree where they are repeated up to `rep` and defined up to `def`.
     pub(crate) fn agrees_up_to(&self, rep: u8, def: u8, other: &LeafLevels<'_>) -> bool {
-        // What inner lists continue tells nothing of what is above them.
+        // Entries that continue inner lists say nothing about the fields above these.
         if self.is_repeated_beyond(rep) {
             return self.without_inner(rep).levels().agrees_up_to(rep, def, other);
         }
@@ -107,19 +108,19 @@ impl LeafLevels<'_> {
             return self.agrees_up_to(rep, def, &other.without_inner(rep).levels());
         }
         let is_same_def = match (self.kept_def(), other.kept_def()) {
-            // PERF: all are compared, not those up to the first that differs: that takes many at a time.
+            // PERF: compares all levels, instead of stopping at the first difference, because that can be vectorized.
             (Some(a), Some(b)) => {
                 a.iter().zip(b).fold(0, |other, (a, b)| other | (*a.min(&def) ^ *b.min(&def))) == 0
             }
             (Some(levels), None) | (None, Some(levels)) => levels.iter().all(|level| *level >= def),
             (None, None) => true,
         };
-        // A leaf in no list has no repetition levels, and the other one none but 0.
+        // A leaf in no list has no repetition levels; those of the other leaf are all 0.
         let is_same_rep = self.rep.is_empty() || other.rep.is_empty() || self.rep == other.rep;
         self.len == other.len && is_same_rep && is_same_def
     }
 
-    /// Definition levels; `None` if none were kept, where every entry is a value.
+    /// Returns the definition levels; `None` if none were kept because every entry is a value.
     fn kept_def(&self) -> Option<&[u8]> {
         (self.def.len() == self.len).then_some(self.def)
     }
@@ -128,7 +129,7 @@ impl LeafLevels<'_> {
         self.rep.largest() > rep
     }
 
-    /// The entries that are repeated up to `rep`.
+    /// Returns the entries whose repetition level is at most `rep`.
     fn without_inner(&self, rep: u8) -> OwnedLevels {
         let mut keep = self.rep.at_least(rep.saturating_add(1));
         keep.invert();
@@ -140,7 +141,7 @@ impl LeafLevels<'_> {
         OwnedLevels { def, len: levels.len(), rep: levels, max_rep: rep }
     }
 
-    /// The offsets and nulls of `field`, which must be a list or a map of `element`.
+    /// Returns the offsets and the validity of `field`, which must be a list or a map of `element`.
     ///
     /// Fails if there are more than 2^31 - 1 elements, or if the levels contradict each other.
     pub fn list(&self, field: &NestedField, element: &NestedField) -> Result<ListOffsets> {
@@ -160,34 +161,34 @@ impl LeafLevels<'_> {
         let mut offsets = Vec::with_capacity(lists.count_ones(0..self.len) + 1);
         list_offsets(&lists, elements.as_ref(), &mut offsets);
         offsets.push(end);
-        // INVARIANT: they are counts of more and more entries, so they ascend.
+        // INVARIANT: offsets are counts of more and more entries, so they ascend.
         if offsets.first().is_some_and(|&first| first != 0) {
             return Err(Error::corrupt("a list element before the first list"));
         }
         Ok(ListOffsets { offsets, validity: self.validity_of(field, Some(&lists)) })
     }
 
-    /// Which entries start a slot of `field`: everything above it is present, and they do not continue a list inside of it.
-    /// `None` if all do.
+    /// Returns which entries start a slot of `field`: everything above it is present, and they do not continue a list
+    /// inside it. `None` if all do.
     fn starts(&self, field: &NestedField) -> Option<Bitmap> {
         starts(self.is_inside(field), self.continues(field.rep.saturating_add(1)))
     }
 
-    /// In which entries everything above `field` is present. `None` if that is so in all.
+    /// Returns in which entries everything above `field` is present; `None` if that holds for all.
     fn is_inside(&self, field: &NestedField) -> Option<Bitmap> {
-        // Where no definition levels are kept, every entry is a value.
+        // If no definition levels are kept, every entry is a value.
         (field.repeated_ancestor_def_level > 0 && !self.def.is_empty())
             .then(|| at_least(self.def, field.repeated_ancestor_def_level))
     }
 
-    /// Which entries continue a list that is inside of `rep` - 1 others, or one inside of it. `None` if none do.
+    /// Returns which entries continue a list at nesting depth `rep` or deeper; `None` if none do.
     fn continues(&self, rep: u8) -> Option<Bitmap> {
-        // PERF: lists inside of a field are what the levels above its own continue, and in the innermost ones there are none.
+        // PERF: only levels above a field's own continue lists inside it, and in the innermost list there are none.
         (!self.rep.is_empty() && rep <= self.max_rep).then(|| self.rep.at_least(rep))
     }
 }
 
-/// Which entries are inside of a field, and do not continue a list inside of it. `None` if all are.
+/// Returns which entries are inside a field, and do not continue a list inside it; `None` if all are.
 fn starts(is_inside: Option<Bitmap>, continues: Option<Bitmap>) -> Option<Bitmap> {
     let Some(mut begins) = continues else { return is_inside };
     begins.invert();
@@ -197,11 +198,12 @@ fn starts(is_inside: Option<Bitmap>, continues: Option<Bitmap>) -> Option<Bitmap
     Some(begins)
 }
 
-/// Fails if an entry continues a list though it is none of its elements: a list that is empty or null has one entry.
+/// Fails if an entry continues a list although its definition level states that there is no element: an empty or null
+/// list has one entry.
 fn check_elements(continues: &Bitmap, is_element: &Bitmap) -> Result<()> {
     let (continues, is_element) = (continues.as_bytes(), is_element.as_bytes());
     let wrong = |(continues, is_element): (&u8, &u8)| continues & !is_element;
-    // PERF: all are looked at, not those up to the first: that takes many at a time.
+    // PERF: inspects all entries, instead of stopping at the first wrong one, because that can be vectorized.
     if continues.iter().zip(is_element).map(wrong).fold(0, |all, wrong| all | wrong) == 0 {
         return Ok(());
     }
@@ -213,7 +215,7 @@ fn check_elements(continues: &Bitmap, is_element: &Bitmap) -> Result<()> {
     )))
 }
 
-/// One bit for each level: whether it is at least `threshold`.
+/// Returns one bit for each level: whether it is at least `threshold`.
 fn at_least(levels: &[u8], threshold: u8) -> Bitmap {
     let mut bits = Bitmap::new();
     bits.push_ge(levels, threshold);

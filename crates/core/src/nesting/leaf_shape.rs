@@ -7,11 +7,11 @@ use crate::schema::{Node, NodeKind, Repetition, Schema};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LeafShape {
-    /// The least definition level of a list's element, for each repetition level from 1 on.
+    /// The minimum definition level of a list's element, for each repetition level from 1 on.
     pub element_def: Vec<u8>,
-    /// The optional and repeated groups above that have other columns, too.
+    /// The optional and repeated groups above the column that contain other columns as well.
     pub groups: Vec<LevelGroup>,
-    /// The definition level of an entry, if the column is the key of a map.
+    /// The definition level of a map's entry, if the column is the key of a map.
     pub key_of: Option<u8>,
 }
 
@@ -19,16 +19,17 @@ pub struct LeafShape {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LevelGroup {
-    /// Its number in the schema.
+    /// The number of the group in the schema.
     pub id: usize,
-    /// The repetition level of its elements.
+    /// The repetition level of the group's elements.
     pub rep: u8,
-    /// The least definition level of what is in it.
+    /// The minimum definition level of fields inside the group.
     pub def: u8,
 }
 
 impl LeafShape {
-    /// The first entry that continues a list without elements: its index, repetition and definition level.
+    /// Returns the first entry that continues a list without elements: its index, repetition level and definition
+    /// level.
     pub fn contradiction(&self, rep: &[u8], def: &[u8]) -> Option<(usize, u8, u8)> {
         let least = |rep: u8| match rep.checked_sub(1) {
             Some(list) => self.element_def.get(usize::from(list)).copied().unwrap_or(u8::MAX),
@@ -38,14 +39,15 @@ impl LeafShape {
         entries.find(|(_, (rep, def))| **def < least(**rep)).map(|(at, (rep, def))| (at, *rep, *def))
     }
 
-    /// The first entry of a map whose key is null, if the column has the keys. Values have the definition level `max`.
+    /// Returns the index of the first map entry whose key is null, if the column has the keys. Values have the
+    /// definition level `max`.
     pub fn null_key(&self, def: &[u8], max: u8) -> Option<usize> {
         let entry = self.key_of?;
         def.iter().position(|def| *def >= entry && *def < max)
     }
 }
 
-/// The shape of each column.
+/// Returns the shape of each column.
 pub fn leaf_shapes(schema: &Schema) -> Vec<LeafShape> {
     let mut shapes = Shapes {
         above: LeafShape::default(),
@@ -65,7 +67,7 @@ pub fn leaf_shapes(schema: &Schema) -> Vec<LeafShape> {
 enum Role {
     /// The repeated group of key and value.
     Entries,
-    /// The key of entries that have this definition level.
+    /// The key of entries with this definition level.
     Key(u8),
     Other,
 }
@@ -78,7 +80,7 @@ struct Shapes {
 }
 
 impl Shapes {
-    /// Returns the number of columns below `node`, itself included.
+    /// Visits `node` and everything below it. Returns the number of columns there.
     fn visit(&mut self, node: &Node, parent: LevelGroup, role: Role) -> usize {
         let is_repeated = node.repetition() == Repetition::Repeated;
         let def = parent.def + u8::from(node.repetition() != Repetition::Required);
@@ -126,7 +128,7 @@ impl Shapes {
     }
 }
 
-/// The repeated group of a map, its key and its value.
+/// Returns the repeated group of a map, its key and its value; `None` if `fields` do not have that form.
 pub fn map_entries(fields: &[Node]) -> Option<(&Node, &Node, Option<&Node>)> {
     let [repeated] = fields else { return None };
     let NodeKind::Group(inner) = repeated.kind() else { return None };

@@ -4,59 +4,59 @@ use crate::logical_type::LogicalType;
 use crate::schema::{Node, NodeKind, Repetition, Schema};
 use std::sync::Arc;
 
-/// A field of nested values.
+/// A field of the schema as nested values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NestedField {
-    /// Its name; for the element of a list or the entries of a map, the name in the file.
+    /// The name; for the element of a list or the entries of a map, the name in the file.
     pub name: Arc<str>,
-    /// Whether it may be null.
+    /// Whether the field may be null.
     pub nullable: bool,
-    /// The definition level from which on it is not null.
+    /// The definition level from which on the field is not null.
     pub def: u8,
-    /// The definition level from which on there is a slot for it: the level of an element of the innermost list around it, and
-    /// 0 outside of lists. Arrow C++ calls it `repeated_ancestor_def_level`, too.
+    /// The definition level from which on the field has a slot: that of an element of the innermost list around it, and
+    /// 0 outside of lists. Arrow C++ uses the same name.
     pub repeated_ancestor_def_level: u8,
-    /// How many lists it is in.
+    /// Number of lists around the field.
     pub rep: u8,
-    /// Its logical type.
+    /// The logical type.
     pub logical: Option<LogicalType>,
-    /// The id that the writer gave it.
+    /// The field id that the writer gave it.
     pub field_id: Option<i32>,
-    /// Its kind and its children.
+    /// The kind of the field, and its children.
     pub kind: FieldKind,
 }
 
 /// The kind of a [`NestedField`], and its children.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldKind {
-    /// Values of the column of this number.
+    /// Values of the column with this number.
     Leaf(usize),
-    /// Other fields, side by side.
+    /// A struct of these fields.
     Struct(Vec<NestedField>),
-    /// Any number of elements.
+    /// A list of such elements.
     List(Box<NestedField>),
-    /// Any number of entries: a struct of key and value.
+    /// A map with such entries: structs of key and value.
     Map(Box<NestedField>),
 }
 
 impl NestedField {
-    /// The fields of a schema. Groups without any column are left out: nothing is stored for them.
+    /// Returns the fields of a schema. Groups without any column are left out, because nothing is stored for them.
     pub fn from_schema(schema: &Schema) -> Vec<NestedField> {
         let mut fields = Vec::with_capacity(schema.fields().len());
         fields.extend(schema.fields().iter().filter_map(|node| from_node(node, Above::default())));
         fields
     }
 
-    /// Field number `root` of the root; `None` if it is a group without any column.
+    /// Returns field `root` of the root; `None` if it is a group without any column.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the root has no such field.
     pub fn from_root(schema: &Schema, root: usize) -> Option<NestedField> {
         from_node(&schema.fields()[root], Above::default())
     }
 
-    /// This field with only the columns that `keep` returns true for, or `None` if there are none. Structs lose fields; a map
-    /// that loses its key or value becomes a list of the other.
+    /// Returns this field with only the columns for which `keep` returns true, or `None` if there are none. Structs
+    /// lose fields; a map without its key or value becomes a list of the other.
     pub fn project(&self, keep: &impl Fn(usize) -> bool) -> Option<NestedField> {
         let kind = match &self.kind {
             FieldKind::Leaf(leaf) => FieldKind::Leaf(keep(*leaf).then_some(*leaf)?),
@@ -79,7 +79,7 @@ impl NestedField {
         Some(NestedField { kind, ..self.clone_without_kind() })
     }
 
-    /// The first column below. Its levels determine this field's slots.
+    /// Returns the first column below. Its levels determine this field's slots.
     pub fn first_leaf(&self) -> usize {
         match &self.kind {
             FieldKind::Leaf(leaf) => *leaf,
@@ -88,7 +88,7 @@ impl NestedField {
         }
     }
 
-    /// All columns below, in order.
+    /// Appends all columns below to `out`, in order.
     pub fn leaves(&self, out: &mut Vec<usize>) {
         match &self.kind {
             FieldKind::Leaf(leaf) => out.push(*leaf),
@@ -97,7 +97,7 @@ impl NestedField {
         }
     }
 
-    /// Whether column `leaf` is this field, or below it.
+    /// Whether column `leaf` is this field or below it.
     pub fn has_leaf(&self, leaf: usize) -> bool {
         match &self.kind {
             FieldKind::Leaf(own) => *own == leaf,
@@ -106,9 +106,9 @@ impl NestedField {
         }
     }
 
-    /// Which of these fields, those of a struct or of the root, column `leaf` is or is below.
+    /// Returns the index of the field that is or contains column `leaf`. `fields` are those of a struct or of the root.
     ///
-    /// PERF: by a binary search. INVARIANT: fields are in the order of the schema, as [`project`](Self::project) leaves them.
+    /// PERF: a binary search. INVARIANT: fields are in the order of the schema, which [`project`](Self::project) keeps.
     pub fn place_of(fields: &[NestedField], leaf: usize) -> Option<usize> {
         let place = fields.partition_point(|field| field.first_leaf() <= leaf).checked_sub(1)?;
         fields[place].has_leaf(leaf).then_some(place)
@@ -144,7 +144,7 @@ fn from_node(node: &Node, above: Above) -> Option<NestedField> {
     match node.repetition() {
         Repetition::Required => from_present(node, above, false),
         Repetition::Optional => from_present(node, Above { def: above.def + 1, ..above }, true),
-        // SPEC: a repeated field that is in no LIST or MAP is a required list of required elements.
+        // SPEC: a repeated field outside of a LIST or MAP is a required list of required elements.
         Repetition::Repeated => {
             let element = from_present(node, above.in_list(), false)?;
             Some(field(node, above, false, FieldKind::List(Box::new(element))))
@@ -152,7 +152,7 @@ fn from_node(node: &Node, above: Above) -> Option<NestedField> {
     }
 }
 
-/// `node` as a value that is present, at definition level `above.def`.
+/// Converts `node` as a value that is present, at definition level `above.def`.
 fn from_present(node: &Node, above: Above, nullable: bool) -> Option<NestedField> {
     let kind = match node.kind() {
         NodeKind::Leaf(leaf) => FieldKind::Leaf(*leaf),
@@ -166,7 +166,7 @@ fn from_present(node: &Node, above: Above, nullable: bool) -> Option<NestedField
 }
 
 fn field(node: &Node, above: Above, nullable: bool, kind: FieldKind) -> NestedField {
-    // `kind` says LIST and MAP already. On a group that is not formed like one the annotation is ignored.
+    // `kind` replaces LIST and MAP. On a group of another form the annotation is ignored.
     let logical = node.logical().filter(|logical| {
         !matches!(logical, LogicalType::List | LogicalType::Map | LogicalType::MapKeyValue)
     });
@@ -225,7 +225,7 @@ fn map(fields: &[Node], above: Above) -> Option<FieldKind> {
     }
     let inside = above.in_list();
     if let [key] = inner.as_slice() {
-        // QUIRK: maps without a value are sets: a list of their keys.
+        // QUIRK: a map without a value is a set, read as a list of its keys.
         return Some(FieldKind::List(Box::new(from_node(key, inside)?)));
     }
     let entries = Box::new(field(repeated, inside, false, structure(inner, inside)?));

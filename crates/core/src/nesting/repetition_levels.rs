@@ -1,4 +1,5 @@
-//! Repetition levels of the entries of a leaf: bits where it is in one list only, as most are, and bytes where lists nest.
+//! Repetition levels of a leaf's entries: bits if the leaf is in one list, as most nested leaves are, and bytes if
+//! lists nest.
 
 use marquetry_base::{Result, try_reserve_exact};
 use marquetry_encoding::levels::Levels;
@@ -15,7 +16,7 @@ pub enum RepetitionLevels {
     Bytes(Vec<u8>),
 }
 
-/// Repetition levels that something else holds.
+/// Borrowed repetition levels.
 #[derive(Debug, Clone, Copy)]
 pub enum RepetitionSlice<'a> {
     /// The levels 0 and 1.
@@ -31,7 +32,7 @@ impl Default for RepetitionLevels {
 }
 
 impl RepetitionLevels {
-    /// None yet, of a leaf whose largest repetition level is `max`.
+    /// Creates empty levels for a leaf with this maximum repetition level.
     pub fn for_max(max: u8) -> Self {
         if max == 1 { RepetitionLevels::Bits(Bitmap::new()) } else { RepetitionLevels::default() }
     }
@@ -44,7 +45,7 @@ impl RepetitionLevels {
         }
     }
 
-    /// One byte for each.
+    /// Returns one byte for each level.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             RepetitionLevels::Bits(_) => self.as_slice().to_bytes().into_owned(),
@@ -52,7 +53,7 @@ impl RepetitionLevels {
         }
     }
 
-    /// How many.
+    /// The number of levels.
     pub fn len(&self) -> usize {
         self.as_slice().len()
     }
@@ -62,7 +63,7 @@ impl RepetitionLevels {
         self.len() == 0
     }
 
-    /// Removes all, keeps the memory.
+    /// Removes all levels, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         match self {
             RepetitionLevels::Bits(bits) => bits.clear(),
@@ -70,7 +71,7 @@ impl RepetitionLevels {
         }
     }
 
-    /// Reserves capacity for `n` more.
+    /// Reserves capacity for `n` more levels.
     pub(crate) fn reserve(&mut self, n: usize) {
         match self {
             RepetitionLevels::Bits(bits) => bits.reserve(n),
@@ -78,11 +79,12 @@ impl RepetitionLevels {
         }
     }
 
-    /// Reserves capacity for `n` more, if the system has as much.
+    /// Reserves capacity for `n` more levels. Fails if the system has not enough memory.
     pub(crate) fn try_reserve(&mut self, n: usize) -> Result<()> {
         match self {
             RepetitionLevels::Bits(bits) => {
-                // A bit each, as validity takes; the values beside them are mostly many times as large, and asked for with care.
+                // A bit for each, like validity. The values are usually many times as large, and their allocation may
+                // fail.
                 bits.reserve(n);
                 Ok(())
             }
@@ -90,7 +92,7 @@ impl RepetitionLevels {
         }
     }
 
-    /// Appends the next `n` of `levels`, which must be of the same largest level.
+    /// Appends the next `n` of `levels`, which must have the same maximum level.
     pub(crate) fn decode(&mut self, levels: &mut Levels, n: usize) -> Result<()> {
         match self {
             RepetitionLevels::Bits(bits) => levels.decode_is_max(n, &mut Vec::new(), bits),
@@ -108,7 +110,7 @@ impl RepetitionLevels {
         }
     }
 
-    /// Appends the levels of `range` in `other` whose bit in `keep`, which has one for each of the range, is 1.
+    /// Appends the levels of `range` in `other` whose bit in `keep` is 1. `keep` has a bit for each level of the range.
     pub(crate) fn push_filtered(&mut self, other: RepetitionSlice<'_>, range: Range<usize>, keep: &Bitmap) {
         assert_eq!(keep.len(), range.len(), "a bit for each level");
         match (&mut *self, other) {
@@ -119,7 +121,7 @@ impl RepetitionLevels {
         }
     }
 
-    /// The levels as bytes, whatever they were.
+    /// Returns the levels as bytes, converted if necessary.
     fn as_bytes_mut(&mut self) -> &mut Vec<u8> {
         if let RepetitionLevels::Bits(_) = self {
             *self = RepetitionLevels::Bytes(std::mem::take(self).into_bytes());
@@ -132,7 +134,7 @@ impl RepetitionLevels {
 }
 
 impl<'a> RepetitionSlice<'a> {
-    /// How many.
+    /// The number of levels.
     pub fn len(self) -> usize {
         match self {
             RepetitionSlice::Bits(bits) => bits.len(),
@@ -145,7 +147,7 @@ impl<'a> RepetitionSlice<'a> {
         self.len() == 0
     }
 
-    /// One byte for each.
+    /// Returns one byte for each level.
     pub fn to_bytes(self) -> Cow<'a, [u8]> {
         match self {
             RepetitionSlice::Bits(bits) => {
@@ -168,9 +170,10 @@ impl<'a> RepetitionSlice<'a> {
         }
     }
 
-    /// How many entries of `range` come before the one that begins a row behind `rows` others, and how many rows begin in them.
+    /// Returns how many entries of `range` precede the one that begins the row after `rows` others, and how many rows
+    /// begin in them.
     pub fn entries_of_rows(self, range: Range<usize>, rows: usize) -> (usize, usize) {
-        // PERF: no more rows begin than there are entries, so rows are only counted in most blocks.
+        // PERF: no more rows begin than there are entries, so most blocks only need a count.
         let (n, mut begun) = (range.len(), 0);
         match self {
             RepetitionSlice::Bits(bits) => {
@@ -203,7 +206,7 @@ impl<'a> RepetitionSlice<'a> {
         (n, begun)
     }
 
-    /// One bit for each: whether it continues a list at `level` or one inside of it.
+    /// Returns one bit for each level: whether it is at least `level`.
     pub(super) fn at_least(self, level: u8) -> Bitmap {
         let mut out = Bitmap::new();
         match self {
@@ -214,7 +217,7 @@ impl<'a> RepetitionSlice<'a> {
         out
     }
 
-    /// Those whose bit in `keep` is 1.
+    /// Returns the levels whose bit in `keep` is 1.
     pub(super) fn filtered(self, keep: &Bitmap) -> RepetitionLevels {
         let mut out = match self {
             RepetitionSlice::Bits(_) => RepetitionLevels::Bits(Bitmap::new()),
@@ -224,7 +227,7 @@ impl<'a> RepetitionSlice<'a> {
         out
     }
 
-    /// The largest of them; 0 if there are none.
+    /// Returns the maximum of the levels; 0 if there are none.
     pub(super) fn largest(self) -> u8 {
         match self {
             RepetitionSlice::Bits(bits) => u8::from(bits.count_ones(0..bits.len()) > 0),
@@ -242,12 +245,12 @@ impl PartialEq for RepetitionSlice<'_> {
     }
 }
 
-/// Number of rows that begin in up to [`COUNTED_LEVELS`] entries. PERF: sums of bytes are added in vectors of bytes.
+/// Counts the rows that begin in up to [`COUNTED_LEVELS`] entries. PERF: sums of bytes use vectors of bytes.
 fn starts_in(rep: &[u8]) -> u8 {
     rep.iter().map(|&rep| u8::from(rep == 0)).sum()
 }
 
-/// Levels that are counted at a time: their number fits into a byte.
+/// Number of levels to count at a time: the count fits into a byte.
 const COUNTED_LEVELS: usize = 128;
 
 #[cfg(test)]

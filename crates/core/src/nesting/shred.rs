@@ -7,42 +7,42 @@ use std::sync::Arc;
 /// Some rows of one column, as levels and values: the output of shredding and the input of a column writer.
 ///
 /// An entry has a pair of levels: it is a value, a null, or a list that is empty or null. There is one value for each
-/// entry whose definition level is the column's largest.
+/// entry whose definition level is the column's maximum.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ShreddedColumn {
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
-    /// How many entries; as many as rows in a column that is in no list.
+    /// Number of entries; equals the number of rows in a column that is in no list.
     pub entries: usize,
     /// The definition level of each entry.
     pub def: DefinitionLevels,
     /// The repetition level of each entry; empty in a column that is in no list.
     pub rep: Vec<u8>,
-    /// The values that are there, in order.
+    /// The values, in order, without gaps for nulls.
     pub values: ColumnValues,
 }
 
 impl ShreddedColumn {
-    /// Rows of a column that is in no list.
+    /// Creates rows of a column that is in no list.
     pub fn flat(rows: usize, def: DefinitionLevels, values: ColumnValues) -> Self {
         ShreddedColumn { rows, entries: rows, def, rep: Vec::new(), values }
     }
 
-    /// Rows of a column in a list: as many entries as there are repetition levels.
+    /// Creates rows of a column in a list, with as many entries as there are repetition levels.
     pub fn nested(rows: usize, def: DefinitionLevels, rep: Vec<u8>, values: ColumnValues) -> Self {
         ShreddedColumn { rows, entries: rep.len(), def, rep, values }
     }
 }
 
-/// The definition levels of some entries, in the cheapest form that holds them.
+/// The definition levels of some entries, in the cheapest possible form.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DefinitionLevels {
     /// All entries are values.
     Max,
-    /// In a column whose largest level is 1: no entry is a value.
+    /// No entry is a value. Only for columns whose maximum level is 1.
     Null,
-    /// In a column whose largest level is 1: whether each entry is a value.
+    /// Whether each entry is a value. Only for columns whose maximum level is 1.
     Bitmap(Bitmap),
     /// The level of each entry.
     Levels(Vec<u8>),
@@ -53,18 +53,18 @@ pub enum DefinitionLevels {
 pub enum ColumnValues {
     /// The values themselves.
     Values(Values),
-    /// The position of each value in a dictionary. Dictionary-encoded input keeps its dictionary.
+    /// The index of each value in a dictionary. Dictionary-encoded input keeps its dictionary.
     Keys {
         /// One key for each value, less than the number of values in the dictionary.
         keys: Vec<u32>,
-        /// The dictionary. It may hold values that no key names, and values twice. Batches that share a dictionary share
-        /// the `Arc`.
+        /// The dictionary. It may have values that no key refers to, and equal values. Batches that share a dictionary
+        /// share the `Arc`.
         dictionary: Arc<Values>,
     },
 }
 
 impl ColumnValues {
-    /// How many values.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             ColumnValues::Values(values) => values.len(),
@@ -78,25 +78,25 @@ impl ColumnValues {
     }
 }
 
-/// Builds the levels of some rows, on the way from the root down to a leaf: the levels that the fields so far determine, and
-/// the slots of the current field's array that are still live.
+/// Builds the levels of some rows, on the way from the root down to a leaf. It has the levels that the fields so far
+/// determine, and the slots of the current field's array that are still live.
 ///
-/// Every field on the path makes new entries out of those above it: [`optional`](LevelBuilder::optional) for one that may be
-/// null, [`repeated`](LevelBuilder::repeated) for one that is a list. Fields side by side start from the same entries, so the
+/// Every field on the path makes new entries from those above it: [`optional`](LevelBuilder::optional) for a field that
+/// may be null, [`repeated`](LevelBuilder::repeated) for a list. Sibling fields start from the same entries, so the
 /// levels above them are computed once. Slots of a null struct or list are dead, whatever the array has there.
 ///
-/// INVARIANT: entries of the largest level so far are live; there are as many as slots, in the same order.
+/// INVARIANT: entries with the maximum level so far are live; there are as many as slots, in the same order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LevelBuilder {
     rows: usize,
     len: usize,
     /// The definition level of live entries.
     level: u8,
-    /// How many lists so far.
+    /// Number of lists so far.
     lists: u8,
-    /// The level of each entry; empty if all are live.
+    /// The definition level of each entry; empty if all are live.
     def: Vec<u8>,
-    /// Empty above the first list.
+    /// The repetition level of each entry; empty above the first list.
     rep: Vec<u8>,
     slots: SlotRanges,
 }
@@ -109,19 +109,19 @@ pub struct SlotRanges {
 }
 
 impl SlotRanges {
-    /// The slots of one range.
+    /// Creates the slots of one range.
     pub fn new(range: Range<usize>) -> Self {
         let mut out = SlotRanges::default();
         out.push(range);
         out
     }
 
-    /// The ranges; none is empty.
+    /// Returns the ranges; none of them is empty.
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
     }
 
-    /// How many slots.
+    /// The number of slots.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -131,7 +131,7 @@ impl SlotRanges {
         self.len == 0
     }
 
-    /// Slot number `n`, or `None` if there are fewer.
+    /// Returns slot number `n`, or `None` if there are fewer.
     pub fn nth(&self, n: usize) -> Option<usize> {
         let mut n = n;
         for range in &self.ranges {
@@ -181,7 +181,7 @@ impl SlotRanges {
     }
 }
 
-/// The runs of ones in `word`, bit 0 of which is slot `base`.
+/// Appends the runs of ones in `word`, whose bit 0 is slot `base`, to `out`.
 #[inline]
 fn push_ones(word: u64, base: usize, out: &mut SlotRanges) {
     let (mut word, mut at) = (word, 0);
@@ -196,20 +196,20 @@ fn push_ones(word: u64, base: usize, out: &mut SlotRanges) {
     }
 }
 
-/// The lowest `n` bits, `n <= 64`.
+/// Returns a word with the lowest `n` bits set, for `n <= 64`.
 fn low_bits(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
 impl LevelBuilder {
-    /// One live entry for each row in a range of the arrays of the root's fields.
+    /// Creates one live entry for each row in a range of the arrays of the root's fields.
     pub fn rows(rows: Range<usize>) -> Self {
         let mut out = LevelBuilder::default();
         out.restart(rows);
         out
     }
 
-    /// Like [`rows`](LevelBuilder::rows), but reuses the memory.
+    /// Starts anew like [`rows`](LevelBuilder::rows), but reuses the memory.
     pub fn restart(&mut self, rows: Range<usize>) {
         let (n, mut slots) = (rows.len(), std::mem::take(&mut self.slots));
         slots.clear();
@@ -220,12 +220,12 @@ impl LevelBuilder {
         *self = LevelBuilder { rows: n, len: n, level: 0, lists: 0, def, rep, slots };
     }
 
-    /// The slots that are live.
+    /// Returns the live slots.
     pub fn slots(&self) -> &SlotRanges {
         &self.slots
     }
 
-    /// How many entries, live and other.
+    /// The number of entries, live and dead.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -235,7 +235,7 @@ impl LevelBuilder {
         self.len == 0
     }
 
-    /// The row of live entry number `n`, counted from the first row.
+    /// Returns the row of live entry number `n`, counted from the first row.
     pub fn row(&self, n: usize) -> usize {
         let live = |i: &usize| self.def.is_empty() || self.def[*i] == self.level;
         let entry = (0..self.len).filter(live).nth(n).unwrap_or(self.len);
@@ -246,10 +246,10 @@ impl LevelBuilder {
     }
 
     /// Writes the entries below a field that may be null to `out`. `valid` has a 1 for each live slot that is not null;
-    /// `None` if all are null.
+    /// `None` if none is null.
     ///
     /// # Panics
-    /// If there are not as many bits as live slots.
+    /// If the number of bits is not that of live slots.
     pub fn optional(&self, valid: Option<&Bitmap>, out: &mut LevelBuilder) {
         out.copy_place(self);
         out.level = self.level + 1;
@@ -261,7 +261,7 @@ impl LevelBuilder {
         out.rep.clone_from(&self.rep);
     }
 
-    /// The definition levels below a field that may be null.
+    /// Computes the definition levels below a field that may be null.
     fn optional_levels(&self, valid: Option<&Bitmap>, out: &mut Vec<u8>) {
         out.clear();
         let level = self.level;
@@ -274,12 +274,12 @@ impl LevelBuilder {
                     push_levels(bits, level, out);
                     return;
                 }
-                // One more, so that the loop may read the bit after the last.
+                // One step more, so that the loop may read the one after the last.
                 let mut steps = Vec::with_capacity(bits.len() + 8);
                 push_levels(bits, 0, &mut steps);
                 steps.push(0);
                 let mut next = 0;
-                // PERF: no branch, because which entries are live is hard to predict.
+                // PERF: no branch, because it is hard to predict which entries are live.
                 out.extend(self.def.iter().map(|&def| {
                     let live = def == level;
                     let step = steps[next] & u8::from(live);
@@ -318,7 +318,8 @@ impl LevelBuilder {
         }
     }
 
-    /// Writes the levels of the first element of each list, or of the list if it is empty. All entries must be live.
+    /// Writes the levels of the first element of each list, or of the list itself if it is empty. All entries must be
+    /// live.
     fn first_elements(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut LevelBuilder) {
         let mut place = |at: usize, rep: u8, elements: usize| {
             out.rep[at] = rep;
@@ -334,7 +335,7 @@ impl LevelBuilder {
         };
     }
 
-    /// Like [`first_elements`](Self::first_elements), where some entries are dead.
+    /// Like [`first_elements`](Self::first_elements), for entries of which some are dead.
     fn first_elements_of_live(&self, list: &impl Fn(usize) -> Range<usize>, out: &mut LevelBuilder) {
         let mut slots = self.slots.ranges.iter().cloned().flatten();
         let mut at = 0;
@@ -351,8 +352,8 @@ impl LevelBuilder {
         }
     }
 
-    /// Writes the levels of a leaf's entries to `out`, and leaves its values alone. If the leaf is nullable, `valid` is as
-    /// for [`optional`](LevelBuilder::optional).
+    /// Writes the levels of a leaf's entries to `out`, and leaves its values unchanged. If the leaf is nullable,
+    /// `valid` is as for [`optional`](LevelBuilder::optional).
     pub fn leaf(&self, nullable: bool, valid: Option<Bitmap>, out: &mut ShreddedColumn) {
         (out.rows, out.entries) = (self.rows, self.len);
         out.rep.clone_from(&self.rep);

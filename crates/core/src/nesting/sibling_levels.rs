@@ -1,24 +1,24 @@
-//! Compares the nesting of columns of one group by hashes of their levels.
+//! Compares the nesting of columns in one group by hashes of their levels.
 
 use crate::nesting::leaf_shape::{LeafShape, LevelGroup};
 use std::collections::BTreeMap;
 
-/// A hash for each group above a column, by the group's number: of where the group is absent and where its lists begin.
+/// For each group above a column, the group's number and a hash of where the group is absent and where its lists begin.
 pub type Signatures = Vec<(usize, u64)>;
 
-/// Hashes those parts of a column's levels that must be the same for all columns of a group.
+/// A hasher of those parts of a column's levels that must be equal for all columns of a group.
 #[derive(Debug)]
 pub struct SiblingHasher {
     groups: Vec<(LevelGroup, u64)>,
 }
 
 impl SiblingHasher {
-    /// The hasher of a column of this shape.
+    /// Creates the hasher for a column of this shape.
     pub fn new(shape: &LeafShape) -> Self {
         SiblingHasher { groups: shape.groups.iter().map(|group| (*group, SEED)).collect() }
     }
 
-    /// Adds the next levels; `rep` may be empty if all are 0.
+    /// Adds the next levels; `rep` may be empty if all its levels are 0.
     pub fn add(&mut self, rep: &[u8], def: &[u8]) {
         for (group, hash) in &mut self.groups {
             let mut state = *hash;
@@ -37,14 +37,14 @@ impl SiblingHasher {
         }
     }
 
-    /// The hashes, behind the last level.
+    /// Returns the hashes, after the last level was added.
     pub fn finish(self) -> Signatures {
         self.groups.into_iter().map(|(group, hash)| (group.id, hash)).collect()
     }
 }
 
-/// The columns of a row group that are nested otherwise than another one in the same group: the column, and the other one. Each column
-/// comes with its signatures, in the order of the schema.
+/// Returns the columns of a row group whose nesting contradicts another column of the same group: pairs of the column
+/// and that other one. `columns` are numbers and signatures, in the order of the schema.
 ///
 /// ```
 /// use marquetry_core::nesting::{SiblingHasher, disagreeing, leaf_shapes};
@@ -67,7 +67,7 @@ pub fn disagreeing(columns: impl IntoIterator<Item = (usize, Signatures)>) -> Ve
             let (other, expected) = *first.entry(id).or_insert((column, hash));
             if expected != hash {
                 found.push((column, other));
-                // Groups inside this one differ as well then.
+                // Groups inside this one differ as well.
                 break;
             }
         }

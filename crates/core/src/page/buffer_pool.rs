@@ -9,32 +9,33 @@ use super::free_list::FreeList;
 use crate::metrics::ReadCounters;
 use std::sync::Arc;
 
-/// Buffers that columns have no more use for. There are never more than columns were in the middle of a column chunk at one time.
+/// A pool of page buffers that are not in use. Its size is at most the number of columns that were inside a column
+/// chunk at the same time.
 #[derive(Default)]
 pub struct PageBufferPool {
-    /// What new buffers are like.
+    /// The template of new buffers.
     first: PageBuffers,
     free: FreeList<PageBuffers>,
 }
 
 impl PageBufferPool {
-    /// An empty pool for `columns` columns that are read side by side and share the bytes that are read ahead.
+    /// Creates an empty pool for `columns` columns that are read side by side and share the read-ahead bytes.
     pub fn for_columns(columns: usize) -> Self {
         PageBufferPool { first: PageBuffers::sharing_read_ahead(columns), ..PageBufferPool::default() }
     }
 
-    /// Counts the pages that are read into these buffers.
+    /// Counts the pages that are read with these buffers.
     #[must_use]
     pub fn counted_by(self, counters: Arc<ReadCounters>) -> Self {
         PageBufferPool { first: self.first.counted_by(counters), ..self }
     }
 
-    /// Buffers for a column chunk: the last ones that were given back, or new ones.
+    /// Takes buffers for a column chunk: the last ones that were given back, or new ones.
     pub(crate) fn take(&self) -> PageBuffers {
         self.free.take().unwrap_or_else(|| self.first.new_like())
     }
 
-    /// Takes buffers back that [`take`](Self::take) gave.
+    /// Returns buffers to the pool, which [`take`](Self::take) gave.
     pub(crate) fn give_back(&self, buffers: PageBuffers) {
         self.free.give_back(buffers);
     }

@@ -5,17 +5,17 @@ use marquetry_format::PageHeader;
 /// The result of comparing a page with its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
-    /// The writer stored none.
+    /// The page has no checksum.
     Absent,
-    /// It is right.
+    /// The checksum is right.
     Good,
-    /// It is wrong, and the writer is known to write wrong ones, so the page may be right.
+    /// The checksum is wrong, but the writer is known to write wrong ones, so the page may be right.
     Untrusted,
-    /// It is wrong.
+    /// The checksum is wrong.
     Bad {
-        /// The stored one.
+        /// The checksum in the header.
         stored: u32,
-        /// The one of the page's bytes.
+        /// The checksum of the page's bytes.
         computed: u32,
     },
 }
@@ -30,7 +30,7 @@ pub enum ChecksumTrust {
 }
 
 impl ChecksumTrust {
-    /// By the footer's `created_by`.
+    /// Decides by the footer's `created_by`.
     pub fn of_writer(created_by: Option<&str>) -> ChecksumTrust {
         let created_by = created_by.unwrap_or_default().to_ascii_lowercase();
         match WRONG_CHECKSUMS.iter().any(|writer| created_by.starts_with(writer)) {
@@ -48,7 +48,7 @@ pub(super) fn check(header: &PageHeader, stored: &[u8], trust: ChecksumTrust) ->
     let (expected, computed) = (crc as u32, crc32fast::hash(stored));
     match trust {
         _ if expected == computed => Checksum::Good,
-        // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
+        // QUIRK: HAWQ stores 0 in every page, meaning that it computed no checksum.
         _ if expected == 0 => Checksum::Absent,
         ChecksumTrust::Disbelieved => Checksum::Untrusted,
         ChecksumTrust::Believed => Checksum::Bad { stored: expected, computed },

@@ -16,24 +16,24 @@ pub struct DictionaryPage {
 }
 
 impl DictionaryPage {
-    /// Its header, and where it is.
+    /// Returns the header and its place in the file.
     pub fn start(&self) -> &LocatedHeader {
         &self.start
     }
 
-    /// Number of entries by its header.
+    /// Number of entries, by the page's header.
     pub fn num_values(&self) -> usize {
         self.num_values
     }
 }
 
 impl PageReader {
-    /// The dictionary page that begins at `start`, compared with its checksum, and not yet decompressed.
+    /// Reads the dictionary page that begins at `start` and verifies its checksum, without decompressing it.
     pub fn dictionary_page(&mut self, start: &LocatedHeader) -> Result<DictionaryPage> {
         self.stored_dictionary(start).map_err(|error| start.place(error))
     }
 
-    /// Reads the first entries of a dictionary page: at least `entries` of them, or all.
+    /// Reads the first entries of a dictionary page: at least `entries` of them, or all if there are fewer.
     pub fn dictionary(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {
         let read = if self.physical == PhysicalType::ByteArray {
             self.first_entries(page, entries)
@@ -55,7 +55,7 @@ impl PageReader {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));
         }
         let num_values = size(header.num_values, "DictionaryPageHeader.num_values")?;
-        // All others take bytes of the page for each of their values.
+        // Values of other types take at least a byte of the page each.
         if self.physical == PhysicalType::FixedLenByteArray(0) && num_values > MAX_ENTRIES_OF_NO_BYTES {
             return Err(Error::corrupt(format!("a dictionary of {num_values} values of no bytes")));
         }
@@ -65,7 +65,7 @@ impl PageReader {
         Ok(DictionaryPage { start: start.clone(), stored, num_values })
     }
 
-    /// Calls `read` with memory that other columns use as well, in place of the reader's own.
+    /// Calls `read` with memory that other columns use as well, instead of the reader's own.
     fn with_shared_memory<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let (memory, held) = self.buffers.dictionaries.take().unwrap_or_default();
         let own = std::mem::replace(&mut self.buffers.spare, memory);
@@ -81,10 +81,10 @@ impl PageReader {
 
     fn first_entries(&mut self, page: &DictionaryPage, entries: usize) -> Result<Dictionary> {
         let (len, all) = (page.start.uncompressed_len(), page.num_values);
-        // QUIRK: arrow-rs writes a length before each value, which are told from others in a whole page only.
+        // QUIRK: arrow-rs writes a length before each value, which can be recognized in a whole page only.
         let may_have_lengths = matches!(self.physical, PhysicalType::FixedLenByteArray(width)
             if all.checked_mul(width.saturating_add(4)) == Some(len));
-        // Assumes entries of about equal length. If too few are decompressed, the next attempt takes more.
+        // Assumes entries of about equal length. If that gives too few entries, the next attempt decompresses more.
         let mut wanted = match entries < all {
             true => usize::try_from(len as u64 * entries as u64 / all as u64).unwrap_or(len),
             false => len,
@@ -103,7 +103,8 @@ impl PageReader {
                 wanted = wanted.saturating_mul(2);
                 continue;
             }
-            // A string takes a view of 16 bytes, 8 bytes more if it is gathered with offsets, and at least 4 of the page.
+            // A string takes a view of 16 bytes, 8 bytes more if strings are gathered with offsets, and at least 4
+            // bytes of the page.
             let held = match self.physical {
                 PhysicalType::ByteArray => n.min(bytes.len() / 4).saturating_mul(24),
                 _ => bytes.len(),
@@ -120,11 +121,11 @@ impl PageReader {
     }
 }
 
-/// Most bytes of a dictionary page whose memory is kept for others: what writers make by default.
+/// Maximum size of a dictionary page whose memory is kept for other columns, in bytes: what writers make by default.
 const SHARED_BYTES: usize = 2 << 20;
 
-/// Bytes to decompress beyond the share of the wanted entries.
+/// Bytes to decompress beyond the estimated size of the wanted entries.
 const ROUNDING_BYTES: usize = 64;
 
-/// All values of no bytes are the same: a writer has a use for one.
+/// Maximum entries of a dictionary whose values have no bytes: all of them are equal, so writers need only one.
 const MAX_ENTRIES_OF_NO_BYTES: usize = 1 << 16;

@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Values that nobody uses just now. There are never more than were used at one time.
+/// Values that are not in use. Their number is at most that of values in use at the same time.
 pub(super) struct FreeList<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> FreeList<T> {
-    /// The value that was given back last, which is most likely still in the cache.
+    /// Takes the value that was given back last, which is most likely still in the cache.
     pub(super) fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    /// Takes a value back, or a new one.
+    /// Puts a value into the list, taken from it or new.
     pub(super) fn give_back(&self, value: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(value);
     }
@@ -23,7 +23,7 @@ impl<T> Default for FreeList<T> {
     }
 }
 
-/// The same list.
+/// Refers to the same list.
 impl<T> Clone for FreeList<T> {
     fn clone(&self) -> Self {
         FreeList(self.0.clone())

@@ -1,14 +1,15 @@
-//! Finds definition levels in front of a page's values, where the schema says that there are none.
+//! Finds definition levels in front of a page's values, where the schema states a column without levels.
 //!
 //! ```text
 //! written as optional    [length of levels][levels][values]
 //! read as required       [values                     ] rest      other values, and no error
 //! ```
 //!
-//! A footer has no checksum, and one bit of it makes a column required. V2 headers tell how long levels are, and how many nulls: values
-//! are where they should be, only too few if there are nulls. V1 pages have to be looked at. What a page has too much is no proof alone, but that it is used up to the last byte by so many levels and by a value for each
-//! that says so, and not by so many values, is one. Where both use it up, which takes as many bytes of nulls as of levels,
-//! it is believed.
+//! A footer has no checksum, and a single wrong bit in it makes a column required. V2 headers state the length of the
+//! levels and the number of nulls: values are where they should be, only too few if there are nulls. V1 pages have to
+//! be inspected. Bytes left over prove nothing alone. A page is taken to have levels if `n` levels, and a value for
+//! each level that is not null, use it up to the last byte, and `n` values alone do not. If both use it up, which takes
+//! as many bytes of nulls as of levels, the schema is believed.
 
 use super::located_header::LocatedHeader;
 use marquetry_base::{ByteCursor, Error, Result};
@@ -17,9 +18,9 @@ use marquetry_encoding::PhysicalType;
 use marquetry_encoding::code::{PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY};
 use marquetry_format::{DataPageHeader, Encoding, PageType};
 
-/// Fails if `page`, a V1 page of `n` values that are in `encoding`, has levels in front of them.
+/// Fails if `page`, a V1 page of `n` values in encoding `encoding`, has levels in front of them.
 ///
-/// PERF: looks at the length of a page of plain numbers, and at the first bytes of others.
+/// PERF: inspects only the length of a page of plain numbers, and the first bytes of other pages.
 pub(super) fn check_no_levels(page: &[u8], n: usize, encoding: i32, physical: PhysicalType) -> Result<()> {
     match n > 0 && has_levels(page, n, encoding, physical) {
         true => Err(has_hidden_levels()),
@@ -27,7 +28,7 @@ pub(super) fn check_no_levels(page: &[u8], n: usize, encoding: i32, physical: Ph
     }
 }
 
-/// The error of a page that has levels, of a column that has none by the schema.
+/// Creates the error for a page with definition levels whose column has none by the schema.
 #[cold]
 pub(super) fn has_hidden_levels() -> Error {
     Error::corrupt(
@@ -35,14 +36,15 @@ pub(super) fn has_hidden_levels() -> Error {
     )
 }
 
-/// Whether a page may have levels, of a column that has none by the schema.
+/// Whether a page may have definition levels although its column has none by the schema.
 ///
-/// QUIRK: parquet-mr says BIT_PACKED of levels that a column does not have. As such, having no length, any values could be some.
+/// QUIRK: parquet-mr states BIT_PACKED for levels that a column does not have. Those have no length, so any values
+/// could be such levels.
 pub(super) fn says_levels(header: &DataPageHeader) -> bool {
     header.definition_level_encoding == Encoding::RLE
 }
 
-/// Bytes of `n` plain values; `None` if each has a length of its own.
+/// Returns the bytes of `n` PLAIN values; `None` for byte arrays, which have a length each.
 pub(super) fn plain_len(n: usize, physical: PhysicalType) -> Option<usize> {
     let width = match physical {
         PhysicalType::Boolean => return Some(n.div_ceil(8)),
@@ -55,8 +57,8 @@ pub(super) fn plain_len(n: usize, physical: PhysicalType) -> Option<usize> {
     Some(n.saturating_mul(width))
 }
 
-/// Whether a page of a column that has no levels by the schema is worth to be read only to see whether it has some: plain numbers tell
-/// by their length, and no other page is decompressed for it.
+/// Whether a page of a column without levels should be read only to check that it has none. The length of plain numbers
+/// is a hint; other pages are checked only if they need not be decompressed.
 pub(super) fn is_worth_a_look(start: &LocatedHeader, codec: Codec, physical: PhysicalType) -> bool {
     let v1 = start.header.data_page_header.as_ref();
     let Some(v1) = v1.filter(|v1| start.header.type_ == PageType::DATA_PAGE && says_levels(v1)) else {
@@ -77,17 +79,18 @@ fn has_levels(page: &[u8], n: usize, encoding: i32, physical: PhysicalType) -> b
         PLAIN => &are_numbers,
         RLE => &are_booleans,
         PLAIN_DICTIONARY | RLE_DICTIONARY => &are_indices,
-        // The others begin with a number that no length of levels can be, or know where they end.
+        // Other encodings begin with a number that cannot be the length of levels, or know where they end.
         _ => return false,
     };
     let Some((values, rest)) = levels(page, n) else { return false };
     let is_found = is_used_up(rest, values)
-        // A repeated field has repetition levels before.
+        // A repeated field has repetition levels before the definition levels.
         || levels(rest, n).is_some_and(|(values, rest)| is_used_up(rest, values));
     is_found && !is_used_up(page, n)
 }
 
-/// The number of values of which `n` levels at the front of `page` tell, and what follows; `None` if no such levels are there.
+/// Returns the number of values that are not null by `n` levels at the front of `page`, and the bytes behind them;
+/// `None` if there are no such levels.
 fn levels(page: &[u8], n: usize) -> Option<(usize, &[u8])> {
     let (levels, rest) = prefixed(page)?;
     let mut values = 0;
@@ -103,22 +106,22 @@ fn levels(page: &[u8], n: usize) -> Option<(usize, &[u8])> {
     runs(levels, 1, n, fit).then_some((values, rest))
 }
 
-/// Bytes behind their length, and what follows them.
+/// Splits off bytes behind their length; returns these and the rest.
 fn prefixed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(usize::try_from(u32::from_le_bytes(*len)).ok()?)
 }
 
-/// A run of values, all the same or each in its own bits.
+/// A run of levels: one repeated value, or packed values.
 enum LevelRun<'a> {
     Repeated { value: u64, n: usize },
     Packed { bytes: &'a [u8], n: usize },
 }
 
-/// Whether runs of exactly `n` values of `width` bits use up `bytes`. Calls `look` with each.
+/// Whether runs of exactly `n` values of `width` bits use up `bytes`. Calls `look` with each run.
 ///
-/// INVARIANT: stricter than a decoder, which takes runs of no values. No writer makes these, but zeros among other bytes look like
-/// them: with them, small numbers in front of padding could be levels.
+/// INVARIANT: stricter than a decoder, which accepts empty runs. No writer makes these, but zeros among other bytes
+/// look like them: if they counted, small numbers in front of padding could be levels.
 fn runs(bytes: &[u8], width: u32, n: usize, mut look: impl FnMut(LevelRun<'_>)) -> bool {
     let (mut cursor, mut left) = (ByteCursor::new(bytes), n);
     while left > 0 {
@@ -134,7 +137,7 @@ fn runs(bytes: &[u8], width: u32, n: usize, mut look: impl FnMut(LevelRun<'_>)) 
                 left -= count;
                 LevelRun::Repeated { value, n: count }
             }
-            // The last group is filled up. QUIRK: by DuckDB 32 groups, with whatever was in its buffer.
+            // The last group is padded. QUIRK: DuckDB pads to 32 groups, with whatever was in its buffer.
             1 if count <= left.div_ceil(8) || count == DUCKDB_GROUPS => {
                 let Ok(bytes) = cursor.take(count * width as usize) else { return false };
                 let n = left.min(count * 8);
@@ -161,7 +164,8 @@ fn are_strings(mut bytes: &[u8], n: usize) -> bool {
     bytes.is_empty()
 }
 
-/// Booleans look like levels. So only others behind them tell, not padding, which could be none at all.
+/// Booleans look like levels. So they need a length prefix, and padding, which could be no values at all, is not
+/// enough.
 fn are_booleans(bytes: &[u8], n: usize) -> bool {
     n > 0 && prefixed(bytes).is_some_and(|(values, rest)| rest.is_empty() && runs(values, 1, n, |_| ()))
 }
@@ -174,7 +178,7 @@ fn are_indices(bytes: &[u8], n: usize) -> bool {
     }
 }
 
-/// Groups of eight that DuckDB packs at a time.
+/// Number of groups of eight values that DuckDB packs at a time.
 const DUCKDB_GROUPS: usize = 32;
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! Page headers, with their place in the file.
+//! Page headers with their place in the file.
 
 use marquetry_base::{Error, Result};
 use marquetry_format::{Encoding, PageHeader, PageType};
 use std::ops::Range;
 
-/// A page header, and where its page is in the file.
+/// A page header and its place in the file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LocatedHeader {
     /// The header, without statistics.
     pub header: PageHeader,
-    /// The number of the page in its chunk; a dictionary page counts.
+    /// Index of the page in its chunk; a dictionary page counts.
     pub index: usize,
-    /// Where the header begins in the file.
+    /// Offset of the header in the file.
     pub offset: u64,
-    /// Where the page's bytes begin in the file.
+    /// Offset of the page's bytes in the file, behind the header.
     pub body: u64,
 }
 
 impl LocatedHeader {
-    /// Number of entries of the page: values, nulls, and empty or absent lists. 0 unless it is a data page.
+    /// Returns the number of entries of a data page: values, nulls, and empty or absent lists. 0 for other pages.
     pub fn num_values(&self) -> Result<usize> {
         let header = &self.header;
         let count = match header.type_ {
@@ -31,7 +31,7 @@ impl LocatedHeader {
         size(count, "num_values")
     }
 
-    /// The encoding of the values, of a data page.
+    /// Returns the encoding of a data page's values; `None` for other pages.
     pub fn encoding(&self) -> Option<Encoding> {
         let header = &self.header;
         match header.type_ {
@@ -41,12 +41,12 @@ impl LocatedHeader {
         }
     }
 
-    /// Number of rows that begin in the page; `None` if the header does not have it.
+    /// Returns the number of rows that begin in the page; `None` if the header does not state it.
     pub fn num_rows(&self) -> Option<usize> {
         usize::try_from(self.header.data_page_header_v2.as_ref()?.num_rows).ok()
     }
 
-    /// Where the page is in the file, header and bytes.
+    /// Returns the byte range of the page in the file, header included.
     pub fn range(&self) -> Range<u64> {
         self.offset..self.body.saturating_add(self.stored_len() as u64)
     }

@@ -1,7 +1,7 @@
-//! Opens the pages of an encrypted chunk, and their headers.
+//! Decrypts the pages of an encrypted chunk, and their headers.
 //!
-//! A header is opened as what it should be: a data page's has its number, and a dictionary page's has another type. So one that was
-//! moved is noticed.
+//! The additional data (AAD) of a header contain the kind of its page, and for a data page its number. So a header that
+//! was moved is detected.
 
 use super::located_header::LocatedHeader;
 use crate::encryption::{ChunkDecryptor, wrong_tag};
@@ -10,20 +10,22 @@ use marquetry_base::{Error, PADDING, PaddedBytes, Result};
 use marquetry_crypto::{GCM_OVERHEAD, LENGTH_BYTES, ModuleCipher};
 use marquetry_format::PageType;
 
-/// Opens pages and headers of one chunk.
+/// The decryptor of the pages and headers of a column chunk.
 pub(super) struct PageDecryptor {
     chunk: ChunkDecryptor,
-    /// Where the first page is.
+    /// Offset of the first page in the file.
     start: u64,
-    /// Whether that is a dictionary page: as the footer says, until it was opened.
+    /// Whether the first page is a dictionary page: by the footer at first, by the page itself once its header was
+    /// decrypted.
     has_dictionary: bool,
-    /// The header that was opened last, and where it is.
+    /// The header that was decrypted last; its offset is `header_offset`.
     header: Vec<u8>,
     header_offset: u64,
 }
 
 impl PageDecryptor {
-    /// Of `chunk`, whose first page is at `start`; `None` if it is not encrypted. Fails if there is no key.
+    /// Creates the decryptor of `chunk`, whose first page is at `start`; `None` if it is not encrypted. Fails if there
+    /// is no key.
     pub(super) fn of_chunk(chunk: ColumnChunk<'_>, start: u64) -> Result<Option<Self>> {
         let Some(decryptor) = chunk.decryptor()? else { return Ok(None) };
         let dictionary = chunk.dictionary_page_offset().filter(|at| *at > 0);
@@ -36,8 +38,8 @@ impl PageDecryptor {
         }))
     }
 
-    /// How many bytes the header's module has that begins with `bytes`; `None` if there are fewer than 4. Fails if it is longer than
-    /// a header of `limit` bytes may be, or too short.
+    /// Returns the length of the header module that begins with `bytes`; `None` if there are fewer than 4 bytes. Fails
+    /// if the module is too short, or longer than a header of `limit` bytes may be.
     pub(super) fn header_len(bytes: &[u8], limit: usize) -> Result<Option<usize>> {
         let Some(len) = ModuleCipher::framed_len(bytes) else { return Ok(None) };
         let range = GCM_OVERHEAD as u64..=(limit + GCM_OVERHEAD) as u64;
@@ -50,16 +52,16 @@ impl PageDecryptor {
         }
     }
 
-    /// How many bytes of a page in the file its header does not count.
+    /// Returns how many bytes of a stored page the size in its header does not count.
     pub(super) fn uncounted_page_bytes(&self) -> usize {
         self.chunk.uncounted_page_bytes()
     }
 
-    /// Opens the header at `offset`, of page `index` of the chunk, in which a dictionary page counts.
+    /// Decrypts the header at `offset`, of page `index` of the chunk, where a dictionary page counts.
     pub(super) fn open_header(&mut self, module: &[u8], offset: u64, index: usize) -> Result<&[u8]> {
         self.header_offset = u64::MAX;
         let is_first = offset == self.start;
-        // QUIRK: not all writers say that there is a dictionary page, and some say so where there is none.
+        // QUIRK: not all writers state that there is a dictionary page, and some state one that does not exist.
         let candidates = [self.has_dictionary, !self.has_dictionary];
         for has_dictionary in candidates.into_iter().take(if is_first { 2 } else { 1 }) {
             let page = number(index, has_dictionary, is_first);
@@ -71,12 +73,12 @@ impl PageDecryptor {
         Err(wrong_tag("its authentication tag is wrong"))
     }
 
-    /// The header at `offset`, if it was the last one that was opened.
+    /// Returns the header at `offset`, if it was the last one to be decrypted.
     pub(super) fn last_header(&self, offset: u64) -> Option<&[u8]> {
         (self.header_offset == offset).then_some(&self.header)
     }
 
-    /// Opens the page at `start`, into memory that may be used again.
+    /// Decrypts the page at `start`. Reuses `memory`.
     pub(super) fn open_page(
         &self,
         module: &[u8],
@@ -94,8 +96,9 @@ impl PageDecryptor {
     }
 }
 
-/// How many bytes of levels stand before the module. QUIRK: parquet-java leaves the levels of V2 pages in the open, and encrypts the
-/// values alone; others encrypt all of the page. The module's length tells which it is.
+/// Returns the number of bytes of levels before the module. QUIRK: parquet-java leaves the levels of V2 pages in
+/// plaintext, and encrypts the values only; other writers encrypt the whole page. The module's length shows which it
+/// is.
 fn plain_levels(page: &[u8], start: &LocatedHeader) -> usize {
     let is_module = |bytes: &[u8]| ModuleCipher::framed_len(bytes) == Some(bytes.len() as u64);
     let header =
@@ -106,7 +109,7 @@ fn plain_levels(page: &[u8], start: &LocatedHeader) -> usize {
     levels.filter(|levels| page.get(*levels..).is_some_and(is_module)).unwrap_or(0)
 }
 
-/// The number among the data pages of page `index`; `None` of the dictionary page.
+/// Returns the number of page `index` among the data pages; `None` for the dictionary page.
 fn number(index: usize, has_dictionary: bool, is_first: bool) -> Option<usize> {
     match (has_dictionary, is_first) {
         (true, true) => None,

@@ -1,10 +1,10 @@
-//! How many pages of a chunk are of which kind and encoding, as the footer says and as headers say.
+//! Counts the pages of a chunk by kind and encoding, as the footer states them and as page headers do.
 
 use marquetry_format::{Encoding, PageEncodingStats, PageHeader, PageType};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Counts of pages by kind and encoding.
+/// The number of pages of each kind and encoding.
 ///
 /// ```
 /// use marquetry_core::page::PageKinds;
@@ -27,7 +27,7 @@ use std::fmt;
 pub struct PageKinds(BTreeMap<(i32, i32), i64>);
 
 impl PageKinds {
-    /// What a footer says.
+    /// Takes the counts that a footer states.
     pub fn said(stats: impl IntoIterator<Item = PageEncodingStats>) -> Self {
         let mut kinds: BTreeMap<(i32, i32), i64> = BTreeMap::new();
         for stat in stats {
@@ -39,7 +39,7 @@ impl PageKinds {
         PageKinds(kinds)
     }
 
-    /// Counts the page of a header. One that is neither a data page nor a dictionary has no encoding.
+    /// Counts the page with this header. A page that is neither a data page nor a dictionary page is not counted.
     pub fn add(&mut self, header: &PageHeader) {
         if let Some(encoding) = value_encoding(header) {
             *self.0.entry((kind(header.type_), encoding.0)).or_default() += 1;
@@ -48,7 +48,7 @@ impl PageKinds {
 }
 
 impl fmt::Display for PageKinds {
-    /// The first few, or "none".
+    /// Writes the first few counts, or "none".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
             return write!(f, "none");
@@ -61,7 +61,7 @@ impl fmt::Display for PageKinds {
     }
 }
 
-/// The encoding of the values of a page, under one name; `None` if it has none.
+/// Returns the canonical encoding of a page's values; `None` if it has none.
 pub fn value_encoding(header: &PageHeader) -> Option<Encoding> {
     let encoding = match header.type_ {
         PageType::DATA_PAGE => header.data_page_header.as_ref()?.encoding,
@@ -72,7 +72,8 @@ pub fn value_encoding(header: &PageHeader) -> Option<Encoding> {
     Some(canonical_encoding(header.type_, encoding))
 }
 
-/// The encoding of values under one name: PLAIN_DICTIONARY is PLAIN in dictionary pages and RLE_DICTIONARY in data pages.
+/// Returns one name for each encoding: PLAIN_DICTIONARY becomes PLAIN in dictionary pages and RLE_DICTIONARY in data
+/// pages.
 pub fn canonical_encoding(type_: PageType, encoding: Encoding) -> Encoding {
     match (type_, encoding) {
         (PageType::DICTIONARY_PAGE, Encoding::PLAIN_DICTIONARY) => Encoding::PLAIN,
@@ -83,8 +84,8 @@ pub fn canonical_encoding(type_: PageType, encoding: Encoding) -> Encoding {
     }
 }
 
-/// The code of a page's kind in `encoding_stats`. QUIRK: parquet-cpp counts V2 pages as DATA_PAGE; the format says
-/// "data/dic" only.
+/// Returns the code of a page's kind in `encoding_stats`. QUIRK: parquet-cpp counts V2 pages as DATA_PAGE; the format
+/// says "data/dic" only.
 fn kind(type_: PageType) -> i32 {
     match type_ {
         PageType::DATA_PAGE_V2 => PageType::DATA_PAGE.0,

@@ -1,24 +1,24 @@
-//! Options of reading pages.
+//! Options for reading pages.
 
 use super::checksum::ChecksumTrust;
 use marquetry_base::Limits;
 use std::sync::Arc;
 
-/// How pages are read.
+/// Options for reading pages: limits and checksums.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PageOptions {
     /// Limits on sizes and memory.
     pub limits: Arc<Limits>,
-    /// Whether pages are compared with their checksums.
+    /// Whether pages are verified with their checksums.
     pub verify_checksums: bool,
     /// Whether the writer's checksums are reliable.
     pub trust: ChecksumTrust,
 }
 
 impl PageOptions {
-    /// Pages of a file that `created_by` has written: checksums are verified where they are stored, limits are the default
-    /// ones.
+    /// Creates options for a file written by `created_by`: checksums are verified where they are stored, and limits are
+    /// the defaults.
     pub fn for_writer(created_by: Option<&str>) -> Self {
         PageOptions {
             limits: Arc::default(),
@@ -27,19 +27,19 @@ impl PageOptions {
         }
     }
 
-    /// With these limits on sizes and memory.
+    /// Sets the limits on sizes and memory.
     #[must_use]
     pub fn with_limits(self, limits: Arc<Limits>) -> Self {
         PageOptions { limits, ..self }
     }
 
-    /// Whether the writer's checksums are reliable.
+    /// Sets whether the writer's checksums are reliable.
     #[must_use]
     pub fn with_trust(self, trust: ChecksumTrust) -> Self {
         PageOptions { trust, ..self }
     }
 
-    /// Whether pages are compared with their checksums.
+    /// Sets whether pages are verified with their checksums.
     #[must_use]
     pub fn with_checksum_verification(self, verify_checksums: bool) -> Self {
         PageOptions { verify_checksums, ..self }

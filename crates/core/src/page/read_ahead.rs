@@ -6,24 +6,25 @@ use bytes::Bytes;
 use marquetry_base::{MemoryBudget, MemoryReservation, PADDING, Result};
 use std::sync::Arc;
 
-/// A window of bytes of a column chunk. Memory does not grow with the chunk.
+/// A read-ahead window of a column chunk. Its memory does not grow with the chunk.
 pub(super) struct ReadAhead {
     source: Arc<dyn Source>,
     budget: MemoryBudget,
-    /// End of the chunk by the footer. Only a hint, see [`ColumnChunk::byte_range`](crate::metadata::ColumnChunk::byte_range).
+    /// End of the chunk by the footer. It is only a hint, see
+    /// [`ColumnChunk::byte_range`](crate::metadata::ColumnChunk::byte_range).
     end: u64,
     window: Bytes,
     /// Offset of the window in the file.
     window_start: u64,
-    /// Bytes to read per request, if no more are needed.
+    /// Bytes to read per request, unless more are needed.
     distance: u64,
-    /// What it grows to.
+    /// Maximum of `distance`.
     most: u64,
     held: MemoryReservation,
 }
 
 impl ReadAhead {
-    /// An empty window of the chunk that ends at `end`.
+    /// Creates an empty window for the chunk that ends at `end`.
     pub(super) fn new(
         source: Arc<dyn Source>,
         budget: MemoryBudget,
@@ -42,48 +43,49 @@ impl ReadAhead {
         }
     }
 
-    /// End of the chunk by the footer.
+    /// Returns the end of the chunk by the footer.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Length of the file.
+    /// Returns the length of the file.
     pub(super) fn source_len(&self) -> u64 {
         self.source.len()
     }
 
-    /// How many of `len` bytes from `offset` on are there without another request, if the source knows: never more than these, whatever
-    /// it says.
+    /// Returns how many of the `len` bytes at `offset` need no further request, as far as the source knows: 1 to `len`,
+    /// whatever the source returns.
     pub(super) fn available(&self, offset: u64, len: usize) -> usize {
         self.source.available(offset, len).clamp(1, len.max(1))
     }
 
-    /// Reads no more than `bytes` bytes per request from now on, until a page is needed.
+    /// Limits requests to `bytes` bytes, until a page is needed.
     pub(super) fn limit(&mut self, bytes: u64) {
         self.distance = self.distance.min(bytes);
     }
 
-    /// Reads a page of so many bytes with one request, and no more.
+    /// Reads a page of this many bytes with one request, and nothing more.
     pub(super) fn limit_to_page(&mut self, bytes: u64) {
         match self.most {
             u64::MAX => self.limit(bytes),
-            // The next request would have been for less.
+            // The next request would otherwise have read less.
             most => self.distance = bytes.min(most),
         }
     }
 
-    /// Begins with a header, and never reads more than some pages ahead.
+    /// Begins with a header only, and limits all later read-ahead to [`SHORT_READ`].
     pub(super) fn stay_short(&mut self) {
         self.limit(FIRST_HEADER_READ as u64);
         self.most = SHORT_READ;
     }
 
-    /// Reads more per request from now on. Needed pages come in groups: the more of them, the further ahead.
+    /// Makes later requests larger. Needed pages come in groups: the more of them were needed, the further to read
+    /// ahead.
     pub(super) fn extend(&mut self, buffers: &PageBuffers) {
         self.distance = (self.distance * 4).min(buffers.max_read_ahead()).min(self.most);
     }
 
-    /// Bytes of the file from `offset` on: at least `len`, and the rest of the window.
+    /// Returns bytes of the file from `offset` on: at least `len`, and the rest of the window.
     pub(super) fn bytes_at(&mut self, offset: u64, len: usize, buffers: &mut PageBuffers) -> Result<Bytes> {
         let end = offset + len as u64;
         let window_end = self.window_start + self.window.len() as u64;
@@ -101,7 +103,7 @@ impl ReadAhead {
         Ok(self.window.slice((offset - self.window_start) as usize..))
     }
 
-    /// Drops the window. Its memory is reused, unless values refer to it.
+    /// Drops the window. Its memory is reused, unless values still refer to it.
     pub(super) fn clear(&mut self, buffers: &mut PageBuffers) {
         let held = std::mem::take(&mut self.held);
         match std::mem::take(&mut self.window).try_into_mut() {
@@ -110,7 +112,7 @@ impl ReadAhead {
         }
     }
 
-    /// Number of bytes from `offset` on that a header can be parsed from without a request that is larger than needed.
+    /// Returns how many bytes from `offset` on to parse a header from, such that no request is larger than needed.
     pub(super) fn header_bytes_at(&self, offset: u64) -> usize {
         let window_end = self.window_start + self.window.len() as u64;
         let held = if offset < self.window_start { 0 } else { window_end.saturating_sub(offset) as usize };
@@ -121,10 +123,10 @@ impl ReadAhead {
         }
     }
 
-    /// Number of bytes to read from `offset` on, where `len` bytes are needed.
+    /// Returns how many bytes to read from `offset` on, where `len` bytes are needed.
     ///
     /// PERF: the part of a page at the end of a window is read again with the rest of the page. Large pages are
-    /// therefore read one by one, each with the next header; and a short chunk is read at once.
+    /// therefore read one by one, each with the next header; and the rest of a short chunk is read at once.
     fn distance(&self, offset: u64, len: usize, buffers: &PageBuffers) -> u64 {
         let most = buffers.max_read_ahead();
         match self.end.saturating_sub(offset) {
@@ -135,7 +137,7 @@ impl ReadAhead {
     }
 }
 
-/// Bytes to read ahead where few rows are wanted.
+/// Maximum bytes to read ahead where few rows are wanted.
 const SHORT_READ: u64 = 32 << 10;
-/// Bytes of the first attempt to parse a header. Headers take 20 to 100 bytes without statistics.
+/// Bytes for the first attempt to parse a header. Headers take 20 to 100 bytes without statistics.
 pub(super) const FIRST_HEADER_READ: usize = 256;

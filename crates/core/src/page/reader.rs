@@ -20,40 +20,40 @@ use marquetry_format::{DataPageHeader, DataPageHeaderV2, PageHeader, PageType, R
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads the pages of a column chunk. Reads ahead in windows, so that memory does not grow with the chunk.
+/// A reader of the pages of a column chunk. It reads ahead in windows, so that memory does not grow with the chunk.
 pub struct PageReader {
     pub(super) options: PageOptions,
     pub(super) codec: Codec,
     pub(super) physical: PhysicalType,
     /// Whether `is_compressed` of V2 headers is reliable.
     trusts_is_compressed: bool,
-    /// Where the next page's header is.
+    /// Offset of the next page's header.
     position: u64,
     read_ahead: ReadAhead,
-    /// Where the last page ends at the latest, if that is known.
+    /// Latest end of the last page; `u64::MAX` if that is unknown.
     last_end: u64,
     counts_dictionaries: bool,
-    /// Whether the writer leaves nothing behind the values of its pages.
+    /// Whether the writer adds nothing behind the values of its pages.
     fills_pages: bool,
-    /// What opens pages and headers, if they are encrypted.
+    /// The decryptor of pages and headers, if they are encrypted.
     decryptor: Option<PageDecryptor>,
-    /// Memory of the dictionary.
+    /// Reservation for the dictionary.
     pub(super) dictionary_held: MemoryReservation,
-    /// Values of the chunk by the footer, nulls included.
+    /// Number of values in the chunk by the footer, nulls included.
     num_values: u64,
-    /// Values of the pages so far by their headers.
+    /// Number of values in the pages so far by their headers, nulls included.
     values_seen: u64,
     index: usize,
     pub(super) buffers: PageBuffers,
 }
 
-/// A data page, opened: its levels and the bytes of its values.
+/// A decompressed data page: its levels and the bytes of its values.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DataPage {
-    /// How many entries: values, nulls, and empty or absent lists.
+    /// Number of entries: values, nulls, and empty or absent lists.
     pub num_values: usize,
-    /// Most of them that can be values.
+    /// Upper bound of the number of entries that are values.
     pub max_values: usize,
     /// The code of the values' encoding.
     pub encoding: i32,
@@ -66,7 +66,7 @@ pub struct DataPage {
 }
 
 impl PageReader {
-    /// The pages of `chunk`. `buffers` may come from a chunk that was read before.
+    /// Creates a reader of the pages of `chunk`. `buffers` may come from a chunk that was read before.
     pub fn new(
         source: Arc<dyn Source>,
         chunk: ColumnChunk<'_>,
@@ -82,7 +82,7 @@ impl PageReader {
         }
         let end = range.end.min(source.len());
         let decryptor = PageDecryptor::of_chunk(chunk, range.start)?;
-        // QUIRK: DuckDB leaves out of sizes what encryption adds.
+        // QUIRK: DuckDB's sizes do not count what encryption adds.
         let last_end = if range.is_empty() || decryptor.is_some() { u64::MAX } else { range.end };
         let is_fastparquet = chunk.created_by().is_some_and(|name| name.starts_with("fastparquet"));
         Ok(PageReader {
@@ -105,19 +105,19 @@ impl PageReader {
         })
     }
 
-    /// Number of values, nulls included, by the footer.
+    /// Returns the number of values by the footer, nulls included.
     pub fn num_values(&self) -> u64 {
         self.num_values
     }
 
-    /// Number of values, nulls included, of the pages so far by their headers.
+    /// Returns the number of values in the pages so far by their headers, nulls included.
     pub fn values_seen(&self) -> u64 {
         self.values_seen
     }
 
-    /// The next page's header; `None` after the last page.
+    /// Reads the next page's header; returns `None` after the last page.
     ///
-    /// Moves past the page. Methods that take a [`LocatedHeader`] read its bytes; without them they are not read.
+    /// Moves past the page. Its bytes are read only by methods that take the [`LocatedHeader`].
     pub fn next_header(&mut self) -> Result<Option<LocatedHeader>> {
         if self.values_seen >= self.num_values {
             return Ok(None);
@@ -125,10 +125,11 @@ impl PageReader {
         self.locate_header().map(Some)
     }
 
-    /// The next page's header, also after as many values as the footer counts, for a reader that still misses rows.
+    /// Reads the next page's header, even if the pages so far have all values that the footer counts. For a reader that
+    /// still misses rows.
     ///
-    /// QUIRK: some writers do not count nulls in the footer's number of values. There are more pages then, up to the end of
-    /// the chunk by the footer.
+    /// QUIRK: some writers do not count nulls in the footer's number of values. There are more pages then, up to the
+    /// end of the chunk by the footer.
     pub fn next_uncounted_header(&mut self) -> Result<Option<LocatedHeader>> {
         if self.position >= self.read_ahead.end() {
             return Ok(None);
@@ -136,7 +137,7 @@ impl PageReader {
         self.locate_header().map(Some)
     }
 
-    /// Reads the header at byte `offset`, as that of page `index` of the chunk. The next page is the one after it.
+    /// Reads the header at byte `offset`, of page `index` of the chunk. The next page is the one after it.
     pub fn seek(&mut self, offset: u64, index: usize) -> Result<LocatedHeader> {
         (self.position, self.index) = (offset, index);
         self.locate_header()
@@ -148,24 +149,24 @@ impl PageReader {
         self.seek(range.start, index)
     }
 
-    /// Reads no more than headers ahead until a page is needed: the next pages will probably be skipped.
+    /// Reads ahead no more than a header until a page is needed: the next pages will probably be skipped.
     pub fn limit_read_ahead(&mut self) {
         self.read_ahead.limit(FIRST_HEADER_READ as u64);
     }
 
-    /// Reads little ahead from now on: few of the pages are wanted.
+    /// Reads little ahead from now on, because few of the pages are wanted.
     pub(crate) fn read_short(&mut self) {
         self.read_ahead.stay_short();
     }
 
-    /// Counts pages that are passed over, if anything is counted.
+    /// Counts skipped pages, if pages are counted.
     pub(crate) fn count_skipped(&self, pages: usize) {
         if let Some(counters) = &self.buffers.counters {
             counters.skipped(pages);
         }
     }
 
-    /// Where the next page's header should be.
+    /// Returns the expected offset of the next page's header.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -196,7 +197,8 @@ impl PageReader {
                 file_len - body
             )));
         }
-        // QUIRK: old versions of parquet-mr do not count the dictionary page's header (PARQUET-816), those of fastparquet all of it.
+        // QUIRK: old versions of parquet-mr do not count the dictionary page's header in the chunk's size
+        // (PARQUET-816), and old ones of fastparquet do not count the dictionary page at all.
         if self.index == 0 && header.type_ == PageType::DICTIONARY_PAGE {
             let uncounted = if self.counts_dictionaries { len } else { len + stored };
             self.last_end = self.last_end.saturating_add(uncounted as u64);
@@ -211,7 +213,8 @@ impl PageReader {
         Ok(start)
     }
 
-    /// Parses the header at `offset`; reads more if the window holds only a part of it. Returns its length, too.
+    /// Parses the header at `offset`, and reads more if the window has only a part of it. Also returns the header's
+    /// length.
     fn read_header(&mut self, offset: u64) -> Result<(PageHeader, usize)> {
         let there =
             usize::try_from(self.read_ahead.source_len().saturating_sub(offset)).unwrap_or(usize::MAX);
@@ -232,7 +235,7 @@ impl PageReader {
                     // The header is longer than the window.
                     Limits::check("page_header_bytes", bytes.len() + 1, limit)?;
                     let more = bytes.len().saturating_mul(4).max(FIRST_HEADER_READ).min(limit);
-                    // The bytes after the page may not have been fetched; its own must be.
+                    // The bytes after the page may not have been fetched, but the page's own are.
                     wanted = match self.read_ahead.available(offset, more.min(there)) {
                         held if held > bytes.len() => held,
                         _ => more,
@@ -243,7 +246,7 @@ impl PageReader {
         }
     }
 
-    /// Decrypts and parses the header at `offset`. Returns the length of its module, too.
+    /// Decrypts and parses the header at `offset`. Also returns the length of its module.
     fn read_encrypted_header(&mut self, offset: u64) -> Result<(PageHeader, usize)> {
         let there = self.read_ahead.source_len().saturating_sub(offset);
         let there = usize::try_from(there).unwrap_or(usize::MAX);
@@ -259,13 +262,14 @@ impl PageReader {
         let header = decryptor.open_header(&bytes[..len], offset, self.index)?;
         let mut header =
             PageHeader::read_without_statistics(&mut Reader::with_limits(header, &self.options.limits))?;
-        // QUIRK: DuckDB leaves out what encryption adds. From here on the header counts what is stored.
+        // QUIRK: DuckDB does not count what encryption adds. From here on the header counts the stored bytes.
         header.compressed_page_size =
             header.compressed_page_size.saturating_add(decryptor.uncounted_page_bytes() as i32);
         Ok((header, len))
     }
 
-    /// The bytes of a page's header, decrypted if it is encrypted. They need no request directly after the header was read.
+    /// Returns the bytes of a page's header, decrypted if they are encrypted. Directly after the header was read, this
+    /// needs no request.
     pub fn header_bytes(&mut self, start: &LocatedHeader) -> Result<Bytes> {
         let len = (start.body - start.offset) as usize;
         if let Some(decryptor) = &mut self.decryptor {
@@ -279,7 +283,7 @@ impl PageReader {
         Ok(self.read_ahead.bytes_at(start.offset, len, &mut self.buffers)?.slice(0..len))
     }
 
-    /// Compares a page's bytes with its checksum.
+    /// Compares a page's stored bytes with its checksum.
     pub fn checksum(&mut self, start: &LocatedHeader) -> Result<Checksum> {
         let stored = self.raw_bytes(start)?;
         Ok(check(&start.header, stored.as_slice(), self.options.trust))
@@ -299,13 +303,13 @@ impl PageReader {
         page.map_err(|error| start.place(error))
     }
 
-    /// Whether a page of a column that by the schema has no levels is worth to be read only because it may have some, which
-    /// [`data`](Self::data) refuses.
+    /// Whether a page of a column without levels should be read only to check that it has none; [`data`](Self::data)
+    /// fails if it has.
     pub fn may_hide_levels(&self, start: &LocatedHeader) -> bool {
         self.fills_pages && is_worth_a_look(start, self.codec, self.physical)
     }
 
-    /// Takes back the memory of a page for the next one, unless something still refers to it.
+    /// Takes the memory of a page back for the next one, unless something still refers to it.
     pub fn recycle(&mut self, page: PaddedBytes) {
         match page.try_into_vec() {
             Some(memory) => self.buffers.spare = memory,
@@ -316,15 +320,15 @@ impl PageReader {
         }
     }
 
-    /// Takes the reservation of the memory of earlier pages that values still refer to.
+    /// Takes the reservation for earlier pages that values still refer to.
     pub fn take_retained(&mut self) -> MemoryReservation {
         self.buffers.take_retained()
     }
 
-    /// Ends reading, and returns the buffers for the next chunk.
+    /// Returns the buffers for the next chunk.
     pub fn into_buffers(mut self) -> PageBuffers {
         self.read_ahead.clear(&mut self.buffers);
-        // Values of the last batch may refer to it.
+        // Values of the last batch may refer to the dictionary.
         self.buffers.retained.merge(self.dictionary_held);
         self.buffers
     }
@@ -388,7 +392,7 @@ impl PageReader {
         Ok(DataPage { num_values, max_values, encoding: header.encoding.0, rep, def, values })
     }
 
-    /// A page's stored bytes, compared with its checksum, and decrypted if they are encrypted.
+    /// Reads a page's stored bytes, verifies the checksum, and decrypts them if they are encrypted.
     pub(super) fn verified(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
         if let Some(counters) = &self.buffers.counters {
             counters.page();
@@ -406,7 +410,7 @@ impl PageReader {
         self.opened(stored, start)
     }
 
-    /// A page's bytes as they would be in a file that is not encrypted.
+    /// Returns a page's bytes as they would be in a file without encryption.
     pub fn stored_bytes(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
         let stored = self.raw_bytes(start)?;
         self.opened(stored, start).map_err(|error| start.place(error))
@@ -420,7 +424,7 @@ impl PageReader {
         decryptor.open_page(stored.as_slice(), start, std::mem::take(&mut self.buffers.opened))
     }
 
-    /// A page's bytes as they are in the file.
+    /// Returns a page's bytes as they are in the file.
     pub fn raw_bytes(&mut self, start: &LocatedHeader) -> Result<PaddedBytes> {
         let len = start.stored_len();
         let bytes = self.read_ahead.bytes_at(start.body, len, &mut self.buffers)?;
@@ -428,8 +432,8 @@ impl PageReader {
         Ok(PaddedBytes::from_file_range(&bytes, 0..len))
     }
 
-    /// Fails if a page of `n` values is far larger than they can be in any encoding, levels included: it would be decompressed
-    /// for nothing. Strings have any size.
+    /// Fails if a page claims to be far larger than `n` values can be in any encoding, levels included: decompressing
+    /// it would be a waste. Strings have any size.
     pub(super) fn check_claim(&self, start: &LocatedHeader, n: usize) -> Result<()> {
         let Some(width) = plain_len(1, self.physical) else { return Ok(()) };
         let len = start.uncompressed_len();
@@ -442,7 +446,8 @@ impl PageReader {
         }
     }
 
-    /// Decompresses `stored` to `len` bytes; with `part` only the first bytes of them, at least `part`.
+    /// Decompresses `stored` to `len` bytes. With `part`, decompresses at least the first `part` bytes and perhaps not
+    /// the rest.
     pub(super) fn decompressed(
         &mut self,
         stored: PaddedBytes,
@@ -484,9 +489,10 @@ impl PageReader {
     }
 }
 
-/// Levels of a value, and what its encoding adds, are never more: a run of one, whose length is written in 5 bytes, for each.
+/// Maximum bytes of levels and of an encoding's overhead per value: a run of one value, whose length takes 5 bytes, for
+/// each.
 const BYTES_BESIDE_VALUE: usize = 16;
-/// A page may be padded, and miniblocks are full.
+/// Maximum bytes that do not depend on the number of values: a page may be padded, and miniblocks are full.
 const BYTES_BESIDE_VALUES: usize = 1 << 20;
 
 fn in_header(error: Error) -> Error {

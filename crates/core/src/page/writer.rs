@@ -1,18 +1,19 @@
-//! Known writers: what is believed of pages because of `created_by`.
+//! Quirks of known writers, recognized by `created_by`.
 
-/// Whether V2 pages are stored plain where their headers say so.
+/// Whether to believe V2 headers that state uncompressed values.
 ///
 /// QUIRK: parquet-cpp before 2.0 compressed all V2 pages and marked none (ARROW-10353).
 pub(crate) fn plain_pages_are_believed(created_by: Option<&str>) -> bool {
     !is_before(created_by, "parquet-cpp", (2, 0))
 }
 
-/// Whether `created_by` is this application, of a version before (major, minor). Where it tells no version, it is.
+/// Whether `created_by` is this application, in a version before (major, minor). A name without a version counts as
+/// before.
 pub(crate) fn is_before(created_by: Option<&str>, application: &str, version: (u32, u32)) -> bool {
     let Some(rest) = created_by.and_then(|name| name.trim().strip_prefix(application)) else {
         return false;
     };
-    // Another application's name may go on: "parquet-cpp-arrow version 12.0.0".
+    // The name may be the beginning of another application's: "parquet-cpp-arrow version 12.0.0".
     if rest.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_') {
         return false;
     }

@@ -1,27 +1,28 @@
-//! Conditions on times that are stored as bare integers: only the stored Arrow schema says what they count, as Parquet has no annotation for it.
+//! Conditions on times that are stored as bare integers, for which Parquet has no annotation: only the stored Arrow
+//! schema states their unit.
 
 use std::fmt;
 
-/// What the bare integers of a column count. Literals that are no numbers are compared with it: see
+/// The meaning of a column of bare integers. Literals that are not numbers are compared with it: see
 /// [`Predicate::bind_with_times`](super::Predicate::bind_with_times).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BareTime {
     /// Units since midnight.
     TimeOfDay {
-        /// How many nanoseconds a unit is.
+        /// Nanoseconds per unit.
         unit: u64,
     },
     /// Units since 1970-01-01T00:00:00.
     Timestamp {
-        /// How many nanoseconds a unit is.
+        /// Nanoseconds per unit.
         unit: u64,
-        /// Whether it is a point in time, and not a reading of calendar and clock.
+        /// Whether it is a point in time, instead of a reading of calendar and clock.
         utc: bool,
     },
-    /// Units that something takes.
+    /// A duration in units.
     Duration {
-        /// How many nanoseconds a unit is.
+        /// Nanoseconds per unit.
         unit: u64,
     },
 }
@@ -37,5 +38,5 @@ impl fmt::Display for BareTime {
     }
 }
 
-/// What is known of the columns of a file, by their numbers; `None` of those that are nothing but integers.
+/// Returns the meaning of a column of bare integers by its number; `None` if they are only integers.
 pub(super) type BareTimes<'a> = &'a dyn Fn(usize) -> Option<BareTime>;

@@ -17,17 +17,18 @@ use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
 impl Predicate {
-    /// Finds the columns in `schema`, and makes literals values of their types.
+    /// Resolves the columns in `schema`, and converts literals to values of their types.
     ///
-    /// Fails if a column does not exist (the error names similar ones); if one inside a list or a map is asked without
-    /// [`any`](Predicate::any), [`all`](Predicate::all) or [`at_key`](Predicate::at_key), or one that is not with them; and if a
-    /// literal is not comparable with its column.
+    /// Fails if a column does not exist (the error names similar ones); if a column inside a list or a map is used
+    /// without [`any`](Predicate::any), [`all`](Predicate::all) or [`at_key`](Predicate::at_key), or any other column
+    /// with them; and if a literal is not comparable with its column.
     pub fn bind(&self, schema: &Schema) -> Result<BoundPredicate> {
         self.bind_with_times(schema, &|_| None)
     }
 
-    /// [`bind`](Self::bind), where `times` says of the number of a column of bare integers what they count. Numbers are compared with the
-    /// integers themselves, and dates, times, timestamps and durations of ISO 8601 with what they stand for.
+    /// Like [`bind`](Self::bind), where `times` returns the meaning of a column of bare integers by its number. Numbers
+    /// are compared with the integers themselves; dates, times, timestamps and durations of ISO 8601 with the times
+    /// that they mean.
     ///
     /// ```
     /// use marquetry_core::predicate::{BareTime, Predicate};
@@ -48,17 +49,17 @@ impl Predicate {
     }
 }
 
-/// Binds to a schema.
+/// A binder to a schema.
 #[derive(Clone, Copy)]
 struct Binder<'a> {
     schema: &'a Schema,
     times: BareTimes<'a>,
-    /// The column that the elements of a list, or the values of a map, are in: inside of a predicate of these.
+    /// Inside a predicate on elements or map values, the column of these.
     element: Option<usize>,
 }
 
 impl Binder<'_> {
-    /// An error says where the first column of what is wrong stands in the text.
+    /// Binds a predicate. An error has the position of the predicate's first column in the text.
     fn bind(self, predicate: &Predicate, is_negated: bool) -> Result<BoundPredicate> {
         self.bind_part(predicate, is_negated).map_err(|error| match predicate.column_paths().first() {
             Some(path) => path.locate(error),
@@ -89,11 +90,11 @@ impl Binder<'_> {
             Predicate::StartsWith { column, prefix } => {
                 condition(column, &|leaf, made| made.starts_with(leaf, prefix))
             }
-            // It prunes better as what it is.
+            // A LIKE pattern that is only an equality or a prefix prunes better as such.
             Predicate::Matches { column, pattern: Pattern::Like(like) } if plain_like(like).is_some() => {
                 self.bind(&col(column).like(like.as_str()), is_negated)
             }
-            // A list contains an element.
+            // For a list, `contains` tests for an element.
             Predicate::Matches { column, pattern: Pattern::Contains(part) }
                 if self.element.is_none() && list_at(self.schema, column)?.is_some() =>
             {
@@ -143,7 +144,8 @@ impl Binder<'_> {
     ) -> Result<BoundPredicate> {
         let column = self.column(column)?;
         let leaf = self.schema.column(column);
-        // SPEC: "UNKNOWN: always null". Nothing else is known of such a column, not even what it could be compared with.
+        // SPEC: "UNKNOWN: always null". Nothing else is known about such a column, not even which types it compares
+        // with.
         if leaf.logical() == Some(&LogicalType::Null) {
             let is_wanted = matches!(predicate, Predicate::IsNull { .. }) && !is_negated;
             return Ok(if is_wanted { BoundPredicate::always() } else { BoundPredicate::never() });
@@ -169,7 +171,7 @@ impl Binder<'_> {
         let (left, right) = (column(left)?, right?);
         let (left_leaf, right_leaf) = (self.schema.column(left), self.schema.column(right));
         let is_null = |leaf: &Leaf| leaf.logical() == Some(&LogicalType::Null);
-        // Only what is not null differs from a column that is always null.
+        // Only values that are not null differ from a column that is always null.
         match (is_null(left_leaf), is_null(right_leaf)) {
             (false, false) => {}
             _ if is.is_some() => return Ok(BoundPredicate::never()),
@@ -181,7 +183,8 @@ impl Binder<'_> {
         Ok(BoundPredicate::of(Node::Compares(Box::new(compared))))
     }
 
-    /// `all(x)` is `not any(not x)`, with three truth values as with two: so one of the two is not negated.
+    /// Binds `any` or `all`. `all(x)` is `not any(not x)`, with three truth values as with two: so one of the two is
+    /// not negated.
     fn elements(
         self,
         predicate: &Predicate,
@@ -195,7 +198,7 @@ impl Binder<'_> {
             return Err(Error::argument("any() and all() ask for the elements of one column"));
         };
         self.outside(of)?;
-        // Nothing is known of the elements of a list that is always null.
+        // Nothing is known about the elements of a list that is always null.
         if self.is_always_null(first) {
             return Ok(BoundPredicate::never());
         }
@@ -253,7 +256,7 @@ impl Binder<'_> {
             Comparison::Gt => count.checked_add(1).map(|least| (least, u64::MAX)),
             Comparison::Ge => Some((count, u64::MAX)),
         };
-        // Nothing is in a range that ends before it begins.
+        // A range that ends before it begins is empty.
         let (least, most) = range.unwrap_or((1, 0));
         let is_negated_range = is_negated != (is == Comparison::Ne);
         let is = NestedKind::Cardinality { least, most, is_negated: is_negated_range };
@@ -272,13 +275,13 @@ impl Binder<'_> {
         Ok(nested(levels, is, false, text(predicate, is_negated)))
     }
 
-    /// Whether a column of this path has no values, so that it may stand for one of any type, lists among them.
+    /// Whether the column at this path is always null, so that it may stand for one of any type, even a list.
     fn is_always_null(self, path: &str) -> bool {
         let column = flat_column(self.schema, path).map(|column| self.schema.column(column));
         column.is_ok_and(|leaf| leaf.logical() == Some(&LogicalType::Null))
     }
 
-    /// A column whose levels are those of the list at `path`.
+    /// Returns a column that has the levels of the list at `path`.
     fn list(self, path: &str) -> Result<usize> {
         match list_at(self.schema, path)? {
             Some(list) => Ok(list.first_leaf()),
@@ -289,7 +292,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Whether a group or a list is null; `None` if the path is of a column with one value a row.
+    /// Binds whether a group or a list is null; `None` if the path is that of a column with one value per row.
     fn presence(self, predicate: &Predicate, is_negated: bool, path: &str) -> Result<Option<BoundPredicate>> {
         if self.element.is_some() {
             return Ok(None);
@@ -300,7 +303,7 @@ impl Binder<'_> {
         }
         let mut leaves = Vec::new();
         field.leaves(&mut leaves);
-        // One outside of lists has one entry a row.
+        // A column outside of lists has one entry per row.
         let flat = leaves.iter().copied().find(|leaf| self.schema.column(*leaf).max_rep() == 0);
         let levels = ListLevels::of(self.schema, flat.unwrap_or_else(|| field.first_leaf()));
         let (least, most) = if is_negated { (field.def, u8::MAX - 1) } else { (0, field.def - 1) };
@@ -308,7 +311,7 @@ impl Binder<'_> {
         Ok(Some(nested(levels, is, !is_negated, text(predicate, is_negated))))
     }
 
-    /// Fails inside of a predicate of elements or values: these have no elements that could be asked.
+    /// Fails inside a predicate on elements or map values, which have no elements of their own.
     fn outside(self, predicate: &Predicate) -> Result<()> {
         match self.element {
             None => Ok(()),
@@ -325,7 +328,7 @@ fn nested(levels: ListLevels, is: NestedKind, is_true_of_null: bool, text: Arc<s
     BoundPredicate::of(Node::Nested(Box::new(NestedTest { levels, is, is_true_of_null, text })))
 }
 
-/// The predicate as text. PERF: a list of a million values is bound faster than it is written.
+/// Returns the predicate as text. PERF: binding a list of a million values is faster than printing it.
 fn text(predicate: &Predicate, is_negated: bool) -> Arc<str> {
     let not = if is_negated { "not " } else { "" };
     match predicate {
@@ -339,10 +342,10 @@ fn text(predicate: &Predicate, is_negated: bool) -> Arc<str> {
     }
 }
 
-/// Of a list, in the text of a bound predicate.
+/// Maximum number of values of a list in the text of a bound predicate.
 const MOST_VALUES_SHOWN: usize = 50;
 
-/// The error for a name behind a comparison that is none: it may have been meant as text.
+/// Returns the error for an unknown name after a comparison, which may have been meant as text.
 #[cold]
 fn unquoted_text(schema: &Schema, name: &ColumnPath) -> Error {
     let known = schema.columns().iter().map(|leaf| &**leaf.dotted());

@@ -2,10 +2,10 @@
 
 use marquetry_encoding::Bitmap;
 
-/// Rows at a time: what is between the loops stays in the nearest cache.
+/// Rows at a time: results between the loops stay in the first-level cache.
 pub(super) const VALUES_PER_BLOCK: usize = 1024;
 
-/// `n` bits of bytes that are 0 or 1: `fill` makes those from a place on.
+/// Returns `n` bits from bytes that are 0 or 1, which `fill` writes from a given row on.
 pub(super) fn of_blocks(n: usize, fill: impl Fn(usize, &mut [u8])) -> Bitmap {
     let mut out = Bitmap::new();
     out.reserve(n);

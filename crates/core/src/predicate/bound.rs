@@ -1,4 +1,5 @@
-//! A predicate that is bound to the columns of one schema: its literals have the types of columns, and negation is pushed down to the leaves.
+//! A predicate that is bound to the columns of one schema: its literals have the types of the columns, and negation is
+//! pushed down to the leaves.
 
 use super::box_test::BoxTest;
 use super::column_comparison::ColumnComparison;
@@ -11,7 +12,7 @@ use crate::sort_order::SortOrder;
 use std::fmt;
 use std::sync::Arc;
 
-/// A predicate that was checked against a schema. Cheap to clone.
+/// A predicate that was bound to a schema. Cheap to clone.
 ///
 /// ```
 /// use marquetry_base::Limits;
@@ -27,61 +28,61 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct BoundPredicate {
     node: Arc<Node>,
-    /// Sorted, distinct.
+    /// Sorted and distinct.
     leaves: Arc<[usize]>,
 }
 
-/// What a [`BoundPredicate`] is. There is no negation: `not (a and b)` is `not a or not b`, with three truth values as with two.
-/// So it is enough to know of each part whether it is *true*.
+/// The kind of a [`BoundPredicate`]. There is no negation: `not (a and b)` is `not a or not b`, with three truth values
+/// as with two. So it is enough to know whether each part is *true*.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Node {
-    /// All of them; true if there are none.
+    /// Whether all parts are true; true if there are none.
     And(Vec<BoundPredicate>),
-    /// At least one of them; false if there are none.
+    /// Whether at least one part is true; false if there are none.
     Or(Vec<BoundPredicate>),
-    /// One column.
+    /// A condition on one column.
     Is(Condition),
-    /// Two columns.
+    /// A comparison of two columns.
     Compares(Box<ColumnComparison>),
-    /// A list, a map or a group.
+    /// A test of a list, a map or a group.
     Nested(Box<NestedTest>),
 }
 
-/// What is asked of one column.
+/// A test of the values of one column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Condition {
     /// The number of the column.
     pub(crate) column: usize,
-    /// How its values compare with those of the test; floats in total order.
+    /// The order in which its values compare with those of the test; floats in total order.
     pub(crate) order: SortOrder,
-    /// Which bits of a stored integer are its value, if not all are.
+    /// The bits of a stored integer that are its value, if not all are.
     pub(crate) narrow: Option<NarrowInteger>,
     pub(crate) test: Test,
-    /// Whether the values are wanted for which the test fails. NULL neither passes nor fails, but for [`Test::IsNull`].
+    /// Whether values must fail the test. NULL neither passes nor fails, except for [`Test::IsNull`].
     pub(crate) is_negated: bool,
-    /// As in the predicate.
+    /// The text of the predicate.
     pub(super) text: Arc<str>,
 }
 
-/// What is asked of a value. Values are PLAIN.
+/// A test of a value. Values are PLAIN.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     IsNull,
-    /// Whether it is between two places.
+    /// Whether the value is between two edges.
     Range(Edge, Edge),
-    /// Whether it is one of these.
+    /// Whether the value is in a list.
     In(Box<InList>),
-    /// Whether it begins with these bytes.
+    /// Whether the value begins with these bytes.
     Prefix(Vec<u8>),
-    /// Whether it matches a pattern.
+    /// Whether the value matches a pattern.
     Pattern(Box<Matcher>),
-    /// Whether a geometry is in a box.
+    /// Whether a geometry intersects a box.
     Box(Box<BoxTest>),
-    /// Whether a geometry is the one of a text.
+    /// Whether a geometry equals one in text form.
     Geometry(Box<GeometryText>),
 }
 
-/// Where a range begins or ends.
+/// The beginning or end of a range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Edge {
     Open,
@@ -89,33 +90,34 @@ pub(crate) enum Edge {
     Excluded(Vec<u8>),
 }
 
-/// What is asked of a list, a map or a group, of which a row has one.
+/// A test of a list, a map or a group, of which each row has one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NestedTest {
-    /// The levels of the list around the column that is read for it; without any where it is in no list.
+    /// The levels of the list around the column that is read for the test; without lists if the column is in none.
     pub(crate) levels: ListLevels,
     pub(crate) is: NestedKind,
-    /// Whether it is true of a null list.
+    /// Whether the test is true for a null list.
     pub(crate) is_true_of_null: bool,
-    /// As in the predicate.
+    /// The text of the predicate.
     pub(super) text: Arc<str>,
 }
 
 /// The kinds of a [`NestedTest`].
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NestedKind {
-    /// Whether some elements, or all, pass a predicate of their column; and whether a null element does.
+    /// Whether some or all elements pass a predicate on their column, and whether a null element does.
     Elements { is_all: bool, of: BoundPredicate, of_null: bool },
-    /// Whether the value at a key, which is that of the last entry that passes the key's predicate, passes its own.
+    /// Whether the value at a key passes a predicate. It is the value of the last entry whose key passes the key's
+    /// predicate.
     AtKey { key: BoundPredicate, value_column: usize, value: BoundPredicate },
-    /// Whether the number of elements is in a range, or is not.
+    /// Whether the number of elements is in a range, or is not if negated.
     Cardinality { least: u64, most: u64, is_negated: bool },
     /// Whether the definition level of a row's first entry is in a range.
     Presence { least: u8, most: u8 },
 }
 
 impl NestedTest {
-    /// The columns that it asks for.
+    /// Returns the columns that the test reads.
     pub(crate) fn columns(&self) -> Vec<usize> {
         match &self.is {
             NestedKind::AtKey { value_column, .. } => vec![self.levels.column(), *value_column],
@@ -175,13 +177,13 @@ impl BoundPredicate {
         &self.node
     }
 
-    /// The numbers of the columns that it asks for, sorted, each once.
+    /// Returns the numbers of the columns that the predicate reads, sorted and distinct.
     pub fn leaves(&self) -> &[usize] {
         &self.leaves
     }
 
-    /// Whether a column has one value a row and nothing else is asked, so that what it says of a value it says of each row
-    /// with that value.
+    /// Whether the predicate only tests columns with one value per row, so that its result for a value is its result for
+    /// each row with that value.
     pub fn is_of_values(&self) -> bool {
         match self.node() {
             Node::And(parts) | Node::Or(parts) => parts.iter().all(BoundPredicate::is_of_values),
@@ -190,7 +192,7 @@ impl BoundPredicate {
         }
     }
 
-    /// Whether it is true of a null value of its one column.
+    /// Whether the predicate is true for a null value of its one column.
     pub(super) fn is_true_of_null(&self) -> bool {
         match self.node() {
             Node::And(parts) => parts.iter().all(BoundPredicate::is_true_of_null),
@@ -200,7 +202,8 @@ impl BoundPredicate {
         }
     }
 
-    /// Its parts, all of which have to be true: itself if it is no `and`, none if it is always true.
+    /// Returns the parts, all of which must be true: the predicate itself if it is not an `and`, and none if it is
+    /// always true.
     pub fn conjuncts(&self) -> Vec<BoundPredicate> {
         match self.node() {
             Node::And(all) => all.clone(),
@@ -222,7 +225,7 @@ impl fmt::Debug for BoundPredicate {
 }
 
 impl fmt::Display for BoundPredicate {
-    /// As a predicate that means the same; of a list of more than 50 values only the first.
+    /// Writes an equivalent predicate; of a list with more than 50 values only the first ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (parts, word) = match self.node() {
             Node::Is(condition) => return f.write_str(&condition.text),

@@ -1,5 +1,5 @@
-//! The dictionary of a column chunk. It is decompressed when a data page first refers to it; if few rows are read, only as
-//! far as the indices of their pages reach.
+//! The dictionary of a column chunk. It is decompressed when a data page first refers to it. If few rows are read, it
+//! is decompressed only as far as the indices of their pages reach.
 
 use super::target::{ReadTarget, ValueRepair};
 use super::utf8::not_utf8;
@@ -9,34 +9,34 @@ use marquetry_encoding::Values;
 use marquetry_encoding::dictionary::{Dictionary, IndexDecoder};
 use std::sync::Arc;
 
-/// The dictionary of a chunk, as far as it was read.
+/// The dictionary of a chunk, as far as it was decoded.
 pub(super) struct ChunkDictionary {
     /// Whether byte strings must be UTF-8.
     is_text: bool,
     repair: ValueRepair,
-    /// The entries that were read.
+    /// The entries that were decoded.
     entries: Option<Arc<Dictionary>>,
-    /// The page, until all of it was read.
+    /// The dictionary page, until all of it was decoded.
     page: Option<DictionaryPage>,
 }
 
 impl ChunkDictionary {
-    /// No dictionary page found yet.
+    /// Creates a dictionary without a page.
     pub(super) fn new(target: &ReadTarget) -> Self {
         ChunkDictionary { is_text: target.is_text, repair: target.repair, entries: None, page: None }
     }
 
-    /// Whether there is a dictionary page.
+    /// Whether a dictionary page was found.
     pub(super) fn is_found(&self) -> bool {
         self.entries.is_some() || self.page.is_some()
     }
 
-    /// The entries that were read.
+    /// Returns the entries that were decoded.
     pub(super) fn entries(&self) -> Option<&Arc<Dictionary>> {
         self.entries.as_ref()
     }
 
-    /// Takes note of a dictionary page, without decompressing it.
+    /// Keeps a dictionary page, without decompressing it.
     pub(super) fn find(&mut self, pages: &mut PageReader, header: &LocatedHeader) -> Result<()> {
         if self.is_found() {
             return Err(header.place(Error::corrupt("a second dictionary page in a column chunk")));
@@ -45,7 +45,7 @@ impl ChunkDictionary {
         Ok(())
     }
 
-    /// Finds and reads all of a dictionary page. After an error there is no dictionary.
+    /// Keeps a dictionary page and decodes all of it. After an error there is no dictionary.
     pub(super) fn find_and_read(&mut self, pages: &mut PageReader, header: &LocatedHeader) -> Result<()> {
         self.find(pages, header)?;
         let read = self.read(pages, usize::MAX);
@@ -55,8 +55,8 @@ impl ChunkDictionary {
         read
     }
 
-    /// Reads the entries that a data page of `n` entries with these indices needs, and those that `rows` rows of similar
-    /// pages will probably need.
+    /// Decodes the entries that a data page of `n` entries with these indices needs, and those that `rows` rows of
+    /// similar pages will probably need.
     pub(super) fn read_for_page(
         &mut self,
         pages: &mut PageReader,
@@ -64,7 +64,7 @@ impl ChunkDictionary {
         n: usize,
         rows: usize,
     ) -> Result<()> {
-        // Decoding the indices reports errors in them.
+        // Errors in the indices are reported when these are decoded.
         let needed = IndexDecoder::new(indices).and_then(|indices| indices.entries_needed(n));
         let needed = needed.unwrap_or(usize::MAX);
         match &self.entries {
@@ -75,10 +75,10 @@ impl ChunkDictionary {
         }
     }
 
-    /// Makes sure that the first `needed` entries of the dictionary, if there is one, have been read.
+    /// Decodes at least the first `needed` entries of the dictionary, if there is one.
     pub(super) fn read(&mut self, pages: &mut PageReader, needed: usize) -> Result<()> {
         let Some(page) = &self.page else { return Ok(()) };
-        // If more than half are needed, reads all.
+        // If more than half are needed, all are decoded.
         let wanted = Some(needed.max(1)).filter(|wanted| *wanted <= page.num_values() / 2);
         let mut entries = pages.dictionary(page, wanted.unwrap_or(usize::MAX))?;
         if self.is_text

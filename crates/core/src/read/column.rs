@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads a column of a file: the given row groups, in that order, as one sequence of rows.
+/// A reader of one column of a file: it reads the given row groups, in that order, as one sequence of rows.
 pub struct ColumnReader {
     source: Arc<dyn Source>,
     metadata: Arc<ParquetMetaData>,
@@ -24,19 +24,19 @@ pub struct ColumnReader {
     leaf: usize,
     row_groups: VecDeque<usize>,
     chunk: Option<OpenChunk>,
-    /// Where chunks get their buffers from.
+    /// The pool that chunks take their buffers from.
     pool: Arc<PageBufferPool>,
-    /// Memory of chunks that are read, to which values of the batch still refer.
+    /// Reservation for chunks that were read, to which values of the batch still refer.
     retained: MemoryReservation,
     /// The damage of the only row group, if only its readable pages are read.
     damage: Option<Arc<ChunkDamage>>,
-    /// Whether offset indexes are used to skip pages.
+    /// Whether to skip pages by offset indexes.
     uses_page_index: bool,
     /// Whether other readers read the skipped pages.
     is_split: bool,
-    /// Most rows of a row group that will be read; `None` for all.
+    /// Maximum rows of a row group that will be read; `None` for all.
     row_limit: Option<usize>,
-    /// Sizes of the last batch, as which the next one may be.
+    /// Sizes of the last batch, the estimate for the next one.
     last_size: ExpectedSize,
 }
 
@@ -52,16 +52,16 @@ pub struct SkipThenRead {
 struct OpenChunk {
     reader: ColumnChunkReader,
     row_group: usize,
-    /// Rows of the row group.
+    /// Number of rows in the row group.
     rows: u64,
-    /// Rows that were not read yet.
+    /// Number of rows that were not read yet.
     left: usize,
-    /// Whether the offset index was looked for.
+    /// Whether loading the offset index was tried.
     looked_for_index: bool,
 }
 
 impl OpenChunk {
-    /// Moves forward by up to `most` rows by means of `step`. Returns how many.
+    /// Moves forward by up to `most` rows with `step`. Returns by how many.
     fn advance(
         &mut self,
         most: usize,
@@ -74,7 +74,8 @@ impl OpenChunk {
             self.reader.check_entries(self.rows)?;
         }
         if done < wanted {
-            // QUIRK: pages of flat columns with more rows than the row group exist, too; the row group's number counts.
+            // QUIRK: in some files the pages of flat columns have more rows than the row group; the row group's number
+            // counts.
             let message = format!("the pages end {} rows before the row group does", self.left);
             return Err(Error::corrupt(message));
         }
@@ -83,7 +84,7 @@ impl OpenChunk {
 }
 
 impl ColumnReader {
-    /// A reader of column `leaf` at the first row of the first of `row_groups`, all of which must exist.
+    /// Creates a reader of column `leaf` at the first row of the first of `row_groups`, all of which must exist.
     pub fn new(
         source: Arc<dyn Source>,
         metadata: Arc<ParquetMetaData>,
@@ -111,21 +112,21 @@ impl ColumnReader {
         }
     }
 
-    /// Whether offset indexes are used to skip pages without reading them. Default false.
+    /// Sets whether to skip pages by offset indexes, without reading them. Default false.
     ///
-    /// An index that contradicts the pages that are read is an error.
+    /// It is an error if an index contradicts the pages that are read.
     #[must_use]
     pub fn with_page_index(self, uses_page_index: bool) -> Self {
         ColumnReader { uses_page_index, ..self }
     }
 
-    /// Takes buffers from `pool`, which it shares with the other columns of a reader. Default: a pool of its own.
+    /// Takes buffers from `pool`, which the columns of a reader share. Default: a pool of its own.
     #[must_use]
     pub fn with_buffer_pool(self, pool: Arc<PageBufferPool>) -> Self {
         ColumnReader { pool, ..self }
     }
 
-    /// Another reader of the same column of the same row groups, at the first of them. This one must not have begun.
+    /// Creates another reader of the same column and row groups, at the first of them. Reading must not have begun.
     #[must_use]
     pub fn new_like(&self) -> Self {
         ColumnReader {
@@ -142,23 +143,23 @@ impl ColumnReader {
         }
     }
 
-    /// Makes this one of several readers that split a column between threads. Each skips the pages of the others, by page
-    /// headers, or by the offset index of a nested column. Whoever reads a page checks its number of rows: if no reader fails,
-    /// together they have read what one reader would have.
+    /// Makes this one of several readers that share a column between threads. Each skips the pages of the others, by
+    /// page headers, or by the offset index if the column is nested. The reader of a page checks its number of rows, so
+    /// if no reader fails, together they have read what one reader would have.
     #[must_use]
     pub fn as_split(self) -> Self {
         ColumnReader { is_split: true, ..self }
     }
 
-    /// Whether page headers or offset indexes say where each page's rows begin, so that [`as_split`](Self::as_split) readers
-    /// need not decode all pages.
+    /// Whether page headers or offset indexes state where each page's rows begin, so that [`as_split`](Self::as_split)
+    /// readers need not decode all pages.
     pub fn is_splittable(&self) -> bool {
         let mut chunks = self.row_groups.iter().map(|&i| self.metadata.row_group(i).column(self.leaf));
         self.target.max_rep == 0
             || chunks.all(|chunk| chunk.is_ok_and(|chunk| chunk.offset_index_range().is_some()))
     }
 
-    /// Reads only the readable rows of the only row group, whose damage is `damage`. Lost rows do not count.
+    /// Reads only the readable rows of the only row group, which has this damage. Lost rows are not counted.
     #[must_use]
     pub fn with_damage(self, damage: Arc<ChunkDamage>) -> Self {
         ColumnReader { damage: Some(damage), ..self }
@@ -169,7 +170,7 @@ impl ColumnReader {
         self.read_runs(&[SkipThenRead { skip: 0, read: rows }])
     }
 
-    /// Reads the next `rows` rows, which must exist, into `place`. After an error it is `None`.
+    /// Reads the next `rows` rows, which must exist, into `place`. After an error `place` is `None`.
     ///
     /// PERF: a batch is a large struct, which is better built in place than moved.
     pub fn read_in_place(&mut self, rows: usize, place: &mut Option<ColumnBatch>) -> Result<()> {
@@ -177,14 +178,14 @@ impl ColumnReader {
         self.fill(&[SkipThenRead { skip: 0, read: rows }], out).inspect_err(|_| *place = None)
     }
 
-    /// Reads the rows of `runs` one after the other. All must exist.
+    /// Reads the rows of `runs`, one run after the other. All must exist.
     pub fn read_runs(&mut self, runs: &[SkipThenRead]) -> Result<ColumnBatch> {
         let mut out = self.empty_batch();
         self.fill(runs, &mut out)?;
         Ok(out)
     }
 
-    /// Reads the rows of these runs into an empty batch.
+    /// Reads the rows of `runs` into an empty batch.
     fn fill(&mut self, runs: &[SkipThenRead], out: &mut ColumnBatch) -> Result<()> {
         let rows = runs.iter().fold(0usize, |rows, run| rows.saturating_add(run.read));
         self.reserve(rows, out);
@@ -202,11 +203,11 @@ impl ColumnReader {
         Ok(())
     }
 
-    /// Reserves memory for the next `rows` rows, into an empty batch.
+    /// Reserves memory in an empty batch for the next `rows` rows.
     fn reserve(&self, rows: usize, out: &mut ColumnBatch) {
         let (shape, last) = (self.target.physical.shape(), self.last_size);
         let (mut reserved, mut expected) = (usual_rows(rows, shape), last);
-        // PERF: growing copies. A batch of usual size is like the last one; what a larger one takes, the footer says.
+        // PERF: growing copies. A batch of usual size is like the last one; for a larger one the footer gives the size.
         if rows > RESERVED_ROWS {
             let bytes = width(shape) + LEVEL_BYTES;
             let open = self.chunk.iter().map(|chunk| chunk.row_group);
@@ -221,13 +222,13 @@ impl ColumnReader {
             0 => out.reserve(reserved, &self.target),
             _ => out.reserve_entries(expected.entries.max(usual_rows(rows, shape)), &self.target),
         }
-        // The next strings take about as many bytes as the last, so a sixteenth more is reserved.
+        // The next strings probably take about as many bytes as the last; reserve a sixteenth more.
         if let Values::Offsets(strings) = &mut out.values {
             strings.reserve_bytes(expected.string_bytes + expected.string_bytes / 16);
         }
     }
 
-    /// Skips the next `rows` rows, which must exist. The rest of a row group that ends with them is not read.
+    /// Skips the next `rows` rows, which must exist. If a row group ends with them, the rest of it is not read.
     pub fn skip(&mut self, rows: usize) -> Result<()> {
         let mut left = rows;
         while left > 0 {
@@ -246,15 +247,16 @@ impl ColumnReader {
         Ok(())
     }
 
-    /// Whether [`read_selected`](Self::read_selected) would leave pages out, by the offset index, where all of the next `rows` rows are in one
-    /// row group. Who reads all of these rows reads such pages in vain, and they need not even be at hand.
+    /// Whether [`read_selected`](Self::read_selected) would skip pages by the offset index, given that the next `rows`
+    /// rows are in one row group. Reading all of these rows would read such pages in vain, and they may not even have
+    /// been fetched.
     pub fn leaves_out_pages(&mut self, keep: &Bitmap, rows: usize) -> Result<bool> {
         self.load_offset_index(rows)?;
         Ok(self.chunk.as_ref().is_some_and(|chunk| chunk.reader.leaves_out_pages(keep, rows)))
     }
 
-    /// Appends the selected rows among the next `rows.len()` to `out`: those whose bit in `keep[rows]` is 1. All of the rows
-    /// must exist and be in one row group. `out` must be of this column.
+    /// Appends the selected rows among the next `rows.len()` to `out`: those whose bit in `keep[rows]` is 1. All of the
+    /// rows must exist and be in one row group. `out` must be a batch of this column.
     pub fn read_selected(&mut self, keep: &Bitmap, rows: Range<usize>, out: &mut ColumnBatch) -> Result<()> {
         self.load_offset_index(rows.len())?;
         let (mut at, first) = (rows.start, out.values.len());
@@ -266,12 +268,12 @@ impl ColumnReader {
         self.repair(out, first)
     }
 
-    /// Appends the next `rows` rows, which must exist, to `out`, which must be of this column.
+    /// Appends the next `rows` rows, which must exist, to `out`, which must be a batch of this column.
     pub fn read_into(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<()> {
         out.reserve(usual_rows(rows, self.target.physical.shape()), &self.target);
         let first = out.values.len();
         if self.target.max_rep > 0 {
-            // Without the index only the next page's header says where the last row ends.
+            // Without the index only the next page's header shows where the last row ends.
             self.load_offset_index(rows)?;
         }
         self.advance(rows, |chunk, rows| chunk.read(rows, out))?;
@@ -279,7 +281,7 @@ impl ColumnReader {
         self.repair(out, first)
     }
 
-    /// Repairs the slots of `out` from `first` on, if the target says so.
+    /// Repairs the slots of `out` from `first` on, if the target wants that.
     fn repair(&self, out: &mut ColumnBatch, first: usize) -> Result<()> {
         match self.target.repair {
             ValueRepair::None => Ok(()),
@@ -287,20 +289,21 @@ impl ColumnReader {
         }
     }
 
-    /// An empty batch for this column.
+    /// Creates an empty batch for this column.
     pub fn empty_batch(&self) -> ColumnBatch {
         ColumnBatch::for_target(&self.target, &self.options.limits)
     }
 
-    /// Moves to the first row of `row_group`, which must exist. Only this row group is read from now on, and only `row_limit` of
-    /// its rows.
+    /// Moves to the first row of `row_group`, which must exist. From now on only this row group is read, and at most
+    /// `row_limit` of its rows.
     pub fn seek_row_group(&mut self, row_group: usize, row_limit: Option<usize>) {
         self.close();
         self.row_limit = row_limit;
         self.row_groups = VecDeque::from([row_group]);
     }
 
-    /// Loads the offset index once pages may be skipped: `rows` rows are more than the open page has.
+    /// Loads the offset index once it may be of use: when `rows` exceeds the rows left in the open page, or the column
+    /// is split.
     fn load_offset_index(&mut self, rows: usize) -> Result<()> {
         let (jumps, is_split) = (self.uses_page_index, self.is_split && self.target.max_rep > 0);
         if !jumps && !is_split {
@@ -320,7 +323,7 @@ impl ColumnReader {
         used.map_err(|error| error.in_column(self.column_name()).in_row_group(row_group.index()))
     }
 
-    /// Leaves the open chunk.
+    /// Closes the open chunk.
     fn close(&mut self) {
         if let Some(chunk) = self.chunk.take() {
             let mut buffers = chunk.reader.into_buffers();
@@ -349,7 +352,7 @@ impl ColumnReader {
                 Err(error) => return Err(error.in_column(self.column_name()).in_row_group(row_group)),
             }
             if chunk.left == 0 {
-                // The next column can take its buffers.
+                // The next column can take the buffers.
                 self.close();
             }
         }
@@ -360,7 +363,7 @@ impl ColumnReader {
         self.metadata.schema().column(self.leaf).dotted().clone()
     }
 
-    /// The open chunk, or the next one that has rows.
+    /// Returns the open chunk, or opens the next one that has rows.
     fn chunk(&mut self) -> Result<Option<&mut OpenChunk>> {
         while self.chunk.as_ref().is_none_or(|chunk| chunk.left == 0) {
             self.close();
@@ -382,8 +385,8 @@ impl ColumnReader {
                     None => Ok(reader),
                 },
             );
-            // PERF: of few wanted rows the first may be on the first page, and the next ones far behind: what follows is read once it
-            // is needed.
+            // PERF: if few rows are wanted, the first may be on the first page, and the next ones far behind. So what
+            // follows is read only when it is needed.
             let has_few = self.uses_page_index && self.row_limit.is_some_and(|most| most < left / FEW_ROWS);
             let reader = reader
                 .map(|reader| reader.with_row_limit(self.row_limit).with_short_reads(has_few))
@@ -394,5 +397,5 @@ impl ColumnReader {
     }
 }
 
-/// One of so many rows is few.
+/// The inverse of the share of a row group's rows below which they are few.
 const FEW_ROWS: usize = 8;

@@ -10,44 +10,45 @@ use marquetry_encoding::{Bitmap, Shape, Values, filter_bits, filter_u8};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The values of one leaf, one for each of its slots, and the levels that say how they nest.
+/// The values of one leaf, one for each of its slots, and the levels that define their nesting.
 #[derive(Debug, Clone)]
 pub struct ColumnBatch {
-    /// One value for each slot; of null slots a default, or any value of the column's dictionary. 32-bit indices if
+    /// One value for each slot; null slots have a default, or any value of the column's dictionary. 32-bit indices if
     /// `dictionary` is set.
     pub values: Values,
-    /// Which slots are not null; `None` if all are.
+    /// The null bitmap: 1 for slots that are not null; `None` if all are.
     pub validity: Option<Bitmap>,
-    /// Definition levels, one for each entry; empty unless something above the leaf is nullable or a list, and as long as all are
-    /// `max_def`.
+    /// Definition levels, one for each entry. Empty if nothing above the leaf is nullable or a list, and while all
+    /// levels are `max_def`.
     pub def: Vec<u8>,
-    /// The largest definition level; 0 where none are kept.
+    /// The maximum definition level; 0 if no levels are kept.
     pub max_def: u8,
-    /// Repetition levels, one for each entry; empty unless something above the leaf is a list.
+    /// Repetition levels, one for each entry; empty if nothing above the leaf is a list.
     pub rep: RepetitionLevels,
-    /// No repetition level is larger; [`u8::MAX`] if that is not known.
+    /// Upper bound of the repetition levels; [`u8::MAX`] if it is unknown.
     pub max_rep: u8,
-    /// Number of entries: slots, and absent ancestors.
+    /// Number of entries: slots, and null or empty ancestors.
     pub entries: usize,
-    /// The dictionary that `values` are indices into, if the target's layout is indices and the pages have them.
+    /// The dictionary that `values` index, if the target's layout is indices and the pages have them.
     pub dictionary: Option<Arc<Dictionary>>,
-    /// Reservation of [`Limits::memory`](marquetry_base::Limits::memory) for the batch and the pages that it refers to.
+    /// Reservation from [`Limits::memory`](marquetry_base::Limits::memory) for the batch and the pages that it refers
+    /// to.
     pub held: MemoryReservation,
     /// Bytes of strings that their encoding assembled, as far as `held` includes them.
     pub arenas: usize,
-    /// Entries to come that `held` includes already.
+    /// Number of further entries that `held` includes already.
     pub room: usize,
 }
 
 impl ColumnBatch {
-    /// An empty batch for `target`.
+    /// Creates an empty batch for `target`.
     pub(super) fn for_target(target: &ReadTarget, limits: &Limits) -> Self {
         let (held, max_rep) = (limits.memory.empty(), target.max_rep);
         let rep = RepetitionLevels::for_max(max_rep);
         ColumnBatch { held, max_rep, rep, ..ColumnBatch::with_values(target.empty_values(limits)) }
     }
 
-    /// An empty batch of values of `shape`.
+    /// Creates an empty batch for values of `shape`.
     pub fn new(shape: Shape) -> Self {
         ColumnBatch::with_values(shape.empty())
     }
@@ -68,7 +69,7 @@ impl ColumnBatch {
         }
     }
 
-    /// Takes what the batch has reserved, before its values become an array.
+    /// Takes the reservation of the batch, before its values become an array.
     pub fn take_held(&mut self) -> MemoryReservation {
         let mut held = std::mem::take(&mut self.held);
         if let Values::Offsets(strings) = &mut self.values {
@@ -77,7 +78,7 @@ impl ColumnBatch {
         held
     }
 
-    /// A copy, which reserves memory of its own. Pages and dictionaries are shared.
+    /// Returns a copy with a reservation of its own. Pages and dictionaries are shared.
     pub fn copied(&self) -> Result<ColumnBatch> {
         let mut held = self.held.clone();
         held.grow(self.entries.saturating_mul(width(self.values.shape()) + LEVEL_BYTES))?;
@@ -108,19 +109,19 @@ impl ColumnBatch {
         self.def.reserve(entries);
     }
 
-    /// Fails if the batch with `n` more entries takes more than `limit` bytes, or more than is left of the memory budget.
+    /// Fails if `n` more entries make the batch exceed `limit` bytes, or the rest of the memory budget.
     pub(super) fn check_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
         if n <= self.room {
             self.room -= n;
             return Ok(());
         }
         let entry = self.checked_entry(n, target, limit)?;
-        // Twice: a vector that grows exists twice for a moment.
+        // Twice, because a growing vector exists twice for a moment.
         self.held.grow(n.saturating_mul(2 * entry))
     }
 
-    /// Reserves memory for the next `n` entries of a nested column. Fails as [`check_room`](Self::check_room) does, and if the
-    /// system has not as much.
+    /// Allocates memory for the next `n` entries of a nested column. Fails like [`check_room`](Self::check_room), and
+    /// if the system has not enough memory.
     pub(super) fn make_room(&mut self, n: usize, target: &ReadTarget, limit: usize) -> Result<()> {
         let entry = self.checked_entry(n, target, limit)?;
         self.held.grow(n.saturating_mul(entry))?;
@@ -135,7 +136,7 @@ impl ColumnBatch {
         }
     }
 
-    /// The bytes of an entry, if a batch with `n` more of them takes no more than `limit`.
+    /// Returns the bytes of an entry. Fails if `n` more entries make the batch exceed `limit` bytes.
     fn checked_entry(&self, n: usize, target: &ReadTarget, limit: usize) -> Result<usize> {
         let entry = width(target.physical.shape()) + LEVEL_BYTES;
         let entries = self.entries.saturating_add(n);
@@ -148,10 +149,10 @@ impl ColumnBatch {
         )))
     }
 
-    /// Appends the rows of `other`, of the same column, whose bit in `keep` is 1.
+    /// Appends the rows of `other`, a batch of the same column, whose bit in `keep` is 1.
     ///
     /// # Panics
-    /// If `keep` has not a bit for each row.
+    /// If `keep` does not have a bit for each row.
     pub fn push_filtered(&mut self, other: &ColumnBatch, keep: &Bitmap, target: &ReadTarget) -> Result<()> {
         let of_entries = (target.max_rep > 0).then(|| of_entries(other.rep.as_slice(), keep));
         let entries = of_entries.as_ref().unwrap_or(keep);
@@ -200,7 +201,7 @@ impl ColumnBatch {
         }
     }
 
-    /// Number of null slots.
+    /// Returns the number of null slots.
     pub fn nulls(&self) -> usize {
         self.validity.as_ref().map_or(0, |bits| bits.len() - bits.count_ones(0..bits.len()))
     }
@@ -217,7 +218,7 @@ impl ColumnBatch {
 
     /// Completes the batch: drops the validity if no slot is null.
     pub fn finish(&mut self) {
-        // PERF: if there are nulls, the first word mostly has some.
+        // PERF: if there are nulls, the first word usually has some.
         let may_be_full = |bits: &Bitmap| bits.len() < 64 || bits.word(0) == u64::MAX;
         let is_full = |bits: &Bitmap| may_be_full(bits) && bits.count_ones(0..bits.len()) == bits.len();
         if self.validity.as_ref().is_some_and(is_full) {
@@ -225,8 +226,8 @@ impl ColumnBatch {
         }
     }
 
-    /// Prepares for appending indices into `dictionary`. If the batch has values already, it keeps values: `dictionary` stays
-    /// `None`.
+    /// Prepares for appending indices into `dictionary`. If the batch has values already, it keeps values, and
+    /// `dictionary` stays `None`.
     pub(super) fn begin_indices(&mut self, dictionary: &Arc<Dictionary>) -> Result<()> {
         match &self.dictionary {
             Some(present) if Arc::ptr_eq(present, dictionary) => Ok(()),
@@ -243,7 +244,7 @@ impl ColumnBatch {
         }
     }
 
-    /// Prepares for appending values: replaces indices by the values of the dictionary.
+    /// Prepares for appending values: replaces indices by values of the dictionary.
     pub(super) fn begin_values(&mut self, shape: Shape) -> Result<()> {
         let Some(dictionary) = self.dictionary.take() else {
             return Ok(());
@@ -255,15 +256,16 @@ impl ColumnBatch {
         Ok(())
     }
 
-    /// The levels, from which the fields above are assembled.
+    /// Returns the levels, from which the fields above the leaf are assembled.
     pub fn slots(&self) -> LeafLevels<'_> {
-        // PERF: where each entry is a value, no level has to be looked at to say that nothing above them is null or empty.
+        // PERF: if each entry is a value, nothing above it is null or empty, so definition levels need not be
+        // inspected.
         let is_value = self.validity.is_none() && (self.rep.is_empty() || self.values.len() == self.entries);
         let def = if is_value { &[] } else { self.def.as_slice() };
         LeafLevels { def, rep: self.rep.as_slice(), len: self.entries, max_rep: self.max_rep }
     }
 
-    /// Definition and repetition levels, a byte for each entry; empty where none are kept.
+    /// Returns definition and repetition levels, a byte for each entry; empty if none are kept.
     pub fn levels_as_bytes(&self) -> (Cow<'_, [u8]>, Cow<'_, [u8]>) {
         let def = match self.max_def > 0 && self.def.is_empty() {
             true => Cow::Owned(vec![self.max_def; self.entries]),
@@ -272,15 +274,15 @@ impl ColumnBatch {
         (def, self.rep.as_slice().to_bytes())
     }
 
-    /// The definition levels, to append those of entries that are not counted in `entries` yet.
+    /// Returns the definition levels, for appending those of entries that `entries` does not count yet.
     pub(super) fn def_to_extend(&mut self, max: u8) -> &mut Vec<u8> {
-        // PERF: they are kept from the first on that is not the largest.
+        // PERF: levels are kept only from the first one on that is not the maximum.
         self.max_def = max;
         self.def.resize(self.entries, max);
         &mut self.def
     }
 
-    /// Appends the definition level of a value for `n` entries that are not counted in `entries` yet.
+    /// Appends the maximum definition level for `n` entries that `entries` does not count yet.
     pub(super) fn push_max_def(&mut self, n: usize, max: u8) {
         self.max_def = max;
         if !self.def.is_empty() {
@@ -289,14 +291,14 @@ impl ColumnBatch {
     }
 }
 
-/// `n` ones.
+/// Returns `n` ones.
 fn ones(n: usize) -> Bitmap {
     let mut bits = Bitmap::new();
     bits.push_run(true, n);
     bits
 }
 
-/// For each entry, whether its row's bit is 1. A row begins with a repetition level of 0.
+/// Returns, for each entry, whether the bit of its row is 1. A row begins with a repetition level of 0.
 fn of_entries(rep: RepetitionSlice<'_>, keep: &Bitmap) -> Bitmap {
     let (mut row, mut is_kept) = (0, false);
     let of_entry = |entry| {

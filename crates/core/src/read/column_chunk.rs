@@ -17,29 +17,29 @@ use marquetry_encoding::code::{PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads a column chunk front to back.
+/// A reader of a column chunk, front to back.
 pub struct ColumnChunkReader {
     pages: PageReader,
     target: Arc<ReadTarget>,
     dictionary: ChunkDictionary,
-    /// Most rows that will be read; `None` for all.
+    /// Maximum rows that will be read; `None` for all.
     row_limit: Option<usize>,
     page: Option<PageDecoder>,
-    /// The open page's memory, to be reused after it.
+    /// Memory of the open page, for reuse after it.
     memory: Option<PaddedBytes>,
     scratch: DecodeScratch,
     limits: Arc<Limits>,
     position: ChunkPosition,
     /// The offset index, if it may be used.
     offset_index: OffsetIndexCursor,
-    /// The pages to read, if not all, and which of them is next.
+    /// The damage of the chunk if only its readable pages are read, and which of these is next.
     readable: Option<(Arc<ChunkDamage>, usize)>,
-    /// Whether the page before this one is lost: the rest of its last row is skipped.
+    /// Whether the page before this one is lost, so that the rest of its last row must be skipped.
     is_after_gap: bool,
 }
 
 impl ColumnChunkReader {
-    /// A reader at the first row of `chunk`. `buffers` may come from a chunk that was read before.
+    /// Creates a reader at the first row of `chunk`. `buffers` may come from a chunk that was read before.
     pub fn new(
         source: Arc<dyn Source>,
         chunk: ColumnChunk<'_>,
@@ -74,13 +74,14 @@ impl ColumnChunkReader {
         Ok(self)
     }
 
-    /// Announces that at most `row_limit` rows will be read. The dictionary is then read only as far as they may need it.
+    /// Announces that at most `row_limit` rows will be read. The dictionary is then decoded only as far as they may
+    /// need it.
     #[must_use]
     pub fn with_row_limit(self, row_limit: Option<usize>) -> Self {
         ColumnChunkReader { row_limit, ..self }
     }
 
-    /// Whether to read little ahead.
+    /// Sets whether to read only little ahead.
     #[must_use]
     pub(super) fn with_short_reads(mut self, are_short: bool) -> Self {
         if are_short {
@@ -89,8 +90,8 @@ impl ColumnChunkReader {
         self
     }
 
-    /// Loads the offset index of `chunk`, which this is the reader of, if there is a valid one: to skip pages, or only to
-    /// count their rows.
+    /// Loads the offset index of `chunk`, the chunk of this reader, if it has a valid one. It is used to skip pages, or
+    /// only to count their rows.
     pub(super) fn attach_offset_index(
         &mut self,
         source: &dyn Source,
@@ -102,13 +103,13 @@ impl ColumnChunkReader {
         self.offset_index.attach(source, chunk, rows, limits, counts_only)
     }
 
-    /// Ends reading, and returns the buffers for the next chunk.
+    /// Returns the buffers for the next chunk.
     pub fn into_buffers(mut self) -> PageBuffers {
         self.close();
         self.pages.into_buffers()
     }
 
-    /// Appends the next `rows` rows to `out`. Returns how many: fewer only at the end of the chunk.
+    /// Appends the next `rows` rows to `out`. Returns how many were read: fewer only at the end of the chunk.
     pub fn read(&mut self, rows: usize, out: &mut ColumnBatch) -> Result<usize> {
         let mut done = 0;
         while self.has_next(rows - done)? {
@@ -174,7 +175,7 @@ impl ColumnChunkReader {
         }
     }
 
-    /// Makes sure that the open page's values or indices can be appended to `out`.
+    /// Ensures that the open page's values or indices can be appended to `out`.
     fn unify_dictionary(&mut self, out: &mut ColumnBatch) -> Result<()> {
         let gives_indices = self.page.as_ref().is_some_and(PageDecoder::gives_indices);
         match self.dictionary.entries() {
@@ -192,7 +193,7 @@ impl ColumnChunkReader {
         Ok(())
     }
 
-    /// Skips the next `rows` rows. Returns how many: fewer only at the end of the chunk.
+    /// Skips the next `rows` rows. Returns how many were skipped: fewer only at the end of the chunk.
     pub fn skip(&mut self, rows: usize) -> Result<usize> {
         let mut done = 0;
         loop {
@@ -214,17 +215,17 @@ impl ColumnChunkReader {
         }
     }
 
-    /// Number of entries that the open page has left; it has no more rows than that.
+    /// Returns the number of entries that the open page has left, which is an upper bound of its rows.
     pub(super) fn entries_left(&self) -> usize {
         self.page.as_ref().map_or(0, PageDecoder::entries_left)
     }
 
-    /// Whether one of the pages that the next `rows` rows are in has none whose bit is 1, as far as the offset index tells.
+    /// Whether one of the pages of the next `rows` rows has no row whose bit is 1, as far as the offset index shows.
     pub(super) fn leaves_out_pages(&self, keep: &Bitmap, rows: usize) -> bool {
         self.offset_index.leaves_out_pages(&self.position, keep, rows)
     }
 
-    /// Leaves the open page, and jumps over others, if the row `rows` rows from here is certainly not in them. Returns how
+    /// Leaves the open page, and jumps over others, if the row `rows` rows ahead is certainly not in them. Returns how
     /// many rows were passed.
     fn leave_page(&mut self, rows: usize) -> Result<usize> {
         let left = self.entries_left();
@@ -241,7 +242,7 @@ impl ColumnChunkReader {
         Ok(jumped)
     }
 
-    /// Jumps by the offset index to the page in which the row `rows` rows from here begins, if that skips any page. Returns
+    /// Jumps by the offset index to the page in which the row `rows` rows ahead begins, if that skips a page. Returns
     /// how many rows were passed: 0 if there was no jump.
     fn seek_to_row(&mut self, rows: usize) -> Result<usize> {
         let Some(page) = self.offset_index.page_ahead(&self.position, rows) else { return Ok(0) };
@@ -250,8 +251,8 @@ impl ColumnChunkReader {
         self.offset_index.seek_to_page(page, &mut self.pages, &mut self.dictionary, &mut self.position)
     }
 
-    /// Skips whole pages without opening them, while their numbers of rows are known and add up to at most `rows`. Returns
-    /// how many rows were passed.
+    /// Skips whole pages without decompressing them, while their numbers of rows are known and add up to at most
+    /// `rows`. Returns how many rows were passed.
     fn skip_pages(&mut self, rows: usize) -> Result<usize> {
         let mut done = 0;
         if rows >= MANY_ROWS {
@@ -281,7 +282,8 @@ impl ColumnChunkReader {
         Ok(done)
     }
 
-    /// Number of rows of the page that [`next_header`](Self::next_header) found, if known without its levels.
+    /// Returns the number of rows of the page that [`next_header`](Self::next_header) found, if it is known without the
+    /// page's levels.
     fn rows_of(&self, header: &LocatedHeader) -> Result<Option<usize>> {
         let index = &self.offset_index;
         Ok(match (self.target.max_rep, &self.readable) {
@@ -293,8 +295,8 @@ impl ColumnChunkReader {
         })
     }
 
-    /// Opens the next page if the open one is over. Returns whether there is something to read for `rows` more rows. If
-    /// `rows` is 0, that is the rest of the last row, which may continue from one V1 page to the next.
+    /// Opens the next page if the open one is used up. Returns whether there is something to read for `rows` more rows.
+    /// If `rows` is 0, that is the rest of the last row, which may continue from one V1 page to the next.
     fn has_next(&mut self, rows: usize) -> Result<bool> {
         if rows == 0 && self.target.max_rep == 0 {
             return Ok(false);
@@ -320,13 +322,13 @@ impl ColumnChunkReader {
         Ok(true)
     }
 
-    /// Whether the last row ends with the open page, as the offset index says. The next page's header may not even have been fetched: once
-    /// it is opened, its levels must agree.
+    /// Whether the last row ends with the open page, by the offset index. The next page's header may not even have been
+    /// fetched; once it is opened, its levels must agree.
     fn ends_row_with_page(&self) -> bool {
         self.offset_index.starts_pages_with_rows() && self.entries_left() == 0
     }
 
-    /// Makes sure that the open page has entries left. Returns whether there is such a page.
+    /// Ensures that the open page has entries left. Returns whether there is such a page.
     fn open_next(&mut self, rows_are_missing: bool) -> Result<bool> {
         while self.page.as_ref().is_none_or(PageDecoder::is_over) {
             self.close();
@@ -336,7 +338,8 @@ impl ColumnChunkReader {
         Ok(true)
     }
 
-    /// The header of the next page to read: the next one of the chunk, of the offset index, or of the readable pages.
+    /// Reads the header of the next page to read: the next one of the chunk, of the offset index, or of the readable
+    /// pages.
     fn next_header(&mut self, rows_are_missing: bool) -> Result<Option<LocatedHeader>> {
         let Some((damage, next)) = &mut self.readable else {
             if self.offset_index.is_followed() {
@@ -358,9 +361,10 @@ impl ColumnChunkReader {
         self.pages.seek(page.offset, page.index).map(Some)
     }
 
-    /// Fails if the pages so far claim more entries than a row group of `rows` rows can have, all of which were read: the
-    /// entries that one page claims too many were missing from another. Of a nested column, whose rows only the levels tell, no more
-    /// may begin in the last page either: one wrong bit of its levels makes many rows of few.
+    /// Fails if the pages so far claim more entries than a row group of `rows` rows can have, after all of these were
+    /// read: entries that one page claims in excess are missing from another. In a nested column, whose rows only the
+    /// levels define, no further row may begin in the last page either: one wrong bit in its levels makes many rows of
+    /// few.
     ///
     /// QUIRK: some footers do not count nulls, others count more rows than the row group has; and the only page of a
     /// chunk may claim any number.
@@ -381,18 +385,18 @@ impl ColumnChunkReader {
         }
     }
 
-    /// The page reader, to walk over headers.
+    /// Returns the page reader, for walking over headers.
     pub(super) fn pages(&mut self) -> &mut PageReader {
         &mut self.pages
     }
 
-    /// Reads all of the dictionary page at `header`.
+    /// Decodes all of the dictionary page at `header`.
     pub(super) fn try_dictionary(&mut self, header: &LocatedHeader) -> Result<()> {
         self.dictionary.find_and_read(&mut self.pages, header)
     }
 
-    /// Decodes a data page and drops its values; of a flat column at most `rows` rows. Returns how many rows begin in it,
-    /// and what follows its entries.
+    /// Decodes a data page and drops its values; of a flat column at most `rows` rows. Returns how many rows begin in
+    /// it, and the bytes that follow its entries.
     pub(super) fn try_decode(&mut self, header: LocatedHeader, rows: u64) -> Result<(u64, TrailingBytes)> {
         self.close();
         let counted = header.num_values()? as u64;
@@ -427,7 +431,7 @@ impl ColumnChunkReader {
         }
     }
 
-    /// Opens a data page, takes note of a dictionary page, ignores any other.
+    /// Opens a data page, keeps a dictionary page, and ignores any other page.
     fn open(&mut self, header: LocatedHeader) -> Result<()> {
         if header.is_dictionary() {
             return self.dictionary.find(&mut self.pages, &header);
@@ -471,8 +475,8 @@ impl ColumnChunkReader {
     }
 }
 
-/// Fails if the schema gives the column other levels than the writer has counted: a damaged byte that makes a column required has its
-/// levels taken for values.
+/// Fails if the schema gives the column another number of levels than the footer's histograms have. If a damaged byte
+/// makes a column required, its levels would be taken for values.
 fn check_levels(chunk: ColumnChunk<'_>) -> Result<()> {
     let (Some(sizes), leaf) = (chunk.size_statistics(), chunk.leaf()) else { return Ok(()) };
     let histograms = [
@@ -481,7 +485,7 @@ fn check_levels(chunk: ColumnChunk<'_>) -> Result<()> {
     ];
     for (kind, histogram, max) in histograms {
         let counted = histogram.map_or(0, |counts| counts.iter().count());
-        // SPEC: a histogram may be left out.
+        // SPEC: histograms are optional.
         if counted > 0 && counted != usize::from(max) + 1 {
             return Err(Error::corrupt(format!(
                 "the schema gives it {} {kind} levels, the footer counts the values of {counted}",
@@ -492,8 +496,8 @@ fn check_levels(chunk: ColumnChunk<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Rows to skip that probably cover the whole next page.
+/// Number of rows to skip that probably covers the whole next page.
 const MANY_ROWS: usize = 4096;
 
-/// Rows that are decoded at a time to find out whether they can be.
+/// Rows to decode at a time when testing whether a page is readable.
 const ROWS_PER_TRIAL: usize = 8192;

@@ -26,7 +26,8 @@
 //! | `is_compressed` of V2 | the decompressor, or that both sizes are the same |
 //! | dictionary: `num_values`, encoding | the largest index; two names of one encoding |
 //!
-//! The footer has no checksum either. Of a column that by its schema has no nulls, pages are refused that have definition levels.
+//! The footer has no checksum either. So a page with definition levels is refused if by the schema its column has no
+//! nulls.
 //!
 //! The other fields do not affect values: the checksum itself if it is taken for absent, `is_sorted`, statistics. One kind of
 //! damage is not found: in an uncompressed chunk of one V2 page, a wrong length of levels with which levels and values fit by

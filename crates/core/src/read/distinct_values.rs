@@ -1,4 +1,4 @@
-//! How many different values a column chunk can have, by what is known without decoding it.
+//! Upper bound of the distinct values of a column chunk, without decoding it.
 
 use crate::metadata::ColumnChunk;
 use crate::page::{LocatedHeader, PageBuffers, PageOptions, PageReader};
@@ -7,8 +7,8 @@ use marquetry_base::Result;
 use marquetry_format::{Encoding, PageType};
 use std::sync::Arc;
 
-/// How many different values a chunk has at most: those of its dictionary, or one in each of its places. The first page is looked at,
-/// unless there are only a few places.
+/// Returns the maximum number of distinct values in a chunk: the number of its dictionary's entries, or else of its
+/// values. Reads the first page's header, unless there are only a few values.
 pub fn most_distinct_values(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
@@ -26,13 +26,14 @@ pub fn most_distinct_values(
     }
 }
 
-/// Whether no page of the chunk has values of its own, as far as the footer tells.
+/// Whether all data pages of the chunk refer to its dictionary, as far as the footer shows.
 fn has_values_in_dictionary(chunk: ColumnChunk<'_>) -> bool {
     let is_of_data = |page| matches!(page, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
     let is_of_keys = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
     match chunk.encoding_stats() {
         Some(stats) => stats.iter().all(|stats| !is_of_data(stats.page_type) || is_of_keys(stats.encoding)),
-        // Older writers do not count pages: those whose dictionary got too large began with more values than narrow keys count.
+        // Older writers do not count pages. If a dictionary of theirs got too large, its entries alone exceed what
+        // narrow keys can count.
         None => true,
     }
 }

@@ -1,4 +1,4 @@
-//! How much memory a batch is likely to take, so that it is reserved at once: growing copies, and leaves holes behind.
+//! Estimates the memory that a batch needs, so that it is reserved at once: growing copies, and leaves holes behind.
 
 use crate::metadata::ParquetMetaData;
 use marquetry_encoding::Shape;
@@ -6,16 +6,16 @@ use marquetry_encoding::Shape;
 /// Sizes of a batch that do not follow from its number of rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ExpectedSize {
-    /// Bytes of strings with offsets.
+    /// Bytes of strings in the layout with offsets.
     pub(super) string_bytes: usize,
     /// Entries of a nested column.
     pub(super) entries: usize,
 }
 
-/// What a footer says of chunks of one column that will be read, held against the bytes that are there.
+/// Sizes of the chunks of one column that will be read, as the footer states them, limited by the bytes in the file.
 ///
-/// A footer may claim any number of rows. Memory is reserved for no more of them than [`BYTES_PER_STORED_BYTE`] allows; what takes
-/// more, such as long runs of one value, grows while it is decoded.
+/// A footer may claim any number of rows. Memory is reserved for no more of them than [`BYTES_PER_STORED_BYTE`] allows;
+/// batches that need more, such as long runs of one value, grow while they are decoded.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StoredSize {
     rows: u64,
@@ -25,7 +25,8 @@ pub(super) struct StoredSize {
 }
 
 impl StoredSize {
-    /// Of column `leaf` of the first of these row groups that have `rows` rows, of a file of `file_bytes` bytes.
+    /// Adds up the chunks of column `leaf`, from the first of these row groups on, until they have `rows` rows. The
+    /// file has `file_bytes` bytes.
     pub(super) fn of(
         metadata: &ParquetMetaData,
         leaf: usize,
@@ -50,12 +51,12 @@ impl StoredSize {
         StoredSize { stored_bytes: size.stored_bytes.min(file_bytes), ..size }
     }
 
-    /// How many of `rows` rows, of `bytes` bytes each, to reserve memory for.
+    /// Returns for how many of `rows` rows, of `bytes` bytes each, to reserve memory.
     pub(super) fn rows(&self, rows: usize, bytes: usize) -> usize {
         rows.min(self.most_bytes() / bytes.max(1))
     }
 
-    /// The sizes of the next `rows` rows, if rows are alike, of `bytes` bytes for an entry.
+    /// Estimates the sizes of the next `rows` rows, with `bytes` bytes for an entry, assuming that rows are alike.
     pub(super) fn of_rows(&self, rows: usize, bytes: usize) -> ExpectedSize {
         let part = |all: u64| {
             let part = u128::from(all) * rows as u128 / u128::from(self.rows.max(1));
@@ -72,12 +73,13 @@ impl StoredSize {
     }
 }
 
-/// How many of `rows` rows of values of `shape` to reserve memory for, whatever the file has. A schema may claim any width.
+/// Returns for how many of `rows` rows of `shape` to reserve memory, whatever the footer states. A schema may claim any
+/// width.
 pub(super) fn usual_rows(rows: usize, shape: Shape) -> usize {
     rows.min(RESERVED_ROWS).min(RESERVED_BYTES / width(shape))
 }
 
-/// Bytes of a value in a batch; at least 1.
+/// Returns the bytes of a value in a batch; at least 1.
 pub(super) fn width(shape: Shape) -> usize {
     match shape {
         Shape::Bit => 1,
@@ -88,13 +90,13 @@ pub(super) fn width(shape: Shape) -> usize {
     }
 }
 
-/// Bytes of a definition and a repetition level.
+/// Bytes of a definition level and a repetition level.
 pub(super) const LEVEL_BYTES: usize = 2;
-/// Rows to reserve memory for, whatever the file has: a batch of usual size, and no more than it takes.
+/// Maximum rows to reserve memory for, whatever the footer states: those of a batch of usual size.
 pub(super) const RESERVED_ROWS: usize = 1 << 16;
-/// Bytes to reserve for their values: the widest of usual ones.
+/// Maximum bytes to reserve for the values of these rows: enough for the widest common type.
 const RESERVED_BYTES: usize = 1 << 20;
-/// Bytes to reserve at most for each byte that is stored: 8-byte values of two bits each have it.
+/// Maximum bytes to reserve per stored byte: enough for 8-byte values stored in two bits each.
 const BYTES_PER_STORED_BYTE: u64 = 32;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Page skipping by the offset index: jumps to the page of a row, or counts the rows of pages whose headers do not have them.
+//! Skips pages by the offset index: jumps to the page of a row, or counts the rows of pages whose headers do not state
+//! them.
 //!
 //! The offset index is verified only where it is used: each page that a jump leads to, and every page after the first jump,
 //! must have the indexed row count. Skipped pages cannot be checked, so two errors in skipped pages that cancel out go
@@ -16,26 +17,26 @@ use marquetry_encoding::Bitmap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The position of a reader in a column chunk.
+/// A reader's position in a column chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChunkPosition {
-    /// Rows that began so far.
+    /// Number of rows that began so far.
     pub(super) row: u64,
-    /// Data pages so far, the open one included.
+    /// Number of data pages so far, the open one included.
     pub(super) data_pages: usize,
-    /// Whether a row has begun: if not, the next entry must begin one.
+    /// Whether a row has begun. If not, the next entry must begin one.
     pub(super) has_begun: bool,
 }
 
-/// The offset index of a chunk, and how it is used.
+/// The offset index of a chunk, and the state of its use.
 #[derive(Default)]
 pub(super) struct OffsetIndexCursor {
     locations: Option<Arc<PageLocations>>,
-    /// Whether pages are found by the index: since the first jump.
+    /// Whether pages are located by the index: true after the first jump.
     is_followed: bool,
-    /// Whether the index is only used to count the rows of pages, which are read one after the other.
+    /// Whether the index only serves to count the rows of pages, which are read one after the other.
     counts_only: bool,
-    /// The rows that the open page must have, to be checked by its levels.
+    /// The rows that the open page must have by the index, still to be compared with its levels.
     expected: Option<Range<u64>>,
 }
 
@@ -44,7 +45,7 @@ impl OffsetIndexCursor {
         self.is_followed
     }
 
-    /// Whether each page is known to begin with a row: the format demands it where there is an offset index.
+    /// Whether each page is known to begin with a row, as the format demands where there is an offset index.
     pub(super) fn starts_pages_with_rows(&self) -> bool {
         self.locations.is_some() && !self.counts_only
     }
@@ -53,7 +54,8 @@ impl OffsetIndexCursor {
         self.counts_only
     }
 
-    /// Loads the offset index of `chunk` of `rows` rows, if there is a valid one: to jump, or only to count.
+    /// Loads the offset index of `chunk`, which has `rows` rows, if it has a valid one: for jumps, or only for
+    /// counting.
     pub(super) fn attach(
         &mut self,
         source: &dyn Source,
@@ -67,14 +69,14 @@ impl OffsetIndexCursor {
         Ok(())
     }
 
-    /// Number of rows of data page `page`.
+    /// Returns the number of rows of data page `page`.
     pub(super) fn rows_of(&self, page: usize) -> Option<usize> {
         let locations = self.locations.as_ref().filter(|locations| page < locations.len())?;
         let rows = locations.rows(page);
         usize::try_from(rows.end - rows.start).ok()
     }
 
-    /// The data page in which the row `rows` rows from here begins, if a jump there passes over other pages.
+    /// Returns the data page in which the row `rows` rows ahead begins, if a jump there skips other pages.
     pub(super) fn page_ahead(&self, position: &ChunkPosition, rows: usize) -> Option<usize> {
         let locations = self.locations.as_ref().filter(|_| !self.counts_only)?;
         let page = locations.page_of(position.row.saturating_add(rows as u64));
@@ -83,7 +85,7 @@ impl OffsetIndexCursor {
         is_ahead.then_some(page)
     }
 
-    /// Whether one of the pages that the next `rows` rows are in has none whose bit in `keep` is 1.
+    /// Whether one of the pages of the next `rows` rows has no row whose bit in `keep` is 1.
     pub(super) fn leaves_out_pages(&self, position: &ChunkPosition, keep: &Bitmap, rows: usize) -> bool {
         let Some(locations) = self.locations.as_ref().filter(|_| !self.counts_only) else { return false };
         let (start, end) = (position.row, position.row.saturating_add(rows as u64));
@@ -95,8 +97,8 @@ impl OffsetIndexCursor {
         })
     }
 
-    /// Jumps to data page `page`, which [`page_ahead`](Self::page_ahead) returned; no page may be open. Returns how many rows
-    /// were passed.
+    /// Jumps to data page `page`, which [`page_ahead`](Self::page_ahead) returned; no page may be open. Returns how
+    /// many rows were passed.
     pub(super) fn seek_to_page(
         &mut self,
         page: usize,
@@ -120,7 +122,7 @@ impl OffsetIndexCursor {
         Ok(passed as usize)
     }
 
-    /// The header of the next data page of the index.
+    /// Reads the header of the index's next data page.
     pub(super) fn next_header(
         &self,
         pages: &mut PageReader,
@@ -141,7 +143,7 @@ impl OffsetIndexCursor {
         Ok(Some(header))
     }
 
-    /// Fails if the data page that begins at `position` contradicts the index. `rows` is how many rows its header says.
+    /// Fails if the data page at `position` contradicts the index. `rows` is the number of rows by its header.
     pub(super) fn check_page(
         &mut self,
         header: &LocatedHeader,
@@ -167,20 +169,22 @@ impl OffsetIndexCursor {
             );
             return Err(header.place(index_error(message)));
         }
-        // QUIRK: last pages with more rows than the row group exist. Their first row must be certain then.
+        // QUIRK: some files have more rows in the last page than the row group has. Their first row must be certain
+        // then.
         let may_exceed = number == locations.len() && !self.is_followed;
         match rows {
             Some(rows) if may_exceed && rows as u64 >= expected.end - expected.start => {}
             Some(rows) => check_rows(header, rows as u64, &expected)?,
             None => {}
         }
-        // Pages were skipped because of the index, so the levels must confirm it: a header may be wrong, too.
+        // Pages were skipped because of the index, so the levels must confirm it: a header may be wrong as well.
         let is_used = self.is_followed || self.counts_only;
         self.expected = (is_used && is_nested).then_some(expected);
         Ok(())
     }
 
-    /// Fails if the levels of the open page contradict the index; only where [`check_page`](Self::check_page) asked for it.
+    /// Fails if the levels of the open page contradict the index. Does nothing unless [`check_page`](Self::check_page)
+    /// requested it.
     pub(super) fn check_levels(&mut self, header: &LocatedHeader, page: &DataPage) -> Result<()> {
         let Some(expected) = self.expected.take() else { return Ok(()) };
         let (mut rep, mut left, mut rows) = (page.rep.clone(), page.num_values, 0);
@@ -211,5 +215,5 @@ fn index_error(message: String) -> Error {
     Error::corrupt(message + "; read without page indexes to do without it")
 }
 
-/// Levels that are counted at a time.
+/// Number of levels to decode at a time when counting rows.
 const LEVELS_PER_BLOCK: usize = 2048;

@@ -15,36 +15,36 @@ use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{Bitmap, Decode, EncodedPage, PhysicalType, Values, filter_u8, registry};
 use std::sync::Arc;
 
-/// A data page, partly decoded.
+/// A data page that is being decoded.
 pub(super) struct PageDecoder {
     pub(super) header: LocatedHeader,
     rep: Levels,
     def: Levels,
     values: Box<dyn Decode>,
-    /// Entries whose levels were not decoded yet.
+    /// Number of entries whose levels were not decoded yet.
     left: usize,
-    /// Decoded levels, not consumed from `consumed` on. Only of nested columns.
+    /// Decoded repetition levels of a nested column; entries from `consumed` on were not consumed.
     pending_rep: RepetitionLevels,
-    /// Empty where all are the largest.
+    /// Decoded definition levels; empty if all are the maximum.
     pending_def: Vec<u8>,
-    /// Whether all pending definition levels are the largest: every entry is a value.
+    /// Whether all pending definition levels are the maximum, so that every entry is a value.
     pending_is_max: bool,
     consumed: usize,
     /// The size of the chunk's dictionary, if `values` gives indices into it.
     index_bound: Option<usize>,
-    /// Whether the encoding assembles strings in memory of their own.
+    /// Whether the encoding assembles strings in new memory.
     has_arenas: bool,
-    /// Whether the encoding only copies values, or their bytes.
+    /// Whether decoding only copies the values or their bytes.
     is_plain: bool,
-    /// Values to decode at a time: less than a block if long strings are copied.
+    /// Number of values to decode at a time: less than a block if long strings are copied.
     values_per_step: usize,
-    /// Whether byte strings must be UTF-8, and were not validated with the dictionary already.
+    /// Whether byte strings must be UTF-8, and were not validated already with the dictionary.
     validates_utf8: bool,
-    /// Looked at for each block: a page has any number of entries.
+    /// Checked for each block, because a page has any number of entries.
     cancel: CancelToken,
 }
 
-/// Whether a page has bytes after its last level and after its last value. It should have none.
+/// Whether a page has bytes after its last level and after its last value. Valid pages have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TrailingBytes {
     pub(super) levels: bool,
@@ -62,7 +62,7 @@ pub(super) struct DecodeScratch {
     /// Indices of a block, selected or not.
     whole_indices: Values,
     levels: Vec<u8>,
-    /// Most bytes of a batch.
+    /// Maximum bytes of a batch.
     batch_bytes: usize,
 }
 
@@ -80,7 +80,8 @@ impl DecodeScratch {
 }
 
 impl PageDecoder {
-    /// A decoder of `page`, whose values are `bytes`. `dictionary` is that of the chunk if the page has indices into it.
+    /// Creates a decoder of `page`, whose values are `bytes`. `dictionary` is the chunk's if the page has indices into
+    /// it.
     pub(super) fn new(
         header: LocatedHeader,
         page: DataPage,
@@ -122,7 +123,7 @@ impl PageDecoder {
         })
     }
 
-    /// The page with the rest of its values looked up in `dictionary`, instead of as indices into it.
+    /// Makes the page look up the rest of its values in `dictionary`, instead of giving indices into it.
     pub(super) fn with_values_of(self, dictionary: Arc<Dictionary>) -> Self {
         let values = Box::new(IndexLookup::new(self.values, dictionary));
         PageDecoder { values, index_bound: None, ..self }
@@ -138,13 +139,13 @@ impl PageDecoder {
         self.left == 0 && self.consumed == self.pending_rep.len()
     }
 
-    /// What follows the page's entries, once the last one was consumed.
+    /// Returns whether bytes follow the page's entries, once the last one was consumed.
     pub(super) fn trailing_bytes(&self) -> TrailingBytes {
         let v2 = self.header.header.data_page_header_v2.as_ref().filter(|_| self.header.is_data());
         let lengths = v2.map_or((0, 0), |header| {
             (header.repetition_levels_byte_length, header.definition_levels_byte_length)
         });
-        // If the largest level is 0, nothing is stored.
+        // If the maximum level is 0, no levels are stored.
         let is_exhausted =
             |levels: &Levels, len: i32| if levels.max() == 0 { len == 0 } else { levels.is_exhausted() };
         TrailingBytes {
@@ -153,12 +154,12 @@ impl PageDecoder {
         }
     }
 
-    /// Number of entries that were not consumed.
+    /// Returns the number of entries that were not consumed.
     pub(super) fn entries_left(&self) -> usize {
         self.left + self.pending_rep.len() - self.consumed
     }
 
-    /// Appends up to `rows` rows of a flat column, in which an entry is a row. Returns how many.
+    /// Appends up to `rows` rows of a flat column, in which each entry is a row. Returns how many.
     pub(super) fn read_flat(
         &mut self,
         rows: usize,
@@ -179,7 +180,7 @@ impl PageDecoder {
         Ok(rows)
     }
 
-    /// Appends `block` rows of a flat column, no more than are left.
+    /// Appends `block` rows of a flat column; that many must be left.
     fn read_block(
         &mut self,
         block: usize,
@@ -209,7 +210,8 @@ impl PageDecoder {
         Ok(())
     }
 
-    /// Appends validity and definition levels of the next `n` rows of a flat column. `is_max`: all are the largest.
+    /// Appends validity and definition levels of the next `n` rows of a flat column. `is_max` tells that all levels are
+    /// the maximum.
     fn read_levels(
         &mut self,
         n: usize,
@@ -218,7 +220,7 @@ impl PageDecoder {
         scratch: &mut DecodeScratch,
         out: &mut ColumnBatch,
     ) -> Result<()> {
-        // PERF: where all are the largest, as they mostly are, none has to be looked at.
+        // PERF: if all levels are the maximum, as they usually are, none has to be decoded.
         if target.keep_levels && is_max {
             self.def.skip(n, &mut scratch.levels)?;
             out.push_max_def(n, target.max_def);
@@ -248,8 +250,8 @@ impl PageDecoder {
         self.walk_rows(rows, |page, take, _| page.consume(take, target, scratch, out))
     }
 
-    /// Makes room for the entries of the rest of the current row and of the next `rows` rows. They are counted first: a few bytes
-    /// stand for any number of them.
+    /// Reserves memory for the entries of the rest of the current row and of the next `rows` rows. Counts them first,
+    /// because a few bytes encode any number of them.
     fn make_room(
         &self,
         rows: usize,
@@ -266,9 +268,9 @@ impl PageDecoder {
         }
     }
 
-    /// Calls `step` for the entries of the rest of the current row and of the next `rows` rows, as many as are pending at a
-    /// time, with their number and the number of rows that began before. `step` must consume them. Returns how many rows
-    /// began.
+    /// Calls `step` for the entries of the rest of the current row and of the next `rows` rows, as many at a time as
+    /// are pending. Its arguments are their number and the number of rows that began before; it must consume them.
+    /// Returns how many rows began.
     fn walk_rows(
         &mut self,
         rows: usize,
@@ -291,7 +293,7 @@ impl PageDecoder {
         Ok(begun)
     }
 
-    /// Skips up to `rows` rows of a flat column. Returns how many.
+    /// Skips up to `rows` rows of a flat column. Returns how many were skipped.
     pub(super) fn skip_flat(&mut self, rows: usize, scratch: &mut DecodeScratch) -> Result<usize> {
         let rows = rows.min(self.left);
         let values = if self.def.max() == 0 { rows } else { self.def.skip(rows, &mut scratch.levels)? };
@@ -314,7 +316,7 @@ impl PageDecoder {
         })
     }
 
-    /// Whether the next entry begins a row; the page must not be over.
+    /// Whether the next entry begins a row; the page must have one.
     pub(super) fn begins_row(&mut self) -> Result<bool> {
         if self.consumed == self.pending_rep.len() {
             self.decode_levels()?;
@@ -333,7 +335,7 @@ impl PageDecoder {
         let in_definition = |error| level_error("definition", error);
         let run = self.def.run().map_err(in_definition)?;
         self.pending_is_max = run.is_max && run.n >= block;
-        // PERF: where all are values, as they mostly are, no level has to be looked at.
+        // PERF: if all entries are values, as they usually are, no level has to be decoded.
         if self.pending_is_max {
             self.def.skip(block, &mut self.pending_def).map_err(in_definition)?;
         } else {
@@ -343,8 +345,8 @@ impl PageDecoder {
         Ok(())
     }
 
-    /// Number of pending entries of the rest of the current row and of the next `rows` rows, and number of rows that begin
-    /// in them.
+    /// Returns the number of pending entries that belong to the rest of the current row and to the next `rows` rows,
+    /// and the number of rows that begin in them.
     fn entries_of_rows(&self, rows: usize) -> (usize, usize) {
         let pending = self.consumed..self.pending_rep.len();
         self.pending_rep.as_slice().entries_of_rows(pending, rows)
@@ -407,7 +409,7 @@ impl PageDecoder {
         Ok(())
     }
 
-    /// Appends the next `n` values, dense, and validates text.
+    /// Appends the next `n` values, without gaps for nulls, and validates text.
     fn decode_values(&mut self, n: usize, out: &mut Values) -> Result<()> {
         let mut left = n;
         while left > 0 {
@@ -436,9 +438,9 @@ impl PageDecoder {
     }
 }
 
-/// Number of values to decode at a time, of `n` that take `bytes` bytes.
+/// Returns the number of values to decode at a time, if `n` values take `bytes` bytes.
 ///
-/// PERF: long strings are validated where they were copied to, while they are in the cache.
+/// PERF: long strings are validated in their destination while they are in the cache.
 fn values_per_step(bytes: usize, n: usize) -> usize {
     match bytes / n.max(1) {
         0..256 => usize::MAX,
@@ -448,7 +450,8 @@ fn values_per_step(bytes: usize, n: usize) -> usize {
 
 /// Appends the validity of the slots among entries with these definition levels.
 fn push_slots(def: &[u8], target: &ReadTarget, slots: &mut Vec<u8>, validity: &mut Bitmap) {
-    // An entry below the level of the innermost list's elements is an empty or absent list, which has no slot.
+    // A definition level below that of the innermost list's elements is an empty or null list, or null above it, and
+    // has no slot.
     if def.iter().fold(u8::MAX, |least, &def| least.min(def)) >= target.repeated_ancestor_def_level {
         validity.push_ge(def, target.max_def);
         return;
@@ -465,12 +468,12 @@ fn level_error(kind: &str, error: Error) -> Error {
     Error::new(error.kind(), format!("{kind} levels: {}", error.message()))
 }
 
-/// Bytes that are decoded at a time if values are long: they stay in the cache until they are validated.
+/// Bytes to decode at a time if values are long, so that they stay in the cache until they are validated.
 const CACHED_BYTES: usize = 2 << 10;
-/// Entries decoded at a time: values of 8 bytes then take half of a first-level cache.
+/// Entries to decode at a time: values of 8 bytes then take half of a first-level cache.
 const ENTRIES_PER_BLOCK: usize = 2048;
-/// So many entries of a page are counted before there is memory for them.
+/// Entries of a page from which on they are counted before memory is reserved for them.
 const MANY_ENTRIES: usize = 1 << 20;
-/// Rows per block of plain fixed-width values and of runs of nulls: most batches at once. Bounded, because the page header's
-/// count is untrusted.
+/// Rows per block of plain fixed-width values and of runs of nulls: most batches at once. Bounded, because the page
+/// header's count is untrusted.
 const ROWS_PER_COPY: usize = 4 * ENTRIES_PER_BLOCK;

@@ -1,5 +1,5 @@
-//! Repairs values of a batch that are not of the column's type: replaces text that is not UTF-8, nulls decimals that are too
-//! large.
+//! Repairs values of a batch that are invalid for the column's type: replaces text that is not UTF-8, and nulls
+//! decimals that are too large.
 
 use super::column_batch::ColumnBatch;
 use super::target::ValueRepair;
@@ -18,7 +18,7 @@ pub(super) fn repair(out: &mut ColumnBatch, first: usize, repair: ValueRepair) -
     }
 }
 
-/// Indices are left alone: entries of dictionaries are replaced when they are read.
+/// Leaves indices alone: dictionary entries were repaired when they were decoded.
 fn replace_invalid_utf8(out: &mut ColumnBatch, first: usize) -> Result<()> {
     let ColumnBatch { values: Values::Bytes(views), held, .. } = out else { return Ok(()) };
     let added = views.replace_invalid_utf8(first..views.len())?;
@@ -35,7 +35,7 @@ fn null_decimals(out: &mut ColumnBatch, first: usize, bytes: usize) {
         _ => Vec::new(),
     };
     if let Some(validity) = &mut out.validity {
-        // Of a required column whose earlier values have NULL among them.
+        // In a required column, earlier values may have become NULL; these slots are not null.
         validity.push_run(true, slots - validity.len());
     }
     if too_large.is_empty() {

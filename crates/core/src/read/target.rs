@@ -5,28 +5,28 @@ use crate::schema::Leaf;
 use marquetry_base::Limits;
 use marquetry_encoding::{OffsetStrings, PhysicalType, Values};
 
-/// What to read of a leaf, and how to interpret its levels.
+/// The types, levels and layout with which a leaf is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadTarget {
     /// Physical type.
     pub physical: PhysicalType,
-    /// The definition level of a value.
+    /// The maximum definition level, that of a value.
     pub max_def: u8,
-    /// The largest repetition level.
+    /// The maximum repetition level.
     pub max_rep: u8,
-    /// The definition level from which on there is a slot in the array.
+    /// The definition level from which on an entry has a slot in the array.
     pub repeated_ancestor_def_level: u8,
-    /// Whether to keep definition levels: something above the leaf is nullable.
+    /// Whether to keep definition levels, because something above the leaf is nullable.
     pub keep_levels: bool,
     /// Whether byte strings must be UTF-8.
     pub is_text: bool,
     /// Layout of the values.
     pub layout: ValueLayout,
-    /// What happens to values that are not of the type.
+    /// What to do with values that are invalid for the type.
     pub repair: ValueRepair,
 }
 
-/// What happens to values that are not of the column's type, before a predicate or a batch sees them.
+/// What to do with values that are invalid for the column's type, before a predicate or a batch sees them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValueRepair {
     /// Nothing: text that is not UTF-8 is an error, and decimals are not checked.
@@ -34,8 +34,8 @@ pub enum ValueRepair {
     None,
     /// Sequences that are not UTF-8 become U+FFFD, as in [`String::from_utf8_lossy`]. Only for text.
     ReplaceInvalidUtf8,
-    /// Decimals of more than this many bytes, 4 to 32, become NULL, in required columns, too. Leading bytes that only repeat
-    /// the sign do not count. Only for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY in [`ValueLayout::Native`].
+    /// Decimals of more than this many bytes, 4 to 32, become NULL, even in required columns. Leading bytes that only
+    /// repeat the sign do not count. Only for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY in [`ValueLayout::Native`].
     NullDecimalsOver(usize),
 }
 
@@ -52,7 +52,7 @@ pub enum ValueLayout {
 }
 
 impl ReadTarget {
-    /// For a leaf that is somewhere below `field`, a field of the root.
+    /// Creates the target for a leaf at or below `field`, a field of the root.
     pub fn new(leaf: &Leaf, field: &NestedField, index: usize, layout: ValueLayout) -> Self {
         let (repeated_ancestor_def_level, keep_levels) = position(field, index, false).unwrap_or((0, false));
         ReadTarget {
@@ -72,7 +72,7 @@ impl ReadTarget {
         self.is_text && self.repair != ValueRepair::ReplaceInvalidUtf8
     }
 
-    /// No values, in this layout. Strings that are put end to end keep to the limits.
+    /// Creates empty values in this layout. Strings in the layout with offsets keep to the limits.
     pub(super) fn empty_values(&self, limits: &Limits) -> Values {
         match self.layout {
             ValueLayout::Offsets => {
@@ -83,7 +83,7 @@ impl ReadTarget {
     }
 }
 
-/// The level of slots of leaf `index` below `field`, and whether anything above it is nullable.
+/// Returns the definition level of the slots of leaf `index` below `field`, and whether anything above it is nullable.
 fn position(field: &NestedField, index: usize, nullable_above: bool) -> Option<(u8, bool)> {
     match &field.kind {
         FieldKind::Leaf(leaf) => {

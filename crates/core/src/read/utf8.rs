@@ -2,7 +2,7 @@
 
 use marquetry_base::Error;
 
-/// The error for text that is not UTF-8.
+/// Creates the error for text that is not UTF-8.
 #[cold]
 pub(super) fn not_utf8(bytes: &[u8]) -> Error {
     let shown = &bytes[..bytes.len().min(32)];

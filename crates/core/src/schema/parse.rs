@@ -1,4 +1,4 @@
-//! Parses a schema from the text that it is printed as.
+//! Parses the printed form of a schema.
 //!
 //! ```text
 //! schema     := "message" name "{" field* "}"
@@ -15,10 +15,10 @@ use marquetry_encoding::PhysicalType;
 use marquetry_format::{EdgeInterpolationAlgorithm, Repetition as ThriftRepetition, SchemaElement};
 
 impl Schema {
-    /// Reads the text that the schema is printed as. Line breaks and indents mean nothing, `binary` is BYTE_ARRAY.
+    /// Parses a schema from its printed form. Line breaks and indentation do not matter; `binary` means BYTE_ARRAY.
     ///
-    /// Names may have spaces in them, but ` (`, ` =`, `;`, `{` and `}` end them: names with such characters do not come
-    /// back as they were. The error tells the line.
+    /// Names may contain spaces, but ` (`, ` =`, `;`, `{` and `}` end them: names with such characters do not survive a
+    /// round trip. An error names the line.
     ///
     /// ```
     /// use marquetry_core::schema::Schema;
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
         self.elements.push(SchemaElement { repetition_type: None, ..group(name, 0) });
         self.fields(0, 1)?;
         self.space();
-        // What editors and people put behind it.
+        // Editors and people may put a semicolon there.
         self.take(";");
         self.space();
         match self.rest() {
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The fields of the group that is element `parent`, from its brace to the other.
+    /// Parses the fields of the group that is element `parent`, including both braces.
     fn fields(&mut self, parent: usize, depth: usize) -> Result<()> {
         Limits::check("schema_depth", depth, self.limits.schema_depth)?;
         self.expect("{")?;
@@ -148,13 +148,13 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// An annotation, behind its opening parenthesis.
+    /// Parses an annotation, after its opening parenthesis.
     fn logical(&mut self) -> Result<LogicalType> {
         let name = self.word();
         self.space();
         let mut parameters = "";
         if self.take("(") {
-            // A reference system may have parentheses in it.
+            // The name of a coordinate reference system may contain parentheses.
             let mut open = 1;
             let end = self.rest().find(|c| {
                 open += i32::from(c == '(') - i32::from(c == ')');
@@ -169,7 +169,7 @@ impl<'a> Parser<'a> {
         meaning(name, parameters).ok_or_else(wrong)
     }
 
-    /// A name, up to what ends it.
+    /// Parses a name, up to the character that ends it.
     fn name(&mut self) -> Result<&'a str> {
         self.space();
         let rest = self.rest();
@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Letters, digits, underscores and a sign; may be empty.
+    /// Parses letters, digits, underscores and a sign; the word may be empty.
     fn word(&mut self) -> &'a str {
         self.space();
         let rest = self.rest();
@@ -230,8 +230,8 @@ fn unexpected(expected: &str, found: &str) -> Error {
     })
 }
 
-/// The meaning of a name from before there were parameters, as old text and other tools have it: of instants, they were said to be in
-/// UTC.
+/// Returns the logical type for an annotation name without parameters, which old text and other tools use. Times and
+/// timestamps in this form are in UTC.
 fn old_meaning(name: &str) -> Option<LogicalType> {
     let unit = |name: &str| match name {
         "MILLIS" => Some(TimeUnit::Millis),
@@ -249,7 +249,7 @@ fn old_meaning(name: &str) -> Option<LogicalType> {
     })
 }
 
-/// The meaning of this name, with these parameters.
+/// Returns the logical type with this name and these parameters.
 fn meaning(name: &str, parameters: &str) -> Option<LogicalType> {
     let list: Vec<&str> = parameters.split(',').map(str::trim).collect();
     let two = || match list[..] {
@@ -305,7 +305,7 @@ fn meaning(name: &str, parameters: &str) -> Option<LogicalType> {
                     Some((crs, Some(algorithm))) => (crs, Some(algorithm)),
                     _ => (parameters, None),
                 };
-            // What is printed where there is none.
+            // The printed form of a missing reference system.
             let crs = Some(crs.to_owned()).filter(|crs| !crs.is_empty() && crs != "OGC:CRS84");
             Some(LogicalType::Geography { crs, algorithm })
         }

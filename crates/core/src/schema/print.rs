@@ -6,8 +6,8 @@ use marquetry_base::Printable;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Schema {
-    /// `message name { ... }` with one field a line, annotations in parentheses and field ids after `=`.
-    /// Characters of names that would begin a line or steer a terminal stand as `\u{..}`.
+    /// Writes `message name { ... }` with one field a line, annotations in parentheses and field ids after `=`.
+    /// Characters of names that would begin a line or control a terminal are written as `\u{..}`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "message {} {{", Printable(&self.name))?;
         self.fields.iter().try_for_each(|field| self.print(field, 1, f))?;
@@ -54,7 +54,7 @@ impl Display for Repetition {
 }
 
 impl Display for LogicalType {
-    /// The format's name with its parameters: `DECIMAL(9,2)`, `TIMESTAMP(MICROS,true)`.
+    /// Writes the format's name with its parameters: `DECIMAL(9,2)`, `TIMESTAMP(MICROS,true)`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             LogicalType::String => f.write_str("STRING"),

@@ -1,4 +1,4 @@
-//! Flattens the schema into the list of elements that the footer has, depth first.
+//! Flattens the schema into the footer's list of elements, depth first.
 //!
 //! Spec: LogicalTypes.md, "Compatibility": what a node means is written twice, as `LogicalType` and, where there is one,
 //! as the older `ConvertedType`.
@@ -12,8 +12,8 @@ use marquetry_format::{
 };
 
 impl Schema {
-    /// The footer's list, whose first element is the root. [`from_thrift`](Schema::from_thrift) makes the same schema of
-    /// it. Annotations that are unknown were dropped when the schema was read, and are not here.
+    /// Returns the footer's list, whose first element is the root. [`from_thrift`](Schema::from_thrift) makes the same
+    /// schema from it. Annotations that are unknown were dropped when the schema was read, and are missing here.
     pub fn to_thrift(&self) -> Vec<SchemaElement> {
         let mut out =
             vec![SchemaElement { repetition_type: None, ..group(self.name.clone(), self.fields.len()) }];
@@ -42,18 +42,18 @@ impl Schema {
     }
 }
 
-/// The element of a required group of `children` fields, which are to follow it.
+/// Creates the element of a required group of `children` fields, which must follow it.
 pub fn group(name: impl Into<ThriftString>, children: usize) -> SchemaElement {
     SchemaElement {
         name: name.into(),
         repetition_type: Some(ThriftRepetition::REQUIRED),
-        // More than an i32 can count is more than any limit on nodes lets a schema have.
+        // A count that exceeds an i32 exceeds any limit on nodes as well.
         num_children: Some(i32::try_from(children).unwrap_or(i32::MAX)),
         ..SchemaElement::default()
     }
 }
 
-/// The element of a required column.
+/// Creates the element of a required column.
 pub fn column(name: impl Into<ThriftString>, physical: PhysicalType) -> SchemaElement {
     let length = match physical {
         PhysicalType::FixedLenByteArray(width) => i32::try_from(width).ok(),
@@ -68,7 +68,7 @@ pub fn column(name: impl Into<ThriftString>, physical: PhysicalType) -> SchemaEl
     }
 }
 
-/// The physical type as a footer names it, without the length.
+/// Returns the Thrift type of a physical type, without the length.
 pub fn physical_type(physical: PhysicalType) -> Type {
     match physical {
         PhysicalType::Boolean => Type::BOOLEAN,
@@ -82,7 +82,7 @@ pub fn physical_type(physical: PhysicalType) -> Type {
     }
 }
 
-/// Says, in both ways, what `element` means.
+/// Annotates `element` with a logical type, and with the converted type if there is one.
 pub fn annotate(element: &mut SchemaElement, logical: &LogicalType) {
     element.logical_type = logical_type(logical);
     element.converted_type = converted_type(logical);
@@ -112,7 +112,7 @@ fn logical_type(logical: &LogicalType) -> Option<ThriftType> {
         LogicalType::Integer { bits, signed } => {
             ThriftType::Integer { bit_width: i8::try_from(*bits).ok()?, is_signed: *signed }
         }
-        // SPEC: neither has a newer annotation.
+        // SPEC: neither has a `LogicalType`.
         LogicalType::Interval | LogicalType::MapKeyValue => return None,
         LogicalType::Float16 => ThriftType::Float16,
         LogicalType::Null => ThriftType::Null,
@@ -135,7 +135,7 @@ fn thrift_unit(unit: TimeUnit) -> ThriftTimeUnit {
     }
 }
 
-/// SPEC: local times have the older annotation as well, although that one means UTC.
+/// Returns the converted type. SPEC: local times have one as well, although it means UTC.
 fn converted_type(logical: &LogicalType) -> Option<ConvertedType> {
     Some(match logical {
         LogicalType::String => ConvertedType::UTF8,

@@ -32,11 +32,12 @@ pub fn no_such_column<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     Error::argument(format!("no column {name}; {hint}"))
 }
 
-/// Of the names that there are, those that somebody may have meant who said `name`: the three nearest at most, the nearest first.
+/// Returns the known names that somebody may have meant by `name`: at most three, the nearest first.
 ///
-/// A name is near if few characters have to be put in, taken out, replaced or swapped with the next one to get there, one of
-/// three at most; capital letters are no difference. So is one that begins with `name`, from three characters on, and one that has
-/// parts with dots or hyphens between, more or fewer at one end than `name` has.
+/// A name is near if few single-character edits lead to it: one for every three characters, and at least one. An edit
+/// inserts, deletes or replaces a character, or swaps two neighbours; case does not count. A name is also near if it
+/// begins with `name`, where that has at least three characters, or if one of the two is the other with more parts at
+/// one end, separated by dots or hyphens.
 ///
 /// ```
 /// use marquetry_core::schema::near_names;
@@ -49,13 +50,13 @@ pub fn near_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> V
         .into_iter()
         .filter_map(|known| Some((difference(&lower, &known.to_lowercase())?, known)))
         .collect();
-    // Stable: of those that are equally near, the first ones.
+    // The sort is stable: of equally near names, the first ones are returned.
     near.sort_by_key(|(difference, _)| *difference);
     near.truncate(MOST_NEAR);
     near.into_iter().map(|(_, known)| known).collect()
 }
 
-/// How different two names in small letters are; `None` if nobody takes one for the other.
+/// Returns the distance between two lowercase names; `None` if nobody would take one for the other.
 fn difference(name: &str, known: &str) -> Option<usize> {
     if name.is_empty() || known.is_empty() {
         return None;
@@ -64,23 +65,24 @@ fn difference(name: &str, known: &str) -> Option<usize> {
     let most = (characters / 3).max(1);
     let is_comparable = characters.max(others) <= LONGEST && characters.abs_diff(others) <= most;
     let slips = is_comparable.then(|| distance(name, known));
-    // Names that have no character in common are not near, however short they are.
+    // Names without a common character are not near, however short they are.
     let is_near = |slips: &usize| *slips <= most && *slips < characters.max(others);
     let slips = slips.filter(is_near).or_else(|| (name == known).then_some(0));
-    // What the name is a part of is more likely than what is a part of it, which may be all that is right.
+    // A known name that contains `name` is more likely meant than one that `name` contains, which may be the only
+    // correct part of it.
     let begins = || (characters >= 3 && known.starts_with(name)).then_some(others.saturating_sub(characters));
     let longer = slips.or_else(|| is_part(name, known).then_some(1)).or_else(begins);
     longer.or_else(|| is_part(known, name).then_some(most + 1))
 }
 
-/// Whether the whole begins or ends with the part, and a dot or a hyphen is next to that.
+/// Whether `whole` begins or ends with `part`, separated from the rest by a dot or a hyphen.
 fn is_part(part: &str, whole: &str) -> bool {
     let begins = whole.strip_prefix(part).is_some_and(|rest| rest.starts_with(['.', '-']));
     begins || whole.strip_suffix(part).is_some_and(|rest| rest.ends_with(['.', '-']))
 }
 
-/// How many characters have to be put in, taken out, replaced or swapped with the next one to get from one to the other, each
-/// once at most.
+/// Returns the edit distance of two names. An edit inserts, deletes or replaces a character, or swaps two neighbours;
+/// no character is edited twice.
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before_last = vec![0; to.len() + 1];
@@ -98,10 +100,10 @@ fn distance(from: &str, to: &str) -> usize {
     last[to.len()]
 }
 
-/// Of names that nothing is near to, so many are listed.
+/// Number of names that are listed if none is near.
 const MOST_LISTED: usize = 10;
 const MOST_NEAR: usize = 3;
-/// Longer names are not compared character by character, each with each.
+/// Characters up to which names are compared by edit distance, which takes quadratic time.
 const LONGEST: usize = 256;
 
 #[cfg(test)]

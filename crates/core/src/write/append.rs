@@ -1,13 +1,13 @@
-//! Changing a finished file: what is new goes behind its last byte, and the old footer stays as it is.
+//! Changes a finished file: new parts are appended to it, and the old footer stays unchanged.
 //!
 //! ```text
 //! the file as it was, up to its PAR1 | marker | row groups | indexes | footer   synced
 //!                                                                   | length | PAR1   synced
 //! ```
 //!
-//! Until the last eight bytes are on the disk, the old footer is [the last one](crate::checkpoint::find_last_checkpoint),
-//! and cutting off what is behind it gives the old file back. From then on it is the new one. In between, readers who
-//! know nothing of this find no footer at all.
+//! Until the last eight bytes are on the disk, the old footer is [the last
+//! one](crate::checkpoint::find_last_checkpoint), and truncating the file behind it restores the old file. From then on
+//! the new footer is the last one. In between, readers that do not know this procedure find no footer at all.
 
 use super::checkpoint::{Durable, Schedule};
 use super::file::{FileWriter, tree_of};
@@ -21,12 +21,12 @@ use marquetry_format::{KeyValue, RowGroup};
 use std::sync::Arc;
 
 impl<W: Durable> FileWriter<W> {
-    /// Goes on with a file of `len` bytes that `metadata` is the footer of; `sink` takes what comes behind them. The name
-    /// of its writer stays, for it tells readers what to make of the old pages.
+    /// Continues a file of `len` bytes with footer `metadata`; `sink` takes the bytes behind them. The name of the
+    /// file's writer stays, because readers need it to interpret the old pages.
     ///
-    /// A file that is encrypted is changed with the keys that `metadata` were read with: what is new is encrypted as the same columns
-    /// are in the row groups before, and what the footer says of these, anew. Fails, before a byte is written, if a key is missing, if
-    /// row groups are encrypted in different ways, and if there are none.
+    /// An encrypted file is changed with the keys that `metadata` was read with. New chunks are encrypted like those of
+    /// the same columns in earlier row groups, and the footer's metadata of these is encrypted anew. Fails, before a
+    /// byte is written, if a key is missing, if row groups are encrypted in different ways, or if there are none.
     pub fn append_to(sink: W, len: u64, metadata: &ParquetMetaData) -> Result<Self> {
         let encryptor = FileEncryptor::of_file(metadata)?;
         let thrift = metadata.to_open_thrift()?;
@@ -59,13 +59,13 @@ impl<W: Durable> FileWriter<W> {
             counters: Arc::default(),
         };
         writer.write(&marker(APPEND_MAGIC, len))?;
-        // The marker must be there before anything behind it is.
+        // The marker must be on the disk before anything behind it.
         writer.make_safe()?;
         Ok(writer)
     }
 
-    /// Gives a key of the file's metadata this value: in the place of the first pair that has the key, and of all others,
-    /// or behind the last pair.
+    /// Sets the value of a key in the file's metadata. The pair replaces all pairs with the key, at the place of the
+    /// first one, or is appended.
     pub fn set_key_value(&mut self, pair: KeyValue) {
         let pairs = &mut self.settings.key_values;
         match pairs.iter_mut().find(|old| old.key == pair.key) {
@@ -76,7 +76,7 @@ impl<W: Durable> FileWriter<W> {
         pairs.retain(|old| old.key != pair.key || !std::mem::replace(&mut is_there, true));
     }
 
-    /// Takes a key out of the file's metadata. Returns whether it was there.
+    /// Removes a key from the file's metadata. Returns whether it was there.
     pub fn remove_key_value(&mut self, key: &str) -> bool {
         let pairs = &mut self.settings.key_values;
         let before = pairs.len();
@@ -84,9 +84,11 @@ impl<W: Durable> FileWriter<W> {
         pairs.len() < before
     }
 
-    /// Leaves a row group out of the footer. Its bytes stay where they are. Those behind it get other numbers.
+    /// Drops a row group from the footer. Its bytes stay where they are, and the numbers of later row groups decrease
+    /// by 1.
     ///
-    /// Fails if there is none of this number, and in an encrypted file, whose row groups are encrypted for their numbers.
+    /// Fails if there is no row group with this number. Also fails in an encrypted file, whose row groups are encrypted
+    /// for their numbers.
     pub fn drop_row_group(&mut self, index: usize) -> Result<()> {
         if self.encryptor.is_some() {
             return Err(Error::unsupported(

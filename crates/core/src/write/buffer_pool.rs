@@ -1,18 +1,18 @@
-//! A buffer pool: memory is handed from one row group to the next.
+//! A buffer pool: passes memory from one row group to the next.
 //!
-//! PERF: large blocks that are given back to the allocator go back to the system, and each of their pages has to be got
-//! from it, and zeroed, again: that was a sixth of the time of writing TPC-H lineitem.
+//! PERF: the allocator returns large blocks to the system, which must then provide and zero each of their pages again.
+//! That took a sixth of the time of writing TPC-H lineitem.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What columns have no more use for. The next ones take it: there is never more than all had at one time.
+/// Buffers that columns no longer use, for the next ones. The pool holds at most what all columns had at one time.
 #[derive(Debug, Default)]
 pub(super) struct BufferPool {
-    /// Whether anything is kept: where memory has a limit, it is given back.
+    /// Whether freed buffers are kept. If memory has a limit, they are not.
     keeps: bool,
     blocks: Mutex<Vec<Vec<u8>>>,
-    /// Longer than a block.
+    /// Buffers that are longer than a block.
     pages: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -21,20 +21,20 @@ impl BufferPool {
         Arc::new(BufferPool { keeps, ..BufferPool::default() })
     }
 
-    /// How many bytes are kept.
+    /// Returns the bytes in the pool.
     pub(super) fn memory_size(&self) -> usize {
         let of = |pool: &Mutex<Vec<Vec<u8>>>| lock(pool).iter().map(Vec::capacity).sum::<usize>();
         of(&self.blocks) + of(&self.pages)
     }
 
-    /// Gives back what is kept.
+    /// Frees the buffers in the pool.
     pub(super) fn shrink(&self) {
         for pool in [&self.blocks, &self.pages] {
             drop(std::mem::take(&mut *lock(pool)));
         }
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks in the pool.
     #[cfg(test)]
     pub(super) fn blocks(&self) -> usize {
         lock(&self.blocks).len()
@@ -45,8 +45,8 @@ fn lock<T>(pool: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
     pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of finished pages. If it is a full-sized block of [`BLOCK_BYTES`] bytes, or a page that is longer, its memory goes to the
-/// pool when it is dropped.
+/// Bytes of finished pages. When it is dropped, the memory of a full-sized block of [`BLOCK_BYTES`] bytes, or of a
+/// longer page, goes to the pool.
 #[derive(Debug)]
 pub(super) struct PooledBlock {
     bytes: Vec<u8>,
@@ -54,31 +54,31 @@ pub(super) struct PooledBlock {
 }
 
 impl PooledBlock {
-    /// One that has these bytes. It may get few more, and grows with them.
+    /// Creates a block of these bytes. Few may be added, and it grows with them.
     pub(super) fn of(bytes: Vec<u8>) -> Self {
         PooledBlock { bytes, pool: None }
     }
 
-    /// A full-sized one.
+    /// Creates an empty block of full size.
     pub(super) fn full(pool: &Arc<BufferPool>) -> Self {
         let bytes = lock(&pool.blocks).pop().unwrap_or_else(|| Vec::with_capacity(BLOCK_BYTES));
         PooledBlock { bytes, pool: Some(pool.clone()) }
     }
 
-    /// One that is the whole of `page`, longer than a block, for which it gives other memory.
+    /// Creates a block from all of `page`, which is longer than a block, and gives `page` other memory.
     pub(super) fn page(page: &mut Vec<u8>, pool: &Arc<BufferPool>) -> Self {
-        // Pages of one column are about as long.
+        // Pages of one column have about the same length.
         let other =
             lock(&pool.pages).pop().unwrap_or_else(|| Vec::with_capacity(page.len() + page.len() / 8));
         PooledBlock { bytes: std::mem::replace(page, other), pool: Some(pool.clone()) }
     }
 
-    /// Takes the first of `bytes`, as many as there is room for, and gives back the others. It has at most [`BLOCK_BYTES`].
+    /// Appends the first of `bytes`, as many as fit into [`BLOCK_BYTES`] bytes, and returns the rest.
     pub(super) fn fill<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (taken, rest) = bytes.split_at(bytes.len().min(BLOCK_BYTES - self.bytes.len()));
         let len = self.bytes.len() + taken.len();
         if len > self.bytes.capacity() {
-            // No more than a block gets.
+            // Its capacity never exceeds that of a block.
             let capacity = (2 * self.bytes.capacity()).clamp(len, BLOCK_BYTES);
             self.bytes.reserve_exact(capacity - self.bytes.len());
         }
@@ -112,5 +112,5 @@ impl Drop for PooledBlock {
     }
 }
 
-/// Bytes of a block: more than a chunk of a table of thousands of columns has.
+/// Size of a block in bytes: larger than a chunk in a table of thousands of columns.
 pub(super) const BLOCK_BYTES: usize = 256 << 10;

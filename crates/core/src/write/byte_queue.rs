@@ -5,8 +5,8 @@ use bytes::Bytes;
 use marquetry_base::Result;
 use std::io::{self, Write};
 
-/// Takes what a [`FileWriter`](super::FileWriter) writes, and gives it away in pieces, in order: for sinks that have to be
-/// waited for. Pages are moved through it, not copied, and what was spilled is read piece by piece as it is taken.
+/// A sink of a [`FileWriter`](super::FileWriter) that returns the bytes in pieces, in order, for sinks that are
+/// asynchronous. Pages are moved through it, not copied, and spilled bytes are read piece by piece as they are taken.
 ///
 /// ```
 /// use marquetry_core::write::ByteQueue;
@@ -23,28 +23,28 @@ use std::io::{self, Write};
 #[derive(Debug, Default)]
 pub struct ByteQueue {
     chunks: ChunkBytes,
-    /// Short pieces behind them: magic numbers, filters, indexes, footers.
+    /// Short pieces behind the chunks: magic numbers, filters, indexes, footers.
     tail: Vec<u8>,
 }
 
 impl ByteQueue {
-    /// How many bytes wait to be taken.
+    /// The number of bytes in the queue.
     pub fn len(&self) -> u64 {
         self.chunks.len() + self.tail.len() as u64
     }
 
-    /// Whether none do.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many of them are in memory.
+    /// Returns how many of the bytes are in memory.
     pub fn held(&self) -> usize {
         self.chunks.held() + self.tail.len()
     }
 
-    /// Takes the first bytes away. `None` if there are none. Fails if they cannot be read from where they were spilled, or are
-    /// copied from.
+    /// Takes the first bytes from the queue; `None` if it is empty. Fails if they were spilled, or are to be copied
+    /// from a file, and cannot be read from there.
     pub fn take_piece(&mut self) -> Result<Option<Bytes>> {
         self.close_tail();
         self.chunks.take_piece()

@@ -1,9 +1,10 @@
-//! How content-defined chunking cuts pages.
+//! Options of content-defined chunking.
 
-/// How content-defined chunking cuts pages; see
+/// Sizes that decide where content-defined chunking ends pages; see
 /// [`set_content_defined_chunking`](super::WriterPropertiesBuilder::set_content_defined_chunking).
 ///
-/// Sizes are those of values and levels before they are encoded: of a string its bytes, of a number its width, of each level a byte.
+/// Sizes are those of values and levels before encoding: the bytes of a string, the width of a number, and a byte for
+/// each level.
 ///
 /// ```
 /// use marquetry_core::write::{CdcOptions, WriterProperties};
@@ -13,12 +14,12 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CdcOptions {
-    /// A page has at least so many bytes, but for the last, and for pages that are full before. Default: 256 KiB.
+    /// Minimum size of a page in bytes, except for the last page and for pages that are full earlier. Default: 256 KiB.
     pub min_chunk_size: usize,
-    /// A page ends behind the row in which it comes to so many bytes. Default: 1 MiB.
+    /// Size in bytes at which a page ends, after the row in which it is reached. Default: 1 MiB.
     pub max_chunk_size: usize,
-    /// By how many bits fewer the hash has to match: more and smaller pages, of which fewer bytes change; negative for larger ones.
-    /// Default: 0. From -3 to 3 makes sense.
+    /// By how many bits fewer the hash has to match. Higher values make more and smaller pages, of which fewer bytes
+    /// change; negative values make larger pages. Default: 0. Useful values are -3 to 3.
     pub norm_level: i32,
 }
 

@@ -1,4 +1,4 @@
-//! When a writer leaves a checkpoint, and what it takes that its bytes are safe.
+//! Checkpoints of a writer: when they are due, and how their bytes are made durable.
 
 use marquetry_base::Stopwatch;
 use std::io::{self, BufWriter, Cursor, Write};
@@ -6,47 +6,48 @@ use std::time::Duration;
 
 /// How often a writer leaves a checkpoint: a footer of all row groups so far, after which the file could end.
 ///
-/// A checkpoint is about as long as the footer of the file will be, so that many of them in a file of many row groups
-/// cost much: with one after each row group, half as many footers' bytes as there are row groups.
+/// A checkpoint is about as long as the footer of the row groups so far, so many checkpoints in a file of many row
+/// groups cost much: one after each of `n` row groups takes about as many bytes as `n / 2` footers of the finished
+/// file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CheckpointEvery {
-    /// After a row group, once 64 MiB were written since the last one, and so much that checkpoints are at most 1 % of
-    /// the file, or the file has doubled: where row groups are so small that the footer is a large part of the file,
+    /// After a row group, once 64 MiB were written since the last checkpoint, and either checkpoints are at most 1 % of
+    /// the file or it has doubled since then. If row groups are so small that the footer is a large part of the file,
     /// all checkpoints together are about as long as two footers.
     #[default]
     Auto,
-    /// After so many row groups; 0 counts as 1.
+    /// After this many row groups; 0 counts as 1.
     RowGroups(usize),
-    /// Once so many bytes were written, or are in the row group that is being filled, which is ended: row groups may
-    /// become smaller than they would be.
+    /// Once this many bytes were written, or are in the open row group, which is then ended: row groups may become
+    /// smaller than otherwise.
     Bytes(u64),
-    /// Once so much time has passed, when rows are written. The row group that is being filled is ended. There is no
-    /// clock in the background: a writer that gets no rows makes no checkpoint. Nor does one in a build without the feature
-    /// `threads`, which has no clock at all.
+    /// Once this much time has passed, checked when rows are written. The open row group is then ended. There is no
+    /// clock in the background: a writer that gets no rows leaves no checkpoint. Nor does a writer in a build without
+    /// the feature `threads`, which has no clock at all.
     Time(Duration),
 }
 
-/// What the checkpoints of a file have cost.
+/// The cost of a file's checkpoints so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CheckpointCost {
-    /// How many there are.
+    /// Number of checkpoints.
     pub count: usize,
-    /// Their bytes, which the finished file does not refer to. `rewrite` leaves them out.
+    /// Their size in bytes. The finished file does not refer to them, and `rewrite` drops them.
     pub bytes: u64,
-    /// How long the writer was busy with them, most of which it waits until all that was written before is safe.
+    /// Time that the writer spent on them, most of it waiting until all earlier bytes are on the disk.
     pub time: Duration,
 }
 
-/// Something whose bytes can be made to survive a crash.
+/// A sink whose bytes can be made durable.
 pub trait Durable: Write {
-    /// Returns once all that was written is where it survives the end of the process, and of the machine as far as its
-    /// disks keep their word.
+    /// Returns once all written bytes survive the end of the process, and that of the machine as far as its disks keep
+    /// their promises.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Begins to make safe what was written so far, without waiting, so that the next [`sync`](Self::sync) has less to
-    /// wait for. By default it does nothing.
+    /// Starts making the bytes written so far durable, without waiting, so that the next [`sync`](Self::sync) has less
+    /// to wait for. By default it does nothing.
     fn sync_soon(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -64,14 +65,14 @@ impl<W: Durable> Durable for BufWriter<W> {
     }
 }
 
-/// Memory survives nothing, and has nothing to wait for.
+/// Memory cannot be made durable, so there is nothing to wait for.
 impl Durable for Vec<u8> {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// As [`Vec`].
+/// Like [`Vec`].
 impl Durable for Cursor<Vec<u8>> {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
@@ -98,16 +99,16 @@ impl<W: Durable + ?Sized> Durable for Box<W> {
     }
 }
 
-/// When the next checkpoint is due, and what those before have cost.
+/// When the next checkpoint is due, and the cost of earlier ones.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pub(super) every: Option<CheckpointEvery>,
     pub(super) cost: CheckpointCost,
-    /// How the file was when the last one ended.
+    /// Length of the file when the last checkpoint ended.
     position: u64,
     row_groups: usize,
     time: Stopwatch,
-    /// Bytes of the last one, if it had chunks, for each of them.
+    /// Bytes of the last checkpoint per column chunk, or an estimate.
     bytes_of_chunk: u64,
 }
 
@@ -123,8 +124,8 @@ impl Schedule {
         }
     }
 
-    /// Whether one is due at `position`, behind so many row groups of so many columns. `filling` are the bytes of the
-    /// row group that could be ended for it.
+    /// Whether a checkpoint is due at `position`, after this many row groups and with this many columns. `filling` is
+    /// the number of bytes in the open row group, which could be ended for it.
     pub(super) fn is_due(&self, position: u64, row_groups: usize, columns: usize, filling: u64) -> bool {
         let since = position.saturating_sub(self.position);
         match self.every {
@@ -141,12 +142,12 @@ impl Schedule {
         }
     }
 
-    /// Whether row groups are ended for a checkpoint.
+    /// Whether row groups are ended for checkpoints.
     pub(super) fn ends_row_groups(&self) -> bool {
         matches!(self.every, Some(CheckpointEvery::Bytes(_) | CheckpointEvery::Time(_)))
     }
 
-    /// Notes a checkpoint of so many bytes, begun at `start`, that ended at `position`.
+    /// Records a checkpoint of `len` bytes, begun at `start`, that ended at `position`.
     pub(super) fn done(
         &mut self,
         start: Stopwatch,
@@ -164,11 +165,11 @@ impl Schedule {
     }
 }
 
-/// What a chunk is taken to need in a footer before there was one.
+/// Estimated bytes of a chunk in a footer, before there is a checkpoint.
 const BYTES_OF_CHUNK: u64 = 200;
-/// Fewer bytes are not worth a wait for the disk.
+/// Bytes since the last checkpoint below which one is not worth a wait for the disk.
 const AUTO_BYTES: u64 = 64 << 20;
-/// Checkpoints are at most one in so many bytes.
+/// Minimum ratio of the file's bytes to those of a checkpoint.
 const AUTO_RATIO: u64 = 100;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes in order, wherever each part of them is.
+/// A sequence of bytes whose parts may be in different places.
 #[derive(Debug, Default)]
 pub struct ChunkBytes {
     parts: VecDeque<Part>,
@@ -26,12 +26,12 @@ enum Part {
 }
 
 impl ChunkBytes {
-    /// No bytes.
+    /// Creates an empty sequence.
     pub fn new() -> Self {
         ChunkBytes::default()
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -41,7 +41,7 @@ impl ChunkBytes {
         self.len == 0
     }
 
-    /// How many of them are in memory.
+    /// Returns how many of the bytes are in memory.
     pub fn held(&self) -> usize {
         self.held
     }
@@ -53,14 +53,14 @@ impl ChunkBytes {
         self.parts.push_back(Part::Held(PooledBlock::of(bytes)));
     }
 
-    /// Appends a copy of `bytes`, in memory that others have left.
+    /// Appends a copy of `bytes`, in memory from the pool.
     pub(super) fn extend(&mut self, mut bytes: &[u8], pool: &Arc<BufferPool>) {
         self.held += bytes.len();
         while !bytes.is_empty() {
             let room = match self.parts.back_mut() {
                 Some(Part::Held(block)) if block.len() < BLOCK_BYTES => block,
                 _ => {
-                    // Of a short chunk the first block will be the last.
+                    // The first block of a short chunk will be its last.
                     let is_first = self.parts.is_empty();
                     let block = if is_first { PooledBlock::of(Vec::new()) } else { PooledBlock::full(pool) };
                     self.parts.push_back(Part::Held(block));
@@ -73,11 +73,12 @@ impl ChunkBytes {
         }
     }
 
-    /// Appends a page: what is before it, and the page. If that is long, its memory is taken and other memory given for it.
+    /// Appends the bytes before a page, and the page. If the page is long, it takes its memory and gives other memory
+    /// for it.
     ///
-    /// PERF: a page that is no longer in the cache takes longer to copy than anything else that happens to it.
+    /// PERF: copying a page that is no longer in the cache takes longer than anything else that is done with it.
     pub(super) fn push_page(&mut self, before: [&[u8]; 2], page: &mut Vec<u8>, pool: &Arc<BufferPool>) {
-        // What is kept takes at most twice as much memory as it has bytes.
+        // Blocks that are kept take at most twice as much memory as they have bytes.
         if page.len() < BLOCK_BYTES.max(page.capacity() / 2) {
             [before[0], before[1], page].into_iter().for_each(|bytes| self.extend(bytes, pool));
             return;
@@ -101,7 +102,7 @@ impl ChunkBytes {
         self.parts.extend(other.parts);
     }
 
-    /// Moves what is in memory to where pages are spilled.
+    /// Moves the bytes in memory to the spill.
     pub fn spill_to(&mut self, spill: &Arc<Spill>) -> Result<()> {
         for part in &mut self.parts {
             if let Part::Held(block) = part {
@@ -113,8 +114,8 @@ impl ChunkBytes {
         Ok(())
     }
 
-    /// Takes the first bytes away: those in memory as they are, of others at most a megabyte, which is read. `None` if there
-    /// are no more.
+    /// Takes the first bytes away: a whole part that is in memory, or at most a megabyte of other parts, which is read.
+    /// `None` if there are no more.
     pub fn take_piece(&mut self) -> Result<Option<Bytes>> {
         let Some(part) = self.parts.pop_front() else { return Ok(None) };
         let (piece, rest) = match part {
@@ -146,7 +147,7 @@ impl ChunkBytes {
         self.copy_unless(&CancelToken::default(), sink)
     }
 
-    /// [`copy_to`](Self::copy_to), piece by piece until it is cancelled.
+    /// Like [`copy_to`](Self::copy_to), piece by piece until it is cancelled.
     pub(super) fn copy_unless(&self, cancel: &CancelToken, sink: &mut dyn Write) -> Result<()> {
         for part in &self.parts {
             cancel.check()?;
@@ -173,19 +174,19 @@ impl ChunkBytes {
     }
 }
 
-/// What is copied first of the range, and what is left of it.
+/// Splits off the first piece of the range; returns it and the rest.
 fn cut(range: Range<u64>) -> (Range<u64>, Option<Range<u64>>) {
     let middle = range.end.min(range.start.saturating_add(COPIED));
     (range.start..middle, (middle < range.end).then_some(middle..range.end))
 }
 
-/// The range cut into what is copied at a time.
+/// Splits the range into pieces that are copied at a time.
 fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
     let end = range.end;
     range.clone().step_by(COPIED as usize).map(move |start| start..(start + COPIED).min(end))
 }
 
-/// The error of a sink that does not take bytes; one of ours says more.
+/// Returns the error for a sink that does not accept bytes; an error of our own is returned unchanged.
 #[cold]
 pub(super) fn unwritten(error: std::io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(|error| Error::io("the file cannot be written", error))
@@ -201,7 +202,7 @@ impl std::fmt::Debug for Part {
     }
 }
 
-/// Bytes that are copied at a time.
+/// Number of bytes to copy at a time.
 const COPIED: u64 = 1 << 20;
 
 #[cfg(test)]

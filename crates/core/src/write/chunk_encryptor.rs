@@ -1,4 +1,4 @@
-//! Encrypts the pages of a chunk, and what stands beside them.
+//! Encrypts the pages of a chunk, and its other modules.
 
 use super::chunk_bytes::ChunkBytes;
 use crate::statistics::BloomFilterHead;
@@ -7,7 +7,7 @@ use marquetry_crypto::{CTR_OVERHEAD, EncryptionKey, FileAad, GCM_OVERHEAD, Modul
 use marquetry_format as format;
 use marquetry_format::{PageHeader, PageType};
 
-/// What encrypts a chunk at its place in a file.
+/// The encryptor of a chunk at its place in a file.
 pub(super) struct ChunkEncryptor<'a> {
     key: &'a EncryptionKey,
     aad: &'a FileAad,
@@ -16,12 +16,12 @@ pub(super) struct ChunkEncryptor<'a> {
     column: usize,
 }
 
-/// What becomes of a page.
+/// How a page is encrypted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageFrame {
-    /// Whether it is encrypted by CTR.
+    /// Whether the page is encrypted by AES-CTR.
     pub(super) is_ctr: bool,
-    /// How many of its bytes its header does not count.
+    /// Number of bytes of the encrypted page that its header does not count.
     pub(super) uncounted_bytes: usize,
 }
 
@@ -35,14 +35,14 @@ impl<'a> ChunkEncryptor<'a> {
         ChunkEncryptor { key, aad, frame, row_group, column }
     }
 
-    /// A module that the chunk has one of.
+    /// Encrypts a module of which the chunk has only one.
     pub(super) fn module(&self, kind: ModuleType, content: &[u8]) -> Result<Vec<u8>> {
         let mut module = Vec::new();
         self.key.seal_gcm(content, &self.aad.column(kind, self.row_group, self.column)?, &mut module)?;
         Ok(module)
     }
 
-    /// The two modules of a bloom filter, one behind the other. `filter` is header and bits.
+    /// Encrypts a bloom filter as two modules, one behind the other. `filter` is its header and bits.
     pub(super) fn bloom_filter(&self, filter: &[u8]) -> Result<Vec<u8>> {
         let (header, bits) = filter.split_at(BloomFilterHead::read(filter)?.header_bytes());
         let mut modules = self.module(ModuleType::BloomFilterHeader, header)?;
@@ -50,10 +50,10 @@ impl<'a> ChunkEncryptor<'a> {
         Ok(modules)
     }
 
-    /// Gives the pages of a chunk to `write`, encrypted, each with its header. Sizes and places in `meta` and `index` become those
-    /// of the encrypted pages.
+    /// Encrypts the pages of a chunk with their headers, and passes each to `write`. Sizes and offsets in `meta` and
+    /// `index` become those of the encrypted pages.
     ///
-    /// Fails if `bytes` are not the pages of a chunk, if they are not as many as the index says, or if `write` does.
+    /// Fails if `bytes` are not the pages of a chunk, if the index has another number of pages, or if `write` fails.
     pub(super) fn pages(
         &self,
         bytes: ChunkBytes,
@@ -98,7 +98,7 @@ impl<'a> ChunkEncryptor<'a> {
         Ok(())
     }
 
-    /// A page and its header; `number` is that of a data page.
+    /// Encrypts a page and its header. `number` is the number of a data page; `None` for the dictionary page.
     fn page(&self, mut header: PageHeader, number: Option<usize>, body: &[u8]) -> Result<EncryptedPage> {
         let aad = |data: ModuleType, dictionary: ModuleType| match number {
             Some(number) => self.aad.page(data, self.row_group, self.column, number),
@@ -118,7 +118,7 @@ impl<'a> ChunkEncryptor<'a> {
         }
         header.compressed_page_size = i32::try_from(sealed.len() - self.frame.uncounted_bytes)
             .map_err(|_| Error::argument("a page of over 2 GiB"))?;
-        // SPEC: README.md, "Checksumming": over the page as stored. A CTR page has nothing else that notices changes.
+        // SPEC: README.md, "Checksumming": over the page as stored. In a CTR page, nothing else detects changes.
         header.crc = (header.crc.is_some() || self.frame.is_ctr).then(|| crc32fast::hash(&sealed) as i32);
         let mut writer = format::Writer::new();
         header.write(&mut writer);
@@ -132,21 +132,21 @@ impl<'a> ChunkEncryptor<'a> {
 }
 
 struct EncryptedPage {
-    /// Header and page.
+    /// Header and page, both encrypted.
     bytes: Vec<u8>,
     header_len: usize,
 }
 
-/// Cuts the bytes of a chunk into pages.
+/// Splits the bytes of a chunk into pages.
 struct PageSplitter {
     bytes: ChunkBytes,
-    /// Bytes that were taken, and where the next page is in them.
+    /// Bytes that were taken from the chunk; the next page is at `at`.
     window: Vec<u8>,
     at: usize,
 }
 
 impl PageSplitter {
-    /// The next page's header, its length, and the page; `None` at the end.
+    /// Returns the next page's header, the header's length, and the page; `None` at the end.
     fn next(&mut self) -> Result<Option<(PageHeader, usize, &[u8])>> {
         if !self.has(1)? {
             return Ok(None);
@@ -174,7 +174,7 @@ impl PageSplitter {
         Ok(Some((header, header_len, &self.window[start..start + body])))
     }
 
-    /// Whether there are `len` bytes; takes them from the chunk.
+    /// Whether there are `len` more bytes; takes them from the chunk.
     fn has(&mut self, len: usize) -> Result<bool> {
         while self.window.len() - self.at < len {
             let Some(piece) = self.bytes.take_piece()? else { return Ok(false) };

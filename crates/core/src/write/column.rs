@@ -25,7 +25,7 @@ use marquetry_encoding::code::{PLAIN, RLE_DICTIONARY};
 use marquetry_encoding::{PhysicalType, dictionary};
 use std::sync::Arc;
 
-/// Writes the chunk of one column.
+/// A writer of one column chunk.
 #[must_use = "the chunk is there once the writer is closed"]
 pub struct ColumnWriter {
     leaf: Leaf,
@@ -37,20 +37,20 @@ pub struct ColumnWriter {
 }
 
 enum State {
-    /// Values are held until there are enough of them to choose.
+    /// Values are buffered until there are enough of them to choose an encoding.
     Sampling { held: SampleBuffer },
-    /// The dictionary; when it will next be asked whether it pays; what was found when it was asked last.
+    /// The dictionary, the number of values at which it is reconsidered, and the last estimate of its size.
     Dictionary {
         dictionary_writer: Box<DictionaryWriter>,
         next_look: usize,
         measured: Option<DictionaryEstimate>,
     },
-    /// The encoding is settled. If pages before have a dictionary, it is written.
+    /// The encoding is settled. If earlier pages use a dictionary, its page is written.
     Encoding { value_writer: ValueWriter },
 }
 
 impl ColumnWriter {
-    /// An empty chunk.
+    /// Creates a writer for an empty chunk.
     pub fn new(leaf: &Leaf, settings: &ColumnSettings) -> Result<Self> {
         let pages = Pages::new(leaf, settings);
         let shape = leaf.physical().shape();
@@ -63,7 +63,7 @@ impl ColumnWriter {
         let (state, reason) = match settings.encoding {
             EncodingPolicy::Only(RLE_DICTIONARY) if !is_boolean => (dictionary_writer()?, "asked for"),
             EncodingPolicy::DictionaryOr(code) if !is_boolean => {
-                // If it is not legal, this is known now and not when the dictionary is full.
+                // An illegal encoding is an error now, not only when the dictionary is full.
                 value_writer(code)?;
                 (dictionary_writer()?, "asked for")
             }
@@ -77,7 +77,7 @@ impl ColumnWriter {
         Ok(ColumnWriter { leaf: leaf.clone(), settings: settings.clone(), pages, state, choice, seen })
     }
 
-    /// The column.
+    /// Returns the column.
     pub fn leaf(&self) -> &Leaf {
         &self.leaf
     }
@@ -99,7 +99,7 @@ impl ColumnWriter {
         }
         let levels = Levels::of(rows, leaf)?;
         match (state, &rows.values) {
-            // Input that has a dictionary keeps it, unless it turns out not to pay.
+            // Input with a dictionary keeps it, unless that turns out not to pay.
             (State::Sampling { held }, ColumnValues::Keys { dictionary, .. })
                 if held.values.is_empty()
                     && may_have_dictionary(leaf, settings)
@@ -135,7 +135,7 @@ impl ColumnWriter {
         self.choose_if_due(workspace)
     }
 
-    /// Chooses, or chooses again, if it is time.
+    /// Chooses an encoding, or reconsiders the choice, if it is time.
     fn choose_if_due(&mut self, workspace: &mut Workspace) -> Result<()> {
         match &mut self.state {
             State::Sampling { held } => {
@@ -169,7 +169,7 @@ impl ColumnWriter {
         }
     }
 
-    /// Ends sampling. Whether the chunk will get more values decides if a dictionary may hope for better times.
+    /// Ends sampling. If the chunk is growing, a dictionary that does not pay yet may be tried.
     fn choose(&mut self, is_growing: bool, workspace: &mut Workspace) -> Result<()> {
         let State::Sampling { held } = &self.state else { return Ok(()) };
         if held.values.is_empty() {
@@ -210,11 +210,11 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Whether the dictionary still pays.
+    /// Reconsiders whether the dictionary still pays.
     fn reconsider(&mut self, when: Trigger, workspace: &mut Workspace) -> Result<()> {
         let State::Dictionary { dictionary_writer, measured, .. } = &mut self.state else { return Ok(()) };
         if dictionary_writer.len() == 0 {
-            // All values have their pages. If there will be more, they are as those before were.
+            // All values are in pages. Further values are probably like those before.
             let best = self.choice.candidates.iter().find(|tried| tried.code != RLE_DICTIONARY);
             let code = best.map_or(PLAIN, |best| best.code);
             return match when {
@@ -247,8 +247,8 @@ impl ColumnWriter {
         self.choice.candidates.push(now);
         match when {
             Trigger::Full => {
-                // QUIRK: fastparquet reads nulls from pages that follow, in another encoding, those of a dictionary. So all
-                // pages of the chunk are alike, unless some have left for the temporary file.
+                // QUIRK: fastparquet reads nulls from pages in another encoding that follow pages with a dictionary. So
+                // all pages of the chunk get the same encoding, unless some were spilled.
                 if committed {
                     self.choice.reason = "the dictionary was full";
                 }
@@ -274,7 +274,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Ends sampling with an encoding that is not a dictionary.
+    /// Ends sampling with an encoding other than a dictionary.
     fn begin_encoding(&mut self, code: i32, workspace: &mut Workspace) -> Result<()> {
         let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages, &self.settings)?;
         let ColumnWriter { leaf, settings, pages, state, seen, .. } = self;
@@ -292,7 +292,8 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Goes on without the dictionary. What is held becomes pages of indices if `keep`, else it is encoded anew.
+    /// Continues without the dictionary. Buffered values become pages of indices if `keep` is true, else they are
+    /// encoded anew.
     fn leave_dictionary(&mut self, code: i32, keep: bool, workspace: &mut Workspace) -> Result<()> {
         let mut value_writer = ValueWriter::new(code, &self.leaf, &self.pages, &self.settings)?;
         let placeholder = State::Sampling { held: SampleBuffer::new(self.leaf.physical().shape()) };
@@ -307,7 +308,7 @@ impl ColumnWriter {
         let mut column = WriteContext { leaf, settings, pages, workspace };
         seen.note(dictionary_writer.dictionary());
         if keep {
-            // The dictionary has all its values: its page can be written, and its memory go.
+            // No more values come into the dictionary: its page can be written, and its memory freed.
             dictionary_writer.write_pages(&mut column)?;
             dictionary_writer.finish(&mut column)?;
         } else {
@@ -317,7 +318,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// About how many bytes the chunk will have, if it ends now.
+    /// Returns about how many bytes the chunk would have if it ended now.
     pub fn estimated_size(&self) -> u64 {
         let open = match &self.state {
             State::Sampling { held } => held.bytes + held.levels.size(),
@@ -337,7 +338,7 @@ impl ColumnWriter {
         self.pages.len() + open as u64
     }
 
-    /// How many bytes it has in memory.
+    /// Returns how many bytes of memory the chunk takes.
     pub fn memory_size(&self) -> usize {
         let open = match &self.state {
             State::Sampling { held } => held.memory(),
@@ -347,7 +348,7 @@ impl ColumnWriter {
         self.pages.held() + open + self.seen.memory()
     }
 
-    /// Makes room: all that can be written as pages is, and the pages go to the temporary file.
+    /// Frees memory: writes all values that can be written as pages, and spills the pages.
     pub fn spill_to(&mut self, spill: &Arc<Spill>, workspace: &mut Workspace) -> Result<()> {
         self.make_room(spill, workspace).map_err(|error| error.in_column(self.leaf.dotted().clone()))
     }
@@ -367,8 +368,9 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Takes the finished pages away, for [`FileWriter::append_part`](super::FileWriter::append_part): what the [chunk](Self::close) will have
-    /// comes behind them. No bytes as long as a dictionary grows, or may begin to: it comes first in the chunk, but is finished last.
+    /// Takes the finished pages away, for [`FileWriter::append_part`](super::FileWriter::append_part): the rest of the
+    /// [chunk](Self::close) comes behind them. Returns no bytes while a dictionary grows or may still begin, because it
+    /// is first in the chunk, but finished last.
     pub fn take_pages(&mut self) -> ChunkBytes {
         match &self.state {
             State::Encoding { .. } => self.pages.take_pages(),
@@ -376,7 +378,7 @@ impl ColumnWriter {
         }
     }
 
-    /// The finished chunk, and how its encoding was chosen.
+    /// Returns the finished chunk, and how its encoding was chosen.
     pub fn close(self, workspace: &mut Workspace) -> Result<(EncodedChunk, EncodingDecision)> {
         let column = self.leaf.dotted().clone();
         self.finish(workspace).map_err(|error| error.in_column(column))
@@ -440,14 +442,14 @@ impl std::fmt::Debug for ColumnWriter {
 enum Trigger {
     /// More values will come.
     Growing,
-    /// It ends here in any case.
+    /// The dictionary is full, and ends in any case.
     Full,
-    /// All values are there.
+    /// The chunk has all its values.
     Complete,
 }
 
-/// Whether values that differ in their bits are different. Not so floats, whose zeros are equal, and integers of which
-/// leading bytes may be left out.
+/// Whether values with different bits are different. Not so for floats, whose zeros are equal, and for integers whose
+/// leading bytes may be omitted.
 fn is_equal_by_bits(leaf: &Leaf) -> bool {
     !matches!(
         (leaf.physical(), leaf.logical()),
@@ -461,15 +463,15 @@ fn may_have_dictionary(leaf: &Leaf, settings: &ColumnSettings) -> bool {
     leaf.physical() != PhysicalType::Boolean && settings.encoding == EncodingPolicy::Auto { dictionary: true }
 }
 
-/// Whether values, which have so many bytes together, are so long that one of them fills a dictionary: nothing is tried with them
-/// then, for a sample would be large.
+/// Whether values, with this many bytes together, are so long that one of them fills a dictionary. No encodings are
+/// tried on them then, because a sample would be large.
 fn are_long(bytes: usize, values: usize, settings: &ColumnSettings) -> bool {
     bytes / values.max(1) > settings.dictionary_page_bytes.max(MOST_HELD)
 }
 
 const LONG: &str = "values are long";
 const SMALLEST: &str = "smallest of a sample";
-/// Entries until the first choice where most of them are nulls.
+/// Number of entries at which the first choice is made even if most of them are nulls.
 const LONGEST_SAMPLE: usize = 1 << 20;
-/// Bytes until the first choice where values are large.
+/// Bytes of values at which the first choice is made even if they are few.
 const MOST_HELD: usize = 4 << 20;

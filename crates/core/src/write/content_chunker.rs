@@ -1,11 +1,12 @@
-//! Content-defined chunking: where pages end is told by what is in them, and not by how many values there are.
+//! Content-defined chunking: the contents of pages determine where they end, not their number of values.
 //!
-//! A gear hash rolls over the bytes of values and over levels. It forgets what is 64 bytes back, so that behind a row that is inserted it
-//! soon is what it was before, and pages end where they did. A page ends behind the row in which the hash matched for the eighth time, each
-//! time by a table of its own: sizes are nearer to their mean than those of a single match.
+//! A gear hash rolls over the bytes of values and over levels. It forgets bytes that are 64 back. So soon after an
+//! inserted row it is what it was before, and pages end where they did. A page ends after the row in which the hash
+//! matched for the eighth time, each time by another table: sizes are then nearer to their mean than with a single
+//! match.
 //!
-//! As in Arrow C++, bytes below the least size of a page are not hashed, and a page that has the greatest size ends there. The tables are our
-//! own, so pages end elsewhere than in files of others.
+//! As in Arrow C++, bytes are not hashed before the page has its minimum size, and a page ends when it has the maximum
+//! size. The tables are our own, so pages end elsewhere than in files of other writers.
 
 use super::cdc_options::CdcOptions;
 use super::levels::{Def, Levels};
@@ -13,21 +14,21 @@ use marquetry_base::{Error, Result};
 use marquetry_encoding::Values;
 use std::ops::Range;
 
-/// Where the pages of a column chunk end.
+/// The chunker of a column chunk, which decides where pages end.
 pub(super) struct ContentChunker {
     options: CdcOptions,
-    /// The hash matches if it has none of these bits.
+    /// The bits that must be zero for the hash to match.
     mask: u64,
     hash: u64,
-    /// Bytes of the page so far.
+    /// Number of bytes in the page so far.
     bytes: usize,
-    /// How often the hash has matched in the page.
+    /// Number of rows in the page in which the hash matched.
     matches: usize,
-    /// Whether it has matched since the last row ended.
+    /// Whether the hash has matched since the last row ended.
     has_matched: bool,
 }
 
-/// Values, or indices of values of a dictionary.
+/// Values, or indices into the values of a dictionary.
 #[derive(Clone, Copy)]
 pub(super) struct ChunkedValues<'a> {
     pub(super) values: &'a Values,
@@ -35,7 +36,7 @@ pub(super) struct ChunkedValues<'a> {
 }
 
 impl ContentChunker {
-    /// In a box, as most columns have none. Fails if the sizes make no sense.
+    /// Creates a chunker, in a box because most columns have none. Fails if the sizes are invalid.
     pub(super) fn boxed(options: CdcOptions) -> Result<Box<Self>> {
         Ok(Box::new(ContentChunker {
             options,
@@ -47,8 +48,8 @@ impl ContentChunker {
         }))
     }
 
-    /// Takes rows, up to the one that a page ends behind, and tells where that is: the first entry behind the row. `None` if the page goes
-    /// on behind all of them. `first` is the number of the first value.
+    /// Processes rows up to the one with which the page ends. Returns the first entry after that row; `None` if the
+    /// page continues after all of the rows. `first` is the index of the first value.
     pub(super) fn page_end(
         &mut self,
         levels: Levels<'_>,
@@ -119,12 +120,12 @@ impl ContentChunker {
     }
 }
 
-/// The options. Fails if their sizes make no sense.
+/// Returns the options. Fails if their sizes are invalid.
 pub(super) fn checked(options: CdcOptions) -> Result<CdcOptions> {
     mask(options).map(|_| options)
 }
 
-/// The bits that have to be zero, so that pages have the mean size: that between the least and the greatest.
+/// Returns the bits that must be zero so that the mean size of pages is halfway between minimum and maximum.
 fn mask(options: CdcOptions) -> Result<u64> {
     let CdcOptions { min_chunk_size: min, max_chunk_size: max, norm_level } = options;
     if min == 0 || max <= min {
@@ -133,7 +134,7 @@ fn mask(options: CdcOptions) -> Result<u64> {
         )));
     }
     let hashed = ((max - min) / 2).max(1);
-    // Of the bytes that are hashed, each of the matches has its share.
+    // Each of the matches gets its share of the hashed bytes.
     let bits = i64::from(hashed.ilog2()) - i64::from(TABLES.ilog2()) - i64::from(norm_level);
     match u32::try_from(bits) {
         Ok(bits @ 1..=63) => Ok(u64::MAX << (64 - bits)),
@@ -143,7 +144,7 @@ fn mask(options: CdcOptions) -> Result<u64> {
     }
 }
 
-/// As many tables as matches end a page.
+/// Number of tables, which is also the number of matches that end a page.
 const TABLES: usize = 8;
 
 /// Random numbers: splitmix64, from 1 on.

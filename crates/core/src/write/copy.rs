@@ -32,30 +32,31 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a copy changes.
+/// Settings of a copy: what to change.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CopySettings {
-    /// The codec and its level that pages are to have. Pages that have the codec stay as they are, unless there is a
-    /// level. `None` keeps the codec, but for LZO and the deprecated LZ4, which are only read.
+    /// The codec that pages must have, and its level. Pages that have the codec are kept, unless there is a level.
+    /// `None` keeps the codec, except LZO and the deprecated LZ4, which are only read.
     pub codec: Option<(Codec, Option<i32>)>,
     /// Whether pages without a checksum get one.
     pub checksums: bool,
     /// Whether a chunk without an offset index gets one, if its pages allow it.
     pub offset_index: bool,
-    /// Whether a page whose checksum is wrong is an error. Only pages that are looked at are held against theirs: all of
-    /// a chunk for which this, or anything else, asks for more than a copy.
+    /// Whether a page with a wrong checksum is an error. Only pages that are inspected are verified: those of a chunk
+    /// for which this or any other setting needs more than a copy of its bytes.
     pub verify_checksums: bool,
-    /// Whether the chunk is copied as if it had no offset index: the caller knows that it is wrong.
+    /// Whether to copy the chunk as if it had no offset index, because the caller knows that it is wrong.
     pub ignore_offset_index: bool,
-    /// Whether statistics in the headers of pages are left out. The pages of such a chunk are looked at.
+    /// Whether to drop statistics in page headers. This makes the copy inspect the pages of such a chunk.
     pub drop_page_statistics: bool,
-    /// Whether headers of pages are written anew that are not, byte for byte, what we would write: a bit that flipped in one may have
-    /// cost it a field that we do without and others do not. The pages of such a chunk are looked at.
+    /// Whether to rewrite page headers that are not, byte for byte, what we would write: a flipped bit may have removed
+    /// a field that we do not need, but others do. This makes the copy inspect the pages of such a chunk.
     pub normalize_page_headers: bool,
-    /// Whether the headers of V2 pages get the numbers of rows and nulls that the levels give: the caller knows that they are wrong.
+    /// Whether to set the numbers of rows and nulls in headers of V2 pages by their levels, because the caller knows
+    /// that they are wrong.
     pub recount_page_headers: bool,
-    /// What pages may cost.
+    /// Limits on the sizes of pages.
     pub limits: Arc<Limits>,
 }
 
@@ -125,7 +126,7 @@ impl CopySettings {
 }
 
 impl Default for CopySettings {
-    /// The bytes as they are.
+    /// Copies the bytes unchanged.
     fn default() -> Self {
         CopySettings {
             codec: None,
@@ -141,28 +142,29 @@ impl Default for CopySettings {
     }
 }
 
-/// A chunk on its way into another file, and what was done to it.
+/// A chunk that was copied for another file, and what was changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CopiedChunk {
     /// The chunk.
     pub chunk: EncodedChunk,
-    /// How many pages are copied as they are; `None` if they were not looked at: all are.
+    /// Number of pages that are copied unchanged; `None` if pages were not inspected, and all are.
     pub pages_kept: Option<u64>,
-    /// How many pages have a new header around the same bytes.
+    /// Number of pages with a new header around the same bytes.
     pub pages_sealed: u64,
-    /// How many pages are compressed anew.
+    /// Number of pages that were recompressed.
     pub pages_recompressed: u64,
-    /// What was left behind, and why.
+    /// What was dropped, and why.
     pub notes: Vec<Cow<'static, str>>,
 }
 
 /// Copies the chunk of a column in a row group of `source`, whose footer is `metadata`.
 ///
-/// Of an encrypted chunk for which there is a key the pages are decrypted.
+/// If the chunk is encrypted and there is a key, its pages are decrypted.
 ///
-/// Fails if the chunk is encrypted and there is no key, or in another file, if it is not where the footer says, if it has fewer rows than
-/// its row group, or if a page that must be looked at is damaged. The error has the column and the row group.
+/// Fails if the chunk is encrypted and there is no key; if it is in another file, or not where the footer states; if it
+/// has fewer rows than its row group; or if a page that must be inspected is damaged. The error has the column and the
+/// row group.
 ///
 /// # Panics
 /// If there is no such row group or column.
@@ -180,7 +182,7 @@ pub fn copy_chunk(
     origin.copy(settings).map_err(place)
 }
 
-/// Takes the bounds of a chunk and its pages away, where the file that it goes to orders values in another way.
+/// Removes the bounds of a chunk and of its pages, for a file that orders values differently.
 pub fn drop_bounds(chunk: &mut EncodedChunk) {
     chunk.column_index = None;
     if let Some(statistics) = &mut chunk.metadata.statistics {
@@ -189,11 +191,11 @@ pub fn drop_bounds(chunk: &mut EncodedChunk) {
     }
 }
 
-/// Where a chunk comes from.
+/// The source of a chunk.
 struct Origin<'a> {
     source: &'a Arc<dyn Source>,
     chunk: ColumnChunk<'a>,
-    /// Of the row group.
+    /// Number of rows in the row group.
     rows: u64,
     created_by: Option<&'a str>,
 }
@@ -216,7 +218,7 @@ impl Origin<'_> {
             recompress: target.map(|(to, level)| (codec, to, level)),
             checksums: settings.checksums,
             verify: settings.verify_checksums,
-            // A writer's wrong checksums are excused by its name, which the new file does not have.
+            // This writer's name excuses wrong checksums, and the new file has another name.
             reseal: trust == ChecksumTrust::Disbelieved,
             decrypt: self.chunk.is_encrypted(),
             drop_statistics: settings.drop_page_statistics,
@@ -263,7 +265,7 @@ impl Origin<'_> {
         Ok(())
     }
 
-    /// What is encrypted cannot be copied without a look at it.
+    /// Fails if the chunk is encrypted, because encrypted pages cannot be copied without decrypting them.
     fn refuse_encrypted(&self) -> Result<()> {
         match self.chunk.is_encrypted() {
             true => Err(Error::unsupported("encrypted pages of an unknown codec")),
@@ -271,7 +273,7 @@ impl Origin<'_> {
         }
     }
 
-    /// The codec that the pages must get; `None` if they stay as they are.
+    /// Returns the codec that the pages must get; `None` if they keep theirs.
     fn target(&self, settings: &CopySettings) -> Result<Option<(Codec, Option<i32>)>> {
         match (settings.codec, Codec::from_code(self.chunk.compression().0)) {
             (Some((to, None)), Some(codec)) if to == codec => Ok(None),
@@ -283,7 +285,7 @@ impl Origin<'_> {
         }
     }
 
-    /// The chunk's bytes as the footer says, if they are between the opening magic and the footer.
+    /// Returns the chunk's byte range by the footer. Fails if it does not end before the footer.
     fn declared(&self) -> Result<Range<u64>> {
         let range = self.chunk.byte_range()?;
         let end = self.chunk.data_end().unwrap_or(self.source.len()).min(self.source.len());
@@ -296,7 +298,7 @@ impl Origin<'_> {
         }
     }
 
-    /// The chunk's bytes, if the offset index proves that the footer is right about their end.
+    /// Returns the chunk's byte range, if the offset index proves that the footer is right about its end.
     fn proven(&self, indexes: &Indexes) -> Option<Range<u64>> {
         let range = self.declared().ok()?;
         let pages = &indexes.offset.as_ref()?.page_locations;
@@ -308,7 +310,7 @@ impl Origin<'_> {
         is_right.then_some(range)
     }
 
-    /// The chunk as one range of the file.
+    /// Copies the chunk as one range of the file.
     fn whole(
         &self,
         range: Range<u64>,
@@ -339,7 +341,7 @@ impl Origin<'_> {
         self.with_the_rest(copied, settings)
     }
 
-    /// The chunk as it was made page by page.
+    /// Assembles the chunk that was copied page by page.
     fn finish(
         &self,
         pages: CopiedPages,
@@ -390,7 +392,7 @@ impl Origin<'_> {
         self.with_the_rest(copied, settings)
     }
 
-    /// Adds the bloom filter, and takes away what must not be believed under another name.
+    /// Adds the bloom filter, and drops what must not be believed under another writer's name.
     fn with_the_rest(&self, mut copied: CopiedChunk, settings: &CopySettings) -> Result<CopiedChunk> {
         let filter =
             page_indexes::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;
@@ -407,8 +409,8 @@ impl Origin<'_> {
         Ok(copied)
     }
 
-    /// QUIRK: what parquet-cpp counts as bytes of strings are the bytes that it stores of them, where that is DELTA_BYTE_ARRAY. It is
-    /// known for that by its name, which the new file does not have.
+    /// QUIRK: parquet-cpp's count of string bytes is that of the stored bytes, if the encoding is DELTA_BYTE_ARRAY.
+    /// Readers know that by its name, which the new file does not have.
     fn drop_counts_of_suffixes(&self, copied: &mut CopiedChunk) {
         let chunk = &mut copied.chunk;
         if !may_count_suffixes(self.created_by, self.chunk.encodings().iter()) {
@@ -425,7 +427,7 @@ impl Origin<'_> {
         }
     }
 
-    /// The footer's words on the chunk, without the places of what is not in its bytes.
+    /// Returns the footer's metadata of the chunk, without offsets of parts that are outside of its bytes.
     fn metadata(&self) -> Result<format::ColumnMetaData> {
         let mut meta = self.chunk.meta_data()?;
         // QUIRK: paths may be absent.
@@ -435,7 +437,7 @@ impl Origin<'_> {
     }
 }
 
-/// The index with offsets that count from the chunk's first byte.
+/// Returns the index with offsets relative to the chunk's first byte.
 fn moved(mut index: format::OffsetIndex, start: u64) -> format::OffsetIndex {
     index.page_locations.iter_mut().for_each(|page| page.offset = page.offset.wrapping_sub(start as i64));
     index

@@ -1,8 +1,9 @@
-//! Values derived from an encrypted column, such as bounds, that would stand where its key does not hide them.
+//! Values derived from an encrypted column, such as bounds, that would be stored where its key does not protect them.
 //!
-//! - The columns that a VARIANT is shredded into have its values. Who gives a key to `v.value` by its name has given none to them.
-//! - The metadata of GeoParquet have the box around all geometries of a column. The footer has it, in the open or under the footer key;
-//!   in the open it is more than who encrypts all with the footer key wants to show.
+//! - A VARIANT is shredded into columns that have its values. A key for `v.value` by that name is not one for the
+//!   others.
+//! - The metadata of GeoParquet have a box around all geometries of a column. They are in the footer, in plaintext or
+//!   under the footer key; in plaintext the box shows more than the owner of a column under the footer key wants.
 
 use crate::logical_type::LogicalType;
 use crate::schema::{Leaf, Node, NodeKind, Schema};
@@ -13,7 +14,8 @@ use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::KEY;
 use std::collections::HashSet;
 
-/// Fails if a part of a VARIANT would have less than the key that the values beside it have, and nobody has said so of it.
+/// Fails if a column of a VARIANT would be protected less than the values beside it, unless the properties name that
+/// column.
 pub(super) fn check_variants(encryption: &FileEncryptionProperties, schema: &Schema) -> Result<()> {
     let has_own_key =
         |leaf: &Leaf| matches!(encryption.column(leaf.dotted()), ColumnEncryption::ColumnKey(..));
@@ -40,7 +42,7 @@ pub(super) fn check_variants(encryption: &FileEncryptionProperties, schema: &Sch
     Ok(())
 }
 
-/// The dotted paths of all VARIANTs.
+/// Collects the dotted paths of all VARIANTs.
 fn add_variants(fields: &[Node], above: &str, variants: &mut HashSet<String>) {
     for field in fields {
         let NodeKind::Group(below) = field.kind() else { continue };
@@ -55,7 +57,8 @@ fn add_variants(fields: &[Node], above: &str, variants: &mut HashSet<String>) {
     }
 }
 
-/// The VARIANT that a column below a `typed_value` is a part of, and the `value` beside that one, if this has a key.
+/// For a column below a `typed_value`, returns its VARIANT and the `value` beside that `typed_value`, if the latter has
+/// a key.
 fn keyed_sibling<'a>(
     encryption: &FileEncryptionProperties,
     schema: &Schema,
@@ -73,7 +76,7 @@ fn keyed_sibling<'a>(
         };
         let value = format!("{above}value");
         let has_key = matches!(encryption.column(&value), ColumnEncryption::ColumnKey(..));
-        // A field of an object may have that name, too, and is a group.
+        // A field of an object may have that name as well, but is a group.
         if has_key && schema.find(&value).is_some() {
             return Some((variant, value));
         }
@@ -81,8 +84,8 @@ fn keyed_sibling<'a>(
     None
 }
 
-/// The VARIANT that a `value` is a part of, and the `typed_value` beside it, if all of this has a key: the value has what is of other
-/// types than that.
+/// For a `value`, returns its VARIANT and the `typed_value` beside it, if all columns of the latter have a key: `value`
+/// has the values of other types.
 fn keyed_typed_value<'a>(
     encryption: &FileEncryptionProperties,
     schema: &Schema,
@@ -101,7 +104,7 @@ fn keyed_typed_value<'a>(
     have_keys.then_some((variant, typed))
 }
 
-/// Takes the boxes of columns that are hidden so out of the metadata of GeoParquet.
+/// Removes the boxes of hidden columns from the metadata of GeoParquet.
 pub(super) fn hide_boxes(pairs: &mut [KeyValue], schema: &Schema, is_hidden: impl Fn(usize) -> bool) {
     for pair in pairs.iter_mut().filter(|pair| pair.key == KEY) {
         let shown = pair.value.as_deref().and_then(|json| without_boxes(json, schema, &is_hidden));
@@ -111,10 +114,10 @@ pub(super) fn hide_boxes(pairs: &mut [KeyValue], schema: &Schema, is_hidden: imp
     }
 }
 
-/// The metadata of GeoParquet, `geo`, without the boxes of columns that are encrypted with a key of their own, or with any where the
-/// footer is plain: in a file of this schema. `None` if there is nothing to leave out.
+/// Returns the metadata of GeoParquet, `geo`, without the boxes of hidden columns in a file of this schema: columns
+/// with a key of their own, and with a plaintext footer all encrypted ones. `None` if there is nothing to remove.
 ///
-/// A file writer does so with its key-value metadata by itself; elsewhere the JSON may be once more.
+/// A file writer does this with its own key-value metadata; the JSON may also be stored elsewhere.
 ///
 /// ```
 /// use marquetry_core::schema::Schema;

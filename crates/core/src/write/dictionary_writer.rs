@@ -1,5 +1,5 @@
-//! A column that has a dictionary: the different values, and for each value its index. Pages are written when the chunk
-//! ends, or memory does, so that until then the dictionary can still be given up without a trace.
+//! A column with a dictionary: the distinct values, and an index for each value. Pages are written only when the chunk
+//! ends or memory is short, so that until then the dictionary can still be given up without a trace.
 
 use super::content_chunker::{ChunkedValues, ContentChunker};
 use super::encoding_selection::DictionarySample;
@@ -18,14 +18,14 @@ use marquetry_encoding::{Shape, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Values as indices.
+/// A writer of values as indices into a dictionary.
 pub(super) struct DictionaryWriter {
     builder: DictionaryBuilder,
-    /// Of the values whose pages are not written yet.
+    /// Indices of the values that are not in pages yet.
     indices: HeldIndices,
     levels: HeldLevels,
     chunker: Option<Box<ContentChunker>>,
-    /// Whether data pages were written that need the dictionary.
+    /// Whether data pages that need the dictionary were written.
     pub(super) is_committed: bool,
 }
 
@@ -40,27 +40,27 @@ impl DictionaryWriter {
         })
     }
 
-    /// How many values have no page yet.
+    /// The number of values that are not in pages yet.
     pub(super) fn len(&self) -> usize {
         self.indices.len()
     }
 
-    /// The different values so far.
+    /// Returns the distinct values so far.
     pub(super) fn dictionary(&self) -> &Values {
         self.builder.values()
     }
 
-    /// Bytes of the dictionary page before compression.
+    /// Returns the bytes of the dictionary page before compression.
     pub(super) fn page_bytes(&self) -> usize {
         self.builder.page_bytes()
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(super) fn memory(&self) -> usize {
         self.builder.memory() + self.indices.memory() + self.levels.memory()
     }
 
-    /// Begins with all values of `dictionary`, unless there are values by now.
+    /// Begins the dictionary with all values of `dictionary`, unless it has values already.
     pub(super) fn begin_with(&mut self, dictionary: &Arc<Values>) -> Result<()> {
         if !self.builder.is_empty() {
             return Ok(());
@@ -69,7 +69,7 @@ impl DictionaryWriter {
         self.builder.intern_keys(&all, dictionary, &mut Vec::new())
     }
 
-    /// Takes entries and their values. `scratch` is overwritten.
+    /// Appends entries and their values. `scratch` is overwritten.
     pub(super) fn write(
         &mut self,
         levels: Levels<'_>,
@@ -91,7 +91,7 @@ impl DictionaryWriter {
         }
     }
 
-    /// Takes entries and their values. `scratch` is overwritten.
+    /// Appends entries and their values. `scratch` is overwritten.
     pub(super) fn write_values(
         &mut self,
         levels: Levels<'_>,
@@ -108,23 +108,23 @@ impl DictionaryWriter {
         Ok(())
     }
 
-    /// About as many bytes as the values that have no page yet will take, before compression.
+    /// Returns about how many bytes the values that are not in pages yet will take, before compression.
     pub(super) fn index_bytes(&self) -> usize {
         self.indices.len() * dictionary::index_width(self.builder.len()) as usize / 8
     }
 
-    /// About as many bytes as levels that have no page yet will take.
+    /// Returns about how many bytes the levels that are not in pages yet will take.
     pub(super) fn level_bytes(&self) -> usize {
         self.levels.size()
     }
 
-    /// The values that have no page yet, for choosing.
+    /// Returns the values that are not in pages yet, for choosing an encoding.
     pub(super) fn view(&self) -> DictionarySample<'_> {
         let page_bytes = self.builder.page_bytes();
         DictionarySample { page_bytes, dictionary: self.builder.values(), indices: &self.indices }
     }
 
-    /// Writes all values that have no page yet in pages of another encoding.
+    /// Writes all values that are not in pages yet, in pages of another encoding.
     pub(super) fn rewrite(
         mut self,
         value_writer: &mut ValueWriter,
@@ -148,7 +148,7 @@ impl DictionaryWriter {
         Ok(())
     }
 
-    /// Writes all values that have no page yet in pages of indices. The dictionary is needed from now on.
+    /// Writes all values that are not in pages yet, in pages of indices. From then on the dictionary is needed.
     pub(super) fn write_pages(&mut self, column: &mut WriteContext<'_>) -> Result<()> {
         self.is_committed |= self.levels.entries > 0;
         let settings = column.settings;
@@ -175,7 +175,7 @@ impl DictionaryWriter {
         Ok(())
     }
 
-    /// Writes the dictionary page, if data pages need it; gives the dictionary back.
+    /// Writes the dictionary page if data pages need it. Returns the dictionary.
     pub(super) fn finish(self, column: &mut WriteContext<'_>) -> Result<Dictionary> {
         if !self.is_committed {
             return Ok(self.builder.finish());
@@ -185,7 +185,7 @@ impl DictionaryWriter {
     }
 }
 
-/// Where the page that begins at `entry` ends: after at most so many rows and values, but a row at least.
+/// Returns where the page that begins at `entry` ends: after at most this many rows and values, but at least one row.
 fn page_end(levels: Levels<'_>, entry: usize, all: usize, page_rows: usize, page_values: usize) -> usize {
     if levels.max_rep == 0 {
         return all.min(entry.saturating_add(page_rows.min(page_values).max(1)));
@@ -205,13 +205,13 @@ fn values_of_a_page(width: u32, settings: &ColumnSettings) -> usize {
     settings.page_bytes.saturating_mul(8) / (width.max(1) as usize)
 }
 
-/// Pages of indices into one dictionary.
+/// A writer of pages of indices into one dictionary.
 struct PageOfIndices<'a> {
     dictionary: &'a Values,
-    /// For each value of the dictionary 1 if the page has it, 0 if not. PERF: bytes are stored without being read; of
-    /// bits, the next index would wait for the word of the last.
+    /// For each value of the dictionary, 1 if the page has it, 0 if not. PERF: bytes are stored without being read;
+    /// with bits, each index would wait for the previous one to update its word.
     used: Vec<u8>,
-    /// One bit for each value of the dictionary: whether it is NaN. Empty if none is.
+    /// One bit for each value of the dictionary: whether it is NaN. Empty if no value is.
     nans: Vec<u64>,
 }
 
@@ -231,7 +231,8 @@ impl<'a> PageOfIndices<'a> {
         column: &mut WriteContext<'_>,
     ) -> Result<()> {
         let largest = indices.iter().copied().fold(0, u32::max);
-        // QUIRK: not every reader takes a width of 0, which is legal where all indices are 0; 1 costs nothing.
+        // QUIRK: not every reader supports a width of 0, which is legal if all indices are 0; a width of 1 costs
+        // nothing.
         let width = dictionary::index_width(largest as usize + 1).max(1);
         let mut bounds = MinMaxStats::new(column.pages.order());
         if column.settings.statistics > StatisticsLevel::None {
@@ -239,7 +240,7 @@ impl<'a> PageOfIndices<'a> {
         }
         let byte_array_bytes = match self.dictionary {
             Values::Bytes(views) => {
-                // A view's low 32 bits are its length.
+                // The low 32 bits of a view are its length.
                 indices.iter().map(|&index| u64::from(views.views()[index as usize] as u32)).sum()
             }
             _ => 0,
@@ -257,14 +258,15 @@ impl<'a> PageOfIndices<'a> {
         column.pages.write_data_page(levels, entries, values, column.settings, column.workspace)
     }
 
-    /// Bounds of the values that the indices name. PERF: where there are few different ones, each is looked at once.
+    /// Updates the bounds with the values that the indices refer to. PERF: if the dictionary is small, each value is
+    /// compared only once.
     fn bound(&mut self, indices: &[u32], bounds: &mut MinMaxStats) {
         if self.dictionary.len() < indices.len() {
             self.used.clear();
             self.used.resize(self.dictionary.len(), 0);
             for indices in indices.chunks(INDICES_PER_CHECK) {
                 indices.iter().for_each(|&index| self.used[index as usize] = 1);
-                // PERF: of a few values all have been seen soon.
+                // PERF: if there are few values, all of them have soon been seen.
                 if self.used.len() <= INDICES_PER_CHECK && !self.used.contains(&0) {
                     break;
                 }
@@ -281,7 +283,7 @@ impl<'a> PageOfIndices<'a> {
     }
 }
 
-/// Indices that are marked between two looks whether any is missing.
+/// Number of indices to mark before checking whether all values were seen.
 const INDICES_PER_CHECK: usize = 512;
-/// Values whose indices are in full width at a time. PERF: they stay in the first-level cache.
+/// Number of values whose indices have full width at a time. PERF: they stay in the first-level cache.
 const VALUES_AT_A_TIME: usize = 8192;

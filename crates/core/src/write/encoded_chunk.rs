@@ -1,11 +1,11 @@
-//! Column chunks on their way into a file, and what they must be to make a row group of a schema.
+//! Column chunks on their way into a file, and the checks that they fit the schema.
 
 use super::chunk_bytes::ChunkBytes;
 use crate::schema::{Leaf, Schema, physical_type};
 use marquetry_base::{Error, Result};
 use marquetry_format as format;
 
-/// A column chunk that is ready to go into a file. All offsets in it count from its first byte.
+/// A column chunk that is ready to be written to a file. All its offsets are relative to its first byte.
 ///
 /// ```
 /// use marquetry_core::write::{ChunkBytes, EncodedChunk};
@@ -17,22 +17,22 @@ use marquetry_format as format;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EncodedChunk {
-    /// Its pages, or the rest of them.
+    /// The pages, or the rest of them.
     pub bytes: ChunkBytes,
-    /// Bytes of pages that come before these, and were [taken](super::ColumnWriter::take_pages) before.
+    /// Number of bytes of earlier pages, which were [taken](super::ColumnWriter::take_pages) before.
     pub taken: u64,
-    /// What the footer says of it.
+    /// The metadata for the footer.
     pub metadata: format::ColumnMetaData,
-    /// The bounds of its pages.
+    /// The column index: the bounds of the pages.
     pub column_index: Option<format::ColumnIndex>,
-    /// The places of its pages.
+    /// The offset index: the places of the pages.
     pub offset_index: Option<format::OffsetIndex>,
-    /// Its bloom filter: header and bits.
+    /// The bloom filter: header and bits.
     pub bloom_filter: Option<Vec<u8>>,
 }
 
 impl EncodedChunk {
-    /// A chunk of these pages, without indexes and filter.
+    /// Creates a chunk of these pages, without indexes and filter.
     pub fn new(bytes: ChunkBytes, metadata: format::ColumnMetaData) -> Self {
         EncodedChunk { bytes, taken: 0, metadata, column_index: None, offset_index: None, bloom_filter: None }
     }
@@ -59,8 +59,8 @@ impl EncodedChunk {
     }
 }
 
-/// Fails if these chunks are not one for each column of `schema`, in order, each of `num_rows` rows: readers would refuse the
-/// file.
+/// Fails if these chunks are not one for each column of `schema`, in order, with `num_rows` rows each: readers would
+/// refuse the file.
 pub(super) fn check_chunks(schema: &Schema, num_rows: u64, chunks: &[EncodedChunk]) -> Result<()> {
     check_rows(num_rows)?;
     if chunks.len() != schema.num_columns() {
@@ -73,7 +73,7 @@ pub(super) fn check_chunks(schema: &Schema, num_rows: u64, chunks: &[EncodedChun
     Ok(())
 }
 
-/// Fails if the format cannot count so many rows.
+/// Fails if the format cannot count this many rows.
 pub(super) fn check_rows(num_rows: u64) -> Result<()> {
     match i64::try_from(num_rows) {
         Err(_) => {
@@ -84,7 +84,8 @@ pub(super) fn check_rows(num_rows: u64) -> Result<()> {
     }
 }
 
-/// Fails if the chunk is none of this column and of `num_rows` rows, or others than the first `taken` bytes are missing from it.
+/// Fails if the chunk is not one of this column with `num_rows` rows, or if other bytes than the first `taken` are
+/// missing.
 pub(super) fn check_chunk(leaf: &Leaf, num_rows: u64, taken: u64, chunk: &EncodedChunk) -> Result<()> {
     check_in_column(leaf, num_rows, taken, chunk).map_err(|error| error.in_column(leaf.dotted().clone()))
 }
@@ -102,7 +103,7 @@ fn check_in_column(leaf: &Leaf, num_rows: u64, taken: u64, chunk: &EncodedChunk)
     if meta.type_ != physical {
         return Err(Error::argument(format!("the chunk is {}, the schema says {physical}", meta.type_)));
     }
-    // Each row of a repeated column has an entry at least, whatever is in it.
+    // Each row of a repeated column has at least one entry.
     let entries = u64::try_from(meta.num_values).unwrap_or(0);
     let fits = if leaf.max_rep() == 0 { entries == num_rows } else { entries >= num_rows };
     if !fits {

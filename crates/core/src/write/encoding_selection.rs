@@ -1,4 +1,5 @@
-//! Which encoding a chunk gets: by encoding and compressing a sample of its values with each that is allowed.
+//! Chooses the encoding of a chunk, by encoding and compressing a sample of its values with each encoding that is
+//! allowed.
 
 use super::held_indices::HeldIndices;
 use super::settings::ColumnSettings;
@@ -10,45 +11,45 @@ use marquetry_encoding::code::{
 use marquetry_encoding::{PhysicalType, Values, dictionary, plain, registry};
 use std::ops::Range;
 
-/// How a chunk came to its encoding.
+/// How the encoding of a chunk was chosen.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct EncodingDecision {
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: &'static str,
-    /// What each encoding that was tried makes of the sample, the chosen one included; empty if nothing was tried.
+    /// The size of the sample in each encoding that was tried, including the chosen one; empty if none was tried.
     pub candidates: Vec<Candidate>,
 }
 
-/// What an encoding makes of a chunk.
+/// An encoding that was tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The encoding's code.
+    /// The code of the encoding.
     pub code: i32,
-    /// Bytes a value, compressed; for a dictionary with its part of the dictionary page.
+    /// Compressed bytes per value; for a dictionary, its share of the dictionary page included.
     pub bytes_per_value: f64,
 }
 
 impl Candidate {
-    /// What decides: the size, and a little for the time that decoding takes.
+    /// Returns the criterion of the choice: the size, with a small weight for the time of decoding.
     fn cost(&self) -> f64 {
         self.bytes_per_value
             * WEIGHTS.iter().find(|(code, _)| *code == self.code).map_or(1.0, |(_, weight)| *weight)
     }
 }
 
-/// How much smaller an encoding must make a chunk than PLAIN to be worth its slower decoding.
+/// The ratio by which PLAIN must be larger than an encoding for its slower decoding to pay.
 const WEIGHTS: [(i32, f64); 5] = [
     (DELTA_BINARY_PACKED, 1.02),
     (DELTA_LENGTH_BYTE_ARRAY, 1.02),
     (BYTE_STREAM_SPLIT, 1.02),
-    // Each string is put together from the one before.
+    // Each string is assembled from the one before.
     (DELTA_BYTE_ARRAY, 1.10),
     (RLE_DICTIONARY, 1.0),
 ];
 
-/// What each of the allowed encodings makes of `sample`, best first. `sample` must not be empty.
+/// Measures each of the allowed encodings on `sample`, which must not be empty. Returns them best first.
 pub(super) fn measure_candidates(
     sample: &Values,
     physical: PhysicalType,
@@ -69,19 +70,19 @@ pub(super) fn measure_candidates(
     Ok(tried)
 }
 
-/// A chunk that has a dictionary so far.
+/// A view of a chunk that has a dictionary so far.
 pub(super) struct DictionarySample<'a> {
-    /// The different values.
+    /// The distinct values.
     pub(super) dictionary: &'a Values,
     /// Bytes of the dictionary page before compression.
     pub(super) page_bytes: usize,
-    /// Where each value is in the dictionary.
+    /// The index of each value in the dictionary.
     pub(super) indices: &'a HeldIndices,
 }
 
 impl DictionarySample<'_> {
-    /// Encodes and compresses a sample of the indices, and one of the dictionary. There must be values. How often they
-    /// occur is counted only if there will be more, `is_growing`.
+    /// Encodes and compresses a sample of the indices and one of the dictionary. There must be values. Counts how often
+    /// they occur only if more will come, `is_growing`.
     pub(super) fn measure(
         &self,
         is_growing: bool,
@@ -103,7 +104,7 @@ impl DictionarySample<'_> {
         Ok(DictionaryEstimate { seen, distinct, once, twice, index_bytes, entry_bytes, plain_bytes })
     }
 
-    /// A sample of the values themselves.
+    /// Returns a sample of the values.
     pub(super) fn sample(&self, physical: PhysicalType) -> Result<Values> {
         let per_value = self.page_bytes / self.dictionary.len().max(1);
         let n = sample_len(per_value, most(physical));
@@ -121,35 +122,36 @@ impl DictionarySample<'_> {
     }
 }
 
-/// What a dictionary makes of the values so far, from which it is estimated what it would make of more.
+/// The size of the values so far with a dictionary, from which that of more values is estimated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DictionaryEstimate {
     seen: usize,
     distinct: usize,
-    /// How many of the different values were seen once, and how many twice.
+    /// Number of distinct values that occurred once; `twice` is the number of those that occurred twice.
     once: usize,
     twice: usize,
-    /// Bytes of an index, compressed.
+    /// Compressed bytes of an index.
     index_bytes: f64,
-    /// Bytes of a value in the dictionary page, compressed.
+    /// Compressed bytes of a value in the dictionary page.
     entry_bytes: f64,
-    /// The same before compression.
+    /// Uncompressed bytes of a value in the dictionary page.
     plain_bytes: f64,
 }
 
 impl DictionaryEstimate {
-    /// What the dictionary makes of the values so far.
+    /// Returns the size of the values so far.
     pub(super) fn now(&self) -> Candidate {
         let page = self.entry_bytes * self.distinct as f64 + PAGE_OVERHEAD;
         Candidate { code: RLE_DICTIONARY, bytes_per_value: self.index_bytes + page / self.seen as f64 }
     }
 
-    /// Whether a dictionary that has become one of `distinct` values is much the same.
+    /// Whether the estimate still holds for a dictionary that now has `distinct` values.
     pub(super) fn is_about(&self, distinct: usize) -> bool {
         distinct <= self.distinct + self.distinct / 8
     }
 
-    /// What it would make of `n` values, if they go on as they began; `None` if it would be larger than it may.
+    /// Estimates the size for `n` values, if they continue as they began; `None` if the dictionary would exceed its
+    /// size limit.
     fn later(&self, n: usize, settings: &ColumnSettings) -> Option<Candidate> {
         let distinct = expected_distinct(self.seen, self.distinct, self.once, self.twice, n);
         if self.plain_bytes * distinct > settings.dictionary_page_bytes as f64 {
@@ -161,20 +163,20 @@ impl DictionaryEstimate {
         Some(Candidate { code: RLE_DICTIONARY, bytes_per_value: index_bytes + page / n as f64 })
     }
 
-    /// Whether it is better than `best` now, or has a chance to be once there are more values.
+    /// Whether the dictionary is better than `best` now, or may be once there are more values.
     pub(super) fn may_beat(&self, best: &Candidate, settings: &ColumnSettings) -> bool {
         let horizons = [LATER * self.seen, (LATER * self.seen).max(ROW_GROUP)];
         is_better(&self.now(), best)
             || horizons.iter().any(|&n| self.later(n, settings).is_some_and(|then| is_better(&then, best)))
     }
 
-    /// About how many bytes `n` values and a dictionary of `page_bytes`, not compressed, will have.
+    /// Estimates the bytes of `n` values and of a dictionary that has `page_bytes` bytes before compression.
     pub(super) fn size(&self, n: usize, page_bytes: usize) -> f64 {
         self.index_bytes * n as f64 + page_bytes as f64 * self.entry_bytes / self.plain_bytes.max(1.0)
     }
 }
 
-/// A sample of `values`.
+/// Returns a sample of `values`.
 pub(super) fn sample_of(values: &Values, physical: PhysicalType) -> Result<Values> {
     let bytes = values.data_bytes(0..values.len()) / values.len().max(1);
     let mut sample = values.shape().empty();
@@ -183,12 +185,12 @@ pub(super) fn sample_of(values: &Values, physical: PhysicalType) -> Result<Value
     Ok(sample)
 }
 
-/// The better of two candidates.
+/// Whether `a` is better than `b`.
 pub(super) fn is_better(a: &Candidate, b: &Candidate) -> bool {
     a.cost() < b.cost()
 }
 
-/// How many of the values of a dictionary occur once among `indices`, and how many twice.
+/// Counts the values of a dictionary that occur once among `indices`, and those that occur twice.
 fn seen_once_and_twice(indices: &HeldIndices, distinct: usize) -> (usize, usize) {
     let (mut counts, mut block) = (vec![0u8; distinct], Vec::new());
     for start in indices.range().step_by(COUNTED_AT_A_TIME) {
@@ -203,9 +205,9 @@ fn seen_once_and_twice(indices: &HeldIndices, distinct: usize) -> (usize, usize)
     (times(1), times(2))
 }
 
-/// How many different values `n > seen` values are likely to have, where `seen` have `distinct`.
+/// Estimates how many distinct values `n > seen` values have, if `seen` values have `distinct`.
 ///
-/// Chao's estimate of the number of values not seen yet, and how many of them the further values would show.
+/// Chao's estimate of the number of unseen values, and how many of them the further values would show.
 fn expected_distinct(seen: usize, distinct: usize, once: usize, twice: usize, n: usize) -> f64 {
     if once == 0 {
         return distinct as f64;
@@ -228,8 +230,8 @@ fn compressed(page: &[u8], settings: &ColumnSettings, workspace: &mut Workspace)
     Ok(len)
 }
 
-/// About `wanted` of `len` values: all of them, or a few stretches with equal gaps. Stretches and not single values,
-/// because neighbours are what delta encodings and codecs live on.
+/// Returns about `wanted` of `len` values: all of them, or a few stretches with equal gaps. Stretches instead of single
+/// values, because delta encodings and codecs depend on neighbours.
 fn stretches(len: usize, wanted: usize) -> impl Iterator<Item = Range<usize>> {
     let (count, each) = match len > wanted {
         true => (STRETCHES, (wanted / STRETCHES).max(1)),
@@ -242,35 +244,35 @@ fn stretches(len: usize, wanted: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).map(move |i| i * gap..i * gap + each)
 }
 
-/// Values in a sample: fewer of large ones.
+/// Returns the number of values in a sample: fewer if values are large.
 fn sample_len(bytes_per_value: usize, most: usize) -> usize {
     (SAMPLE_BYTES / bytes_per_value.max(1)).clamp(STRETCHES, most)
 }
 
-/// Most values in a sample.
+/// Returns the maximum number of values in a sample.
 fn most(physical: PhysicalType) -> usize {
     match physical {
-        // What a codec makes of separate streams of bytes depends on how long they are, as in a page: SNAPPY begins anew
-        // every 64 KiB, and stops looking where nothing was found for long. There are only two encodings to try.
+        // The compressed size of separate byte streams depends on their length, as in a page: SNAPPY starts anew every
+        // 64 KiB, and stops searching after long stretches without a match. There are only two encodings to try.
         PhysicalType::Float | PhysicalType::Double => FIRST_LOOK,
         _ => SAMPLE,
     }
 }
 
-/// Values in a sample. PERF: over typical columns of a million values each, choosing takes some 6 % of the time; with
-/// twice as many it took 9 %, and chose no better.
+/// Number of values in a sample. PERF: for typical columns of a million values each, choosing takes some 6 % of the
+/// time; with twice as many it took 9 %, and chose no better.
 const SAMPLE: usize = 4096;
-/// Bytes in a sample.
+/// Maximum bytes of a sample.
 const SAMPLE_BYTES: usize = 256 << 10;
 const STRETCHES: usize = 4;
 const COUNTED_AT_A_TIME: usize = 8192;
-/// Values until the first look: as many as a page has rows by default.
+/// Number of values before the first choice: the default number of rows in a page.
 pub(super) const FIRST_LOOK: usize = 20_000;
-/// How many times the values of one look at a dictionary there are at the next.
+/// Factor by which the number of values grows until the dictionary is reconsidered.
 pub(super) const LATER: usize = 8;
-/// As many values as a full row group usually has.
+/// Usual number of values in a full row group.
 const ROW_GROUP: usize = 1 << 20;
-/// Bytes of a dictionary page beside the values: its header, mostly.
+/// Bytes of a dictionary page besides its values, mostly its header.
 const PAGE_OVERHEAD: f64 = 24.0;
 
 #[cfg(test)]

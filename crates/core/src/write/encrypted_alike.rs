@@ -10,9 +10,10 @@ use marquetry_crypto::{
 use marquetry_format::{AesGcm, EncryptionAlgorithm};
 use std::sync::Arc;
 
-/// How a new file of the same columns is encrypted like the one that `metadata` is the footer of: with the keys that it was read with,
-/// what it says of them, its algorithm and AAD prefix; `None` if nothing in it is encrypted. What the keys have encrypted in it is
-/// counted. What the new file has below a group may have other names, if all of it was encrypted alike.
+/// Returns properties that encrypt a new file of the same columns like the one with footer `metadata`: with the keys
+/// that it was read with, their key metadata, its algorithm and AAD prefix. `None` if nothing in it is encrypted. The
+/// new keys start with the count of modules that they encrypted in the old file. The columns of a group may have other
+/// names in the new file, if all of the group was encrypted alike.
 ///
 /// ```
 /// use marquetry_core::io::read_metadata;
@@ -24,8 +25,8 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Fails if there are no keys, or not all, if row groups are encrypted in different ways, and if there are none, for then nothing
-/// says which columns are encrypted.
+/// Fails if a key is missing, if row groups are encrypted in different ways, or if there are none, because then nothing
+/// states which columns are encrypted.
 pub fn encrypted_alike(metadata: &ParquetMetaData) -> Result<Option<Arc<FileEncryptionProperties>>> {
     let Some(encryptor) = FileEncryptor::of_file(metadata)? else { return Ok(None) };
     let bytes = |key: &EncryptionKey| key.secret().expose().to_vec();
@@ -79,7 +80,8 @@ fn with_prefix(
     }
 }
 
-/// The keys by the names of the columns of the table, where all below such a one have the same; by those of leaves, where not.
+/// Returns keys by the names of the root's fields, if all columns below a field have the same key; else by the paths of
+/// leaves.
 fn by_name<'a>(schema: &Schema, columns: &'a [ColumnKey]) -> Vec<(String, &'a ColumnKey)> {
     let mut named = Vec::new();
     for (root, field) in schema.fields().iter().enumerate() {
@@ -97,7 +99,7 @@ fn by_name<'a>(schema: &Schema, columns: &'a [ColumnKey]) -> Vec<(String, &'a Co
     named
 }
 
-/// Counts what each key has encrypted so far, once.
+/// Adds the number of modules that each key has encrypted so far, once per key.
 fn count_earlier(encryptor: &FileEncryptor, properties: &FileEncryptionProperties, schema: &Schema) {
     properties.footer_key().count_earlier(encryptor.footer_key.invocations());
     let mut counted = vec![properties.footer_key()];

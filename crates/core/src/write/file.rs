@@ -9,8 +9,8 @@
 //! footer, its length, PAR1
 //! ```
 //!
-//! Of an encrypted file each of these is [encrypted](super::file_encryptor) as it gets its place, and the magic is PARE unless its
-//! footer is only signed.
+//! In an encrypted file, each of these is [encrypted](super::file_encryptor) when its place is known, and the magic is
+//! PARE unless the footer is only signed.
 
 use super::byte_queue::ByteQueue;
 use super::checkpoint::{CheckpointCost, Durable, Schedule};
@@ -29,37 +29,38 @@ use marquetry_format as format;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Writes a file front to back.
+/// A writer of a file, front to back.
 ///
-/// After an error of the sink, or a panic in it, nothing more can be written: what the sink has by then is no Parquet file,
-/// for it lacks a footer. Its checkpoints are whole, and [found](crate::checkpoint::find_last_checkpoint).
+/// After an error or a panic in the sink, nothing more can be written. The sink then has no Parquet file, because the
+/// footer is missing. Its checkpoints are complete, and can be [found](crate::checkpoint::find_last_checkpoint).
 #[derive(Debug)]
 #[must_use = "the file is complete once the writer is finished"]
 pub struct FileWriter<W> {
     pub(super) sink: W,
     pub(super) position: u64,
-    /// The number that the footer has for the format's version.
+    /// The format version in the footer.
     pub(super) version: i32,
     pub(super) schema: Vec<format::SchemaElement>,
-    /// The same as a tree: chunks are held against its columns.
+    /// The schema as a tree; chunks are checked against its columns.
     pub(super) tree: Schema,
     pub(super) settings: FileSettings,
     pub(super) encryptor: Option<FileEncryptor>,
     pub(super) row_groups: Vec<format::RowGroup>,
-    /// The indexes of each chunk of each row group; they go before the footer.
+    /// The indexes of each chunk of each row group, to be written before the footer.
     pub(super) indexes: Vec<Vec<Indexes>>,
-    /// The row group that has only some of its chunks.
+    /// The row group of which only some chunks were written.
     pub(super) partial: Option<PartialRowGroup>,
     pub(super) schedule: Schedule,
-    /// Makes what was written safe.
+    /// Makes the written bytes durable.
     pub(super) sync: fn(&mut W) -> io::Result<()>,
-    /// Begins to, while the next row group is made.
+    /// Starts making them durable, while the next row group is made.
     pub(super) sync_soon: fn(&mut W) -> io::Result<()>,
-    /// Takes the bytes of a chunk.
+    /// Writes the bytes of a chunk to the sink.
     pub(super) take: fn(&CancelToken, &mut W, ChunkBytes) -> Result<()>,
-    /// How many bytes the sink itself holds in memory.
+    /// Returns how many bytes the sink itself holds in memory.
     pub(super) held: fn(&W) -> usize,
-    /// Whether there is a file before it that must not be lost: its new end is written when all before that is safe.
+    /// Whether an existing file is appended to, which must not be lost: its new end is written when everything before
+    /// is durable.
     pub(super) grows: bool,
     pub(super) failed: bool,
     pub(super) is_finished: bool,
@@ -67,7 +68,7 @@ pub struct FileWriter<W> {
 }
 
 impl FileWriter<ByteQueue> {
-    /// As [`new`](Self::new), into a queue: pages are moved there, wherever they are.
+    /// Like [`new`](Self::new), into a queue: pages are moved there, not copied.
     pub fn new_queued(schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
         let mut writer = FileWriter::new(ByteQueue::default(), schema, settings)?;
         writer.take = |cancel, queue, bytes| cancel.check().and_then(|()| queue.take_chunk(bytes));
@@ -77,15 +78,16 @@ impl FileWriter<ByteQueue> {
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Begins a file of this schema, whose first element is the root. Checkpoints are flushed, which for most sinks does
-    /// not mean that they survive a crash of the machine: see [`new_durable`](Self::new_durable).
+    /// Begins a file with this schema, whose first element is the root. Checkpoints are only flushed, so with most
+    /// sinks they may not survive a crash of the machine: see [`new_durable`](Self::new_durable).
     ///
-    /// Fails if the elements are no schema, if the file cannot be encrypted as it is to be, or if the sink fails.
+    /// Fails if the elements are not a schema, if the file cannot be encrypted as the settings want, or if the sink
+    /// fails.
     pub fn new(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self> {
         Self::begin(sink, schema, settings, W::flush, |_| Ok(()))
     }
 
-    /// As [`new`](Self::new); checkpoints are synced.
+    /// Like [`new`](Self::new), with checkpoints that are synced.
     pub fn new_durable(sink: W, schema: Vec<format::SchemaElement>, settings: FileSettings) -> Result<Self>
     where
         W: Durable,
@@ -135,75 +137,75 @@ impl<W: Write> FileWriter<W> {
         self.encryptor.as_ref().map_or(format::PAR1, FileEncryptor::magic)
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The row groups that were written.
+    /// Returns the row groups written so far.
     pub fn row_groups(&self) -> &[format::RowGroup] {
         &self.row_groups
     }
 
-    /// What the bytes go into. Writing to it spoils the file.
+    /// Returns the sink. Writing to it corrupts the file.
     pub fn sink(&self) -> &W {
         &self.sink
     }
 
-    /// What the bytes go into. Writing to it spoils the file.
+    /// Returns the sink. Writing to it corrupts the file.
     pub fn sink_mut(&mut self) -> &mut W {
         &mut self.sink
     }
 
-    /// Gives the sink back: with a file if it is [finished](Self::finish_in_place), else with what there is of one.
+    /// Returns the sink: with a file if it is [finished](Self::finish_in_place), else with an incomplete one.
     pub fn into_sink(self) -> W {
         self.sink
     }
 
-    /// Where what is written is counted.
+    /// Returns the counters of written bytes.
     pub fn counters(&self) -> &Arc<WriteCounters> {
         &self.counters
     }
 
-    /// Whether the file has its end.
+    /// Whether the file is finished.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// How many bytes the sink itself holds in memory, if it is a [`ByteQueue`]; else 0.
+    /// Returns how many bytes the sink itself holds in memory, if it is a [`ByteQueue`]; else 0.
     pub fn sink_memory(&self) -> usize {
         (self.held)(&self.sink)
     }
 
-    /// Adds to the file's key-value metadata.
+    /// Adds a pair to the file's key-value metadata.
     pub fn add_key_value(&mut self, pair: format::KeyValue) {
         self.settings.key_values.push(pair);
     }
 
-    /// The file's key-value metadata so far.
+    /// Returns the file's key-value metadata so far.
     pub fn key_values(&self) -> &[format::KeyValue] {
         &self.settings.key_values
     }
 
-    /// Whether [`FileSettings::checkpoint_every`] asks for a checkpoint behind the last row group. `filling` are the
-    /// bytes of one that could be ended for it.
+    /// Whether [`FileSettings::checkpoint_every`] calls for a checkpoint after the last row group. `filling` is the
+    /// number of bytes in the open row group, which could be ended for it.
     pub fn is_checkpoint_due(&self, filling: u64) -> bool {
         self.schedule.is_due(self.position, self.row_groups.len(), self.columns(), filling)
     }
 
-    /// Whether the row group that is being filled is to be ended for a checkpoint that is due.
+    /// Whether the open row group is to be ended when a checkpoint is due.
     pub fn ends_row_groups_for_checkpoints(&self) -> bool {
         self.schedule.ends_row_groups()
     }
 
-    /// Writes a checkpoint: a footer of all row groups so far, and makes it safe. The file could end here, but for the
-    /// indexes, and the bloom filters where they are to be at the end. The footer that [`finish`](Self::finish) writes
-    /// does not refer to these bytes.
+    /// Writes a checkpoint, which is a footer of all row groups so far, and makes it durable. The file could end here,
+    /// except that it has no indexes, and no bloom filters if they belong at the end. The footer that
+    /// [`finish`](Self::finish) writes does not refer to these bytes.
     ///
-    /// Once this has returned, the rows before it are found whatever happens to the writer.
+    /// Once this returns, the rows before it can be found whatever happens to the writer.
     ///
-    /// The footer of an encrypted file is encrypted, or signed, anew for each. Who can cut such a file can cut it here: what is left is
-    /// a whole file, and its keys fit.
+    /// In an encrypted file, the footer of each checkpoint is encrypted or signed. An attacker who can truncate such a
+    /// file can truncate it here: the rest is a complete file, and its keys fit.
     pub fn write_checkpoint(&mut self) -> Result<()> {
         self.check_between_row_groups()?;
         let start = Stopwatch::start();
@@ -218,7 +220,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// How many checkpoints there are in the file, and what they have cost.
+    /// Returns the number and the cost of checkpoints in the file.
     pub fn checkpoints(&self) -> CheckpointCost {
         self.schedule.cost
     }
@@ -227,23 +229,24 @@ impl<W: Write> FileWriter<W> {
         self.row_groups.last().map_or(0, |group| group.columns.len())
     }
 
-    /// Writes the indexes and the footer, flushes, and gives the sink back.
+    /// Writes the indexes and the footer, flushes, and returns the sink.
     pub fn finish(mut self) -> Result<(W, ParquetMetaData)> {
         let metadata = self.finish_in_place()?;
         Ok((self.sink, metadata))
     }
 
-    /// As [`finish`](Self::finish); the sink can be [had](Self::into_sink) whether that fails or not. Nothing more can be
-    /// written.
+    /// Like [`finish`](Self::finish), but keeps the sink, which [`into_sink`](Self::into_sink) returns whether this
+    /// fails or not. Nothing more can be written.
     pub fn finish_in_place(&mut self) -> Result<ParquetMetaData> {
         self.finish_if(|| Ok(()))
     }
 
-    /// The same; `is_wanted` is asked last of all, before the eight bytes that make the footer one. When it fails, they are not
-    /// written. Where a file grows, nothing fails once they are safe.
+    /// Like [`finish_in_place`](Self::finish_in_place), but calls `is_wanted` last, before the eight bytes that
+    /// complete the footer. If that fails, they are not written. If a file is appended to, nothing fails once they are
+    /// durable.
     pub(crate) fn finish_if(&mut self, is_wanted: impl FnOnce() -> Result<()>) -> Result<ParquetMetaData> {
         self.check_between_row_groups()?;
-        // Until all of it is written.
+        // Cleared once everything is written.
         self.failed = true;
         self.write_indexes()?;
         let start = self.position;
@@ -256,7 +259,7 @@ impl<W: Write> FileWriter<W> {
         self.put_thrift(thrift);
         let footer = footer?;
         let len = u32::try_from(footer.len()).map_err(|_| too_long("footer"))?;
-        // What readers would refuse is no end of a file.
+        // A footer that readers would refuse must not end a file.
         let metadata = ParquetMetaData::written(plain, &Limits::default())?.with_data_end(start);
         self.write(&footer)?;
         if self.grows {
@@ -274,7 +277,7 @@ impl<W: Write> FileWriter<W> {
         Ok(metadata)
     }
 
-    /// A footer as it goes into the file: encrypted, if the file is.
+    /// Returns the footer as it is stored in the file: encrypted or signed, if the file is encrypted.
     fn stored_footer(&self, thrift: &format::FileMetaData) -> Result<Vec<u8>> {
         match &self.encryptor {
             Some(encryptor) => encryptor.footer(thrift.clone(), &self.tree),
@@ -282,7 +285,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// The footer; what it is made of is moved there, for row groups may be many.
+    /// Returns the footer. Its parts are moved there, because there may be many row groups.
     fn take_thrift(&mut self) -> format::FileMetaData {
         let settings = &mut self.settings;
         if let Some(encryptor) = &self.encryptor {
@@ -327,7 +330,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Does something after which, if it fails or panics, the file cannot be finished.
+    /// Calls `work`. If that fails or panics, the file cannot be finished.
     pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let failed = std::mem::replace(&mut self.failed, true);
         let done = work(self);
@@ -343,7 +346,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// The same, between two row groups.
+    /// Like [`check`](Self::check), and fails inside a row group.
     pub(super) fn check_between_row_groups(&self) -> Result<()> {
         self.check()?;
         match &self.partial {
@@ -353,7 +356,7 @@ impl<W: Write> FileWriter<W> {
     }
 }
 
-/// The tree of a schema that is written: it may be larger than what is read from others.
+/// Returns the tree of a schema to be written, which may exceed the limits for files that are read.
 pub(super) fn tree_of(schema: &[format::SchemaElement]) -> Result<Schema> {
     let limits = Limits::default()
         .with_schema_nodes(usize::MAX)

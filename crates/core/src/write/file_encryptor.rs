@@ -1,7 +1,7 @@
-//! Encrypts what goes into a file: each module with the key of its column, and for its place in the file.
+//! Encrypts the parts of a file: each module with the key of its column, for its place in the file.
 //!
-//! Chunks come as they would go into a file that is not encrypted, wherever they were made or copied from. Only when their place
-//! is known are they encrypted, page by page: so nonces and ordinals are always new ones.
+//! Chunks arrive as they would be stored in a file without encryption, wherever they were made or copied from. They are
+//! encrypted only when their place is known, page by page: so nonces and ordinals are always new.
 
 use super::chunk_encryptor::{ChunkEncryptor, PageFrame};
 use super::derived_values::{check_variants, hide_boxes};
@@ -18,7 +18,7 @@ use marquetry_format as format;
 use marquetry_format::{ColumnCryptoMetaData, EncryptionAlgorithm, EncryptionWithColumnKey, PageType};
 use std::sync::Arc;
 
-/// Encrypts the modules of one file.
+/// The encryptor of the modules of one file.
 #[derive(Debug)]
 pub(super) struct FileEncryptor {
     pub(super) footer_key: Arc<EncryptionKey>,
@@ -40,10 +40,10 @@ pub(super) enum ColumnKey {
 }
 
 impl FileEncryptor {
-    /// Begins a file of this schema.
+    /// Creates the encryptor for a new file with this schema.
     ///
-    /// Fails if there are more columns than ordinals, if a key is for a column that there is not, if a part of a VARIANT would have less
-    /// than the key of its values, and if the system has no random bytes.
+    /// Fails if there are more columns than ordinals, if a key is for a column that does not exist, if a part of a
+    /// VARIANT would be protected less than its values, or if the system provides no random bytes.
     pub(super) fn new(properties: &FileEncryptionProperties, schema: &Schema) -> Result<Self> {
         check_columns(schema)?;
         properties.check_columns(schema.columns().iter().map(|leaf| &**leaf.dotted()))?;
@@ -71,11 +71,11 @@ impl FileEncryptor {
         })
     }
 
-    /// Goes on with a file that `metadata` is the footer of, as it was encrypted so far; `None` if nothing in it is. It keeps its
-    /// identifier: what is added has other ordinals.
+    /// Creates the encryptor for appending to a file with footer `metadata`, which encrypts as the file was encrypted
+    /// so far; `None` if nothing in it is. The file keeps its identifier: added parts have other ordinals.
     ///
-    /// Fails if there are no keys, or not all, if row groups are encrypted in different ways, and if there are none, for then nothing
-    /// says which columns are encrypted.
+    /// Fails if a key is missing, if row groups are encrypted in different ways, or if there are none, because then
+    /// nothing states which columns are encrypted.
     pub(super) fn of_file(metadata: &ParquetMetaData) -> Result<Option<Self>> {
         let Some(decryptor) = metadata.decryptor() else {
             let groups = metadata.row_groups();
@@ -123,7 +123,7 @@ impl FileEncryptor {
         Ok(Some(encryptor))
     }
 
-    /// Counts what the file's keys have encrypted in it, as far as its footer tells.
+    /// Adds the number of modules that the file's keys encrypted in it, as far as its footer shows.
     fn count_earlier(&self, metadata: &ParquetMetaData) -> Result<()> {
         for column in 0..metadata.schema().num_columns() {
             let Some(key) = self.key_of(column) else { continue };
@@ -137,12 +137,12 @@ impl FileEncryptor {
         Ok(())
     }
 
-    /// What the file begins and ends with.
+    /// Returns the magic bytes of the file.
     pub(super) fn magic(&self) -> [u8; 4] {
         if self.has_plain_footer { format::PAR1 } else { format::PARE }
     }
 
-    /// Fails if the row group or a page in it would have a number that encryption has no room for.
+    /// Fails if the number of the row group, or of a page in it, exceeds the ordinals of encryption.
     pub(super) fn check_ordinals(&self, row_group: usize, chunks: &[EncodedChunk]) -> Result<()> {
         if row_group > MAX_ORDINAL {
             return Err(too_many("row groups", row_group + 1));
@@ -162,12 +162,13 @@ impl FileEncryptor {
 
     /// Whether the file may have bloom filters.
     ///
-    /// QUIRK: DuckDB (2.0) takes the encrypted header of a filter for one in the open, and fails.
+    /// QUIRK: DuckDB (2.0) reads the encrypted header of a filter as a plaintext one, and fails.
     pub(super) fn has_filters(&self) -> bool {
         self.dialect != EncryptionDialect::DuckDb
     }
 
-    /// Takes out of a file's key-value metadata what tells of values that have a key of their own, or any key where the footer is plain.
+    /// Removes data derived from values from the file's key-value metadata: for columns with a key of their own, and
+    /// with a plaintext footer for all encrypted ones.
     pub(super) fn hide_derived(&self, pairs: &mut [format::KeyValue], schema: &Schema) {
         hide_boxes(pairs, schema, |column| match self.columns.get(column) {
             Some(ColumnKey::Own(..)) => true,
@@ -176,7 +177,7 @@ impl FileEncryptor {
         });
     }
 
-    /// What encrypts a chunk at its place; `None` if its column is not encrypted.
+    /// Returns the encryptor of a chunk at its place; `None` if its column is not encrypted.
     pub(super) fn chunk(&self, row_group: usize, column: usize) -> Option<ChunkEncryptor<'_>> {
         let key = self.key_of(column)?;
         let frame = PageFrame {
@@ -194,7 +195,8 @@ impl FileEncryptor {
         }
     }
 
-    /// What goes before the length and the magic at the end of the file: the footer, signed, or encrypted behind what says how.
+    /// Returns the bytes before the length and the magic at the end of the file: the signed footer, or
+    /// `FileCryptoMetaData` and the encrypted footer.
     pub(super) fn footer(&self, mut thrift: format::FileMetaData, schema: &Schema) -> Result<Vec<u8>> {
         for (row_group, group) in thrift.row_groups.iter_mut().enumerate() {
             for (column, (chunk, leaf)) in group.columns.iter_mut().zip(schema.columns()).enumerate() {
@@ -217,7 +219,7 @@ impl FileEncryptor {
         Ok(out)
     }
 
-    /// Says how a chunk is encrypted, and encrypts what the footer says of it where the footer itself does not hide it.
+    /// Records how a chunk is encrypted, and encrypts its metadata if the encryption of the footer does not protect it.
     fn hide(
         &self,
         chunk: &mut format::ColumnChunk,
@@ -234,7 +236,7 @@ impl FileEncryptor {
                 (key, ColumnCryptoMetaData::ColumnKey(own), true)
             }
         };
-        // QUIRK: in DuckDB's dialect nothing says that a column is encrypted.
+        // QUIRK: in DuckDB's dialect the footer does not state that a column is encrypted.
         if self.dialect == EncryptionDialect::Parquet {
             chunk.crypto_metadata = Some(crypto);
         }
@@ -271,7 +273,7 @@ fn check_columns(schema: &Schema) -> Result<()> {
     }
 }
 
-/// How a column of a file is encrypted, in all row groups alike.
+/// Returns how a column of a file is encrypted. Fails if row groups differ.
 fn crypto_of(metadata: &ParquetMetaData, place: usize, leaf: &Leaf) -> Result<Option<ColumnCryptoMetaData>> {
     let mut groups = metadata.row_groups().map(|group| group.crypto_metadata_at(place));
     let Some(first) = groups.next() else {
@@ -286,7 +288,8 @@ fn crypto_of(metadata: &ParquetMetaData, place: usize, leaf: &Leaf) -> Result<Op
     }
 }
 
-/// The key among `keys`, for what one key encrypts is counted in one place.
+/// Returns the key among `keys` with this secret, or adds it. So the modules that one key encrypts are counted in one
+/// place.
 fn shared(keys: &mut Vec<Arc<EncryptionKey>>, secret: SecretKey) -> Result<Arc<EncryptionKey>> {
     let key = Arc::new(EncryptionKey::new(secret)?);
     if let Some(known) = keys.iter().find(|known| **known == key) {
@@ -310,5 +313,5 @@ fn too_many(what: &str, count: usize) -> Error {
     ))
 }
 
-/// Column metadata, two indexes, and the two parts of a bloom filter.
+/// Number of modules of a chunk besides pages: column metadata, two indexes, and the two parts of a bloom filter.
 const MODULES_BESIDE_PAGES: u64 = 5;

@@ -1,4 +1,4 @@
-//! The indexes of a file that is written: bloom filters, column indexes, offset indexes.
+//! Writes the indexes of a file: bloom filters, column indexes, offset indexes.
 
 use super::file::{FileWriter, too_long};
 use super::partial_row_group::Indexes;
@@ -8,7 +8,7 @@ use marquetry_format as format;
 use std::io::Write;
 
 impl<W: Write> FileWriter<W> {
-    /// Writes the bloom filters of some chunks, and forgets them.
+    /// Writes the bloom filters of some chunks, and drops them.
     pub(super) fn write_bloom_filters(
         &mut self,
         row_group: usize,
@@ -30,7 +30,8 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Column indexes of all chunks, then offset indexes of all chunks: a reader that prunes wants the former together.
+    /// Writes the bloom filters that are left, then the column indexes of all chunks, and then their offset indexes: a
+    /// reader that prunes wants the column indexes together.
     pub(super) fn write_indexes(&mut self) -> Result<()> {
         let mut row_groups = std::mem::take(&mut self.row_groups);
         let mut indexes = std::mem::take(&mut self.indexes);
@@ -54,7 +55,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes an index of the chunk at this place, row group and column.
+    /// Writes an index of the chunk in this row group and column. Returns its offset and length.
     fn write_index(
         &mut self,
         place: (usize, usize),
@@ -73,7 +74,7 @@ impl<W: Write> FileWriter<W> {
     }
 }
 
-/// All chunks with their row group and column, and their indexes.
+/// Iterates over all chunks, with their row group and column, and their indexes.
 fn each_chunk<'a>(
     row_groups: &'a mut [format::RowGroup],
     indexes: &'a [Vec<Indexes>],

@@ -1,4 +1,4 @@
-//! What is said about a file as a whole.
+//! Settings of a file as a whole.
 
 use super::checkpoint::CheckpointEvery;
 use marquetry_base::CancelToken;
@@ -6,27 +6,27 @@ use marquetry_crypto::FileEncryptionProperties;
 use marquetry_format as format;
 use std::sync::Arc;
 
-/// What is said about a file as a whole.
+/// Settings of a file as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct FileSettings {
-    /// The writer's name.
+    /// The name of the writer.
     pub created_by: Option<format::ThriftString>,
-    /// How bounds are ordered, one for each column.
+    /// The order of statistics bounds, one for each column.
     pub column_orders: Option<Vec<format::ColumnOrder>>,
     /// Key-value metadata.
     pub key_values: Vec<format::KeyValue>,
-    /// Whether bloom filters are all before the footer, and not each behind its row group.
+    /// Whether bloom filters are all before the footer, instead of each behind its row group.
     pub filters_at_end: bool,
-    /// Whether offset indexes are left out.
+    /// Whether to omit offset indexes.
     pub leave_out_offset_index: bool,
-    /// When checkpoints are left in the file.
+    /// When to leave checkpoints in the file.
     pub checkpoint_every: Option<CheckpointEvery>,
     /// How the file is encrypted.
     pub encryption: Option<Arc<FileEncryptionProperties>>,
-    /// Stops writing: looked at before each chunk.
+    /// A token that stops writing; it is checked before each chunk.
     pub cancel: CancelToken,
-    /// The number of the format's version in the footer; `None` is 1, which writers should write.
+    /// The format version in the footer; `None` is 1, which writers should write.
     pub format_version: Option<i32>,
 }
 

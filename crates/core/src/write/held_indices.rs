@@ -1,23 +1,24 @@
-//! Indices into a dictionary that have no page yet: in as few bytes each as they need, for a column may hold those of a whole row group.
+//! Indices into a dictionary that are not in pages yet, in as few bytes each as possible: a column may hold those of a
+//! whole row group.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Indices in the order in which they came.
+/// A queue of indices, in the order in which they came.
 ///
-/// PERF: most dictionaries have less than 256 values, or 65,536. Memory that is fresh from the system costs more than everything else
-/// that happens to an index, so that a quarter of it counts.
+/// PERF: most dictionaries have at most 256 values, or 65,536. Touching memory that is fresh from the system costs more
+/// than all other work on an index, so that using a quarter of it matters.
 #[derive(Debug, Default)]
 pub(super) struct HeldIndices {
     blocks: VecDeque<Block>,
-    /// The number of the first index that is still held.
+    /// The number of the first index in the queue.
     start: usize,
     end: usize,
 }
 
 #[derive(Debug)]
 struct Block {
-    /// The number of its first index.
+    /// The number of the block's first index.
     start: usize,
     indices: Packed,
 }
@@ -30,7 +31,7 @@ enum Packed {
 }
 
 impl Packed {
-    /// An empty one for indices up to `largest`.
+    /// Creates an empty vector for indices up to `largest`.
     fn up_to(largest: u32) -> Self {
         match largest {
             0..=0xff => Packed::U8(Vec::new()),
@@ -55,7 +56,7 @@ impl Packed {
         }
     }
 
-    /// Appends indices that there is room for.
+    /// Appends indices, which must fit.
     fn extend(&mut self, new: &[u32]) {
         match self {
             Packed::U8(indices) => indices.extend(new.iter().map(|&index| index as u8)),
@@ -82,17 +83,17 @@ impl Packed {
 }
 
 impl HeldIndices {
-    /// How many are held.
+    /// The number of indices in the queue.
     pub(super) fn len(&self) -> usize {
         self.end - self.start
     }
 
-    /// The numbers of those that are held.
+    /// The numbers of the indices in the queue.
     pub(super) fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(super) fn memory(&self) -> usize {
         self.blocks.iter().map(|block| block.indices.memory()).sum()
     }
@@ -117,7 +118,7 @@ impl HeldIndices {
         }
     }
 
-    /// Appends those in `range`, which are held, to `out`.
+    /// Appends the indices in `range`, which must be in the queue, to `out`.
     pub(super) fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
         out.reserve(range.len());
         let first = self.blocks.partition_point(|block| block.start + block.indices.len() <= range.start);
@@ -129,7 +130,7 @@ impl HeldIndices {
         }
     }
 
-    /// Gives back the memory of those before the one of this number.
+    /// Drops the indices before this number, and frees their memory.
     pub(super) fn forget_before(&mut self, number: usize) {
         while self.blocks.front().is_some_and(|block| block.start + block.indices.len() <= number) {
             self.blocks.pop_front();
@@ -138,7 +139,7 @@ impl HeldIndices {
     }
 }
 
-/// Indices of a block, about.
+/// Approximate number of indices in a block.
 const BLOCK: usize = 32 << 10;
 
 #[cfg(test)]

@@ -22,14 +22,14 @@ pub(super) struct Levels<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Def<'a> {
     Max,
-    /// The largest is 1, and no entry is a value.
+    /// The maximum is 1, and no entry is a value.
     Null,
     Bitmap(&'a Bitmap),
     Levels(&'a [u8]),
 }
 
 impl<'a> Levels<'a> {
-    /// Fails if levels and values do not belong together: the chunk could not be read.
+    /// Borrows the levels. Fails if levels and values do not belong together, because the chunk could not be read.
     pub(super) fn of(shredded: &'a ShreddedColumn, leaf: &Leaf) -> Result<Self> {
         let entries = shredded.entries;
         let (def, len) = match &shredded.def {
@@ -60,7 +60,7 @@ impl<'a> Levels<'a> {
         Ok(levels)
     }
 
-    /// How many of the entries are values.
+    /// Returns how many of the entries are values.
     pub(super) fn values(&self, entries: Range<usize>) -> usize {
         match self.def {
             Def::Max => entries.len(),
@@ -73,7 +73,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// How many of the entries begin a row.
+    /// Returns how many of the entries begin a row.
     pub(super) fn rows(&self, entries: Range<usize>) -> usize {
         match self.max_rep {
             0 => entries.len(),
@@ -81,7 +81,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// The first entry from `at` on that begins a row, or `end`.
+    /// Returns the first entry from `at` on that begins a row, or `end`.
     pub(super) fn row_from(&self, at: usize, end: usize) -> usize {
         match self.max_rep {
             0 => at.min(end),
@@ -89,7 +89,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// The definition levels of the entries, for the level encoder.
+    /// Returns the definition levels of the entries, for the level encoder.
     pub(super) fn def(&self, entries: Range<usize>) -> LevelSlice<'a> {
         match self.def {
             Def::Max => LevelSlice::Run { level: self.max_def, n: entries.len() },
@@ -99,7 +99,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// How often each level occurs in the entries.
+    /// Counts how often each level occurs in the entries.
     pub(super) fn counts(&self, entries: Range<usize>) -> LevelHistogram {
         let mut counts = LevelHistogram::new(self.max_def, self.max_rep);
         match self.def {
@@ -115,7 +115,7 @@ impl<'a> Levels<'a> {
         counts
     }
 
-    /// The repetition levels of the entries, for the level encoder.
+    /// Returns the repetition levels of the entries, for the level encoder.
     pub(super) fn rep(&self, entries: Range<usize>) -> LevelSlice<'a> {
         match self.max_rep {
             0 => LevelSlice::Run { level: 0, n: entries.len() },
@@ -124,17 +124,17 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// The levels of entries whose page is not written yet.
+/// The levels of entries that are not in pages yet.
 #[derive(Debug, Default)]
 pub(super) struct HeldLevels {
-    /// Definition levels if the largest is 1; empty while all are the same.
+    /// Definition levels if the maximum is 1; empty while all are equal.
     bits: Bitmap,
-    /// Definition levels if the largest is more than 1.
+    /// Definition levels if the maximum is more than 1.
     def: Vec<u8>,
     rep: Vec<u8>,
     pub(super) entries: usize,
     pub(super) rows: usize,
-    /// How many of the entries are values.
+    /// Number of entries that are values.
     pub(super) values: usize,
 }
 
@@ -159,7 +159,7 @@ impl HeldLevels {
         self.entries += entries.len();
     }
 
-    /// Takes definition levels of 0 and 1, so many of them 1.
+    /// Appends definition levels of 0 and 1; `values` is the number of 1s.
     fn push_bits(&mut self, def: Def<'_>, entries: Range<usize>, values: usize) {
         if self.bits.is_empty() {
             let (all, n) = (self.values + values, self.entries + entries.len());
@@ -187,15 +187,15 @@ impl HeldLevels {
         Levels { def, rep: &self.rep, max_def: leaf.max_def(), max_rep: leaf.max_rep() }
     }
 
-    /// Bytes that the levels take in memory.
+    /// Returns the bytes that the levels take in memory.
     pub(super) fn memory(&self) -> usize {
         self.bits.as_bytes().len() + self.def.capacity() + self.rep.capacity()
     }
 
-    /// About as many bytes as the levels will take in a page.
+    /// Returns about how many bytes the levels will take in a page.
     pub(super) fn size(&self) -> usize {
         let def = match self.values {
-            // Runs.
+            // Equal levels are a single run.
             0 => 0,
             values if values == self.entries => 0,
             _ => self.bits.len() / 8 + self.def.len() / 4,

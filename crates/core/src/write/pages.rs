@@ -1,5 +1,5 @@
-//! Pages: levels and values become bytes, compressed, with a header and a checksum; and what the footer and the indexes
-//! say of them is noted.
+//! Writes pages: levels and values become bytes, compressed, with a header and a checksum. Collects the metadata for
+//! the footer and the indexes.
 //!
 //! ```text
 //! V1:  header | compressed( [len, rep levels] [len, def levels] values )
@@ -29,12 +29,12 @@ pub(super) struct Pages {
     shape: Shape,
     /// The dictionary page: written when the dictionary is complete, but first in the file.
     dictionary_page: ChunkBytes,
-    /// Its bytes, if there is one.
+    /// Its length in bytes, if there is one.
     dictionary_len: Option<u64>,
     data_pages: ChunkBytes,
-    /// Bytes of all data pages.
+    /// Bytes of all data pages, including those that were taken.
     data_len: u64,
-    /// Bytes of pages that were taken away: those before what is here.
+    /// Bytes of pages that were taken before.
     taken: u64,
     column_index: Option<ColumnIndexBuilder>,
     offset_index: format::OffsetIndex,
@@ -43,7 +43,7 @@ pub(super) struct Pages {
     chunk: Totals,
 }
 
-/// What is counted over the whole chunk.
+/// Totals of the whole chunk.
 struct Totals {
     bounds: MinMaxStats,
     counts: LevelHistogram,
@@ -53,23 +53,23 @@ struct Totals {
 
 /// The values of one data page.
 pub(super) struct PageValues<'a> {
-    /// The encoding.
+    /// The code of the encoding.
     pub(super) code: i32,
-    /// Appends the encoded values to the second vector; what comes first perhaps to the first, if there is one: then the second
-    /// is empty.
+    /// Appends the encoded values to the second vector. If there is a first vector, their beginning may be appended to
+    /// that one; the second one must then be empty.
     pub(super) encode: &'a mut EncodeInto<'a>,
     /// Bounds of the values.
     pub(super) bounds: &'a MinMaxStats,
-    /// How many.
+    /// Number of values.
     pub(super) len: usize,
-    /// For BYTE_ARRAY: bytes of all values, without their lengths.
+    /// For BYTE_ARRAY, the bytes of all values, without their lengths.
     pub(super) byte_array_bytes: u64,
 }
 
 /// See [`PageValues::encode`].
 type EncodeInto<'a> = dyn FnMut(Option<&mut Vec<u8>>, &mut Vec<u8>) -> Result<()> + 'a;
 
-/// What a chunk has come to.
+/// A finished chunk.
 pub(super) struct FinishedPages {
     pub(super) bytes: ChunkBytes,
     pub(super) taken: u64,
@@ -106,22 +106,22 @@ impl Pages {
         }
     }
 
-    /// How the values are ordered.
+    /// Returns the order of the values.
     pub(super) fn order(&self) -> SortOrder {
         self.order
     }
 
-    /// Bytes of pages that are in memory.
+    /// Returns the bytes of pages in memory.
     pub(super) fn held(&self) -> usize {
         self.dictionary_page.held() + self.data_pages.held()
     }
 
-    /// Bytes of the data pages.
+    /// Returns the bytes of the data pages.
     pub(super) fn len(&self) -> u64 {
         self.data_len
     }
 
-    /// The pages so far. There must be no dictionary page to come.
+    /// Takes the pages so far. There must be no dictionary page to come.
     pub(super) fn take_pages(&mut self) -> ChunkBytes {
         let mut pages = take(&mut self.dictionary_page);
         pages.append(take(&mut self.data_pages));
@@ -129,12 +129,12 @@ impl Pages {
         pages
     }
 
-    /// Bytes of the dictionary page.
+    /// Returns the bytes of the dictionary page.
     pub(super) fn dictionary_len(&self) -> usize {
         self.dictionary_len.unwrap_or(0) as usize
     }
 
-    /// How many bytes are stored for a byte before compression.
+    /// Returns the compression ratio so far: stored bytes per uncompressed byte.
     pub(super) fn ratio(&self) -> f64 {
         match self.chunk.uncompressed {
             0 => 1.0,
@@ -142,7 +142,7 @@ impl Pages {
         }
     }
 
-    /// How many data pages.
+    /// Returns the number of data pages.
     pub(super) fn count(&self) -> usize {
         self.offset_index.page_locations.len()
     }
@@ -152,7 +152,7 @@ impl Pages {
         self.data_pages.spill_to(spill)
     }
 
-    /// Writes a data page of the `entries`, which are whole rows.
+    /// Writes a data page of `entries`, which must be whole rows.
     pub(super) fn write_data_page(
         &mut self,
         levels: Levels<'_>,
@@ -184,7 +184,8 @@ impl Pages {
         let mut header = format::PageHeader::default();
         let is_compressed = match settings.page_version {
             PageVersion::V1 => {
-                // Without a codec the page is stored as it is; with one it has to be compressed, whatever comes out.
+                // Without a codec, the page is stored uncompressed; with a codec it must be compressed, even if it
+                // grows.
                 let is_compressed = settings.codec != Codec::Uncompressed;
                 let before = if is_compressed { &mut body } else { &mut head };
                 levels::encode_v1(levels.rep(entries.clone()), levels.max_rep, before);
@@ -233,7 +234,7 @@ impl Pages {
         let tail = if is_compressed { &mut stored } else { &mut body };
         let header = self.finish_header(header, [&head, tail], settings)?;
         self.offset_index.page_locations.push(format::PageLocation {
-            // The dictionary page comes before it.
+            // The offset of the dictionary page's end is added in `finish`.
             offset: self.len() as i64,
             compressed_page_size: page_size(header.len() + head.len() + tail.len())?,
             first_row_index: self.chunk.counts.rows() as i64,
@@ -312,7 +313,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The bytes of a page's header. The page is stored in two parts.
+    /// Returns the bytes of a page's header. The page is stored in two parts.
     fn finish_header(
         &mut self,
         mut header: format::PageHeader,
@@ -333,7 +334,7 @@ impl Pages {
         Ok(bytes)
     }
 
-    /// The whole chunk. `distinct` is the number of different values, if it is known.
+    /// Returns the whole chunk. `distinct` is the number of distinct values, if it is known.
     pub(super) fn finish(
         self,
         leaf: &Leaf,
@@ -387,7 +388,7 @@ impl Pages {
     }
 }
 
-/// All encodings in the chunk, those of levels too.
+/// Returns all encodings in the chunk, those of levels included.
 fn encodings(stats: &[format::PageEncodingStats], leaf: &Leaf) -> Vec<format::Encoding> {
     let mut encodings = Vec::new();
     let levels = (leaf.max_def() > 0 || leaf.max_rep() > 0).then_some(format::Encoding::RLE);
@@ -399,7 +400,7 @@ fn encodings(stats: &[format::PageEncodingStats], leaf: &Leaf) -> Vec<format::En
     encodings
 }
 
-/// Sizes and counts of pages are 32-bit numbers.
+/// Converts a size or count of a page, which the format stores in 32 bits.
 fn page_size(n: usize) -> Result<i32> {
     i32::try_from(n).map_err(|_| {
         Error::argument(format!("a page of {n} bytes or values: the format has room for {}", i32::MAX))

@@ -3,13 +3,13 @@
 use marquetry_base::Error;
 use marquetry_format as format;
 
-/// A row group that has only some of its chunks.
+/// A row group of which only some chunks were written.
 #[derive(Debug)]
 pub(super) struct PartialRowGroup {
     pub(super) num_rows: u64,
-    /// The file's position where it begins.
+    /// The file's position at the beginning of the row group.
     pub(super) start: u64,
-    /// Where the next chunk begins and how many bytes of it are there, if it came in parts.
+    /// Offset of the next chunk, and how many bytes of it were written, if it comes in parts.
     pub(super) part: Option<(u64, u64)>,
     pub(super) columns: Vec<format::ColumnChunk>,
     pub(super) indexes: Vec<Indexes>,

@@ -1,9 +1,9 @@
-//! What a user asks of a writer, by the names that the `parquet` crate gives.
+//! The properties of a writer, with the names of the `parquet` crate.
 //!
-//! Settings are for the file, or for columns. Those for columns are kept as rules, in the order in which they were
-//! made, each for all columns, for a type, for a pattern of paths, or for one path. [`WriterProperties::check`] holds
-//! them against a schema, and [`WriterProperties::column_settings`] makes one column's
-//! [`ColumnSettings`](super::ColumnSettings) of them.
+//! Settings are for the file, or for columns. Those for columns are kept as rules, in the order of the calls, each for
+//! all columns, for a type, for a pattern of paths, or for one path. [`WriterProperties::check`] checks them against a
+//! schema, and [`WriterProperties::column_settings`] makes one column's [`ColumnSettings`](super::ColumnSettings) from
+//! them.
 
 mod by_path;
 mod choices;
@@ -34,7 +34,7 @@ use marquetry_crypto::FileEncryptionProperties;
 use rules::Rules;
 use std::sync::Arc;
 
-/// How a file is written.
+/// The properties of a writer: settings of the file and of its columns.
 ///
 /// ```
 /// use marquetry_core::logical_type::LogicalType;
@@ -85,22 +85,22 @@ pub struct WriterProperties {
     executor: SharedExecutor,
 }
 
-/// Makes [`WriterProperties`].
+/// A builder of [`WriterProperties`].
 ///
-/// `set_x` is for all columns, `set_type_x` for those of a physical or logical type, `set_glob_x` for those whose
-/// path a pattern fits, and `set_column_x` for one, or for all in a group.
+/// `set_x` is for all columns, `set_type_x` for those of a physical or logical type, `set_glob_x` for those whose path
+/// matches a pattern, and `set_column_x` for one column, or for all columns of a group.
 ///
-/// Where several are for the same column, the closest has the last word, for each setting on its own:
+/// If several apply to a column, the most specific one wins, for each setting separately:
 ///
 /// > the column's own path, then the path of a group around it, then a pattern, then a type, then all columns
 ///
-/// and among equally close ones the last. The order of calls matters for nothing else.
+/// and among equally specific ones the last. The order of calls matters for nothing else.
 ///
-/// Patterns are for dotted paths. `*` stands for any characters of one name and `?` for any one of them; a name that is
-/// `**` stands for any number of names, none included. So `a.*` are the columns right below `a`, `a.**` all that are
-/// in `a`, and `**.id` every column `id`, at any depth. A pattern may fit no column; a path must exist.
+/// Patterns match dotted paths. `*` matches any characters of one name and `?` any one of them; a name that is `**`
+/// matches any number of names, or none. So `a.*` matches the columns directly below `a`, `a.**` all columns in `a`,
+/// and `**.id` every column `id`, at any depth. A pattern may match no column; a path must exist.
 ///
-/// No setter fails. What is wrong shows when a writer is made, as [`WriterProperties::check`] tells.
+/// No setter fails. Invalid values are errors when a writer is created, see [`WriterProperties::check`].
 #[derive(Debug, Clone, Default)]
 pub struct WriterPropertiesBuilder {
     properties: WriterProperties,
@@ -109,34 +109,34 @@ pub struct WriterPropertiesBuilder {
 /// Properties that several writers share.
 pub type WriterPropertiesPtr = Arc<WriterProperties>;
 
-/// Bytes in a data page unless something else is asked for.
+/// The default size of a data page, in bytes.
 pub const DEFAULT_PAGE_SIZE: usize = 1 << 20;
-/// Bytes in a dictionary page unless something else is asked for. More than other writers allow: a dictionary is given up
-/// because it does not pay, and hardly ever because it is large.
+/// The default size limit of a dictionary page, in bytes. It is higher than in other writers: a dictionary is given up
+/// because it does not pay, and rarely because it is large.
 pub const DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT: usize = 4 << 20;
-/// Rows in a data page unless something else is asked for: a page is what a filter can pass over.
+/// The default number of rows in a data page, which is the unit that a filter can skip.
 pub const DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT: usize = 20_000;
-/// Rows in a row group unless something else is asked for.
+/// The default number of rows in a row group.
 pub const DEFAULT_MAX_ROW_GROUP_ROW_COUNT: usize = 1 << 20;
-/// Bytes of a bound in the column index unless something else is asked for.
+/// The default length of a bound in the column index, in bytes.
 pub const DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH: Option<usize> = Some(64);
-/// Bytes of a column chunk's bound unless something else is asked for.
+/// The default length of a bound in a column chunk's statistics, in bytes.
 pub const DEFAULT_STATISTICS_TRUNCATE_LENGTH: Option<usize> = Some(64);
-/// See [`WriterPropertiesBuilder::set_write_batch_size`].
+/// The default of [`WriterPropertiesBuilder::set_write_batch_size`], in rows.
 pub const DEFAULT_WRITE_BATCH_SIZE: usize = 8192;
 
 impl WriterProperties {
-    /// The defaults.
+    /// Creates the default properties.
     pub fn new() -> Self {
         WriterProperties::default()
     }
 
-    /// A builder that starts with the defaults.
+    /// Creates a builder that starts with the defaults.
     pub fn builder() -> WriterPropertiesBuilder {
         WriterPropertiesBuilder::default()
     }
 
-    /// A builder that starts with these properties.
+    /// Creates a builder that starts with these properties.
     pub fn into_builder(self) -> WriterPropertiesBuilder {
         WriterPropertiesBuilder { properties: self }
     }
@@ -181,7 +181,7 @@ impl Default for WriterProperties {
 }
 
 impl WriterPropertiesBuilder {
-    /// The properties, not checked yet.
+    /// Returns the properties, which are not checked yet.
     pub fn build(self) -> WriterProperties {
         self.properties
     }
@@ -193,10 +193,10 @@ impl From<WriterProperties> for WriterPropertiesBuilder {
     }
 }
 
-/// This library, its version, and the build if `MARQUETRY_BUILD` was set when it was compiled.
+/// Returns this library's name and version, and the build if `MARQUETRY_BUILD` was set at compile time.
 ///
-/// QUIRK: old versions of parquet-mr ignore the statistics of files whose `created_by` has no `(build ...)`, even an
-/// empty one.
+/// QUIRK: old versions of parquet-mr ignore the statistics of files whose `created_by` has no `(build ...)`; an empty
+/// one is enough.
 fn created_by() -> String {
     let build = option_env!("MARQUETRY_BUILD").unwrap_or("");
     format!("marquetry version {} (build {build})", env!("CARGO_PKG_VERSION"))

@@ -1,6 +1,6 @@
-//! Row groups on their way into a file: chunk after chunk, then the bloom filters.
+//! Writes row groups: chunk after chunk, then the bloom filters.
 //!
-//! Chunks come all at once, or each as soon as it is made, so that nobody has to hold all of them.
+//! Chunks come all at once, or each when it is finished, so that a writer need not hold all of them.
 
 use super::chunk_bytes::{ChunkBytes, unwritten};
 use super::encoded_chunk::{EncodedChunk, check_chunk, check_chunks, check_rows};
@@ -16,8 +16,8 @@ use std::io::Write;
 impl<W: Write> FileWriter<W> {
     /// Appends a row group of `num_rows` rows: one chunk for each column, in the order of the schema's leaves.
     ///
-    /// Fails, before the first byte is written, if there is not one chunk for each column, or one is of another column, of
-    /// another physical type, or of another number of rows.
+    /// Fails, before the first byte is written, if there is not one chunk for each column, or if a chunk has another
+    /// column, another physical type, or another number of rows.
     pub fn write_row_group(
         &mut self,
         num_rows: u64,
@@ -38,12 +38,12 @@ impl<W: Write> FileWriter<W> {
         })
     }
 
-    /// Appends the chunk of the next column of a row group of `num_rows` rows, in the order of the schema's leaves: for who makes
-    /// one column after the other, and has no memory for all. [`finish_row_group`](Self::finish_row_group) ends it; before that
-    /// there is no row group.
+    /// Appends the chunk of the next column of a row group of `num_rows` rows, in the order of the schema's leaves. It
+    /// is for writers that make one column after the other, and have no memory for all.
+    /// [`finish_row_group`](Self::finish_row_group) ends the row group, which does not exist before.
     ///
-    /// Fails, before the first byte is written, if all columns are there, or the chunk is of another column, of another physical
-    /// type, or of another number of rows.
+    /// Fails, before the first byte is written, if the row group has all its columns, or if the chunk has another
+    /// column, another physical type, or another number of rows.
     ///
     /// ```
     /// use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
@@ -83,15 +83,18 @@ impl<W: Write> FileWriter<W> {
         })
     }
 
-    /// Whether the file takes chunks [in parts](Self::append_part). An encrypted one does not: the modules of a chunk are counted.
+    /// Whether the file accepts chunks [in parts](Self::append_part). An encrypted file does not, because each module
+    /// is encrypted for its ordinal in the chunk.
     pub fn takes_parts(&self) -> bool {
         self.encryptor.is_none()
     }
 
-    /// Appends the first pages of the next column of a row group of `num_rows` rows, or more of them, as
-    /// [`ColumnWriter::take_pages`](super::ColumnWriter::take_pages) gives them. [`append_column`](Self::append_column) takes the rest.
+    /// Appends the first pages of the next column of a row group of `num_rows` rows, or further ones, as returned by
+    /// [`ColumnWriter::take_pages`](super::ColumnWriter::take_pages). [`append_column`](Self::append_column) takes the
+    /// rest.
     ///
-    /// Fails if the file is [encrypted](Self::takes_parts), if all columns are there, and if the row group has another number of rows.
+    /// Fails if the file is [encrypted](Self::takes_parts), if the row group has all its columns, or if it has another
+    /// number of rows.
     ///
     /// ```
     /// # use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
@@ -141,7 +144,7 @@ impl<W: Write> FileWriter<W> {
         })
     }
 
-    /// Ends the row group that has got its chunks [one by one](Self::append_column).
+    /// Ends the row group whose chunks were appended [one by one](Self::append_column).
     ///
     /// Fails if the chunk of a column is missing.
     pub fn finish_row_group(&mut self, sorting_columns: Option<Vec<format::SortingColumn>>) -> Result<()> {
@@ -154,7 +157,7 @@ impl<W: Write> FileWriter<W> {
         self.guarded(|writer| writer.end_row_group(sorting_columns))
     }
 
-    /// The number of the next column of a row group of so many rows.
+    /// Returns the number of the next column. Fails if the row group has all its columns, or another number of rows.
     fn check_next(&self, num_rows: u64) -> Result<usize> {
         let columns = self.tree.num_columns();
         let (number, rows) = match &self.partial {
@@ -174,7 +177,7 @@ impl<W: Write> FileWriter<W> {
         Ok(number)
     }
 
-    /// Fails if readers would misread what is added to the file.
+    /// Fails if readers would misread data appended to the file.
     fn check_growth(&self) -> Result<()> {
         match self.grows && !plain_pages_are_believed(self.settings.created_by.as_deref()) {
             true => Err(Error::unsupported(
@@ -186,7 +189,7 @@ impl<W: Write> FileWriter<W> {
     }
 
     fn open_row_group(&mut self, num_rows: u64) {
-        // Exactly: there may be very many row groups of few columns.
+        // Exact capacity: there may be very many row groups of few columns.
         let n = self.tree.num_columns();
         let (columns, indexes) = (Vec::with_capacity(n), Vec::with_capacity(n));
         self.partial = Some(PartialRowGroup { num_rows, start: self.position, part: None, columns, indexes });
@@ -244,7 +247,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Writes the pages of a chunk, encrypted if its column is.
+    /// Writes the pages of a chunk, encrypted if its column is encrypted.
     fn append_pages(&mut self, chunk: &mut EncodedChunk, row_group: usize, column: usize) -> Result<()> {
         let bytes = std::mem::take(&mut chunk.bytes);
         let FileWriter { settings, sink, take, position, counters, encryptor, .. } = self;
@@ -267,7 +270,7 @@ impl<W: Write> FileWriter<W> {
     }
 }
 
-/// Gives bytes to the sink, and counts them.
+/// Writes bytes to the sink, and counts them.
 fn append_bytes<W>(
     bytes: ChunkBytes,
     cancel: &CancelToken,
@@ -283,7 +286,7 @@ fn append_bytes<W>(
     Ok(())
 }
 
-/// The chunk's metadata with offsets that count from the file's first byte.
+/// Returns the chunk's metadata with offsets relative to the file's first byte.
 fn placed(mut meta: format::ColumnMetaData, offset: u64) -> format::ColumnChunk {
     let offset = offset as i64;
     meta.data_page_offset += offset;

@@ -1,11 +1,11 @@
-//! The first rows of a column, held until there are enough of them to choose its encoding.
+//! The first rows of a column, buffered until there are enough of them to choose its encoding.
 
 use super::levels::{HeldLevels, Levels};
 use crate::nesting::ColumnValues;
 use marquetry_base::Result;
 use marquetry_encoding::{Shape, Values, dictionary};
 
-/// Values and levels as they came.
+/// Values and levels, in the order in which they came.
 pub(super) struct SampleBuffer {
     pub(super) values: Values,
     pub(super) levels: HeldLevels,

@@ -1,4 +1,4 @@
-//! Encrypted spills: pages of an encrypted file never reach a disk in the open.
+//! Encrypted spills: pages of an encrypted file never reach a disk in plaintext.
 
 use super::spill_store::{SpillFile, SpillStore};
 use marquetry_crypto::{ScratchKey, Seal};
@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Encrypts all that goes to another store, by AES-GCM with a random key for each file, which is in memory only and thrown away
-/// with the file. What was changed in the store is an error when it is read.
+/// A store that encrypts all bytes for another store. It uses AES-GCM with a random key for each file, which exists in
+/// memory only and is discarded with the file. Reading bytes that were changed in the store is an error.
 ///
-/// Writers of [encrypted files](super::WriterPropertiesBuilder::with_file_encryption_properties) use it by themselves, whatever
-/// their store. It is of use by itself where what is written in the open comes from encrypted files. Bytes keep their number and
-/// their place in the store; memory has some fifty bytes for each 128 KiB of them.
+/// Writers of [encrypted files](super::WriterPropertiesBuilder::with_file_encryption_properties) use it automatically,
+/// whatever their store. It can be set explicitly if a plaintext file is written with data from encrypted files.
+/// Encryption changes neither the number of bytes nor their offsets in the store; it takes some fifty bytes of memory
+/// for each 128 KiB of them.
 ///
 /// ```
 /// # #[cfg(feature = "fs")] {
@@ -27,26 +28,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct SealedSpills(Arc<dyn SpillStore>);
 
 impl SealedSpills {
-    /// A store of what is encrypted in `store`.
+    /// Creates a store that keeps encrypted bytes in `store`.
     pub fn new(store: Arc<dyn SpillStore>) -> Self {
         SealedSpills(store)
     }
 }
 
 impl SpillStore for SealedSpills {
-    /// Fails also if this build has no encryption.
+    /// Creates a file. Also fails if this build has no encryption.
     fn create(&self) -> io::Result<Box<dyn SpillFile>> {
         let key = ScratchKey::random().map_err(io::Error::other)?;
         Ok(Box::new(SealedFile { file: self.0.create()?, key, blocks: Mutex::default() }))
     }
 }
 
-/// A file whose blocks are encrypted, each by itself.
+/// A file of blocks that are encrypted separately.
 #[derive(Debug)]
 struct SealedFile {
     file: Box<dyn SpillFile>,
     key: ScratchKey,
-    /// The blocks that were written, by where they begin. A block that comes back from another place has another seal.
+    /// The written blocks by their offsets. A block that is read from a wrong place does not match the seal.
     blocks: Mutex<BTreeMap<u64, Block>>,
 }
 
@@ -61,7 +62,7 @@ impl SealedFile {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the block that has a position begins, and what is known of it.
+    /// Returns the offset of the block that contains a position, and its length and seal.
     fn block_at(&self, position: u64) -> io::Result<(u64, Block)> {
         let blocks = self.blocks();
         let found = blocks.range(..=position).next_back().map(|(start, block)| (*start, *block));
@@ -112,7 +113,7 @@ impl SpillFile for SealedFile {
     }
 }
 
-/// Spilled pages are read a megabyte at a time, which is of whole blocks.
+/// Bytes of a block. Spilled pages are read a megabyte at a time, which is a number of whole blocks.
 const BLOCK: usize = 128 << 10;
 
 #[cfg(all(test, feature = "encryption"))]

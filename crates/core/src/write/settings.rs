@@ -1,4 +1,4 @@
-//! The resolved settings of one column: every choice made, nothing left to look up.
+//! The resolved settings of one column: all choices are made.
 
 use super::cdc_options::CdcOptions;
 use marquetry_base::CancelToken;
@@ -6,53 +6,53 @@ use marquetry_codec::Codec;
 use marquetry_encoding::{PhysicalType, code};
 use marquetry_format::KeyValue;
 
-/// How one column is written.
+/// The settings with which one column is written.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnSettings {
-    /// How pages are compressed.
+    /// The codec of pages.
     pub codec: Codec,
     /// The codec's level; `None` is the codec's own default.
     pub level: Option<i32>,
-    /// How values are encoded.
+    /// How the encoding of values is chosen.
     pub encoding: EncodingPolicy,
-    /// Which encodings [`EncodingPolicy::Auto`] may take.
+    /// Limits which encodings [`EncodingPolicy::Auto`] may choose.
     pub compat: Compat,
-    /// The dictionary is given up once its page would have more bytes.
+    /// Size limit of the dictionary page in bytes, past which the dictionary is given up.
     pub dictionary_page_bytes: usize,
-    /// A data page ends once its values and levels, encoded but not compressed, have so many bytes.
+    /// Size limit of data pages in bytes, of values and levels encoded but not compressed.
     pub page_bytes: usize,
-    /// A data page ends once it has so many rows.
+    /// Maximum number of rows in a data page.
     pub page_rows: usize,
-    /// If set, a data page also ends where its content says.
+    /// If set, a data page also ends where its content determines it.
     pub content_defined_chunking: Option<CdcOptions>,
-    /// The header of data pages.
+    /// The version of data pages.
     pub page_version: PageVersion,
-    /// Whether pages have a CRC-32.
+    /// Whether pages have a CRC-32 checksum.
     pub checksums: bool,
-    /// What is bounded and counted.
+    /// The parts of the file that have statistics.
     pub statistics: StatisticsLevel,
-    /// Bounds of chunks and pages are cut to so many bytes; `None` keeps them whole.
+    /// Length in bytes to which bounds of chunks, and those in page headers, are truncated; `None` keeps them whole.
     pub statistics_truncate: Option<usize>,
-    /// Bounds in the column index are cut to so many bytes; `None` keeps them whole.
+    /// Length in bytes to which bounds in the column index are truncated; `None` keeps them whole.
     pub index_truncate: Option<usize>,
-    /// Whether data page headers have statistics as well, as old readers want them.
+    /// Whether data page headers have statistics as well, for old readers.
     pub page_header_statistics: bool,
     /// The bloom filter, if any.
     pub bloom: Option<BloomSettings>,
-    /// Whether floats are ordered as IEEE 754 totalOrder instead of TYPE_ORDER.
+    /// Whether floats are ordered by IEEE 754 totalOrder instead of TYPE_ORDER.
     pub total_order: bool,
-    /// Whether the number of different values is in the statistics where it is known.
+    /// Whether statistics have the number of distinct values if it is known.
     pub distinct_counts: bool,
-    /// Whether the dictionary that values come with is stored as it is.
+    /// Whether the dictionary that values come with is stored whole.
     pub whole_dictionaries: bool,
     /// Key-value metadata of the chunk.
     pub key_values: Vec<KeyValue>,
-    /// Stops writing: looked at before each page.
+    /// A token that stops writing; it is checked before each page.
     pub cancel: CancelToken,
 }
 
-/// What [`WriterProperties`](super::WriterProperties) make of a column that nothing is said of.
+/// The settings of a column for which the [`WriterProperties`](super::WriterProperties) set nothing.
 impl Default for ColumnSettings {
     fn default() -> Self {
         ColumnSettings {
@@ -222,43 +222,44 @@ impl ColumnSettings {
     }
 }
 
-/// How the encoding of values is found.
+/// How the encoding of values is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodingPolicy {
-    /// By encoding a sample with each encoding that is legal and allowed.
+    /// The smallest of the encodings that are legal and allowed, found by encoding a sample with each.
     Auto {
-        /// Whether a dictionary may be among them.
+        /// Whether a dictionary is allowed.
         dictionary: bool,
     },
-    /// Always this one, by its code in the registry of encodings.
+    /// Always the encoding with this code.
     Only(i32),
-    /// A dictionary, until its page is larger than [`ColumnSettings::dictionary_page_bytes`]; the encoding of this code
-    /// from there on.
+    /// A dictionary, until its page exceeds [`ColumnSettings::dictionary_page_bytes`]; then the encoding with this
+    /// code.
     DictionaryOr(i32),
 }
 
-/// Which readers must be able to read what [`EncodingPolicy::Auto`] chooses.
+/// The readers that must support the choices of [`EncodingPolicy::Auto`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compat {
-    /// All readers of the last ten years: PLAIN and dictionaries, and SNAPPY unless another codec is asked for.
+    /// All readers of the last ten years: PLAIN and dictionaries, and SNAPPY unless another codec is set.
     Maximum,
-    /// All current readers: PLAIN and dictionaries. More, once the last of them reads more.
+    /// All current readers: PLAIN and dictionaries. Other encodings will be added when all of these readers support
+    /// them.
     #[default]
     Modern,
-    /// Those of the format's current version: all encodings but those in preview. pyarrow, parquet-java and the `parquet`
-    /// crate are among them; DuckDB, polars and Spark read most of it, fastparquet next to nothing.
+    /// Readers of the format's current version: all encodings except those in preview. pyarrow, parquet-java and the
+    /// `parquet` crate are among them; DuckDB, polars and Spark support most encodings, fastparquet hardly any.
     Latest,
 }
 
 impl Compat {
-    /// The codes of the encodings that values of a type may get besides a dictionary, PLAIN first. ALP, in preview, is only for those
-    /// who ask for it.
+    /// Returns the codes of the encodings that values of a type may get besides a dictionary, PLAIN first. ALP, in
+    /// preview, must be set explicitly.
     ///
-    /// QUIRK: `Modern` is what pyarrow 26, DuckDB 2, polars 2, fastparquet 2026.9 and Spark 4 all read right. fastparquet
-    /// returns wrong numbers for DELTA_BINARY_PACKED and wrong booleans for RLE without any error, and refuses the other
-    /// delta encodings and BYTE_STREAM_SPLIT.
+    /// QUIRK: pyarrow 26, DuckDB 2, polars 2, fastparquet 2026.9 and Spark 4 all read the encodings of `Modern`
+    /// correctly. fastparquet returns wrong numbers for DELTA_BINARY_PACKED and wrong booleans for RLE without any
+    /// error, and refuses the other delta encodings and BYTE_STREAM_SPLIT.
     pub fn encodings(self, physical: PhysicalType) -> &'static [i32] {
         use PhysicalType::*;
         match (self, physical) {
@@ -278,42 +279,42 @@ impl Compat {
     }
 }
 
-/// The header of data pages.
+/// The version of data pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PageVersion {
-    /// Levels and values compressed together. All readers take it.
+    /// Levels and values are compressed together. All readers support it.
     #[default]
     V1,
-    /// Levels are not compressed, and a page that does not shrink is stored as it is.
+    /// Levels are not compressed, and a page that does not shrink is stored uncompressed.
     V2,
 }
 
-/// What is bounded and counted.
+/// The parts of a file that have statistics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum StatisticsLevel {
-    /// Nothing.
+    /// No statistics.
     None,
-    /// Column chunks.
+    /// Statistics of column chunks.
     Chunk,
-    /// Column chunks and pages: the column index.
+    /// Statistics of column chunks and pages; those of pages are the column index.
     #[default]
     Page,
 }
 
-/// How large a bloom filter is.
+/// The false positive probability and the expected number of values of a bloom filter, which determine its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct BloomSettings {
-    /// How many different values are expected; `None` takes the number that the chunk has.
+    /// Expected number of distinct values; `None` means the actual number.
     pub ndv: Option<u64>,
-    /// How often the filter may say "maybe" for a value that is not there, between 0 and 1.
+    /// False positive probability of the filter, between 0 and 1.
     pub fpp: f64,
 }
 
 impl BloomSettings {
-    /// A filter for as many different values as the chunk has.
+    /// Creates settings for the actual number of distinct values in the chunk.
     pub fn new(fpp: f64) -> Self {
         BloomSettings { ndv: None, fpp }
     }

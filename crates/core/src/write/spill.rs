@@ -8,21 +8,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file that pages of one row group are spilled to. Several threads may spill at a time.
+/// The file that pages of one row group are spilled to. Several threads may write at the same time.
 #[derive(Debug)]
 pub struct Spill {
     file: Box<dyn SpillFile>,
-    /// How much of it is given away.
+    /// End of the part of the file that is assigned to writes.
     end: AtomicU64,
 }
 
 impl Spill {
-    /// An empty file in the system's folder for temporary files.
+    /// Creates an empty file in the system's folder for temporary files.
     pub fn new() -> Result<Self> {
         Spill::in_store(&SpillFolder::system())
     }
 
-    /// An empty file of `store`.
+    /// Creates an empty file in `store`.
     pub fn in_store(store: &dyn SpillStore) -> Result<Self> {
         let file =
             store.create().map_err(|error| Error::io("no temporary file for finished pages", error))?;
@@ -45,7 +45,7 @@ impl Spill {
     }
 }
 
-/// The store of a writer's properties; `None` is the default. Equal if it is the same one.
+/// The store of a writer's properties; `None` is the default. Equal if it is the same store.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChosenStore(pub(super) Option<Arc<dyn SpillStore>>);
 

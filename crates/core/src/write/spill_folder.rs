@@ -1,24 +1,25 @@
-//! Temporary files for pages that memory has no room for. A build without the feature `fs` has `spill_folder_off.rs` in its place.
+//! Temporary files for pages that exceed the memory limit. A build without the feature `fs` has `spill_folder_off.rs`
+//! in its place.
 
 use super::spill_store::{SpillFile, SpillStore};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-/// Spills to files without a name in a folder: nothing of them stays behind, however the process ends.
+/// A store of files without a name in a folder, so that nothing stays behind, however the process ends.
 ///
-/// Many systems have their folder for temporary files in memory (`tmpfs`): spilling to it saves none. Name a folder on a
-/// disk there, such as `/var/tmp`.
+/// Many systems have their folder for temporary files in memory (`tmpfs`): spilling to it saves no memory. Name a
+/// folder on a disk there, such as `/var/tmp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpillFolder(Option<PathBuf>);
 
 impl SpillFolder {
-    /// The system's folder for temporary files, as [`std::env::temp_dir`] tells.
+    /// Uses the system's folder for temporary files, which [`std::env::temp_dir`] returns.
     pub fn system() -> Self {
         SpillFolder(None)
     }
 
-    /// This folder, which must be there when pages are spilled.
+    /// Uses this folder, which must exist when pages are spilled.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         SpillFolder(Some(folder.into()))
     }

@@ -1,13 +1,14 @@
-//! The trait of spill stores: where a host wants spilled pages to be.
+//! The trait of spill stores: where spilled pages are kept.
 
 use std::fmt::Debug;
 use std::io;
 
-/// A place for pages that memory has no room for: a folder on a fast disk, a host's own temporary files, memory that is
-/// accounted for elsewhere.
+/// A store for pages that exceed the memory limit: a folder on a fast disk, a host's own temporary files, memory that
+/// is accounted for elsewhere.
 ///
-/// A writer asks for a file whenever it spills the first pages of a row group, and drops the file once these are where
-/// they belong. The default is the system's folder for temporary files ([`SpillFolder::system`](super::SpillFolder::system)).
+/// A writer creates a file whenever it spills the first pages of a row group, and drops the file once the pages are
+/// written to their place. The default is the system's folder for temporary files
+/// ([`SpillFolder::system`](super::SpillFolder::system)).
 ///
 /// ```
 /// use marquetry_core::write::{SpillFile, SpillStore, WriterProperties};
@@ -46,16 +47,16 @@ use std::io;
 /// assert!(properties.spill_store().is_some());
 /// ```
 pub trait SpillStore: Debug + Send + Sync {
-    /// An empty file.
+    /// Creates an empty file.
     fn create(&self) -> io::Result<Box<dyn SpillFile>>;
 }
 
-/// Bytes that are written and read by their position, by several threads at a time. It is dropped when nobody wants them any
-/// more; whatever holds them should be gone then.
+/// A file that is written and read at given offsets, by several threads at the same time. It is dropped when its bytes
+/// are no longer needed, and should then delete them.
 pub trait SpillFile: Debug + Send + Sync {
-    /// Writes all of `bytes` at `offset`, counted in bytes. No range is written twice; the next may be written before.
+    /// Writes all of `bytes` at `offset`, in bytes. No range is written twice; ranges may be written in any order.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Fills all of `buffer` with the bytes at `offset`, all of which were written before.
+    /// Fills all of `buffer` with the bytes at `offset`, which were all written before.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Observers of distinct values: the bloom filter and geospatial statistics see each value of a chunk once.
+//! Observers of distinct values: the bloom filter and geospatial statistics need each value of a chunk only once.
 
 use super::settings::{BloomSettings, ColumnSettings};
 use crate::schema::Leaf;
@@ -6,15 +6,15 @@ use crate::statistics::{BloomFilter, GeoBounds};
 use marquetry_encoding::Values;
 use marquetry_format::GeospatialStatistics;
 
-/// What the values seen so far have come to.
+/// The bloom filter and the geospatial statistics of the values so far.
 pub(super) struct ValueObservers {
     bloom: Option<(Filter, BloomSettings)>,
     geo: Option<GeoBounds>,
 }
 
-/// A bloom filter, or what it will be made from.
+/// A bloom filter, or the hashes for it.
 enum Filter {
-    /// The number of values is not known yet, and there are few: their hashes, maybe several times.
+    /// The number of values is unknown, and small so far: their hashes, perhaps with duplicates.
     Few(Vec<u64>),
     Bitmap(BloomFilter),
 }
@@ -28,7 +28,7 @@ impl ValueObservers {
         ValueObservers { bloom, geo: GeoBounds::of(leaf.logical()) }
     }
 
-    /// Takes values; those that occur again need not be given again.
+    /// Adds values; repeated ones need not be added again.
     pub(super) fn note(&mut self, values: &Values) {
         let all = 0..values.len();
         if let Some((filter, settings)) = &mut self.bloom {
@@ -47,7 +47,7 @@ impl ValueObservers {
         }
     }
 
-    /// The bloom filter as it is in the file, and the geospatial statistics.
+    /// Returns the bloom filter as it is stored in the file, and the geospatial statistics.
     pub(super) fn finish(self) -> (Option<Vec<u8>>, Option<GeospatialStatistics>) {
         let filter = self.bloom.map(|(filter, settings)| {
             let filter = match filter {
@@ -95,8 +95,9 @@ fn filter_of(hashes: &[u64], ndv: u64, fpp: f64) -> BloomFilter {
     filter
 }
 
-/// Hashes that are held until a filter is made. PERF: a filter for many values is megabytes, too much for a chunk of few.
+/// Number of hashes to keep before a filter is made. PERF: a filter for many values takes megabytes, too much for a
+/// chunk with few values.
 const FEW: usize = 64 << 10;
-/// The number of different values that a filter of many is made for; afterwards it shrinks. It is the number of rows of
-/// a full row group.
+/// The number of distinct values that a filter is made for if it is unknown; afterwards the filter shrinks. It is the
+/// number of rows of a full row group.
 const UNKNOWN_NDV: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! A column whose encoding is settled: values go into the encoder at once, and a page is cut whenever it is full.
+//! Writes a column whose encoding is settled: values are encoded immediately, and a page ends whenever it is full.
 
 use super::content_chunker::{ChunkedValues, ContentChunker};
 use super::levels::{HeldLevels, Levels};
@@ -12,7 +12,7 @@ use marquetry_encoding::code::{PLAIN_DICTIONARY, RLE_DICTIONARY};
 use marquetry_encoding::{Encode, Shape, Values, registry};
 use std::ops::Range;
 
-/// The page that is being filled.
+/// The open page of a column.
 pub(super) struct ValueWriter {
     code: i32,
     encoder: Box<dyn Encode>,
@@ -24,7 +24,7 @@ pub(super) struct ValueWriter {
 
 impl ValueWriter {
     pub(super) fn new(code: i32, leaf: &Leaf, pages: &Pages, settings: &ColumnSettings) -> Result<Self> {
-        // A dictionary is no business of single pages, see `DictionaryWriter`.
+        // Dictionaries are not written page by page, see `DictionaryWriter`.
         let row = registry::find(code)
             .filter(|row| {
                 (row.supports)(leaf.physical()) && ![RLE_DICTIONARY, PLAIN_DICTIONARY].contains(&row.code)
@@ -40,17 +40,17 @@ impl ValueWriter {
         })
     }
 
-    /// Bytes of the page so far.
+    /// Returns the bytes of the page so far.
     pub(super) fn size(&self) -> usize {
         self.encoder.size() + self.levels.size()
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(super) fn memory(&self) -> usize {
         self.encoder.size() + self.levels.memory()
     }
 
-    /// Takes the `entries`, which are whole rows, and their values.
+    /// Writes `entries`, which must be whole rows, and their values.
     pub(super) fn write(
         &mut self,
         levels: Levels<'_>,
@@ -62,7 +62,7 @@ impl ValueWriter {
         let (mut entry, mut value) = (entries.start, 0);
         while entry < entries.end {
             let room = settings.page_rows.saturating_sub(self.levels.rows).max(1);
-            // PERF: nulls that no value follows are one run, which takes next to nothing.
+            // PERF: nulls at the end, without a value behind them, are one run, which takes almost no bytes.
             let is_tail = value == values.len() && (levels.max_def, levels.max_rep) == (1, 0);
             let step = if is_tail { room } else { step(values, value, settings).min(room) };
             let step = step.min(entries.end - entry);
@@ -114,7 +114,7 @@ impl ValueWriter {
     }
 }
 
-/// What the states of a column writer work on.
+/// The context in which the states of a column writer work.
 pub(super) struct WriteContext<'a> {
     pub(super) leaf: &'a Leaf,
     pub(super) settings: &'a ColumnSettings,
@@ -122,8 +122,8 @@ pub(super) struct WriteContext<'a> {
     pub(super) workspace: &'a mut Workspace,
 }
 
-/// Entries until the next look at the size of the page: so few that they do not make it much larger than it should be,
-/// if all of them are values from `first` on.
+/// Returns how many entries to write before the size of the page is checked again: so few that they hardly exceed its
+/// limit, even if all of them are values, from `first` on.
 fn step(values: &Values, first: usize, settings: &ColumnSettings) -> usize {
     let most = settings.page_bytes / 16;
     let Values::Bytes(_) = values else {
@@ -135,7 +135,7 @@ fn step(values: &Values, first: usize, settings: &ColumnSettings) -> usize {
         };
         return (most / width).clamp(1, STEP);
     };
-    // Strings of one column may be of very different lengths.
+    // Strings of one column may have very different lengths.
     let mut n = STEP;
     while n > 1 && values.data_bytes(first..(first + n).min(values.len())) + 4 * n > most {
         n /= 2;
@@ -143,6 +143,6 @@ fn step(values: &Values, first: usize, settings: &ColumnSettings) -> usize {
     n
 }
 
-/// Most entries between two looks at the size of the page. PERF: a block of 64-bit values and its levels fit in the
-/// first-level cache.
+/// Maximum number of entries between two checks of the page's size. PERF: a block of 64-bit values and its levels fit
+/// in the first-level cache.
 const STEP: usize = 1024;

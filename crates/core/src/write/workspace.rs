@@ -7,35 +7,36 @@ use marquetry_base::{Result, Stopwatch};
 use marquetry_codec::{Codec, Compressor};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Codec states and buffers. PERF: making a codec's state costs more than compressing a page with it, and buffers are as
-/// large as pages, so there is one of each for a worker and not for a column.
+/// Codec states and buffers of a worker. PERF: creating a codec's state costs more than compressing a page with it, and
+/// buffers are as large as pages, so each worker has one of each, instead of each column.
 #[derive(Debug)]
 pub struct Workspace {
     compressors: Vec<(Codec, Option<i32>, Compressor)>,
-    /// What comes first in a page, and is stored as it is: levels.
+    /// The beginning of a page that is stored uncompressed: the levels of V2 pages, or all of an uncompressed page's
+    /// head.
     pub(super) head: Vec<u8>,
     /// The rest of a page before compression.
     pub(super) body: Vec<u8>,
-    /// The same after compression.
+    /// The rest of a page after compression.
     pub(super) stored: Vec<u8>,
-    /// Indices of a few values into a dictionary.
+    /// Dictionary indices of a few values.
     pub(super) indices: Vec<u32>,
     pub(super) pool: Arc<BufferPool>,
     pub(super) counters: Arc<WriteCounters>,
 }
 
 impl Workspace {
-    /// Nothing is made before its first use.
+    /// Creates an empty workspace; buffers and codecs are created at their first use.
     pub fn new() -> Self {
         Workspace::with(&BufferPool::new(true), &Arc::default())
     }
 
-    /// The same, which is counted in `counters`.
+    /// Like [`new`](Self::new), counting work in `counters`.
     pub fn counted_by(counters: &Arc<WriteCounters>) -> Self {
         Workspace::with(&BufferPool::new(true), counters)
     }
 
-    /// `head`, `body` and `stored` for the next page, empty.
+    /// Takes `head`, `body` and `stored` for the next page, emptied.
     pub(super) fn take_cleared(&mut self) -> [Vec<u8>; 3] {
         [&mut self.head, &mut self.body, &mut self.stored].map(|buffer| {
             buffer.clear();
@@ -43,8 +44,8 @@ impl Workspace {
         })
     }
 
-    /// One for each of `n` workers, at least one. Memory that one column has no more use for goes to the next of any
-    /// worker; without `keeps_memory` it is given back, which takes longer. What they do is counted in `counters`.
+    /// Creates workspaces for `n` workers, at least one. Memory that a column no longer needs goes to the next column
+    /// of any worker; without `keeps_memory` it is freed, which is slower. Work is counted in `counters`.
     pub fn several(n: usize, keeps_memory: bool, counters: &Arc<WriteCounters>) -> Vec<Self> {
         let pool = BufferPool::new(keeps_memory);
         (0..n.max(1)).map(|_| Workspace::with(&pool, counters)).collect()
@@ -56,13 +57,13 @@ impl Workspace {
         Workspace { compressors: Vec::new(), head, body, stored, indices: Vec::new(), pool, counters }
     }
 
-    /// Where what it does is counted.
+    /// Returns the counters of the work.
     pub fn counters(&self) -> &Arc<WriteCounters> {
         &self.counters
     }
 
-    /// How many bytes these workspaces of one writer keep: buffers of pages, and memory that waits for the next row group. What
-    /// compressors keep is not known.
+    /// Returns how many bytes these workspaces of one writer keep: buffers of pages, and memory that waits for the next
+    /// row group. The memory of compressors is unknown.
     pub fn memory_size(workspaces: &[Workspace]) -> usize {
         let buffers = |workspace: &Workspace| {
             let Workspace { head, body, stored, .. } = workspace;
@@ -72,7 +73,7 @@ impl Workspace {
         pool + workspaces.iter().map(buffers).sum::<usize>()
     }
 
-    /// Gives back what it keeps, compressors too.
+    /// Frees the memory that the workspace keeps, compressors included.
     pub fn shrink(&mut self) {
         self.pool.shrink();
         *self = Workspace::with(&self.pool, &self.counters);
@@ -108,8 +109,8 @@ impl Default for Workspace {
     }
 }
 
-/// Workspaces for any number of workers that come and go: there are as many as were in use at one time. Memory that one
-/// column has no more use for goes to the next of any worker.
+/// A pool of workspaces for any number of workers that come and go: it creates as many as are in use at the same time.
+/// Memory that a column no longer needs goes to the next column of any worker.
 ///
 /// ```
 /// use marquetry_core::metrics::WriteCounters;
@@ -128,19 +129,19 @@ pub struct WorkspacePool {
 }
 
 impl WorkspacePool {
-    /// Nothing is made before its first use. Without `keeps_memory`, memory that a column has no more use for is given back,
-    /// which takes longer. What is done is counted in `counters`.
+    /// Creates an empty pool; workspaces are created at their first use. Without `keeps_memory`, memory that a column
+    /// no longer needs is freed, which is slower. Work is counted in `counters`.
     pub fn new(keeps_memory: bool, counters: &Arc<WriteCounters>) -> Self {
         let (buffers, counters) = (BufferPool::new(keeps_memory), counters.clone());
         WorkspacePool { buffers, counters, free: Mutex::default() }
     }
 
-    /// Where what is done is counted.
+    /// Returns the counters of the work.
     pub fn counters(&self) -> &Arc<WriteCounters> {
         &self.counters
     }
 
-    /// Does `work` with a workspace that nobody else has meanwhile.
+    /// Calls `work` with a workspace that no other worker uses meanwhile.
     pub fn with<R>(&self, work: impl FnOnce(&mut Workspace) -> R) -> R {
         let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let found = free().pop();

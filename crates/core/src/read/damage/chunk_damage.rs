@@ -15,11 +15,12 @@ pub struct ChunkDamage {
 /// A part of a column chunk that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostPage {
-    /// The page in its chunk, a dictionary page counts; `None` if it is the whole chunk.
+    /// Index of the page in its chunk, where a dictionary page counts; `None` for the whole chunk.
     pub page: Option<usize>,
-    /// The rows of the row group that are lost with it; none for a dictionary page, whose data pages are lost pages, too.
+    /// The rows of the row group that are lost with it. Empty for a dictionary page, whose data pages are lost pages as
+    /// well.
     pub rows: Range<u64>,
-    /// Its bytes in the file, as far as known.
+    /// Its bytes in the file, as far as they are known.
     pub bytes: Range<u64>,
     /// Why it cannot be read.
     pub reason: String,
@@ -28,34 +29,34 @@ pub struct LostPage {
 /// A data page that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::read) struct ReadablePage {
-    /// Offset of its header.
+    /// Offset of the page's header in the file.
     pub(in crate::read) offset: u64,
     pub(in crate::read) index: usize,
-    /// The rows that begin in it.
+    /// The rows that begin in the page.
     rows: Range<u64>,
-    /// Number of rows that begin in the readable pages before it.
+    /// Number of rows that begin in the readable pages before this one.
     before: u64,
-    /// Whether the page before it is lost: entries before its first row belong to nothing.
+    /// Whether the page before this one is lost, so that entries before its first row belong to a lost row.
     pub(in crate::read) is_after_gap: bool,
 }
 
 impl ChunkDamage {
-    /// Number of rows that begin in readable page `page`.
+    /// Returns the number of rows that begin in readable page `page`.
     pub(in crate::read) fn rows_in(&self, page: usize) -> usize {
         self.pages.get(page).map_or(0, |page| (page.rows.end - page.rows.start) as usize)
     }
 
-    /// Number of rows that can be read.
+    /// Returns the number of readable rows.
     pub fn rows(&self) -> u64 {
         self.pages.last().map_or(0, |page| page.before + (page.rows.end - page.rows.start))
     }
 
-    /// The lost parts in file order. Several have the same rows if it is not known which page has which.
+    /// Returns the lost parts in file order. Several have the same rows if it is unknown which page has which.
     pub fn lost(&self) -> &[LostPage] {
         &self.lost
     }
 
-    /// Number of rows that can be read before `row` of the row group.
+    /// Returns the number of readable rows before `row` of the row group.
     pub fn position(&self, row: u64) -> u64 {
         let after = self.pages.partition_point(|page| page.rows.end <= row);
         match self.pages.get(after) {
@@ -64,7 +65,7 @@ impl ChunkDamage {
         }
     }
 
-    /// Nothing can be read because of `error`. Returns the error if it is no damage.
+    /// Creates the damage of a chunk that `error` makes unreadable. Returns the error if it is not damage.
     pub(super) fn total(rows: u64, bytes: Range<u64>, error: Error) -> Result<ChunkDamage> {
         if !error.is_damage() {
             return Err(error);

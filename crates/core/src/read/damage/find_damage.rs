@@ -13,8 +13,8 @@ use crate::source::Source;
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// Finds the damage of column `leaf` in `row_group` by decoding every page. Fails only if the source does, or a limit of
-/// memory is reached.
+/// Finds the damage of column `leaf` in `row_group` by decoding every page. Fails only if the source does, or a memory
+/// limit is reached.
 pub fn find_damage(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
@@ -25,7 +25,7 @@ pub fn find_damage(
 ) -> Result<ChunkDamage> {
     let group = metadata.row_group(row_group);
     let rows = group.num_rows();
-    // Decodes values whatever the layout: a page with indices outside of the dictionary is damaged in any.
+    // Decodes values whatever the layout: a page with indices outside of the dictionary is damaged in any layout.
     let target = Arc::new(ReadTarget { layout: ValueLayout::Native, ..target.clone() });
     let chunk = match group.column(leaf) {
         Ok(chunk) => chunk,
@@ -61,18 +61,18 @@ pub fn find_damage(
     // SPEC: rows begin with V2 pages, and with all pages if there is an offset index.
     let cuts_rows = target.max_rep > 0 && walk.rows.is_none() && walk.has_v1;
     let has_all_values = walk.has_all_values || is_counted;
-    // After an error the walk has made them a page already.
+    // After an error, the walk has added the rest as a page already.
     let rest = if is_counted || walk.error.is_some() { 0..0 } else { walk.end..bytes.end };
     let mut pages = walk.into_pages(&bytes);
     if !has_all_values {
-        // One of these may be the page whose values are missing.
+        // One of these pages may have the missing values.
         pages.iter_mut().filter(|page| page.role == PageRole::Other).for_each(WalkedPage::suspect);
     }
     decode_all(&mut reader, &mut pages, rows)?;
     reconcile_rows(&mut pages, rows, is_counted);
     reject_contradicted(&mut pages, chunk, is_counted);
     if !rest.is_empty() && pages.iter().any(|page| page.reason.is_some()) {
-        // Counts that add up by chance ended the walk too early.
+        // Counts that added up by chance ended the walk too early.
         pages.push(WalkedPage::lost(pages.len(), rest, "behind pages that are lost".to_owned()));
     }
     if target.max_rep > 0
@@ -80,12 +80,13 @@ pub fn find_damage(
         && pages.iter().all(|page| page.reason.is_none())
         && pages.iter().map(|page| page.entries).sum::<u64>() != chunk.num_values().unsigned_abs()
     {
-        // The last row of some page has too few or too many elements.
+        // The last row of some page has too few or too many entries.
         let error = Error::corrupt(format!("the pages have other than {} entries", chunk.num_values()));
         return ChunkDamage::total(rows, bytes, error);
     }
     let is_indexed = index.is_some_and(|index| apply_offset_index(&mut pages, &index, rows));
-    // QUIRK: pages with more rows than the row group exist. They are no damage if the footer counts their values, too.
+    // QUIRK: some files have pages with more rows than the row group. That is no damage if the footer counts their
+    // values as well.
     let may_exceed = has_all_values || is_indexed;
     Ok(locate_rows(pages, rows, bytes, may_exceed, cuts_rows && !is_indexed))
 }

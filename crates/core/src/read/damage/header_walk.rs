@@ -7,22 +7,22 @@ use marquetry_base::{Error, Result};
 use marquetry_format::{Encoding, OffsetIndex};
 use std::ops::Range;
 
-/// A page that a walk found, and the result of decoding it.
+/// A page that a walk found, with the result of decoding it.
 pub(super) struct WalkedPage {
     pub(super) index: usize,
     pub(super) bytes: Range<u64>,
     pub(super) role: PageRole,
-    /// Number of rows that begin in it, if known.
+    /// Number of rows that begin in the page, if known.
     pub(super) rows: Option<u64>,
-    /// Number of rows that begin in it by its header or the offset index.
+    /// Number of rows that begin in the page by its header or the offset index.
     pub(super) claimed: Option<u64>,
-    /// Number of values, nulls and absent lists by its header.
+    /// Number of entries by the page's header: values, nulls and absent lists.
     pub(super) entries: u64,
-    /// The encoding of its values.
+    /// The encoding of the page's values.
     pub(super) encoding: Option<Encoding>,
-    /// What follows its entries.
+    /// Whether bytes follow the page's entries.
     pub(super) trailing: TrailingBytes,
-    /// Why it is lost; `None` if it is readable.
+    /// Why the page is lost; `None` if it is readable.
     pub(super) reason: Option<String>,
 }
 
@@ -38,16 +38,16 @@ pub(super) enum PageRole {
 #[derive(Default)]
 pub(super) struct HeaderWalk {
     pages: Vec<WalkedPage>,
-    /// Number of rows of all data pages, if all headers have it.
+    /// Number of rows of all data pages, if all headers state it.
     pub(super) rows: Option<u64>,
     pub(super) has_v1: bool,
-    /// Where the walk ended.
+    /// Offset at which the walk ended.
     pub(super) end: u64,
-    /// Why it ended too early, if it did.
+    /// The error that ended the walk, if one did.
     pub(super) error: Option<Error>,
-    /// Whether it ended at the end of the chunk by the footer.
+    /// Whether the walk ended at the end of the chunk by the footer.
     is_at_end: bool,
-    /// Whether it found as many values as the footer says.
+    /// Whether the walk found as many values as the footer states.
     pub(super) has_all_values: bool,
 }
 
@@ -57,9 +57,10 @@ impl HeaderWalk {
         let is_flat = chunk.leaf().max_rep() == 0;
         let mut walk = HeaderWalk { rows: Some(0), ..HeaderWalk::default() };
         let end = chunk.byte_range().map_or(0, |bytes| bytes.end);
-        // A page of an unknown kind may be a data page: the chain then goes on into the next chunk.
+        // A damaged page header may state an unknown kind for a data page: the chain then continues into the next
+        // chunk.
         while end == 0 || pages.position() < end {
-            // A header that counts too much must not hide the last pages.
+            // A header that claims too many values must not hide the last pages.
             let is_off = walk.rows.is_some_and(|seen| seen != rows)
                 || i64::try_from(pages.values_seen()) != Ok(chunk.num_values());
             let start = match pages.next_header() {
@@ -86,7 +87,7 @@ impl HeaderWalk {
         Ok(walk)
     }
 
-    /// Finds the pages by an offset index.
+    /// Locates the pages by an offset index.
     pub(super) fn by_index(
         pages: &mut PageReader,
         index: &OffsetIndex,
@@ -108,7 +109,7 @@ impl HeaderWalk {
             let number = found.len();
             let (mut page, start) = WalkedPage::at(pages, number, range, PageRole::Data)?;
             let counted = start.as_ref().filter(|_| !is_nested).and_then(|start| rows_of(start, true));
-            // QUIRK: the last page may have more rows than the row group.
+            // QUIRK: the last page may have more rows than the row group has left.
             let is_last = i + 1 == locations.len();
             if let Some(counted) = counted.filter(|&n| n != expected && !(is_last && n > expected)) {
                 page.reason =
@@ -128,7 +129,7 @@ impl HeaderWalk {
             && self.rows.is_none_or(|sum| sum == rows)
     }
 
-    /// The pages. The bytes after the header that stopped the walk are one more.
+    /// Returns the pages. If an error stopped the walk, the bytes from there on are one more page, which is lost.
     pub(super) fn into_pages(self, bytes: &Range<u64>) -> Vec<WalkedPage> {
         let mut pages = self.pages;
         if let Some(error) = self.error {
@@ -159,20 +160,20 @@ impl WalkedPage {
         }
     }
 
-    /// Unreadable bytes in place of data pages.
+    /// Creates a lost data page for unreadable bytes.
     pub(super) fn lost(index: usize, bytes: Range<u64>, reason: String) -> WalkedPage {
         let (role, reason) = (PageRole::Data, Some(reason));
         let (rows, claimed, entries, encoding, trailing) = (None, None, 0, None, TrailingBytes::default());
         WalkedPage { index, bytes, role, rows, claimed, entries, encoding, trailing, reason }
     }
 
-    /// Takes a page of an unknown kind for a damaged data page.
+    /// Treats a page of an unknown kind as a damaged data page.
     pub(super) fn suspect(&mut self) {
         (self.role, self.rows) = (PageRole::Data, None);
         self.reason = Some("a page of an unknown kind, and values are missing".to_owned());
     }
 
-    /// Reads the header of the page that should be in `bytes`.
+    /// Reads the header of the page that `bytes` should contain.
     fn at(
         pages: &mut PageReader,
         index: usize,
@@ -195,13 +196,13 @@ impl WalkedPage {
     }
 }
 
-/// Number of rows of data page `i` by a plausible offset index.
+/// Returns the number of rows of data page `i` by a plausible offset index.
 pub(super) fn rows_by_index(index: &OffsetIndex, i: usize, rows: u64) -> u64 {
     let first = |i: usize| index.page_locations.get(i).map_or(rows, |next| next.first_row_index as u64);
     first(i + 1) - first(i)
 }
 
-/// Number of rows that begin in a data page, if its header has it.
+/// Returns the number of rows that begin in a data page, if its header states it.
 fn rows_of(start: &LocatedHeader, is_flat: bool) -> Option<u64> {
     match is_flat {
         true => start.num_values().ok().map(|n| n as u64),

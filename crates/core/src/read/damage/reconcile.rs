@@ -1,4 +1,4 @@
-//! Decides which pages to trust, and which rows they have.
+//! Decides which pages to trust, and which rows they contain.
 
 use super::chunk_damage::{ChunkDamage, LostPage};
 use super::header_walk::{PageRole, WalkedPage, rows_by_index};
@@ -8,8 +8,8 @@ use marquetry_format::{Encoding, OffsetIndex};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Decides between the rows that pages have and those that headers or the index claim. `is_counted` says that the claims add
-/// up to the rows of the row group.
+/// Decides between the decoded numbers of rows and those that headers or the index claim. `is_counted` tells that the
+/// claims add up to the rows of the row group.
 pub(super) fn reconcile_rows(pages: &mut [WalkedPage], rows: u64, is_counted: bool) {
     let sum = pages.iter().fold(0u64, |sum, page| sum.saturating_add(page.rows.unwrap_or(0)));
     // QUIRK: some writers claim wrong numbers of rows for pages that are intact.
@@ -20,7 +20,7 @@ pub(super) fn reconcile_rows(pages: &mut [WalkedPage], rows: u64, is_counted: bo
             && page.reason.is_none()
             && is_counted
             && !is_whole
-            // QUIRK: the last page may have more rows than the row group.
+            // QUIRK: the last page may have more rows than the row group has left.
             && claimed != counted
             && !(i + 1 == count && counted > claimed)
         {
@@ -33,17 +33,17 @@ pub(super) fn reconcile_rows(pages: &mut [WalkedPage], rows: u64, is_counted: bo
     }
 }
 
-/// Rejects pages whose headers contradict the list of encodings, or whose entries do not use all of their bytes.
+/// Rejects pages whose encoding is not in the footer's list, and pages with bytes behind their entries.
 pub(super) fn reject_contradicted(pages: &mut [WalkedPage], chunk: ColumnChunk<'_>, is_counted: bool) {
     let encodings = || {
         let data = pages.iter().filter(|page| page.role == PageRole::Data);
         data.filter_map(|page| page.encoding).map(same_name)
     };
-    // The list is walked once, and not for each page: a hostile footer has millions in it.
+    // The list is walked once, not for each page: a hostile footer has millions of entries.
     let used: BTreeSet<Encoding> = encodings().collect();
     let listed: BTreeSet<Encoding> =
         chunk.encodings().iter().map(same_name).filter(|listed| used.contains(listed)).collect();
-    // QUIRK: some writers' lists are wrong, so a list that has the encoding of no page at all is ignored.
+    // QUIRK: some writers' lists are wrong, so a list without the encoding of any page is ignored.
     let lists = !chunk.encodings().is_empty() && (!listed.is_empty() || encodings().count() == 1);
     let mut rests = pages
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn reject_contradicted(pages: &mut [WalkedPage], chunk: ColumnChunk<'
     }
 }
 
-/// The two names of dictionary encoding mean the same.
+/// Returns one name for the two names of dictionary encoding.
 fn same_name(encoding: Encoding) -> Encoding {
     match encoding {
         Encoding::PLAIN_DICTIONARY => Encoding::RLE_DICTIONARY,
@@ -74,7 +74,7 @@ fn same_name(encoding: Encoding) -> Encoding {
     }
 }
 
-/// Gives lost pages the rows of the offset index, if it agrees with the pages that can be read. Returns whether it does.
+/// Gives pages the rows of the offset index, if it agrees with the readable pages. Returns whether it does.
 pub(super) fn apply_offset_index(pages: &mut [WalkedPage], index: &OffsetIndex, rows: u64) -> bool {
     let locations = &index.page_locations;
     let data = || pages.iter().filter(|page| page.role == PageRole::Data);
@@ -92,8 +92,8 @@ pub(super) fn apply_offset_index(pages: &mut [WalkedPage], index: &OffsetIndex, 
     agrees
 }
 
-/// Locates the rows of each page: from the first page up to the first one with an unknown number of rows, and from the last
-/// page back to the last such one.
+/// Locates the rows of each page: forward from the first page to the first one with an unknown number of rows, and
+/// backward from the last page to the last such one.
 pub(super) fn locate_rows(
     pages: Vec<WalkedPage>,
     rows: u64,
@@ -113,7 +113,7 @@ pub(super) fn locate_rows(
     let rows_in = |pages: &[WalkedPage]| pages.iter().filter_map(|page| page.rows).sum::<u64>();
     let middle = unknown.map(|(first, last)| {
         let (before, after) = (rows_in(&pages[..first]), rows_in(&pages[last + 1..]));
-        // The last row of the page before may have continued in the gap.
+        // The last row of the page before may continue in the gap.
         (first..=last, before.saturating_sub(u64::from(cuts_rows))..rows - after)
     });
     let mut damage = ChunkDamage::default();
@@ -136,7 +136,7 @@ pub(super) fn locate_rows(
                 let (page, bytes) = (Some(page.index), page.bytes);
                 damage.lost.push(LostPage { page, rows: range, bytes, reason });
             }
-            // Skips a page after a gap that only has the rest of a lost row.
+            // Omits a page after a gap that only has the rest of a lost row.
             (PageRole::Data, None) if !(range.is_empty() && is_after_gap) => {
                 damage.push(page.index, page.bytes.start, range, std::mem::take(&mut is_after_gap));
             }

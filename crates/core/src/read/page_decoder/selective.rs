@@ -1,8 +1,9 @@
-//! Late materialization inside of a page: decodes only the selected rows, those whose bit is 1.
+//! Late materialization inside a page: decodes only the selected rows, those whose bit is 1.
 //!
-//! Levels are decoded for all rows of a block, because they say which rows have values. Values are decoded in one of two ways.
-//! If few rows are selected, or they form long runs, the values in between are skipped. If many scattered rows are selected,
-//! all values are decoded and then filtered. Both cost less than decoding all rows into a batch and filtering that.
+//! Levels are decoded for all rows of a block, because they show which rows have values. Values are decoded in one of
+//! two ways. If few rows are selected, or they form long runs, the values in between are skipped. If many scattered
+//! rows are selected, all values are decoded and then filtered. Both cost less than decoding all rows into a batch and
+//! filtering that.
 
 use super::{DecodeScratch, ENTRIES_PER_BLOCK, PageDecoder, push_slots};
 use crate::read::column_batch::ColumnBatch;
@@ -74,9 +75,9 @@ impl PageDecoder {
         self.decode_selected_slots(&of_values, first, scratch, out)
     }
 
-    /// Appends the entries of the selected rows of a nested column, as [`read_nested`](Self::read_nested) does. `is_kept` says
-    /// whether the row that continues in the first entry is selected, and after the call whether the last row is. Returns how
-    /// many rows began.
+    /// Appends the entries of the selected rows of a nested column, as [`read_nested`](Self::read_nested) does.
+    /// `is_kept` is whether the row that continues in the first entry is selected, and after the call whether the last
+    /// row is. Returns how many rows began.
     pub(in crate::read) fn read_nested_selected(
         &mut self,
         keep: &Bitmap,
@@ -136,8 +137,8 @@ impl PageDecoder {
         self.decode_selected_slots(&of_values, first, scratch, out)
     }
 
-    /// Appends a value or a default for each slot whose validity is in `out` from bit `first` on. `of_values` has a bit for
-    /// each of the page's next values: whether it is in one of these slots.
+    /// Appends a value or a default for each slot whose validity is in `out` from bit `first` on. `of_values` has a bit
+    /// for each of the page's next values: 1 if it belongs to one of these slots.
     fn decode_selected_slots(
         &mut self,
         of_values: &Bitmap,
@@ -166,8 +167,8 @@ impl PageDecoder {
         decoded
     }
 
-    /// Appends the `kept` values among the next `values.len()` whose bit in `keep[values]` is 1, without nulls. Skips the
-    /// others.
+    /// Appends the `kept` values among the next `values.len()` whose bit in `keep[values]` is 1, without gaps for
+    /// nulls. Skips the others.
     fn decode_selected(
         &mut self,
         keep: &Bitmap,
@@ -185,7 +186,7 @@ impl PageDecoder {
         }
         let whole = if self.gives_indices() { &mut scratch.whole_indices } else { &mut scratch.whole };
         if count_runs(keep, values.clone()) * MIN_MEAN_RUN <= n {
-            // Copies few strings of a page, because views would keep all of the page in memory.
+            // Copies the strings if they are few, because views would keep the whole page in memory.
             if kept * COPY_FRACTION <= n && matches!(out, Values::Bytes(_)) {
                 whole.clear();
                 self.decode_runs(keep, values, whole)?;
@@ -211,10 +212,10 @@ impl PageDecoder {
     }
 }
 
-/// Values per run from which on runs are decoded one by one. PERF: to begin and to end a run costs as much as decoding some
-/// values in vain.
+/// Mean length of runs from which on they are decoded one by one. PERF: beginning and ending a run costs as much as
+/// decoding some values in vain.
 const MIN_MEAN_RUN: usize = 16;
 
-/// Strings are copied if at most one in this many is selected. INVARIANT: at least `MIN_MEAN_RUN`, so that they are read by
-/// runs.
+/// Strings are copied if at most one in this many is selected. INVARIANT: at least `MIN_MEAN_RUN`, so that they are
+/// decoded by runs.
 const COPY_FRACTION: usize = 16;

@@ -1,5 +1,5 @@
-//! What stands beside the pages of a chunk: indexes and the bloom filter. They can be made again, so damage costs them
-//! only; a reader would believe them, so they are looked at.
+//! The parts of a chunk beside its pages: indexes and the bloom filter. They can be created anew, so damage only costs
+//! these; but a reader would believe them, so they are checked.
 
 use crate::metadata::ColumnChunk;
 use crate::page_index::{
@@ -10,7 +10,7 @@ use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_format::{ColumnIndex, OffsetIndex, Writer};
 use std::borrow::Cow;
 
-/// The indexes of a chunk, as far as they can be right.
+/// The indexes of a chunk, unless they are invalid.
 pub(super) struct Indexes {
     pub(super) column: Option<ColumnIndex>,
     pub(super) offset: Option<OffsetIndex>,
@@ -30,7 +30,7 @@ impl Indexes {
             false => kept(read_offset_index(source, chunk, limits), "a damaged offset index", notes)?,
         };
         let column = kept(read_column_index(source, chunk, limits), "a damaged column index", notes)?;
-        // Without pages there is nothing to say.
+        // Indexes without pages have no information.
         let offset = offset.filter(|index| !index.page_locations.is_empty());
         let column = column.filter(|index| !index.null_pages.is_empty());
         let (had_offset, had_column) = (offset.is_some(), column.is_some());
@@ -39,7 +39,7 @@ impl Indexes {
         if had_offset && offset.is_none() {
             notes.push("an offset index that contradicts itself".into());
         }
-        // Bounds are bounds of pages: both indexes have the same pages, or one of them is wrong.
+        // Bounds belong to pages, so both indexes must have the same pages, or one of them is wrong.
         let pages = offset.as_ref().map(|index| index.page_locations.len());
         let column = column.filter(|index| pages.is_none_or(|pages| pages == index.null_pages.len()));
         if had_column && column.is_none() {
@@ -49,7 +49,7 @@ impl Indexes {
     }
 }
 
-/// The bloom filter, header and bits, if it can be right.
+/// Returns the bloom filter, header and bits, unless it is invalid.
 pub(super) fn bloom_filter(
     source: &dyn Source,
     chunk: ColumnChunk<'_>,
@@ -69,7 +69,8 @@ pub(super) fn bloom_filter(
     let bits = usize::try_from(header.num_bytes).ok().filter(|bits| *bits > 0);
     let len = match (chunk.bloom_filter_length(), bits) {
         (_, None) => None,
-        // Without a length the header is taken to be as this build would write it, which is how all writers do.
+        // If there is no length, the header is assumed to be as this build would write it, which is how all writers do
+        // it.
         (None, Some(bits)) => Some(writer.finish().len() + bits),
         (Some(len), Some(bits)) => usize::try_from(len).ok().filter(|len| *len > bits),
     };
@@ -84,7 +85,7 @@ pub(super) fn bloom_filter(
     }
 }
 
-/// What was read; damage becomes a note.
+/// Returns what was read; damage becomes a note.
 fn kept<T>(
     read: Result<Option<T>>,
     note: &'static str,
@@ -104,7 +105,7 @@ fn kept<T>(
 
 /// Whether pages follow each other, from the first row on, before the footer and within the rows of the row group.
 ///
-/// QUIRK: hangxie/parquet-go counts values of nested columns where rows are meant.
+/// QUIRK: hangxie/parquet-go counts values of nested columns instead of rows.
 fn places_can_be(index: &OffsetIndex, chunk: ColumnChunk<'_>, rows: u64) -> bool {
     let pages = &index.page_locations;
     let end_of = |at: i64, len: i32| at.checked_add(i64::from(len)).filter(|_| at >= 0 && len >= 0);
@@ -128,7 +129,7 @@ fn with_sizes_or_none(mut index: OffsetIndex) -> OffsetIndex {
     index
 }
 
-/// Whether there is one of everything for each page.
+/// Whether all lists have one element for each page.
 fn counts_agree(index: &ColumnIndex) -> bool {
     let pages = index.null_pages.len();
     let histogram = |histogram: &Option<Vec<i64>>| {

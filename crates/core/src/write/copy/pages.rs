@@ -1,4 +1,4 @@
-//! A chunk page by page: what need not change stays a range of its file.
+//! Copies a chunk page by page: pages that need not change stay a range of their file.
 
 use super::recompress::Recompressor;
 use crate::metadata::ColumnChunk;
@@ -11,29 +11,29 @@ use marquetry_format::{Encoding, OffsetIndex, PageHeader, PageLocation, Reader, 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is to be done with the pages.
+/// The changes to make to pages.
 pub(super) struct PageCopyPlan {
-    /// From which codec to which, and its level.
+    /// Source codec, target codec and its level.
     pub(super) recompress: Option<(Codec, Codec, Option<i32>)>,
     /// Whether pages without a checksum get one.
     pub(super) checksums: bool,
     /// Whether wrong checksums are errors.
     pub(super) verify: bool,
-    /// Whether wrong checksums are to be made right, because the writer is known for them.
+    /// Whether to correct wrong checksums, because the writer is known for them.
     pub(super) reseal: bool,
-    /// Whether V2 pages that are marked as plain are compressed, because the writer is known for that.
+    /// Whether V2 pages that are marked as uncompressed are compressed, because the writer is known for that.
     pub(super) mark_compressed: bool,
-    /// Whether pages are encrypted, and are to be decrypted.
+    /// Whether pages are encrypted, and must be decrypted.
     pub(super) decrypt: bool,
-    /// Whether statistics in headers are left out.
+    /// Whether to drop statistics in page headers.
     pub(super) drop_statistics: bool,
-    /// Whether headers are written anew that are not what we would write.
+    /// Whether to rewrite headers that are not as we would write them.
     pub(super) normalize_headers: bool,
-    /// Whether headers of V2 pages get the numbers of rows and nulls that their levels give.
+    /// Whether to set the numbers of rows and nulls in headers of V2 pages by their levels.
     pub(super) recount: bool,
-    /// Of the row group.
+    /// Number of rows in the row group.
     pub(super) rows: u64,
-    /// Whether rows are to be counted by their levels where no header says how many there are.
+    /// Whether to count rows by levels if the header does not state them.
     pub(super) count_rows: bool,
     pub(super) trust: ChecksumTrust,
     pub(super) limits: Arc<Limits>,
@@ -48,24 +48,24 @@ impl PageCopyPlan {
     }
 }
 
-/// The pages of a chunk as they were copied, and what was learnt on the way.
+/// The copied pages of a chunk, with their counts and offsets.
 #[derive(Default)]
 pub(super) struct CopiedPages {
     pub(super) bytes: ChunkBytes,
-    /// Where the dictionary page is in the bytes, and the first data page.
+    /// Offset of the dictionary page in the bytes; `first_data` is that of the first data page.
     pub(super) dictionary: Option<u64>,
     pub(super) first_data: Option<u64>,
-    /// Headers and pages before compression.
+    /// Size of headers and pages before compression, in bytes.
     pub(super) uncompressed: i64,
     pub(super) values: u64,
     pub(super) kept: u64,
     pub(super) sealed: u64,
     pub(super) recompressed: u64,
-    /// Pages that were left out.
+    /// Number of pages that were dropped.
     pub(super) dropped: u64,
-    /// Of the data pages; `first_row_index` is right only if `rows_are_known`.
+    /// Locations of the data pages; `first_row_index` is correct only if `rows` is known.
     locations: Vec<PageLocation>,
-    /// Rows that begin in the pages so far, if known.
+    /// Number of rows that begin in the pages so far, if known.
     rows: Option<u64>,
     /// Whether every page begins with a row.
     begin_rows: bool,
@@ -77,7 +77,7 @@ impl CopiedPages {
         self.locations.len()
     }
 
-    /// The old index with the new places, or a new one if that is wanted and rows are known.
+    /// Returns the old index with the new offsets, or a new one if that is wanted and rows are known.
     pub(super) fn offset_index(&self, old: Option<OffsetIndex>, wanted: bool) -> Option<OffsetIndex> {
         if let Some(mut index) = old {
             for (page, new) in index.page_locations.iter_mut().zip(&self.locations) {
@@ -93,7 +93,7 @@ impl CopiedPages {
     }
 }
 
-/// Walks over the pages of `chunk`. `None` if `index` does not fit them.
+/// Copies the pages of `chunk`. `None` if `index` does not match them.
 pub(super) fn copy_pages(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
@@ -142,22 +142,22 @@ struct Walk<'a> {
     max_rep: u8,
     max_def: u8,
     recompressor: Option<Recompressor>,
-    /// Pages behind each other that stay as they are, and were not added to the bytes yet.
+    /// Consecutive pages that stay unchanged, and were not added to the bytes yet.
     run: Range<u64>,
-    /// Where the last page ends.
+    /// Offset of the end of the last page.
     end: u64,
-    /// Whether rows were taken from headers, which only tell how many there should be.
+    /// Whether rows were counted by headers, which only claim them.
     rows_are_claimed: bool,
-    /// What was counted in the page, if its header is to say so.
+    /// The counts by the page's levels, if its header is to have them.
     recounted: Option<PageCounts>,
     out: CopiedPages,
 }
 
-/// What the levels of a page count.
+/// The counts of a page by its levels.
 struct PageCounts {
     rows: usize,
     nulls: usize,
-    /// Whether a row begins with the first entry.
+    /// Whether the first entry begins a row.
     begins_row: bool,
 }
 
@@ -166,7 +166,7 @@ impl Walk<'_> {
         if let Some(start) = self.pages.next_header()? {
             return Ok(Some(start));
         }
-        // QUIRK: the number of values may leave nulls out; there are more pages then.
+        // QUIRK: the footer's number of values may not count nulls; there are more pages then.
         let is_incomplete = match self.index {
             Some(index) => self.out.locations.len() < index.page_locations.len(),
             None => self.out.rows.is_some_and(|rows| rows < self.task.rows),
@@ -174,7 +174,7 @@ impl Walk<'_> {
         if is_incomplete { self.pages.next_uncounted_header() } else { Ok(None) }
     }
 
-    /// Takes a page over. Whether it is where the index says.
+    /// Copies a page. Returns whether it is where the index states.
     fn page(&mut self, start: &LocatedHeader) -> Result<bool> {
         let stored_len = u64::try_from(start.header.compressed_page_size).unwrap_or(0);
         let end = start.body + stored_len;
@@ -191,7 +191,7 @@ impl Walk<'_> {
                 return Ok(false);
             }
         } else if !start.is_dictionary() {
-            // SPEC: index pages were never used, and nobody knows what other kinds are.
+            // SPEC: index pages were never used, and other kinds are unknown.
             self.out.dropped += 1;
             return Ok(true);
         }
@@ -223,7 +223,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Counts the page's values, and its rows if that can be done.
+    /// Counts the page's values, and its rows if possible.
     fn count(&mut self, start: &LocatedHeader) -> Result<()> {
         let values = start.num_values()?;
         self.out.values += values as u64;
@@ -271,7 +271,7 @@ impl Walk<'_> {
         Ok(counted)
     }
 
-    /// The page's new header, and its new body if that changes as well; `None` if the page stays as it is.
+    /// Returns the page's new header, and its new body if that changes as well; `None` if the page stays unchanged.
     fn changed(&mut self, start: &LocatedHeader) -> Result<Option<(PageHeader, Option<Vec<u8>>)>> {
         if !self.task.opens_pages() {
             return Ok(None);
@@ -319,14 +319,14 @@ impl Walk<'_> {
             }
             None => None,
         };
-        // QUIRK: a 0 that is no checksum (see `Checksum`) stays none.
+        // QUIRK: a 0 that stands for no checksum (see `Checksum`) is not replaced.
         let had_seal = header.crc.is_some() && checksum != Checksum::Absent;
         header.crc = (had_seal || self.task.checksums)
             .then(|| crc32fast::hash(body.as_deref().unwrap_or(stored.as_slice())) as i32);
         Ok(Some((header, body)))
     }
 
-    /// The page's whole header. Statistics that are left out need not be readable.
+    /// Reads the page's whole header. Statistics that are dropped need not be readable.
     fn header(&mut self, start: &LocatedHeader) -> Result<PageHeader> {
         let bytes = self.pages.header_bytes(start)?;
         let mut reader = Reader::with_limits(&bytes, &self.task.limits);
@@ -336,7 +336,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes out of a header what we pass over and others may not: encodings of levels that the column does not have.
+    /// Normalizes fields of a header that we ignore and other readers may not: encodings of levels that the column does
+    /// not have.
     fn normalize(&self, header: &mut PageHeader) {
         let Some(v1) = &mut header.data_page_header else { return };
         let levels = [
@@ -350,8 +351,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a header is stored just as it would be written. A strict reader may not take one that is not: of a bit that flipped
-    /// we pass over an unknown field, and take for granted that levels are RLE, which the format requires to be said.
+    /// Whether a header is stored exactly as it would be written. A strict reader may refuse a header with a flipped
+    /// bit where we ignore an unknown field, or assume that levels are RLE, which the format requires to be stated.
     fn is_normal(&mut self, start: &LocatedHeader, header: &PageHeader) -> Result<bool> {
         let mut writer = Writer::new();
         header.write(&mut writer);
@@ -395,12 +396,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Where the next page will be in the bytes.
+    /// Returns the offset of the next page in the bytes.
     fn position(&self) -> u64 {
         self.out.bytes.len() + (self.run.end - self.run.start)
     }
 
-    /// Adds the pages that stay as they are to the bytes.
+    /// Adds the pending unchanged pages to the bytes.
     fn flush(&mut self) {
         let run = std::mem::replace(&mut self.run, 0..0);
         if !run.is_empty() {
@@ -432,9 +433,9 @@ impl Walk<'_> {
         Ok(Some(self.out))
     }
 
-    /// Nobody knows whether all rows were seen: what is left of the chunk, as the footer counts, goes along.
+    /// Adds the rest of the chunk, by the size in the footer, because it is unknown whether all rows were seen.
     fn keep_rest(&mut self, chunk: ColumnChunk<'_>) {
-        // INVARIANT: rows of what is decrypted are counted.
+        // INVARIANT: rows of decrypted pages are counted.
         let Some(range) = chunk.byte_range().ok().filter(|_| !self.task.decrypt) else { return };
         let rest = self.end.max(range.start)..range.end.min(chunk.data_end().unwrap_or(self.source.len()));
         if rest.start < rest.end {
@@ -444,5 +445,5 @@ impl Walk<'_> {
     }
 }
 
-/// Levels are counted in blocks: a page may claim many.
+/// Number of levels to count at a time: a page may claim many.
 const LEVELS_AT_ONCE: usize = 8192;

@@ -4,12 +4,12 @@ use marquetry_base::{Error, MemoryBudget, Result};
 use marquetry_codec::{Codec, Compressor, Decompressor};
 use marquetry_format::{PageHeader, PageType};
 
-/// Compresses pages anew.
+/// A recompressor of pages.
 pub(super) struct Recompressor {
     from: Codec,
     decompressor: Decompressor,
     compressor: Compressor,
-    /// The page between the codecs.
+    /// The uncompressed page.
     plain: Vec<u8>,
 }
 
@@ -19,7 +19,7 @@ impl Recompressor {
         Ok(Recompressor { from, decompressor: Decompressor::new(), compressor, plain: Vec::new() })
     }
 
-    /// A page's bytes under the new codec; its header gets the new sizes.
+    /// Returns a page's bytes under the new codec, and sets the new sizes in its header.
     pub(super) fn page(&mut self, header: &mut PageHeader, stored: &[u8]) -> Result<Vec<u8>> {
         let len = usize::try_from(header.uncompressed_page_size).map_err(|_| {
             Error::corrupt(format!("uncompressed_page_size is {}", header.uncompressed_page_size))
@@ -38,8 +38,8 @@ impl Recompressor {
         Ok(out)
     }
 
-    /// Levels as they are, values under the new codec if that makes them smaller. Returns the page's size before
-    /// compression.
+    /// Copies the levels unchanged, and compresses the values under the new codec if that makes them smaller. Returns
+    /// the page's size before compression.
     fn v2(&mut self, header: &mut PageHeader, stored: &[u8], len: usize, out: &mut Vec<u8>) -> Result<usize> {
         let Some(v2) = &mut header.data_page_header_v2 else {
             return Err(Error::corrupt("a DATA_PAGE_V2 without its header"));
@@ -56,7 +56,7 @@ impl Recompressor {
         };
         out.extend_from_slice(level_bytes);
         let plain = if values.is_empty() {
-            // QUIRK: a page of nulls only may have no value bytes, whatever its header says of their size.
+            // QUIRK: a page of nulls only may have no value bytes, whatever size its header states.
             values
         } else {
             let from = if v2.is_compressed { self.from } else { Codec::Uncompressed };

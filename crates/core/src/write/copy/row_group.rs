@@ -9,22 +9,22 @@ use marquetry_base::{Error, Result};
 use marquetry_format::{ColumnOrder, SortingColumn};
 use std::sync::Arc;
 
-/// A row group of another file, as writers take one.
+/// A row group that was copied from another file, ready for a writer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CopiedRowGroup {
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
-    /// A chunk of each column.
+    /// One chunk for each column.
     pub chunks: Vec<EncodedChunk>,
-    /// How the rows are sorted.
+    /// The sort order of the rows.
     pub sorting: Vec<SortingColumn>,
 }
 
-/// Copies a row group of `source`, whose footer is `metadata`, for a file of this schema, which orders bounds so.
+/// Copies a row group of `source`, whose footer is `metadata`, for a file with this schema and these orders of bounds.
 ///
-/// Fails if the other file has another schema, or its columns in another order; where [`copy_chunk`] fails; and if there is no such
-/// row group.
+/// Fails if the other file has another schema, or its columns in another order; if there is no such row group; and
+/// where [`copy_chunk`] fails.
 pub fn copy_row_group(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
@@ -65,7 +65,7 @@ fn check_schema(ours: &Schema, theirs: &Schema) -> Result<()> {
     }
 }
 
-/// In what the column of another file is not the one that it would be behind.
+/// Returns how the column of the other file differs from ours.
 #[cold]
 fn difference(ours: &Leaf, theirs: &Leaf) -> String {
     let shown = |leaf: &Leaf| {

@@ -5,11 +5,12 @@ use crate::schema::Leaf;
 use marquetry_format::KeyValue;
 use std::collections::{BTreeSet, HashMap};
 
-/// Numbers of settings, by the dotted path that each is for.
+/// Indices of settings, by the dotted path that each is for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ByPath {
     numbers: HashMap<String, Vec<usize>>,
-    /// Bytes of the longest path. What is longer is not looked up: a name of nothing but dots would have too many prefixes.
+    /// Bytes of the longest path. Longer paths are not looked up: a name of nothing but dots would have too many
+    /// prefixes.
     longest: usize,
 }
 
@@ -19,12 +20,13 @@ impl ByPath {
         self.numbers.entry(path.string()).or_default().push(number);
     }
 
-    /// Those for a column, and for the groups around it, the outermost first.
+    /// Returns the settings for a column, and for the groups around it, the outermost first.
     pub(super) fn at_or_above(&self, dotted: &str) -> impl Iterator<Item = usize> {
         self.prefixes(dotted).filter_map(|path| self.numbers.get(path)).flatten().copied()
     }
 
-    /// The first that is for none of the columns, nor for a group around one. `path` says which path each is for.
+    /// Returns the first setting whose path is neither one of the columns nor a group around one. `path` returns the
+    /// path of a setting.
     pub(super) fn first_for_none<'a>(
         &self,
         columns: &[Leaf],
@@ -42,9 +44,9 @@ impl ByPath {
         left.first().copied()
     }
 
-    /// The dotted paths of the groups around a column, the outermost first, and its own.
+    /// Returns the dotted paths of the groups around a column, the outermost first, and its own.
     ///
-    /// Each dot ends one: nothing tells those in a name from those between names.
+    /// Each dot ends one, because dots in a name cannot be told from those between names.
     fn prefixes<'a>(&self, dotted: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
         let longest = self.longest;
         let groups = dotted.match_indices('.').map(|(end, _)| &dotted[..end]);
@@ -52,7 +54,7 @@ impl ByPath {
     }
 }
 
-/// Pairs for the metadata of column chunks, in the order in which they were given.
+/// Key-value pairs for the metadata of column chunks, in the order of the calls.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ColumnKeyValues {
     pairs: Vec<(ColumnPath, KeyValue)>,
@@ -65,7 +67,7 @@ impl ColumnKeyValues {
         self.pairs.push((path, pair));
     }
 
-    /// Those for a column and for the groups around it.
+    /// Returns the pairs for a column and for the groups around it.
     pub(super) fn at_or_above(&self, leaf: &Leaf) -> Vec<KeyValue> {
         let mut numbers: Vec<usize> = self.by_path.at_or_above(leaf.dotted()).collect();
         numbers.retain(|number| self.pairs[*number].0.is_at_or_above(leaf.path(), leaf.dotted()));
@@ -73,7 +75,7 @@ impl ColumnKeyValues {
         numbers.into_iter().map(|number| self.pairs[number].1.clone()).collect()
     }
 
-    /// The first path that is none of a column, nor of a group around one.
+    /// Returns the first path that is neither a column nor a group around one.
     pub(super) fn unknown_path(&self, columns: &[Leaf]) -> Option<&ColumnPath> {
         let path = |number: usize| Some(&self.pairs.get(number)?.0);
         path(self.by_path.first_for_none(columns, path)?)

@@ -1,73 +1,74 @@
-//! Small choices: page version, statistics, bloom filters.
+//! Small option types: page version, statistics, bloom filters.
 
 use crate::write::{PageVersion, StatisticsLevel};
 use marquetry_base::{Error, Result};
 use std::str::FromStr;
 
-/// Which page headers are written.
+/// The version of data pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[expect(non_camel_case_types)]
 #[non_exhaustive]
 pub enum WriterVersion {
-    /// Data pages V1: all readers take them.
+    /// Data pages V1: all readers support them.
     #[default]
     PARQUET_1_0,
-    /// Data pages V2: levels are not compressed, and a page that does not shrink is stored as it is.
+    /// Data pages V2: levels are not compressed, and a page that does not shrink is stored uncompressed.
     PARQUET_2_0,
 }
 
-/// What is bounded and counted.
+/// The parts of a file that have statistics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EnabledStatistics {
-    /// Nothing.
+    /// No statistics.
     None,
-    /// Column chunks.
+    /// Statistics of column chunks.
     Chunk,
-    /// Column chunks and pages: the column index.
+    /// Statistics of column chunks and pages; those of pages are the column index.
     #[default]
     Page,
 }
 
-/// What Arrow types are stored as where there is a choice. Default: what this library reads and writes best, and other readers
-/// take as well; the others are for readers that know nothing else.
+/// The stored types of Arrow types that can be stored in several ways. The defaults are what this library reads and
+/// writes best, and what other readers support as well; the alternatives are for readers that support nothing else.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StoredForms {
-    /// Timestamps are INT96: days and nanoseconds, deprecated, without bounds. Default false: INT64.
+    /// Whether timestamps are INT96: days and nanoseconds, deprecated, without bounds. Default false: INT64.
     pub int96_timestamps: bool,
-    /// Decimals are FIXED_LEN_BYTE_ARRAY, whatever their precision. Default false: INT32 and INT64 up to 18 digits.
+    /// Whether decimals are FIXED_LEN_BYTE_ARRAY, whatever their precision. Default false: INT32 and INT64 up to 18
+    /// digits.
     pub fixed_decimals: bool,
-    /// The elements of lists have the name that their Arrow field has, and entries of maps too. Default false: `element`, `key` and
-    /// `value`, as the format wants it.
+    /// Whether elements of lists and entries of maps have the names of their Arrow fields. Default false: `element`,
+    /// `key` and `value`, as the format requires.
     pub arrow_item_names: bool,
-    /// Times of day are marked as those of UTC. Default false.
+    /// Whether times of day are marked as UTC. Default false.
     pub utc_times: bool,
 }
 
 impl StoredForms {
-    /// Whether timestamps are INT96.
+    /// Sets whether timestamps are INT96.
     #[must_use]
     pub fn with_int96_timestamps(mut self, int96_timestamps: bool) -> Self {
         self.int96_timestamps = int96_timestamps;
         self
     }
 
-    /// Whether all decimals are FIXED_LEN_BYTE_ARRAY.
+    /// Sets whether all decimals are FIXED_LEN_BYTE_ARRAY.
     #[must_use]
     pub fn with_fixed_decimals(mut self, fixed_decimals: bool) -> Self {
         self.fixed_decimals = fixed_decimals;
         self
     }
 
-    /// Whether parts of lists and maps have the names that Arrow gives them.
+    /// Sets whether parts of lists and maps have the names of their Arrow fields.
     #[must_use]
     pub fn with_arrow_item_names(mut self, arrow_item_names: bool) -> Self {
         self.arrow_item_names = arrow_item_names;
         self
     }
 
-    /// Whether times of day are those of UTC.
+    /// Sets whether times of day are marked as UTC.
     #[must_use]
     pub fn with_utc_times(mut self, utc_times: bool) -> Self {
         self.utc_times = utc_times;
@@ -75,35 +76,35 @@ impl StoredForms {
     }
 }
 
-/// Where bloom filters stand.
+/// The position of bloom filters in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BloomFilterPosition {
-    /// Behind their row group: they need not be kept in memory.
+    /// Behind their row group, so that they need not be kept in memory.
     AfterRowGroup,
-    /// All together before the footer, where one read gets them.
+    /// All together before the footer, where one request reads them.
     #[default]
     End,
 }
 
-/// How large a bloom filter is.
+/// The false positive probability and the expected number of values of a bloom filter, which determine its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BloomFilterProperties {
     fpp: f64,
     ndv: Option<u64>,
 }
 
-/// Makes [`BloomFilterProperties`].
+/// A builder of [`BloomFilterProperties`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BloomFilterPropertiesBuilder {
     properties: BloomFilterProperties,
 }
 
-/// How often a bloom filter says "maybe" for a value that is not there, unless something else is asked for.
+/// The default false positive probability of a bloom filter.
 pub const DEFAULT_BLOOM_FILTER_FPP: f64 = 0.05;
 
 impl WriterVersion {
-    /// 1 or 2.
+    /// Returns 1 or 2.
     pub fn as_num(&self) -> i32 {
         match self {
             WriterVersion::PARQUET_1_0 => 1,
@@ -124,7 +125,7 @@ impl From<WriterVersion> for PageVersion {
 impl FromStr for WriterVersion {
     type Err = Error;
 
-    /// `parquet_1_0` or `parquet_2_0`, in any case; also `1` and `2`, `1.0` and `2.0`.
+    /// Parses `parquet_1_0` or `parquet_2_0`, in any case; also `1` and `2`, `1.0` and `2.0`.
     fn from_str(text: &str) -> Result<Self> {
         match text.to_ascii_lowercase().as_str() {
             "parquet_1_0" | "1" | "1.0" => Ok(WriterVersion::PARQUET_1_0),
@@ -147,7 +148,7 @@ impl From<EnabledStatistics> for StatisticsLevel {
 impl FromStr for EnabledStatistics {
     type Err = Error;
 
-    /// `none`, `chunk` or `page`, in any case.
+    /// Parses `none`, `chunk` or `page`, in any case.
     fn from_str(text: &str) -> Result<Self> {
         match text.to_ascii_lowercase().as_str() {
             "none" => Ok(EnabledStatistics::None),
@@ -159,60 +160,60 @@ impl FromStr for EnabledStatistics {
 }
 
 impl BloomFilterProperties {
-    /// A builder with the defaults.
+    /// Creates a builder with the defaults.
     pub fn builder() -> BloomFilterPropertiesBuilder {
         BloomFilterPropertiesBuilder::new()
     }
 
-    /// As it is asked for, `None` being the default.
+    /// Creates the properties; `None` is the default.
     pub(super) fn new(fpp: Option<f64>, ndv: Option<u64>) -> Self {
         BloomFilterProperties { fpp: fpp.unwrap_or(DEFAULT_BLOOM_FILTER_FPP), ndv }
     }
 
-    /// How often the filter may say "maybe" for a value that is not there.
+    /// Returns the false positive probability of the filter.
     pub fn fpp(&self) -> f64 {
         self.fpp
     }
 
-    /// How many different values a column chunk is expected to have; `None` takes the number that it has.
+    /// Returns the expected number of distinct values in a column chunk; `None` means the actual number.
     pub fn ndv(&self) -> Option<u64> {
         self.ndv
     }
 }
 
 impl Default for BloomFilterProperties {
-    /// [`DEFAULT_BLOOM_FILTER_FPP`], and as many values as there are.
+    /// [`DEFAULT_BLOOM_FILTER_FPP`], and the actual number of values.
     fn default() -> Self {
         BloomFilterProperties::new(None, None)
     }
 }
 
 impl BloomFilterPropertiesBuilder {
-    /// A builder with the defaults.
+    /// Creates a builder with the defaults.
     pub fn new() -> Self {
         BloomFilterPropertiesBuilder::default()
     }
 
-    /// How often the filter may say "maybe" for a value that is not there, between 0 and 1.
+    /// Sets the false positive probability of the filter, between 0 and 1.
     #[must_use]
     pub fn with_fpp(mut self, fpp: f64) -> Self {
         self.properties.fpp = fpp;
         self
     }
 
-    /// How many different values a column chunk is expected to have.
+    /// Sets the expected number of distinct values in a column chunk.
     #[must_use]
     pub fn with_max_ndv(mut self, ndv: u64) -> Self {
         self.properties.ndv = Some(ndv);
         self
     }
 
-    /// The properties, unchecked: a wrong one is an error when a writer is made.
+    /// Returns the properties, unchecked: an invalid one is an error when a writer is created.
     pub fn build(self) -> BloomFilterProperties {
         self.properties
     }
 
-    /// The properties. Fails unless the false positive probability is between 0 and 1.
+    /// Returns the properties. Fails unless the false positive probability is between 0 and 1.
     pub fn try_build(self) -> Result<BloomFilterProperties> {
         check_fpp(self.properties.fpp).map(|()| self.properties)
     }

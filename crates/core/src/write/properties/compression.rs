@@ -1,15 +1,15 @@
-//! Codecs and their levels, as a user names them.
+//! Codecs and their levels, under the names that users write.
 
 use marquetry_base::{Error, Result};
 use marquetry_codec::Codec;
 use std::fmt;
 use std::str::FromStr;
 
-/// What pages are compressed with unless something else is asked for.
+/// The default compression.
 ///
 /// ZSTD at level 1, by measurement: files are 23 to 33 % smaller than with SNAPPY, and take 15 to 34 % more time to write
-/// and up to 11 % more to read, all of it processor time, on one thread. Whoever reads from memory and never from a disk or
-/// a network may want `SNAPPY`, or `LZ4_RAW`, which reads fastest. `bench -- codecs` repeats it:
+/// and up to 11 % more to read, all of it processor time, on one thread. For data that is only read from memory, never
+/// from a disk or a network, `SNAPPY` may be better, or `LZ4_RAW`, which reads fastest. `bench -- codecs` repeats it:
 ///
 /// | TPC-H SF1 | codec | MB | write, s | read, s |
 /// |---|---|--:|--:|--:|
@@ -25,9 +25,9 @@ use std::str::FromStr;
 /// | orders | none | 112.7 | 0.19 | 0.032 |
 pub const DEFAULT_COMPRESSION: Compression = Compression::ZSTD(ZstdLevel(1));
 
-/// How pages are compressed. LZO and the deprecated LZ4 are read, but not written, so they are not here.
+/// The compression of pages. LZO and the deprecated LZ4 are read, but not written, so they are not here.
 ///
-/// As text, a level stands behind a colon or in parentheses, in any case:
+/// In text, a level stands behind a colon or in parentheses; case does not matter:
 ///
 /// ```
 /// use marquetry_core::write::{Compression, ZstdLevel};
@@ -41,9 +41,9 @@ pub const DEFAULT_COMPRESSION: Compression = Compression::ZSTD(ZstdLevel(1));
 #[expect(non_camel_case_types)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     UNCOMPRESSED,
-    /// Snappy: fast, and every reader has it.
+    /// Snappy: fast, and supported by every reader.
     SNAPPY,
     /// Gzip: small, and slow to read.
     GZIP(GzipLevel),
@@ -55,7 +55,7 @@ pub enum Compression {
     ZSTD(ZstdLevel),
 }
 
-/// A level of GZIP, 0 to 12: above 9, the search for matches goes on for longer.
+/// A level of GZIP, 0 to 12: above 9, the search for matches takes longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GzipLevel(u32);
 
@@ -68,7 +68,7 @@ pub struct BrotliLevel(u32);
 pub struct ZstdLevel(i32);
 
 impl GzipLevel {
-    /// Fails unless `level` is 0 to 12.
+    /// Creates the level. Fails unless it is 0 to 12.
     pub fn try_new(level: u32) -> Result<Self> {
         checked(Codec::Gzip, level.into()).map(|_| GzipLevel(level))
     }
@@ -80,7 +80,7 @@ impl GzipLevel {
 }
 
 impl BrotliLevel {
-    /// Fails unless `level` is 0 to 11.
+    /// Creates the level. Fails unless it is 0 to 11.
     pub fn try_new(level: u32) -> Result<Self> {
         checked(Codec::Brotli, level.into()).map(|_| BrotliLevel(level))
     }
@@ -92,7 +92,7 @@ impl BrotliLevel {
 }
 
 impl ZstdLevel {
-    /// Fails unless `level` is -131072 to 22.
+    /// Creates the level. Fails unless it is -131072 to 22.
     pub fn try_new(level: i32) -> Result<Self> {
         checked(Codec::Zstd, level.into()).map(ZstdLevel)
     }
@@ -125,7 +125,7 @@ impl Default for ZstdLevel {
 }
 
 impl Compression {
-    /// The codec, without the level.
+    /// Returns the codec, without the level.
     pub fn codec(self) -> Codec {
         match self {
             Compression::UNCOMPRESSED => Codec::Uncompressed,
@@ -137,7 +137,7 @@ impl Compression {
         }
     }
 
-    /// The level; `None` if the codec has none.
+    /// Returns the level; `None` if the codec has none.
     pub fn level(self) -> Option<i32> {
         match self {
             Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::LZ4_RAW => None,
@@ -157,7 +157,7 @@ impl Default for Compression {
 }
 
 impl fmt::Display for Compression {
-    /// `ZSTD(3)`, `SNAPPY`.
+    /// Writes `ZSTD(3)` or `SNAPPY`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.level() {
             Some(level) => f.pad(&format!("{}({level})", self.codec())),
@@ -169,8 +169,8 @@ impl fmt::Display for Compression {
 impl FromStr for Compression {
     type Err = Error;
 
-    /// `zstd`, `zstd:3`, `zstd(3)`, in any case; `none` is UNCOMPRESSED. Fails for codecs that are not written, and for
-    /// levels that the codec does not have.
+    /// Parses `zstd`, `zstd:3` or `zstd(3)`, in any case; `none` is UNCOMPRESSED. Fails for codecs that are not
+    /// written, and for levels that the codec does not have.
     fn from_str(text: &str) -> Result<Self> {
         let (name, level) = split(text)?;
         let level_or = |codec, default| level.map_or(Ok(default), |level| checked(codec, level));
@@ -201,7 +201,7 @@ impl FromStr for Compression {
     }
 }
 
-/// `level`, if the codec has it.
+/// Returns `level` if the codec has it.
 fn checked(codec: Codec, level: i64) -> Result<i32> {
     let levels = codec.levels().unwrap_or(0..=0);
     let found = i32::try_from(level).ok().filter(|level| levels.contains(level));
@@ -211,7 +211,7 @@ fn checked(codec: Codec, level: i64) -> Result<i32> {
     })
 }
 
-/// A codec's name, and the level behind it.
+/// Splits a codec's name from the level behind it.
 fn split(text: &str) -> Result<(&str, Option<i64>)> {
     let text = text.trim();
     let in_parentheses = || text.strip_suffix(')')?.split_once('(');

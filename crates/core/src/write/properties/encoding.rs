@@ -1,11 +1,11 @@
-//! Encodings, as a user names them.
+//! Encodings, under the names that users write.
 
 use marquetry_base::{Error, Result};
 use marquetry_encoding::code;
 use std::fmt;
 use std::str::FromStr;
 
-/// How the values of a column are encoded.
+/// The encoding of a column's values.
 ///
 /// ```
 /// use marquetry_core::write::Encoding;
@@ -17,15 +17,15 @@ use std::str::FromStr;
 #[expect(non_camel_case_types)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// What is smallest for each column chunk, found by encoding a sample of it in all ways that
+    /// The encoding that is smallest for each column chunk, found by encoding a sample of it in all ways that
     /// [`Compat`](crate::write::Compat) allows.
     #[default]
     Auto,
-    /// One value after the other.
+    /// Values as they are, one after the other.
     PLAIN,
-    /// Deprecated name of [`RLE_DICTIONARY`](Self::RLE_DICTIONARY). Not written.
+    /// The deprecated name of [`RLE_DICTIONARY`](Self::RLE_DICTIONARY). Not written.
     PLAIN_DICTIONARY,
-    /// Runs, for BOOLEAN.
+    /// Run lengths, for BOOLEAN.
     RLE,
     /// Deprecated, and for levels only. Not written.
     BIT_PACKED,
@@ -33,14 +33,15 @@ pub enum Encoding {
     DELTA_BINARY_PACKED,
     /// All lengths, then all bytes, for BYTE_ARRAY.
     DELTA_LENGTH_BYTE_ARRAY,
-    /// What differs from the value before, for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY.
+    /// Prefix lengths and suffixes: the difference to the value before. For BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY.
     DELTA_BYTE_ARRAY,
-    /// Different values once, and indices; for all types but BOOLEAN. PLAIN, once the dictionary is too large.
+    /// Distinct values once, and indices; for all types but BOOLEAN. Falls back to PLAIN when the dictionary gets too
+    /// large.
     RLE_DICTIONARY,
     /// All first bytes, then all second bytes: for numbers and FIXED_LEN_BYTE_ARRAY.
     BYTE_STREAM_SPLIT,
-    /// Floats that were decimals, for FLOAT and DOUBLE. In preview: few readers have it, and
-    /// [`Auto`](Self::Auto) never takes it.
+    /// Floats as decimal integers, for FLOAT and DOUBLE. In preview: few readers support it, and [`Auto`](Self::Auto)
+    /// never uses it.
     ALP,
 }
 
@@ -59,7 +60,7 @@ impl Encoding {
         Encoding::ALP,
     ];
 
-    /// The number in a file; `None` for [`Auto`](Self::Auto).
+    /// Returns the code of the encoding in a file; `None` for [`Auto`](Self::Auto).
     pub fn code(self) -> Option<i32> {
         Some(match self {
             Encoding::Auto => return None,
@@ -76,12 +77,12 @@ impl Encoding {
         })
     }
 
-    /// The encoding of a number in a file, if this build knows it.
+    /// Returns the encoding with this code in a file, if this build knows it.
     pub fn from_code(code: i32) -> Option<Self> {
         Encoding::CODED.into_iter().find(|encoding| encoding.code() == Some(code))
     }
 
-    /// The name in `parquet.thrift`, or `AUTO`.
+    /// Returns the name in `parquet.thrift`, or `AUTO`.
     pub fn name(self) -> &'static str {
         let thrift = self.code().map(marquetry_format::Encoding);
         thrift.and_then(marquetry_format::Encoding::name).unwrap_or("AUTO")
@@ -97,7 +98,7 @@ impl fmt::Display for Encoding {
 impl FromStr for Encoding {
     type Err = Error;
 
-    /// By the name in `parquet.thrift`, or `auto`, in any case.
+    /// Parses the name in `parquet.thrift`, or `auto`, in any case.
     fn from_str(text: &str) -> Result<Self> {
         let all = || [Encoding::Auto].into_iter().chain(Encoding::CODED);
         all().find(|encoding| encoding.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
@@ -110,7 +111,7 @@ impl FromStr for Encoding {
 impl TryFrom<marquetry_format::Encoding> for Encoding {
     type Error = Error;
 
-    /// Fails for one that this build does not know.
+    /// Fails for an encoding that this build does not know.
     fn try_from(thrift: marquetry_format::Encoding) -> Result<Self> {
         Encoding::from_code(thrift.0).ok_or_else(|| Error::unsupported(format!("encoding {thrift}")))
     }

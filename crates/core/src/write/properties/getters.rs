@@ -1,4 +1,4 @@
-//! What was set: of the file as a whole, and of a column as far as its path tells.
+//! Getters: settings of the file, and of a column as far as its path determines them.
 
 use super::rules::Asked;
 use super::selector::{ColumnPath, Subject};
@@ -18,115 +18,117 @@ use std::sync::Arc;
 
 /// # Of the file
 impl WriterProperties {
-    /// How the file is encrypted; `None` if it is not.
+    /// Returns how the file is encrypted; `None` if it is not.
     pub fn file_encryption_properties(&self) -> Option<&Arc<FileEncryptionProperties>> {
         self.file_encryption.as_ref()
     }
 
-    /// Which page headers are written.
+    /// The version of data pages.
     pub fn writer_version(&self) -> WriterVersion {
         self.writer_version
     }
 
-    /// Rows that are taken apart at a time.
+    /// The number of rows that are shredded at a time, which has no effect.
     pub fn write_batch_size(&self) -> usize {
         self.write_batch_size
     }
 
-    /// Most rows in a row group.
+    /// The maximum number of rows in a row group.
     pub fn max_row_group_row_count(&self) -> Option<usize> {
         self.max_row_group_row_count
     }
 
-    /// A row group ends once it has so many bytes, encoded and compressed.
+    /// The size in bytes, encoded and compressed, at which a row group ends.
     pub fn max_row_group_bytes(&self) -> Option<usize> {
         self.max_row_group_bytes
     }
 
-    /// Whether, and how, data pages end where their content says.
+    /// Returns the options of content-defined chunking, if it is on.
     pub fn content_defined_chunking(&self) -> Option<&CdcOptions> {
         self.content_defined_chunking.as_ref()
     }
 
-    /// Where bloom filters stand.
+    /// The position of bloom filters.
     pub fn bloom_filter_position(&self) -> BloomFilterPosition {
         self.bloom_filter_position
     }
 
-    /// Whether to leave out the offset index, and the column index with it. Not if statistics of pages are asked for.
+    /// Whether to omit the offset index, and the column index with it. False if page statistics were set for any
+    /// column.
     pub fn offset_index_disabled(&self) -> bool {
         self.offset_index_disabled && !self.rules.asks_for_pages()
     }
 
-    /// Whether Arrow types that Parquet lacks are stored as the nearest that other systems know, rather than as they
-    /// are.
+    /// Whether Arrow types that Parquet lacks are stored as the nearest types that other systems know, instead of
+    /// unchanged.
     pub fn coerce_types(&self) -> bool {
         self.coerce_types
     }
 
-    /// What Arrow types are stored as where there is a choice.
+    /// The stored types of Arrow types that can be stored in several ways.
     pub fn stored_forms(&self) -> StoredForms {
         self.stored_forms
     }
 
-    /// The number that the footer has for the format's version.
+    /// The format version in the footer.
     pub fn format_version(&self) -> i32 {
         self.format_version
     }
 
-    /// Which readers must be able to read what [`Encoding::Auto`] chooses.
+    /// Returns which readers must support the choices of [`Encoding::Auto`].
     pub fn compat(&self) -> Compat {
         self.compat
     }
 
-    /// Whether pages have a CRC-32.
+    /// Whether pages have a CRC-32 checksum.
     pub fn page_checksums(&self) -> bool {
         self.page_checksums
     }
 
-    /// Whether the Arrow schema is kept in the metadata, under `ARROW:schema`, so that reading returns the same
+    /// Whether the Arrow schema is stored in the metadata, under `ARROW:schema`, so that reading returns the same
     /// types.
     pub fn arrow_schema(&self) -> bool {
         self.arrow_schema
     }
 
-    /// How many threads encode and compress columns.
+    /// The number of threads that encode and compress columns.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// What has the threads besides the caller's.
+    /// The executor of the threads besides the caller's.
     pub fn executor(&self) -> &SharedExecutor {
         &self.executor
     }
 
-    /// Finished pages past so many bytes wait for the end of their row group in a temporary file.
+    /// Returns the bytes of finished pages in memory, past which pages wait for the end of their row group in a
+    /// temporary file.
     pub fn memory_limit(&self) -> Option<usize> {
         self.memory_limit
     }
 
-    /// What the writer's memory is taken from.
+    /// The budget that the writer's memory is reserved from.
     pub fn memory(&self) -> &MemoryBudget {
         &self.memory
     }
 
-    /// Whether memory has a bound, of its own or shared with others.
+    /// Whether memory has a limit, its own or a shared one.
     pub fn is_memory_bounded(&self) -> bool {
         self.memory_limit.is_some() || self.memory.is_bounded()
     }
 
-    /// What stops the writer.
+    /// The token that stops the writer.
     pub fn cancel_token(&self) -> &CancelToken {
         &self.cancel
     }
 
-    /// Where pages past the memory limit wait; `None` is the system's folder for temporary files.
+    /// Returns the store for pages past the memory limit; `None` is the system's folder for temporary files.
     pub fn spill_store(&self) -> Option<&Arc<dyn SpillStore>> {
         self.spill_store.0.as_ref()
     }
 
-    /// Where pages past the memory limit go: the [store](Self::spill_store), or the system's folder for temporary files. Those of
-    /// an encrypted file are [encrypted](SealedSpills) there, too.
+    /// Returns the store to use for pages past the memory limit: the [chosen one](Self::spill_store), or the system's
+    /// folder for temporary files. Pages of an encrypted file are [encrypted](SealedSpills) there.
     pub fn page_store(&self) -> Arc<dyn SpillStore> {
         let store = self.spill_store.0.clone().unwrap_or_else(|| Arc::new(SpillFolder::system()));
         match self.file_encryption {
@@ -135,47 +137,47 @@ impl WriterProperties {
         }
     }
 
-    /// Whether, and how often, the writer leaves a checkpoint in the file.
+    /// Returns whether and how often the writer leaves a checkpoint in the file.
     pub fn checkpoint_every(&self) -> Option<CheckpointEvery> {
         self.checkpoint_every
     }
 
-    /// Whether floats are ordered by IEEE 754 totalOrder, not by the older TYPE_ORDER that more readers know.
+    /// Whether floats are ordered by IEEE 754 totalOrder, instead of the older TYPE_ORDER that more readers know.
     pub fn total_order(&self) -> bool {
         self.total_order
     }
 
-    /// Whether a dictionary array's dictionary is stored as it is.
+    /// Whether the dictionary of a dictionary array is stored whole.
     pub fn whole_dictionaries(&self) -> bool {
         self.whole_dictionaries
     }
 
-    /// Whether column chunks whose values are all in a dictionary say how many different ones they have.
+    /// Whether column chunks whose values are all in a dictionary have a distinct count.
     pub fn distinct_counts(&self) -> bool {
         self.distinct_counts
     }
 
-    /// Who wrote the file.
+    /// The name of the writer.
     pub fn created_by(&self) -> &str {
         &self.created_by
     }
 
-    /// Keys and values for the footer.
+    /// The key-value metadata of the footer.
     pub fn key_value_metadata(&self) -> Option<&Vec<KeyValue>> {
         self.key_value_metadata.as_ref()
     }
 
-    /// The columns that the rows of each row group are sorted by.
+    /// Returns the columns by which the rows of each row group are sorted.
     pub fn sorting_columns(&self) -> Option<&Vec<SortingColumn>> {
         self.sorting_columns.as_ref()
     }
 
-    /// Bounds in the column index are cut to so many bytes.
+    /// Returns the length in bytes to which bounds in the column index are truncated.
     pub fn column_index_truncate_length(&self) -> Option<usize> {
         self.column_index_truncate_length
     }
 
-    /// Bounds of column chunks are cut to so many bytes.
+    /// Returns the length in bytes to which bounds of column chunks are truncated.
     pub fn statistics_truncate_length(&self) -> Option<usize> {
         self.statistics_truncate_length
     }
@@ -183,25 +185,25 @@ impl WriterProperties {
 
 /// # Of a column
 ///
-/// These know the column's path only, so what was set by type is not in them;
-/// [`column_settings`](Self::column_settings) has all.
+/// These use the column's path only, so settings by type are ignored; [`column_settings`](Self::column_settings)
+/// includes them.
 impl WriterProperties {
-    /// How pages are compressed.
+    /// The compression of pages.
     pub fn compression(&self, col: &ColumnPath) -> Compression {
         self.asked(col).compression.unwrap_or_default()
     }
 
-    /// How values are encoded; `None` if nothing was set, which is as [`Encoding::Auto`].
+    /// Returns the encoding of values; `None` if it was not set, which means [`Encoding::Auto`].
     pub fn encoding(&self, col: &ColumnPath) -> Option<Encoding> {
         self.asked(col).encoding
     }
 
-    /// Whether there may be a dictionary.
+    /// Whether the column may have a dictionary.
     pub fn dictionary_enabled(&self, col: &ColumnPath) -> bool {
         self.asked(col).dictionary.unwrap_or(true)
     }
 
-    /// What is bounded and counted.
+    /// Returns which parts of the file have statistics.
     pub fn statistics_enabled(&self, col: &ColumnPath) -> EnabledStatistics {
         self.asked(col).statistics.unwrap_or_default()
     }
@@ -211,37 +213,37 @@ impl WriterProperties {
         self.asked(col).page_header_statistics.unwrap_or(false)
     }
 
-    /// The bloom filter, if one is written.
+    /// Returns the properties of the bloom filter, if one is written.
     pub fn bloom_filter_properties(&self, col: &ColumnPath) -> Option<BloomFilterProperties> {
         self.asked(col).bloom()
     }
 
-    /// A dictionary is given up once its page would have more bytes.
+    /// Returns the size limit of the dictionary page in bytes, past which the dictionary is given up.
     pub fn column_dictionary_page_size_limit(&self, col: &ColumnPath) -> usize {
         self.asked(col).dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT)
     }
 
-    /// A data page ends once it has so many bytes.
+    /// Returns the size limit of a data page in bytes.
     pub fn column_data_page_size_limit(&self, col: &ColumnPath) -> usize {
         self.asked(col).page_bytes.unwrap_or(DEFAULT_PAGE_SIZE)
     }
 
-    /// A data page ends once it has so many rows.
+    /// Returns the maximum number of rows in a data page.
     pub fn column_data_page_row_count_limit(&self, col: &ColumnPath) -> usize {
         self.asked(col).page_rows.unwrap_or(DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT)
     }
 
-    /// A dictionary is given up once its page would have more bytes, where nothing else is set for its column.
+    /// Returns the size limit of the dictionary page in bytes, for columns without a setting of their own.
     pub fn dictionary_page_size_limit(&self) -> usize {
         self.asked_for_all().dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT)
     }
 
-    /// A data page ends once it has so many bytes, where nothing else is set for its column.
+    /// Returns the size limit of a data page in bytes, for columns without a setting of their own.
     pub fn data_page_size_limit(&self) -> usize {
         self.asked_for_all().page_bytes.unwrap_or(DEFAULT_PAGE_SIZE)
     }
 
-    /// A data page ends once it has so many rows, where nothing else is set for its column.
+    /// Returns the maximum number of rows in a data page, for columns without a setting of their own.
     pub fn data_page_row_count_limit(&self) -> usize {
         self.asked_for_all().page_rows.unwrap_or(DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT)
     }

@@ -1,4 +1,4 @@
-//! Resolves properties to the settings of one column, and rejects those that do not fit a schema.
+//! Resolves properties to the settings of one column, and rejects invalid ones for a schema.
 
 use super::choices::check_fpp;
 use super::rules::Asked;
@@ -17,10 +17,10 @@ use marquetry_encoding::{PhysicalType, code, registry};
 use std::collections::HashSet;
 
 impl WriterProperties {
-    /// How a column is written.
+    /// Returns the settings with which a column is written.
     ///
-    /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if what was asked for is not legal for the
-    /// column: an encoding that its type may not have, or that is deprecated; a page of no bytes or no rows; a false
+    /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if a setting is not legal for the
+    /// column: an encoding that its type may not have, or that is deprecated; a page of 0 bytes or rows; a false
     /// positive probability that is not between 0 and 1.
     pub fn column_settings(&self, leaf: &Leaf) -> Result<ColumnSettings> {
         let path: Vec<String> = leaf.path().iter().map(|name| name.as_ref().to_owned()).collect();
@@ -39,7 +39,7 @@ impl WriterProperties {
             Compat::Modern | Compat::Latest => DEFAULT_COMPRESSION,
         });
         let dictionary_bytes = asked.dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT);
-        // A column index cannot be used without an offset index.
+        // A column index is useless without an offset index.
         let by_default = match self.offset_index_disabled() {
             true => EnabledStatistics::Chunk,
             false => EnabledStatistics::Page,
@@ -71,12 +71,12 @@ impl WriterProperties {
         })
     }
 
-    /// Whether the properties make sense for a schema.
+    /// Checks the properties against a schema.
     ///
-    /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if a setting is for a column that does not exist,
-    /// naming similar ones; if a column cannot be written as asked, see [`column_settings`](Self::column_settings); if
-    /// a sorting column does not exist or occurs twice; if a limit or a length is zero; if a bloom filter is asked for in a file for
-    /// DuckDB's dialect of encryption.
+    /// Fails with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if a setting is for a column that does
+    /// not exist, naming similar ones; if the settings of a column are invalid, see
+    /// [`column_settings`](Self::column_settings); if a sorting column does not exist or occurs twice; if a limit or a
+    /// length is zero; if a bloom filter is wanted in a file with DuckDB's dialect of encryption.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         let columns = schema.columns();
         let unknown = self.rules.unknown_path(columns);
@@ -128,10 +128,10 @@ impl WriterProperties {
     }
 }
 
-/// How values are encoded, and whether their type allows it.
+/// Returns the encoding policy. Fails if the type does not allow the encoding.
 ///
-/// A dictionary for all columns leaves out those that may not have one; a wrong encoding is an error, for it would not
-/// do what was asked for.
+/// Enabling a dictionary for all columns skips those that may not have one. An illegal encoding is an error, because
+/// ignoring it would not do what the caller wanted.
 fn encoding_choice(
     encoding: Option<Encoding>,
     dictionary: Option<bool>,
@@ -188,11 +188,12 @@ fn page_bytes(what: &str, limit: usize) -> Result<usize> {
     }
 }
 
-/// A page header's sizes are 31 bits, and a page may pass its limit by what was in flight.
+/// Maximum size limit of a page, in bytes: a page header's sizes have 31 bits, and a page may exceed its limit by the
+/// values in flight.
 const MAX_PAGE_BYTES: usize = 1 << 30;
 
-/// QUIRK: DuckDB (2.0) asks the filter of a FLOAT16 column for values of 32 bits, and finds none of them. Of booleans there
-/// are two.
+/// Whether the column may have a bloom filter. QUIRK: DuckDB (2.0) looks up 32-bit values in the filter of a FLOAT16
+/// column, and finds none of them. Booleans have only two values.
 fn may_have_filter(leaf: &Leaf) -> bool {
     leaf.physical() != PhysicalType::Boolean && leaf.logical() != Some(&LogicalType::Float16)
 }

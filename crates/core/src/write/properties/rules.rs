@@ -1,4 +1,4 @@
-//! Setting rules: which columns each one is for, and which wins where several apply.
+//! Rules: the columns that each setting is for, and which one wins if several apply.
 
 use super::by_path::ByPath;
 use super::choices::BloomFilterProperties;
@@ -6,22 +6,22 @@ use super::selector::{ColumnPath, Selector, Subject};
 use super::{Compression, EnabledStatistics, Encoding};
 use crate::schema::Leaf;
 
-/// One setting for some columns.
+/// One setting and the columns that it is for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rule {
     pub(super) selector: Selector,
     pub(super) change: Change,
 }
 
-/// Settings for columns, in the order in which they were made.
+/// Settings for columns, in the order of the calls.
 ///
-/// Files have thousands of columns, each with rules of its own: those for paths are found by the path.
+/// Files may have thousands of columns, each with rules of its own, so rules for paths are looked up by the path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Rules {
     rules: Vec<Rule>,
-    /// Those for paths.
+    /// Indices of the rules for paths.
     of_paths: ByPath,
-    /// The others, each of which has to be asked whether it fits.
+    /// Indices of the other rules, each of which must be tested.
     others: Vec<usize>,
     asks_for_pages: bool,
 }
@@ -36,12 +36,12 @@ impl Rules {
         self.rules.push(rule);
     }
 
-    /// Whether one of them asks for statistics of pages.
+    /// Whether a rule enables statistics of pages.
     pub(super) fn asks_for_pages(&self) -> bool {
         self.asks_for_pages
     }
 
-    /// The first path that is none of a column, nor of a group around one.
+    /// Returns the first path that is neither a column nor a group around one.
     pub(super) fn unknown_path(&self, columns: &[Leaf]) -> Option<&ColumnPath> {
         let path = |number: usize| match &self.rules.get(number)?.selector {
             Selector::Column(path) => Some(path),
@@ -50,7 +50,7 @@ impl Rules {
         path(self.of_paths.first_for_none(columns, path)?)
     }
 
-    /// Applies the rules that fit, those that fit more closely later, else in their order.
+    /// Applies the rules that match: more specific ones later, else in their order.
     pub(super) fn asked(&self, subject: &Subject<'_>) -> Asked {
         let at = self.others.iter().copied().chain(self.of_paths.at_or_above(subject.dotted));
         let mut fitting: Vec<_> =
@@ -61,7 +61,7 @@ impl Rules {
         asked
     }
 
-    /// What those for all columns ask for.
+    /// Returns the settings that the rules for all columns make.
     pub(super) fn asked_for_all(&self) -> Asked {
         let mut asked = Asked::default();
         let for_all = self.others.iter().map(|&index| &self.rules[index]);
@@ -87,7 +87,7 @@ pub(super) enum Change {
     BloomBoth(BloomFilterProperties),
 }
 
-/// What was asked for one column; `None` where nothing was.
+/// The settings made for one column; `None` where no rule applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Asked {
     pub(super) compression: Option<Compression>,
@@ -123,7 +123,7 @@ impl Asked {
         }
     }
 
-    /// The bloom filter, if one is wanted.
+    /// Returns the properties of the bloom filter, if one is wanted.
     pub(super) fn bloom(&self) -> Option<BloomFilterProperties> {
         self.bloom.then(|| BloomFilterProperties::new(self.bloom_fpp, self.bloom_ndv))
     }

@@ -1,4 +1,4 @@
-//! Column selectors: which columns a setting is for.
+//! Column selectors: the columns that a setting is for.
 
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::schema::{Leaf, physical_type};
@@ -9,10 +9,10 @@ use std::hash::{Hash, Hasher};
 use std::mem::{Discriminant, discriminant};
 use std::str::FromStr;
 
-/// The path of a column or of a group of columns: the names from the root's field downwards.
+/// The path of a column or of a group of columns: the names from the root's field downward.
 ///
-/// Two paths are the same if they are the same with dots between the names. So a column whose own name has dots is
-/// found by it. [`exact`](Self::exact) makes one that tells these apart.
+/// Two paths are equal if their dotted forms are equal. So a column whose name contains dots is found by its dotted
+/// path. [`exact`](Self::exact) creates a path that distinguishes them.
 ///
 /// ```
 /// use marquetry_core::write::ColumnPath;
@@ -24,17 +24,17 @@ use std::str::FromStr;
 pub struct ColumnPath {
     parts: Vec<String>,
     dotted: String,
-    /// Whether names with dots are told from several names.
+    /// Whether a name with dots differs from several names.
     is_exact: bool,
 }
 
 impl ColumnPath {
-    /// From the names, the root's field first.
+    /// Creates a path from names, the root's field first.
     pub fn new(parts: Vec<String>) -> Self {
         ColumnPath { dotted: parts.join("."), parts, is_exact: false }
     }
 
-    /// From the names, for no other path that looks the same with dots between the names: of `s."x.y"` and `s.x.y` it is one.
+    /// Creates a path from names that differs from others with the same dotted form, such as `s."x.y"` and `s.x.y`.
     ///
     /// ```
     /// use marquetry_core::write::ColumnPath;
@@ -45,12 +45,12 @@ impl ColumnPath {
         ColumnPath { is_exact: true, ..ColumnPath::new(parts) }
     }
 
-    /// The names with dots between them.
+    /// Returns the dotted path.
     pub fn string(&self) -> String {
         self.dotted.clone()
     }
 
-    /// Adds names at the end.
+    /// Appends names.
     pub fn append(&mut self, tail: Vec<String>) {
         self.parts.extend(tail);
         self.dotted = self.parts.join(".");
@@ -61,12 +61,12 @@ impl ColumnPath {
         &self.parts
     }
 
-    /// The names with dots between them.
+    /// Returns the dotted path.
     pub(super) fn dotted(&self) -> &str {
         &self.dotted
     }
 
-    /// Whether the column or group with these names, `dotted` with dots between them, is this one or in it.
+    /// Whether the column or group with these names, and this dotted path, is this one or inside it.
     pub(super) fn is_at_or_above<S: AsRef<str>>(&self, names: &[S], dotted: &str) -> bool {
         let are_same = || {
             names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(a, b)| *a == *b.as_ref())
@@ -124,7 +124,7 @@ impl AsRef<[String]> for ColumnPath {
     }
 }
 
-/// The columns of a type: of a physical one, or of a logical one whatever its parameters.
+/// A selector of columns by a physical type, or by a logical type whatever its parameters.
 ///
 /// ```
 /// use marquetry_core::logical_type::LogicalType;
@@ -159,7 +159,7 @@ impl From<Type> for TypeSelector {
 }
 
 impl From<LogicalType> for TypeSelector {
-    /// The parameters do not matter: one timestamp stands for all.
+    /// Ignores the parameters: one timestamp stands for all.
     fn from(logical: LogicalType) -> Self {
         TypeSelector(Selected::LogicalType(discriminant(&logical)))
     }
@@ -168,7 +168,7 @@ impl From<LogicalType> for TypeSelector {
 impl FromStr for TypeSelector {
     type Err = Error;
 
-    /// A name of `Type` or `LogicalType` in `parquet.thrift`, in any case, such as `double` or `timestamp`.
+    /// Parses a name of `Type` or `LogicalType` in `parquet.thrift`, in any case, such as `double` or `timestamp`.
     fn from_str(text: &str) -> Result<Self> {
         let physical = PHYSICAL.into_iter().find(|known| known.to_string().eq_ignore_ascii_case(text));
         let logical = || logical(&text.to_ascii_uppercase()).map(TypeSelector::from);
@@ -191,7 +191,7 @@ const PHYSICAL: [Type; 8] = [
     Type::FIXED_LEN_BYTE_ARRAY,
 ];
 
-/// A logical type of this name, with any parameters.
+/// Returns a logical type with this name, and with arbitrary parameters.
 fn logical(name: &str) -> Option<LogicalType> {
     Some(match name {
         "STRING" => LogicalType::String,
@@ -235,10 +235,10 @@ impl Glob {
     }
 }
 
-/// Whether `pattern` fits all of `items`, where an element that `any` is true for fits any number of them.
+/// Whether `pattern` matches all of `items`, where an element for which `any` is true matches any number of them.
 ///
-/// Where a fit fails, the last such element takes one item more: no earlier one can do better, so this is no
-/// exponential search.
+/// After a mismatch, the last such element takes one item more. Backtracking to earlier ones cannot help, so the search
+/// is not exponential.
 fn matches<P, I>(pattern: &[P], items: &[I], any: impl Fn(&P) -> bool, one: impl Fn(&P, &I) -> bool) -> bool {
     let (mut p, mut i) = (0, 0);
     let mut last_any = None;
@@ -259,7 +259,7 @@ fn matches<P, I>(pattern: &[P], items: &[I], any: impl Fn(&P) -> bool, one: impl
     pattern[p..].iter().all(any)
 }
 
-/// Which columns a setting is for.
+/// The columns that a setting is for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Selector {
     All,
@@ -268,7 +268,7 @@ pub(super) enum Selector {
     Column(ColumnPath),
 }
 
-/// How closely a selector fits a column; a closer one has the last word.
+/// How specifically a selector matches a column; a more specific one wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     All,
@@ -278,16 +278,16 @@ pub(super) enum Fit {
     Column,
 }
 
-/// A column that settings are looked up for: all that is known of it.
+/// A column whose settings are looked up.
 pub(super) struct Subject<'a> {
     pub(super) parts: &'a [String],
     pub(super) dotted: &'a str,
-    /// For its types; `None` if only the path is known.
+    /// The leaf, for its types; `None` if only the path is known.
     pub(super) leaf: Option<&'a Leaf>,
 }
 
 impl Selector {
-    /// How closely it fits the column, if it does.
+    /// Returns how specifically the selector matches the column, if it does.
     pub(super) fn fit(&self, subject: &Subject<'_>) -> Option<Fit> {
         match self {
             Selector::All => Some(Fit::All),
