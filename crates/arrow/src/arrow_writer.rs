@@ -49,10 +49,10 @@ use std::sync::Arc;
 
 /// Writes record batches as a Parquet file.
 ///
-/// The file is complete once [`close`](Self::close) or [`finish`](Self::finish) has returned; before that, and after an
-/// error, what the sink has is no Parquet file, because it lacks the footer. With
-/// [checkpoints](marquetry_core::write::WriterPropertiesBuilder::set_checkpoint_every) the rows before the last of them
-/// are not lost then.
+/// The file is complete once [`close`](Self::close) or [`finish`](Self::finish) has returned. Before that, and after an
+/// error, the sink holds no Parquet file, because the footer is missing. With
+/// [checkpoints](marquetry_core::write::WriterPropertiesBuilder::set_checkpoint_every), the rows before the last one
+/// can still be recovered.
 ///
 /// ```
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -75,7 +75,7 @@ use std::sync::Arc;
 pub struct ArrowWriter<W: Write + Send> {
     file: SerializedFileWriter<W>,
     arrow_schema: SchemaRef,
-    /// If columns of VARIANT are shredded on their way in.
+    /// Set if columns of VARIANT are shredded before they are written.
     shredder: Option<BatchShredder>,
     schema: Arc<Schema>,
     properties: WriterProperties,
@@ -91,7 +91,7 @@ pub struct ArrowWriter<W: Write + Send> {
 
 #[cfg(feature = "async")]
 impl ArrowWriter<marquetry_core::write::ByteQueue> {
-    /// A file whose bytes are taken away as they come.
+    /// Creates a file whose bytes go to a queue, from which they are taken as they come.
     pub(crate) fn queued(arrow_schema: SchemaRef, properties: Option<WriterProperties>) -> Result<Self> {
         Self::begin(Default::default(), arrow_schema, properties, |_, elements, settings| {
             FileWriter::new_queued(elements, settings)
@@ -100,17 +100,17 @@ impl ArrowWriter<marquetry_core::write::ByteQueue> {
 }
 
 impl<W: Write + Send> ArrowWriter<W> {
-    /// Begins a file of batches of `arrow_schema` in `sink`; without `properties` with the default ones.
+    /// Creates a file in `sink` for batches of `arrow_schema`. Without `properties` it has the default ones.
     ///
-    /// Checkpoints are flushed, which for most sinks does not mean that they are on a disk: see
+    /// Checkpoints are flushed. For most sinks this does not mean that they are on a disk: see
     /// [`try_new_durable`](Self::try_new_durable).
     ///
-    /// Fails if Parquet cannot store a column, or a property does not fit the schema.
+    /// Fails if Parquet cannot store a column, or if a property does not fit the schema.
     pub fn try_new(sink: W, arrow_schema: SchemaRef, properties: Option<WriterProperties>) -> Result<Self> {
         Self::begin(sink, arrow_schema, properties, FileWriter::new)
     }
 
-    /// As [`try_new`](Self::try_new); checkpoints are synced.
+    /// Like [`try_new`](Self::try_new), but syncs checkpoints to the disk.
     ///
     /// ```
     /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -142,10 +142,10 @@ impl<W: Write + Send> ArrowWriter<W> {
         Self::begin(sink, arrow_schema, properties, FileWriter::new_durable)
     }
 
-    /// As [`try_new`](Self::try_new), where columns of VARIANT are shredded as the batches come. These are of `arrow_schema`; the
-    /// file has the columns of the shapes, and so have the column writers of this writer.
+    /// Like [`try_new`](Self::try_new), but shreds columns of VARIANT as batches are written. Batches have
+    /// `arrow_schema`. The file and this writer's column writers have the columns of the shredded shapes.
     ///
-    /// Fails also if a path leads to no column of VARIANT, or there can be no such shape.
+    /// Also fails if a path does not lead to a column of VARIANT, or if a shape is not possible.
     ///
     /// ```
     /// use marquetry_arrow::arrow_writer::ArrowWriter;
@@ -180,7 +180,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         Ok(writer)
     }
 
-    /// What the bytes go into.
+    /// Returns the sink.
     #[cfg(feature = "async")]
     pub(crate) fn sink_mut(&mut self) -> &mut W {
         self.file.sink_mut()
@@ -218,16 +218,15 @@ impl<W: Write + Send> ArrowWriter<W> {
         })
     }
 
-    /// The Parquet schema of the file.
+    /// Returns the Parquet schema of the file.
     pub fn parquet_schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
-    /// Appends the rows of `batch`, whose columns must be those of the schema. Row groups end by themselves when they
-    /// have as many rows or bytes as the properties say.
+    /// Appends the rows of `batch`, whose columns must be those of the schema. A row group ends when it has as many
+    /// rows or bytes as the properties allow.
     ///
-    /// The batch's memory is held until enough rows have come together to be encoded. After an error the writer is of no
-    /// further use.
+    /// The batch's memory is held until there are enough rows to encode. After an error the writer cannot be used any more.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check_usable()?;
         let shredded = self.shredder.as_ref().map(|shredder| shredder.shred(batch)).transpose()?;
@@ -236,13 +235,13 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.guarded(|writer| writer.write_rows(batch))
     }
 
-    /// Ends the row group, if it has rows. A checkpoint follows, if one is due.
+    /// Ends the row group, if it has rows, and writes a checkpoint if one is due.
     pub fn flush(&mut self) -> Result<()> {
         self.guarded(|writer| writer.end_row_group().and_then(|()| writer.checkpoint_if_due()))
     }
 
-    /// Ends the row group, if it has rows, and leaves a checkpoint behind it, whatever the properties say. When this
-    /// returns, all rows that were written are found again, come what may.
+    /// Ends the row group, if it has rows, and writes a checkpoint, whatever the properties say. Once this returns, all
+    /// rows written so far can be recovered, whatever happens.
     pub fn checkpoint(&mut self) -> Result<()> {
         self.guarded(|writer| {
             writer.end_row_group()?;
@@ -250,27 +249,27 @@ impl<W: Write + Send> ArrowWriter<W> {
         })
     }
 
-    /// Makes the writers of columns of row groups that others fill, on any thread, while this one writes. Their chunks are
-    /// [appended](Self::append_row_group); where nothing else is written, [`into_serialized_writer`](Self::into_serialized_writer)
-    /// is simpler.
+    /// Returns a factory of column writers, for row groups that the host fills on any thread while this writer writes.
+    /// [Append](Self::append_row_group) their chunks. If nothing else is written,
+    /// [`into_serialized_writer`](Self::into_serialized_writer) is simpler.
     pub fn row_group_writer_factory(&self) -> ArrowRowGroupWriterFactory {
         let (arrow_schema, schema) = (self.arrow_schema.clone(), self.schema.clone());
         let (columns, counters) = (self.columns.clone(), self.file.counters());
         ArrowRowGroupWriterFactory::new(arrow_schema, schema, columns, &self.properties, counters)
     }
 
-    /// Ends the row group, if it has rows, and gives the writers of the columns of the next one: one for each column of the
+    /// Ends the row group, if it has rows, and returns the column writers of the next one: one for each column of the
     /// Parquet schema.
     pub fn get_column_writers(&mut self) -> Result<Vec<ArrowColumnWriter>> {
         self.flush()?;
         self.row_group_writer_factory().create_column_writers(self.flushed_row_groups().len())
     }
 
-    /// Ends the row group, if it has rows, and appends one of these chunks: one for each column, in the order of the Parquet
-    /// schema. A checkpoint follows, if one is due.
+    /// Ends the row group, if it has rows, and appends a row group of these chunks: one for each column, in the order
+    /// of the Parquet schema. Writes a checkpoint if one is due.
     ///
-    /// Fails, and appends nothing, if there is a chunk too few or too many, or one of another column, or the chunks differ in
-    /// their number of rows. The writer is of further use after that.
+    /// Fails, and appends nothing, if the number of chunks is wrong, if a chunk belongs to another column, or if the
+    /// chunks differ in their number of rows. The writer can still be used after such an error.
     ///
     /// ```
     /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -311,21 +310,21 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.file.append_copied(source, metadata, row_group)
     }
 
-    /// Ends the row group, if it has rows, and gives the file to a host that makes all other chunks itself, and what makes
-    /// the writers for them. An example is at [`ArrowColumnWriter`].
+    /// Ends the row group, if it has rows, and returns the file and a factory of column writers, for a host that makes
+    /// all other chunks itself. See the example at [`ArrowColumnWriter`].
     pub fn into_serialized_writer(mut self) -> Result<(SerializedFileWriter<W>, ArrowRowGroupWriterFactory)> {
         self.flush()?;
         let factory = self.row_group_writer_factory();
         Ok((self.file, factory))
     }
 
-    /// Writes what is left and the footer, and says what the footer says.
+    /// Writes the remaining rows and the footer, and returns the footer's metadata.
     pub fn close(mut self) -> Result<ParquetMetaData> {
         self.finish()
     }
 
-    /// As [`close`](Self::close), for a writer that is asked something afterwards: the sink can be [had](Self::into_sink) whether
-    /// that fails or not. Nothing more can be written.
+    /// Like [`close`](Self::close), but keeps the writer, so that its metrics can be read. The sink can be
+    /// [taken](Self::into_sink) even after an error. Nothing more can be written.
     pub fn finish(&mut self) -> Result<ParquetMetaData> {
         self.guarded(|writer| {
             // The footer follows at once: no checkpoint.
@@ -334,8 +333,8 @@ impl<W: Write + Send> ArrowWriter<W> {
         })
     }
 
-    /// As [`close`](Self::close), but gives the sink back. With an error it is lost: who wants it then
-    /// [finishes](Self::finish) the file first, and takes the [sink](Self::into_sink).
+    /// Like [`close`](Self::close), but returns the sink, which is lost if an error occurs. To keep it in any case,
+    /// call [`finish`](Self::finish), then [`into_sink`](Self::into_sink).
     ///
     /// ```
     /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -353,13 +352,14 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.into_parts().map(|(sink, _)| sink)
     }
 
-    /// As [`close`](Self::close), but gives the sink back as well.
+    /// Like [`close`](Self::close), but returns the sink as well.
     pub fn into_parts(mut self) -> Result<(W, ParquetMetaData)> {
         let metadata = self.finish()?;
         Ok((self.into_sink(), metadata))
     }
 
-    /// Gives the sink back: with the file if it is [finished](Self::finish), else with what there is of one, such as checkpoints.
+    /// Returns the sink, with the whole file if it is [finished](Self::finish). Otherwise it holds what was written so
+    /// far, such as checkpoints.
     pub fn into_sink(self) -> W {
         self.file.into_sink()
     }
@@ -373,8 +373,8 @@ impl<W: Write + Send> ArrowWriter<W> {
         Ok(())
     }
 
-    /// Gives back the memory that is kept for the next row group, which then takes somewhat longer. Of use after
-    /// [`flush`](Self::flush), for a writer that waits.
+    /// Frees the memory that is kept for the next row group, which then takes somewhat longer to write. Useful after
+    /// [`flush`](Self::flush), for a writer that is idle.
     ///
     /// ```
     /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -394,7 +394,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.workspaces.iter_mut().for_each(Workspace::shrink);
     }
 
-    /// Does something after which, if it fails or panics, the writer is of no further use.
+    /// Does work after which the writer cannot be used any more if it fails or panics.
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.check_usable()?;
         self.failed = true;

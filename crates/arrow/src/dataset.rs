@@ -73,11 +73,11 @@ pub use union_help::is_helped_by_union;
 use marquetry_base::Result;
 use std::path::Path;
 
-/// Of all files that a store has, those that `path` means, as [`Dataset::open`] finds them on a disk: those that it fits if
-/// it is a pattern, and those below the folders that it fits, or that it is. Names and path have `/` between their parts.
-/// In alphabetical order.
+/// Returns the files that `path` stands for, out of all files of a store, as [`Dataset::open`] finds them on a disk:
+/// files that match the pattern, and files below folders that match. A path without wildcards is a file or folder.
+/// Names and path have `/` between their parts. The result is sorted alphabetically.
 ///
-/// Fails if the pattern is none.
+/// Fails if the pattern is not valid.
 ///
 /// ```
 /// let names = ["events/_SUCCESS", "events/day=1/a.parquet", "events/day=2/a.parquet", "other/b.parquet"];
@@ -89,7 +89,7 @@ pub fn files_among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) -> 
     listing::among(path, names)
 }
 
-/// Whether the name ends as those of Parquet files do: in `.parquet`, `.parq` or `.pq`.
+/// Returns whether the name ends in `.parquet`, `.parq` or `.pq`.
 pub fn is_named_parquet(path: impl AsRef<Path>) -> bool {
     listing::is_named_parquet(path.as_ref())
 }

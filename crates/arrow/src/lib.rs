@@ -21,8 +21,8 @@
 
 pub mod arrow_reader;
 pub mod arrow_writer;
-// Crate-private, because text in a `ColumnBatch` is taken to be UTF-8 without another look: only batches from the chunk
-// reader of `marquetry-core`, which validates it, may get here.
+// Crate-private: a `ColumnBatch`'s text is trusted to be UTF-8, so only batches from the chunk reader of
+// `marquetry-core`, which validates it, may get here.
 mod assemble;
 #[cfg(feature = "async")]
 pub mod async_reader;
@@ -48,7 +48,7 @@ pub use literals::literals;
 use arrow_schema::ArrowError;
 use marquetry_base::{Error, ErrorKind};
 
-/// Arrow refuses what was read: the parts of one array contradict each other.
+/// Turns Arrow's refusal of what was read into an error: the parts of one array contradict each other.
 #[cold]
 fn arrow_error(error: ArrowError) -> Error {
     Error::caused_by(ErrorKind::Corrupt, "the values make no Arrow array", error)

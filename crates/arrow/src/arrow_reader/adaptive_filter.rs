@@ -1,7 +1,7 @@
 //! The stages of a filter, cheapest first: each decodes its columns for the rows that are left, and leaves fewer.
 //!
-//! Parts that look at the same columns are one stage. Stages of a typed predicate are taken in the order of what they
-//! cost for each row that they get rid of: measured, block by block, and put in order again as the scan goes. Predicates
+//! Conditions on the same columns form one stage. Stages of a typed predicate are ordered by their cost for each row
+//! that they remove. The cost is measured block by block, and the order is updated as the scan proceeds. Predicates
 //! over arrays come after them, in the order in which they were given.
 
 use super::ArrowPredicate;
@@ -20,19 +20,19 @@ use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
 use std::sync::Arc;
 
-/// The columns of a file, those that are read.
+/// The columns of a file that are read.
 pub(super) type Columns = ColumnMap<CachedColumn>;
 
-/// A part of a filter.
+/// A stage of a filter.
 pub(super) struct FilterStage {
     test: Test,
-    /// The columns that it looks at.
+    /// The columns that it needs.
     leaves: Vec<usize>,
-    /// Seconds for each row that it was asked about.
+    /// Seconds per row that it evaluates.
     cost: f64,
-    /// The part of the rows that it keeps.
+    /// The fraction of rows that it keeps.
     selectivity: f64,
-    /// Whether that was measured, and not only guessed.
+    /// Whether cost and selectivity were measured, not only guessed.
     is_measured: bool,
 }
 
@@ -43,7 +43,7 @@ enum Test {
     Arrow(ArrowStage),
 }
 
-/// A predicate over arrays, and how they are made.
+/// A predicate over arrays, and what is needed to make the arrays.
 struct ArrowStage {
     predicate: Box<dyn ArrowPredicate>,
     roots: Vec<ProjectedField>,
@@ -51,7 +51,7 @@ struct ArrowStage {
     dictionaries: ColumnMap<DictionaryCache>,
 }
 
-/// A condition, and which entries of the dictionary that was met last it is true for.
+/// A condition, and its result for each entry of the last dictionary.
 struct Condition {
     bound: BoundPredicate,
     entries: Option<Entries>,
@@ -59,14 +59,14 @@ struct Condition {
 
 struct Entries {
     of: Arc<Dictionary>,
-    /// 1 for each entry that is wanted, and zeros up to a power of two.
+    /// 1 for each entry that matches, padded with zeros to a power of two.
     table: Vec<u8>,
-    /// Whether null is.
+    /// Whether null matches.
     null: bool,
 }
 
 impl FilterStage {
-    /// The stages of a typed predicate.
+    /// Returns the stages of a typed predicate.
     pub(super) fn of_predicate(predicate: &BoundPredicate, metadata: &ParquetMetaData) -> Vec<FilterStage> {
         let mut stages: Vec<FilterStage> = Vec::new();
         for bound in predicate.conjuncts() {
@@ -84,7 +84,7 @@ impl FilterStage {
         stages
     }
 
-    /// The stage of a predicate over arrays of the fields in `roots`.
+    /// Returns the stage of a predicate over arrays of the fields in `roots`.
     pub(super) fn of_arrays(predicate: Box<dyn ArrowPredicate>, roots: Vec<ProjectedField>) -> FilterStage {
         let mut leaves = Vec::new();
         roots.iter().for_each(|root| root.field.leaves(&mut leaves));
@@ -95,17 +95,17 @@ impl FilterStage {
         FilterStage { test, leaves, cost: 0.0, selectivity: 1.0, is_measured: false }
     }
 
-    /// The columns that it looks at.
+    /// Returns the columns that it needs.
     pub(super) fn leaves(&self) -> &[usize] {
         &self.leaves
     }
 
-    /// Whether it is of a typed predicate.
+    /// Returns whether it belongs to a typed predicate.
     pub(super) fn is_typed(&self) -> bool {
         matches!(self.test, Test::Typed { .. })
     }
 
-    /// Which kept of `rows` are wanted, a bit for each.
+    /// Evaluates the stage for the `kept` rows of `rows`. Returns a bit for each.
     fn evaluate(
         &mut self,
         rows: &BlockRows,
@@ -132,12 +132,12 @@ impl FilterStage {
         }
     }
 
-    /// Seconds for each row that it removes.
+    /// Returns the cost in seconds for each row that it removes.
     fn cost_per_removed_row(&self) -> f64 {
         self.cost / (1.0 - self.selectivity).max(1e-4)
     }
 
-    /// Takes note of a block.
+    /// Records the measurement of a block.
     fn measure(&mut self, asked: usize, left: usize, seconds: f64) {
         let (cost, selectivity) = (seconds / asked as f64, left as f64 / asked as f64);
         let weight = if self.is_measured { RECENT } else { 1.0 };
@@ -147,10 +147,10 @@ impl FilterStage {
     }
 }
 
-/// How much the last block counts among those before.
+/// The weight of the last block against earlier ones.
 const RECENT: f64 = 0.25;
 
-/// Keeps those of `rows` that all stages want; those of typed predicates only if `asks_typed`.
+/// Keeps those of `rows` that pass all stages. Typed stages are evaluated only if `asks_typed`.
 pub(super) fn filter(
     stages: &mut [FilterStage],
     rows: &mut BlockRows,
@@ -175,7 +175,7 @@ pub(super) fn filter(
         if let Some(start) = start {
             stages[i].measure(asked, left, start.elapsed().as_secs_f64());
         }
-        // What no later stage needs is not filtered again.
+        // Columns that no later stage needs are not filtered again.
         let (_, later) = stages.split_at(i + 1);
         for (leaf, column) in columns.iter_mut() {
             let is_needed = column.is_projected || later.iter().any(|stage| stage.leaves.contains(&leaf));
@@ -215,7 +215,8 @@ impl Condition {
         self.bound.evaluate(rows, &leaves.collect::<Vec<_>>())
     }
 
-    /// Evaluates each entry of a dictionary once, unless there are many more entries than rows. Returns whether it did.
+    /// Evaluates each entry of a dictionary once, unless it has many more entries than there are rows. Returns whether
+    /// the entries are evaluated.
     fn knows(&mut self, leaf: usize, dictionary: &Arc<Dictionary>, rows: usize) -> Result<bool> {
         if self.entries.as_ref().is_some_and(|entries| Arc::ptr_eq(&entries.of, dictionary)) {
             return Ok(true);
@@ -238,16 +239,18 @@ impl Condition {
     }
 }
 
-/// `None` where nothing is null.
+/// Returns the validity bitmap; `None` if nothing is null.
 fn validity_of(batch: &ColumnBatch) -> Option<&Bitmap> {
     batch.validity.as_ref().filter(|_| batch.nulls() > 0)
 }
 
-/// Most dictionary entries for each row of a block for which the whole dictionary is evaluated: later blocks use the result.
+/// Maximum number of dictionary entries per row of a block for which the whole dictionary is evaluated. Later blocks
+/// use the result.
 const MORE_ENTRIES: usize = 4;
 
 impl Entries {
-    /// PERF: the table has a power of two of entries, so that no key of a null, which may be anything, is outside.
+    /// Looks up the result of each key. PERF: the table's size is a power of two, so that the mask keeps every key
+    /// inside, even that of a null, which may be anything.
     fn look_up(&self, keys: &[u32], validity: Option<&Bitmap>) -> Bitmap {
         let mut out = Bitmap::new();
         out.reserve(keys.len());
@@ -273,7 +276,7 @@ impl Entries {
     }
 }
 
-/// Rows at a time.
+/// Rows per inner loop.
 const BLOCK: usize = 1024;
 
 impl ArrowStage {
@@ -289,10 +292,10 @@ impl ArrowStage {
         Ok(trues(&found))
     }
 
-    /// What the predicate looks at.
+    /// Returns the batch for the predicate.
     fn batch(&mut self, rows: usize, columns: &Columns, metadata: &ParquetMetaData) -> Result<RecordBatch> {
         let mut arrays = Vec::with_capacity(self.roots.len());
-        // Until the batch is handed over.
+        // Reserved until the batch is handed over.
         let held = &mut MemoryReservation::default();
         for root in &self.roots {
             let batch = |leaf| {
@@ -313,7 +316,7 @@ impl ArrowStage {
     }
 }
 
-/// The results that are true, and not null.
+/// Returns a bitmap of the results that are true, and not null.
 fn trues(found: &BooleanArray) -> Bitmap {
     let mut out = Bitmap::new();
     out.push_packed(found.values().values(), found.values().offset(), found.len());
@@ -329,12 +332,12 @@ fn column(columns: &mut Columns, leaf: usize) -> Result<&mut CachedColumn> {
     columns.get_mut(leaf).ok_or_else(|| missing(leaf))
 }
 
-/// The values of the kept rows.
+/// Returns the values of the kept rows.
 fn cached(columns: &Columns, leaf: usize) -> Result<&ColumnBatch> {
     columns.get(leaf).and_then(CachedColumn::cached).ok_or_else(|| missing(leaf))
 }
 
-/// What the columns may cost for a row before that was measured: by the bytes that they have in the first row group.
+/// Guesses the cost of the columns per row before it is measured, from their bytes in the first row group.
 fn guessed_cost(metadata: &ParquetMetaData, leaves: &[usize]) -> f64 {
     let Some(row_group) = metadata.row_groups().next() else { return 0.0 };
     let bytes =
@@ -342,5 +345,5 @@ fn guessed_cost(metadata: &ParquetMetaData, leaves: &[usize]) -> f64 {
     bytes.map(|bytes| bytes.max(0) as f64).sum::<f64>() / row_group.num_rows().max(1) as f64 * SECONDS_A_BYTE
 }
 
-/// A gigabyte a second.
+/// One gigabyte per second.
 const SECONDS_A_BYTE: f64 = 1e-9;

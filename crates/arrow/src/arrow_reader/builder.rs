@@ -19,16 +19,16 @@ use std::sync::{Arc, OnceLock};
 
 /// Chooses what to read, then builds a reader of record batches.
 ///
-/// The type parameter is what was opened. It has no effect; it is there so that the type's name in ported code
-/// (`ParquetRecordBatchReaderBuilder<File>`) stays good.
+/// The type parameter is the type of what was opened. It has no effect, but keeps the type's name in ported code valid
+/// (`ParquetRecordBatchReaderBuilder<File>`).
 pub struct ParquetRecordBatchReaderBuilder<T> {
     source: Arc<dyn Source>,
     metadata: ArrowReaderMetadata,
     batch_size: usize,
     projection: ProjectionMask,
-    /// The names of columns in the order that batches are to have them in.
+    /// Column names in the order that the batches are to have.
     order: Option<Vec<String>>,
-    /// What the columns are that are paths into VARIANT, if any is.
+    /// The columns to make, if any of them is a path into a VARIANT.
     chosen: Option<ChosenColumns>,
     evolution: Option<Evolution>,
     row_groups: Option<Vec<usize>>,
@@ -36,26 +36,26 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     offset: usize,
     selection: Option<RowSelection>,
     predicate: Option<Predicate>,
-    /// What the predicate is for the schema of the file, once that was asked.
+    /// The predicate bound to the file's schema, once it was needed.
     bound: OnceLock<BoundPredicate>,
     filter: Option<RowFilter>,
-    /// Asked about arrays of a file whose damage is no error.
+    /// Predicates over arrays, for reads in which damage is no error.
     salvage_filters: Vec<Box<dyn ArrowPredicate>>,
     threads: usize,
     executor: SharedExecutor,
     counters: Arc<ReadCounters>,
-    /// Whether a stream has fetched what is read, and counts that and the row groups.
+    /// Whether a stream fetched the data. The stream then counts requests and row groups itself.
     is_fetched: bool,
     opened: PhantomData<fn() -> T>,
 }
 
 impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
-    /// Reads the footer. Fails if the file is none, is damaged there, or is encrypted in it.
+    /// Reads the footer. Fails if the file is no Parquet file, if its footer is damaged, or if its footer is encrypted.
     pub fn try_new(reader: T) -> Result<Self> {
         Self::try_new_with_options(reader, ArrowReaderOptions::default())
     }
 
-    /// [`try_new`](Self::try_new) with options; fails also if the wanted schema does not fit the file.
+    /// Like [`try_new`](Self::try_new), with options. Also fails if the requested schema does not fit the file.
     pub fn try_new_with_options(reader: T, options: ArrowReaderOptions) -> Result<Self> {
         let (source, counters) = (reader.into_source()?, Arc::<ReadCounters>::default());
         let metered = MeteredSource::new(source.clone(), counters.clone());
@@ -63,17 +63,17 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
         Ok(Self { counters, ..Self::with_source(source, metadata) })
     }
 
-    /// Takes metadata that was loaded before; the file must be the same.
+    /// Uses metadata that was loaded before, which must be that of the same file.
     ///
-    /// Fails if the file cannot be asked for its length.
+    /// Fails if the file's length cannot be determined.
     pub fn try_new_with_metadata(reader: T, metadata: ArrowReaderMetadata) -> Result<Self> {
         Ok(Self::with_source(reader.into_source()?, metadata))
     }
 
-    /// As [`try_new_with_metadata`](Self::try_new_with_metadata), with the signature that the `parquet` crate has.
+    /// Like [`try_new_with_metadata`](Self::try_new_with_metadata), with the signature that the `parquet` crate has.
     ///
     /// # Panics
-    /// If the file cannot be asked for its length.
+    /// If the file's length cannot be determined.
     pub fn new_with_metadata(reader: T, metadata: ArrowReaderMetadata) -> Self {
         let source = reader.into_source().expect("an open file has a length");
         Self::with_source(source, metadata)
@@ -107,48 +107,51 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
 }
 
 impl<T> ParquetRecordBatchReaderBuilder<T> {
-    /// The footer.
+    /// Returns the footer's metadata.
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         self.metadata.metadata()
     }
 
-    /// The footer with the Arrow schema that goes with it.
+    /// Returns the footer's metadata and the Arrow schema of the file.
     pub(crate) fn arrow_metadata(&self) -> &ArrowReaderMetadata {
         &self.metadata
     }
 
-    /// The Arrow schema of all columns.
+    /// Returns the Arrow schema of all columns.
     pub fn schema(&self) -> &SchemaRef {
         self.metadata.schema()
     }
 
-    /// The Parquet schema.
+    /// Returns the Parquet schema.
     pub fn parquet_schema(&self) -> &Schema {
         self.metadata.parquet_schema()
     }
 
-    /// Rows in a batch; the last batch may have fewer. Default 8,192. Batches go on from one row group to the next, unless
-    /// there is a filter, a selection of rows or a virtual column: they end with row groups then. One thread decodes a batch in which
-    /// a row group ends together with the one before it, where that has at most 256 KiB in a field, unless memory is limited.
+    /// Sets how many rows a batch has; the last one may have fewer. Default 8,192.
+    ///
+    /// Batches span row groups, unless there is a filter, a row selection or a virtual column: then each batch ends
+    /// with its row group. If a row group ends in the next batch, one thread decodes that batch along with the current
+    /// one. It does so for fields with at most 256 KiB in a batch, and only if memory is not limited.
     #[must_use]
     pub fn with_batch_size(mut self, rows: usize) -> Self {
         self.batch_size = rows;
         self
     }
 
-    /// The columns to read, in the order of the file. Default all.
+    /// Sets the columns to read. Batches have them in the order of the file. Default all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
         (self.projection, self.order, self.chosen) = (mask, None, None);
         self
     }
 
-    /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
-    /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    /// Sets the columns to read, in this order. Names are dotted paths, each for all columns at and below it. The
+    /// fields of structs follow the order of the names, too. Fails if a path does not exist; the error names similar
+    /// ones.
     ///
-    /// A name may be a [path into a VARIANT](crate::variant::VariantPath), such as `payload:user.id::bigint`: the column has
-    /// this text as its name, and a list of values for a path over all elements. Where the path is shredded, and all of the file's values with it,
-    /// only its typed column is read.
+    /// A name may also be a [path into a VARIANT](crate::variant::VariantPath), such as `payload:user.id::bigint`. The
+    /// column is named by this text, and holds a list of values if the path ranges over all elements. Only the typed
+    /// column is read if the path is shredded and all of the file's values are in that column.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         (self.projection, self.chosen) = choose_columns(self.metadata(), &names)?;
@@ -156,36 +159,41 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(self)
     }
 
-    /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
-    /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`]. Predicates and filters are asked about the file's columns, by their
-    /// names there, and one that the file lacks is an error; those of a [`Dataset`](crate::dataset::Dataset) are asked about the table's. Arrays
-    /// that filters get may have wanted types already.
+    /// Sets the schema that batches get, whatever the schema of the file is. It decides which columns are read, so a
+    /// projection has no effect.
+    ///
+    /// It is applied on top of [`ArrowReaderOptions::with_schema`]. Predicates and filters still refer to the file's
+    /// columns by their names in the file, and a column that the file lacks is an error; those of a
+    /// [`Dataset`](crate::dataset::Dataset) refer to the table's. Arrays passed to filters may already have types of
+    /// this schema.
     #[must_use]
     pub fn with_evolution(mut self, evolution: Evolution) -> Self {
         self.evolution = Some(evolution);
         self
     }
 
-    /// The row groups to read, in this order. Default all.
+    /// Sets the row groups to read, in this order. Default all.
     #[must_use]
     pub fn with_row_groups(mut self, row_groups: Vec<usize>) -> Self {
         self.row_groups = Some(row_groups);
         self
     }
 
-    /// The rows to read, of those of all row groups that are read, in their order; the filter is asked about these alone.
-    /// Default all.
+    /// Sets the rows to read. The selection counts the rows of all row groups that are read, in their order. The filter
+    /// sees selected rows only. Default all.
     #[must_use]
     pub fn with_row_selection(mut self, selection: RowSelection) -> Self {
         self.selection = Some(selection);
         self
     }
 
-    /// Only rows for which `predicate` is true. Row groups and pages that can have none are not read, as far as statistics
-    /// and indexes tell; then its columns are read, and of all others only the rows that it wants. Default all.
+    /// Reads only rows for which `predicate` is true. Default all.
     ///
-    /// With another [`OnCorrupt`](super::OnCorrupt) than `Fail` all rows are read that can be, and it is asked about these: a value that is lost
-    /// and null is null to it.
+    /// Row groups and pages are pruned by statistics and indexes. Of the rest, the predicate's columns are read first,
+    /// and other columns only for the rows that match.
+    ///
+    /// If [`OnCorrupt`](super::OnCorrupt) is not `Fail`, all readable rows are read, and the predicate is evaluated on
+    /// these. To it, a lost value that was made null is null.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -203,38 +211,42 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
-    /// Only rows that `filter` wants: its columns are read, and of all others only the rows that it wants. A
-    /// [predicate](Self::with_predicate) says the same faster, where it can. With both, the filter is asked about rows that
-    /// the predicate wants. Default all.
+    /// Reads only rows that pass `filter`. Default all.
+    ///
+    /// The filter's columns are read first, and other columns only for the rows that pass. A
+    /// [predicate](Self::with_predicate), where it can express the same, is faster. With both, the filter sees only
+    /// rows that the predicate selects.
     #[must_use]
     pub fn with_row_filter(mut self, filter: RowFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Most rows to read, of those that are wanted. Default all.
+    /// Sets the maximum number of rows to read, counted after selection and filters. Default all.
     #[must_use]
     pub fn with_limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over before the first, of those that are wanted. Default 0.
+    /// Sets the number of rows to skip at the start, counted after selection and filters. Default 0.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
         self
     }
 
-    /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
-    /// Batches and errors are the same whatever the number. Columns are read ahead of the batch that is wanted, 8 MiB of them
-    /// as they are encoded; one that is too much for one thread is read in parts, some pages each, up to 64 MiB ahead. With a
-    /// predicate or a selection of rows, and for virtual columns, each thread reads row groups of its own, up to 256 MiB ahead.
+    /// Sets how many threads decode columns, including the caller's; 0 means one for each processor. Default 1: no
+    /// threads are started. Batches and errors are the same for any number of threads.
     ///
-    /// One thread is what there is if a [`RowFilter`] looks at rows that is not [pure](super::ArrowPredicate::fork), if a predicate or a
-    /// selection comes with a limit or an offset, if damage is no error, and for sources whose requests are dear. Of
-    /// [`Limits::memory`](marquetry_base::Limits::memory), if it is set, half of what is left decides how many threads there are,
-    /// and an eighth how far ahead they read. A build without the feature `threads` has one.
+    /// Columns are decoded ahead of the wanted batch, by up to 8 MiB of encoded data. A column that is too much for one
+    /// thread is read in parts of several pages, up to 64 MiB ahead. With a predicate, a row selection or virtual
+    /// columns, each thread reads row groups of its own, up to 256 MiB ahead.
+    ///
+    /// One thread reads everything if a [`RowFilter`] is not [pure](super::ArrowPredicate::fork), if a predicate or
+    /// selection is combined with a limit or an offset, if damage is no error, or if the source has expensive requests.
+    /// If [`Limits::memory`](marquetry_base::Limits::memory) is set, half of what is left of it bounds the number of
+    /// threads, and an eighth bounds how far ahead they read. A build without the feature `threads` uses one thread.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -252,8 +264,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
-    /// What has the [threads](Self::with_threads) besides the caller's. Default: a pool of our own, which lives as long as the reader;
-    /// none is started for one thread.
+    /// Sets the executor that runs the [threads](Self::with_threads) besides the caller's. Default: our own pool, which
+    /// lives as long as the reader and is not started for one thread.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -269,45 +281,45 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.with_shared_executor(SharedExecutor::new(executor))
     }
 
-    /// [`with_executor`](Self::with_executor), of one that others have, too.
+    /// Like [`with_executor`](Self::with_executor), with an executor that is shared with others.
     #[must_use]
     pub fn with_shared_executor(mut self, executor: SharedExecutor) -> Self {
         self.executor = executor;
         self
     }
 
-    /// The columns that are read of the file, and what is known of it, after [`evolved`](Self::evolved).
+    /// Returns the columns to read from the file, and its metadata, after [`evolved`](Self::evolved).
     #[cfg(feature = "async")]
     pub(crate) fn read_as(&self) -> (ProjectionMask, ArrowReaderMetadata) {
         (self.projection.clone(), self.metadata.clone())
     }
 
-    /// Counts in `counters`, too, what others count there.
+    /// Adds this read's metrics to `counters`, which may be shared.
     pub(crate) fn counted_by(mut self, counters: Arc<ReadCounters>) -> Self {
         self.counters = counters;
         self
     }
 
-    /// As [`with_predicate`](Self::with_predicate), of one that was bound to the schema of the file.
+    /// Like [`with_predicate`](Self::with_predicate), with a predicate that is already bound to the file's schema.
     #[cfg(feature = "async")]
     pub(crate) fn with_bound_predicate(mut self, bound: BoundPredicate) -> Self {
         (self.predicate, self.bound) = (None, OnceLock::from(bound));
         self
     }
 
-    /// Reads what a stream has fetched, which counts that, and the row groups.
+    /// Reads data that a stream has fetched. The stream counts requests and row groups itself.
     #[cfg(feature = "async")]
     pub(crate) fn of_fetched(mut self, counters: Arc<ReadCounters>) -> Self {
         (self.counters, self.is_fetched) = (counters, true);
         self
     }
 
-    /// What is read from.
+    /// Returns the source that is read from.
     pub(crate) fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }
 
-    /// How many rows the chosen row groups have.
+    /// Returns the number of rows in the chosen row groups.
     pub(crate) fn chosen_rows(&self) -> u64 {
         let metadata = &self.metadata.metadata;
         let rows = |row_group: &usize| metadata.row_group(*row_group).num_rows();
@@ -317,14 +329,14 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
     }
 
-    /// The units of the chosen INT96 columns, if the options ask for [`Int96Unit::Auto`](super::Int96Unit::Auto): the finest of each that
-    /// holds all its values. Those that nanoseconds hold are not among them.
+    /// Returns the unit of each chosen INT96 column: the finest that holds all its values. Columns that fit nanoseconds
+    /// are left out. The result is empty unless the options request [`Int96Unit::Auto`](super::Int96Unit::Auto).
     ///
-    /// Who reads a file in parts, or several files as one, asks for those of all, as each part by itself may get others:
-    /// [`Int96Units::coarser`] are those of two parts, and
-    /// [`with_int96_units`](ArrowReaderOptions::with_int96_units) reads by them.
+    /// Use this to read a file in parts, or several files as one: each part by itself could get other units. Combine
+    /// the units of the parts with [`Int96Units::coarser`], and read all of them with
+    /// [`with_int96_units`](ArrowReaderOptions::with_int96_units).
     ///
-    /// Fails where reading these columns fails.
+    /// Fails if reading these columns fails.
     pub fn fitting_int96(&self) -> Result<Int96Units> {
         let (metadata, mut options) = (&self.metadata.metadata, self.metadata.options.clone());
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
@@ -333,5 +345,5 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     }
 }
 
-/// Large enough that what is done once a batch costs nothing, small enough that a batch stays in the cache.
+/// Large enough that the cost per batch does not matter, small enough that a batch stays in the cache.
 const BATCH_SIZE: usize = 8192;

@@ -18,28 +18,28 @@ use std::ops::Range;
 pub(super) struct CachedColumn {
     pub(super) reader: ColumnReader,
     pub(super) target: ReadTarget,
-    /// Whether batches have it.
+    /// Whether batches contain it.
     pub(super) is_projected: bool,
-    /// No more of the row group's rows can be wanted, if not all.
+    /// Maximum number of rows of the row group that can be selected; `None` if all can.
     pub(super) most_rows: Option<usize>,
-    /// The row group that the reader is in, and how many of its rows were passed.
+    /// The row group in which the reader is, and its position there.
     at: Option<(usize, u64)>,
-    /// What it costs there to read some of the rows.
+    /// Measures the cost of selective reads in this row group.
     tuner: StrategyTuner,
-    /// The values of the block's kept rows, once a stage asked for them.
+    /// The values of the block's kept rows, once a stage needed them.
     cached: Option<ColumnBatch>,
-    /// The values of the rows of the batch that is being filled.
+    /// The values for the batch that is being filled.
     pub(super) out: ColumnBatch,
 }
 
-/// The rows that a step is about.
+/// The rows of a block, or of a part of it.
 #[derive(Debug, Clone)]
 pub(super) struct BlockRows {
     pub(super) row_group: usize,
-    /// The first row in the row group, and how many.
+    /// The position of the first row in the row group, and the number of rows.
     pub(super) start: u64,
     pub(super) len: usize,
-    /// Which of them are kept; `None` if all are.
+    /// Which rows are kept; `None` if all are.
     pub(super) keep: Option<Bitmap>,
 }
 
@@ -48,12 +48,12 @@ impl BlockRows {
         BlockRows { row_group, start: block.start, len: block.rows, keep: block.keep }
     }
 
-    /// How many rows are kept.
+    /// Returns how many rows are kept.
     pub(super) fn kept(&self) -> usize {
         self.keep.as_ref().map_or(self.len, |keep| keep.count_ones(0..keep.len()))
     }
 
-    /// Keeps of the kept rows those whose bit is 1.
+    /// Keeps only those of the kept rows whose bit is 1.
     pub(super) fn refine(&mut self, of_kept: Bitmap) {
         self.keep = Some(match &self.keep {
             None => of_kept,
@@ -61,7 +61,7 @@ impl BlockRows {
         });
     }
 
-    /// Takes rows away from the front until `n` kept ones are among them; all, if there are no more.
+    /// Splits off rows from the front until `n` kept ones are among them, or all rows if there are fewer.
     pub(super) fn split_off(&mut self, n: usize) -> BlockRows {
         let len = match &self.keep {
             None => n.min(self.len),
@@ -77,7 +77,7 @@ impl BlockRows {
         taken
     }
 
-    /// The kept rows, as runs of numbers in the row group.
+    /// Calls `run` with each run of kept rows, numbered in the row group.
     pub(super) fn each_run(&self, mut run: impl FnMut(Range<u64>)) {
         match &self.keep {
             None => run(self.start..self.start + self.len as u64),
@@ -93,13 +93,13 @@ fn part(bits: &Bitmap, range: Range<usize>) -> Bitmap {
     out
 }
 
-/// How many bits there are up to the `n`th one, or in all.
+/// Returns the number of bits up to and including the `n`th 1, or of all bits if there are fewer.
 fn end_of(keep: &Bitmap, n: usize) -> usize {
     let mut left = n;
     for start in (0..keep.len()).step_by(64) {
         let ones = keep.count_ones(start..keep.len().min(start + 64));
         if ones >= left {
-            // The lowest ones are passed, one by one.
+            // Clears the lowest ones, one by one.
             let mut word = keep.word(start);
             for _ in 1..left {
                 word &= word - 1;
@@ -126,7 +126,7 @@ impl CachedColumn {
         }
     }
 
-    /// Appends the kept of `rows` to `out`.
+    /// Appends the kept rows of `rows` to `out`.
     fn read(&mut self, rows: &BlockRows, out: &mut ColumnBatch) -> Result<()> {
         let passed = match self.at {
             Some((row_group, passed)) if row_group == rows.row_group => passed,
@@ -167,7 +167,7 @@ impl CachedColumn {
         Ok(())
     }
 
-    /// Reads the values of the kept rows of a block, unless they are cached. They stay so until the block is done.
+    /// Reads the values of the kept rows of a block, unless they are cached. They stay cached until the block is done.
     pub(super) fn decode(&mut self, rows: &BlockRows) -> Result<()> {
         if self.cached.is_none() {
             let mut batch = self.reader.empty_batch();
@@ -177,12 +177,12 @@ impl CachedColumn {
         Ok(())
     }
 
-    /// The cached values, if there are any.
+    /// Returns the cached values, if there are any.
     pub(super) fn cached(&self) -> Option<&ColumnBatch> {
         self.cached.as_ref()
     }
 
-    /// Of what is cached, keeps the rows whose bit is 1.
+    /// Keeps only the cached rows whose bit is 1.
     pub(super) fn refilter(&mut self, of_kept: &Bitmap) -> Result<()> {
         if let Some(batch) = &self.cached {
             let mut rest = self.reader.empty_batch();
@@ -192,18 +192,18 @@ impl CachedColumn {
         Ok(())
     }
 
-    /// Forgets what is cached.
+    /// Drops the cached values.
     pub(super) fn clear(&mut self) {
         self.cached = None;
     }
 
-    /// Forgets where it was: its row group will be read once more.
+    /// Resets the position, so that the row group can be read once more.
     pub(super) fn rewind(&mut self) {
         (self.at, self.cached) = (None, None);
     }
 
-    /// Appends the selected values of `rows`, the next ones of the block, to the output batch. `taken` are their numbers
-    /// among all selected rows of the block, of which there are `kept`.
+    /// Appends the kept values of `rows`, the next ones of the block, to the output batch. `taken` is their range among
+    /// the `kept` rows of the block.
     pub(super) fn emit(&mut self, rows: &BlockRows, taken: Range<usize>, kept: usize) -> Result<()> {
         let mut out = std::mem::replace(&mut self.out, self.reader.empty_batch());
         match self.cached.take() {

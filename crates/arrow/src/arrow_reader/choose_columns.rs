@@ -5,12 +5,12 @@ use crate::evolution::{ChosenColumns, PathColumn};
 use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 
-/// The leaves that [these names](super::ParquetRecordBatchReaderBuilder::with_columns) need: those at and below the columns, and those
-/// that paths into VARIANT are found in.
+/// Returns the leaves that [these names](super::ParquetRecordBatchReaderBuilder::with_columns) need: those at and below
+/// the columns, and those that hold the values of paths into VARIANT.
 ///
 /// # Errors
 ///
-/// If a column does not exist, or a path leads into no VARIANT.
+/// If a column does not exist, or a path does not start at a VARIANT.
 ///
 /// ```
 /// # use marquetry_core::io::read_metadata;
@@ -25,9 +25,9 @@ pub fn columns_mask(metadata: &ParquetMetaData, names: &[String]) -> Result<Proj
     choose_columns(metadata, names).map(|(mask, _)| mask)
 }
 
-/// The columns that these names need, and what is made of them if any is a path into a VARIANT.
+/// Returns the columns that these names need, and how to make the result from them if any name is a path into a VARIANT.
 ///
-/// Fails if a column does not exist, naming similar ones.
+/// Fails if a column does not exist; the error names similar ones.
 pub(crate) fn choose_columns(
     metadata: &ParquetMetaData,
     names: &[String],

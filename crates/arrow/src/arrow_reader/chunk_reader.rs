@@ -5,9 +5,9 @@ use marquetry_base::Result;
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// What a file can be read from: a [`File`](std::fs::File) with the feature `fs`, [`Bytes`], or any [`Source`] in an `Arc`.
+/// Input that a file can be read from: a [`File`](std::fs::File) with the feature `fs`, [`Bytes`], or any [`Source`] in an `Arc`.
 pub trait ChunkReader {
-    /// The source that is read from.
+    /// Converts into the source to read from.
     fn into_source(self) -> Result<Arc<dyn Source>>;
 }
 

@@ -7,13 +7,14 @@
 //! A free thread, or the caller while its batch is incomplete, takes the queue with the fewest batches ahead and decodes a
 //! stride of batches of it. Queues stay within a window of batches: see [`plan_columns`].
 //!
-//! A field that is more than one thread's share of the work, as the only one of a file is, has several readers, and threads
-//! read strides of it side by side: each reader passes over the pages (and row groups) of the strides that others read. The
-//! page in which a stride ends and the next one begins is decoded by both, so that such strides are many pages long.
+//! A field that is more than one thread's share of the work, such as the only one of a file, has several readers, and
+//! threads read strides of it side by side. Each reader skips the pages (and row groups) of the strides that others
+//! read. Both threads decode the page in which a stride ends and the next one begins, so such strides are many pages
+//! long.
 //!
-//! Batches are those that one thread would give, and so is the error, if there is one: the first in the order of rows and
-//! fields. Where a reader that passes over pages fails, headers or index may tell other rows than pages have: that stride and
-//! all that follow are read by one reader then, which passes over nothing.
+//! Batches are those that one thread would return, and so is the error, if there is one: the first in the order of rows
+//! and fields. A reader that skips pages may fail because headers or the index give other row counts than the pages
+//! have. Then one reader, which skips nothing, reads that stride and all that follow.
 
 use super::column_schedule::{BatchGrid, ColumnPlan, ColumnSchedule, plan_columns};
 use super::root_reader::{BatchBuffers, RootReader};
@@ -29,7 +30,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Fields that are read by several threads.
+/// Reads fields by several threads.
 pub(super) struct ColumnParallelReader(WorkerPool<ColumnQueues>);
 
 struct ColumnQueues {
@@ -39,40 +40,40 @@ struct ColumnQueues {
     /// The batch that is wanted next, and how many queues do not have it yet.
     next: usize,
     missing: usize,
-    /// The queue that was chosen last, and how far it had been read. Those behind it may be less far.
+    /// The queue that was chosen last, and how many of its batches were begun. Queues after it may be less far.
     last: usize,
     least: usize,
 }
 
 struct ColumnQueue {
-    /// The readers that no thread reads with.
+    /// The readers that no thread uses.
     idle: Vec<QueueReader>,
     /// How many batches were read, or are being read.
     begun: usize,
-    /// The batches from the next one on; `None` while they are being read.
+    /// The batches from the next one on; `None` for those that are being read.
     ready: VecDeque<Option<DecodedArray>>,
     schedule: ColumnSchedule,
-    /// Since which batch one reader reads all, after how many such changes.
+    /// The batch from which one reader reads everything, and how many times the readers were replaced that way.
     fallback_from: usize,
     changes: usize,
 }
 
-/// What a thread takes to read on.
+/// The state with which a thread reads a field.
 struct QueueReader {
     root: RootReader,
     dictionaries: Vec<DictionaryCache>,
-    /// The batch that it is before.
+    /// The next batch in its position.
     at: usize,
-    /// What reads the field from its first row and passes over nothing, where this one is one of several.
+    /// A reader of the same field from its first row that skips nothing, if this one is one of several.
     fallback: Option<Box<RootReader>>,
 }
 
-/// An array, and what it takes of the read's memory until it is handed over.
+/// An array, and the memory that is reserved for it until it is handed over.
 type DecodedArray = Result<(ArrayRef, MemoryReservation)>;
 
 impl ColumnParallelReader {
-    /// Reads `roots` as planned, by the caller's thread and those of `executor`; by fewer, if it has no more. `stop` is what the
-    /// readers of `roots` look at.
+    /// Reads `roots` as planned, on the caller's thread and those of `executor`, or on fewer if it has no more. `stop`
+    /// cancels the readers of `roots`.
     pub(super) fn new(
         roots: Vec<RootReader>,
         metadata: &Arc<ParquetMetaData>,
@@ -94,7 +95,7 @@ impl ColumnParallelReader {
         ColumnParallelReader(WorkerPool::new(queues, workers, executor, stop))
     }
 
-    /// The arrays of the next batch, of all fields; there must be one.
+    /// Returns the arrays of the next batch, of all fields. There must be one.
     pub(super) fn next(&mut self, held: &mut MemoryReservation) -> Result<Vec<ArrayRef>> {
         let made = self.0.wait_for(ColumnQueues::take);
         let mut arrays = Vec::with_capacity(made.len());
@@ -107,7 +108,7 @@ impl ColumnParallelReader {
     }
 }
 
-/// A queue that is to be read on, and which batches of it.
+/// A queue to continue, and which of its batches to read.
 struct StrideTask {
     queue: usize,
     reader: QueueReader,
@@ -118,20 +119,20 @@ struct StrideTask {
     counters: Arc<ReadCounters>,
 }
 
-/// What came of it.
+/// The result of a [`StrideTask`].
 struct Stride {
     queue: usize,
-    /// Up to the first failure.
+    /// The arrays up to the first failure.
     made: Vec<DecodedArray>,
     reader: QueueReader,
     first: usize,
     changes: usize,
-    /// Whether the reader was one of several, and is so no more.
+    /// Whether the reader was one of several and fell back to reading everything.
     is_change: bool,
 }
 
 impl ColumnQueues {
-    /// The next batch of each queue, once there is one of all.
+    /// Returns the next batch of each queue, once all queues have it.
     fn take(&mut self) -> Option<Vec<DecodedArray>> {
         (self.missing == 0).then(|| {
             self.next += 1;
@@ -141,11 +142,11 @@ impl ColumnQueues {
         })
     }
 
-    /// The queue that is least far ahead of those that can be read on.
+    /// Returns the queue that is least far ahead, of those that can be continued.
     fn choosable(&self) -> Option<usize> {
         let count = self.batches.count();
         let mut found: Option<usize> = None;
-        // PERF: of a thousand queues most are as far as the last one was: the next of them does.
+        // PERF: of a thousand queues, most are as far as the last one was, so the first such queue after it will do.
         for i in (self.last..self.queues.len()).chain(0..self.last) {
             let queue = &self.queues[i];
             let end = count.min(self.next.saturating_add(queue.schedule.window));
@@ -172,7 +173,7 @@ impl Scheduler for ColumnQueues {
         let (queue, batches) = (self.choosable()?, self.batches);
         let chosen = &mut self.queues[queue];
         (self.last, self.least) = (queue, chosen.begun);
-        // The one that has to pass over the least.
+        // The reader that has to skip the least.
         let nearest = (0..chosen.idle.len()).max_by_key(|&i| chosen.idle[i].at)?;
         let (reader, first) = (chosen.idle.swap_remove(nearest), chosen.begun);
         let count = chosen.schedule.stride.min(batches.count() - first);
@@ -225,19 +226,19 @@ impl ColumnQueue {
         }
     }
 
-    /// Whether the batch that is wanted next is there.
+    /// Returns whether the batch that is wanted next is ready.
     fn is_ready(&self) -> bool {
         matches!(self.ready.front(), Some(Some(_)))
     }
 
-    /// Takes a stride, and the reader back; `next` is the first batch of those that are ready.
+    /// Takes back a stride and its reader. `next` is the first batch in `ready`.
     fn put(&mut self, next: usize, stride: Stride) {
         let is_current = stride.changes == self.changes;
         if !is_current && stride.first > self.fallback_from {
             return;
         }
         let failed = stride.made.last().is_some_and(Result::is_err);
-        // INVARIANT: batches are handed over only once they are ready: `next` is not behind the first of a stride.
+        // INVARIANT: batches are handed over only once they are ready, so `next` is not behind the first batch of a stride.
         let (place, end) = (stride.first - next, stride.first + stride.made.len());
         self.ready.resize_with(self.ready.len().max(end - next), || None);
         for (slot, made) in self.ready.range_mut(place..).zip(stride.made) {
@@ -250,7 +251,7 @@ impl ColumnQueue {
             self.changes += 1;
         }
         if failed {
-            // The read ends with that batch: those behind it are not asked for.
+            // The read ends with that batch: later ones are not needed.
             self.begun = usize::MAX;
         } else if is_current || stride.is_change {
             self.idle.push(stride.reader);
@@ -264,7 +265,7 @@ impl QueueReader {
         QueueReader { root, dictionaries, at: 0, fallback }
     }
 
-    /// The array of a batch that is not behind this reader.
+    /// Reads the array of a batch at or after this reader's position.
     fn read(&mut self, batch: usize, batches: BatchGrid, buffers: &mut BatchBuffers) -> DecodedArray {
         let made = self.read_at(batch, batches, buffers);
         if made.is_err()

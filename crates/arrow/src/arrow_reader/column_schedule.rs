@@ -4,12 +4,12 @@ use super::root_reader::RootReader;
 use marquetry_core::metadata::{ColumnChunk, ParquetMetaData};
 use marquetry_format::PageType;
 
-/// What batches there are.
+/// How the rows are divided into batches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchGrid {
-    /// Rows that are passed over before the first.
+    /// Rows to skip before the first batch.
     pub(super) skip: usize,
-    /// Rows of all batches together, and of each but the last.
+    /// Rows of all batches together, and rows of each batch but the last.
     pub(super) rows: usize,
     pub(super) size: usize,
 }
@@ -19,7 +19,7 @@ impl BatchGrid {
         self.rows.div_ceil(self.size.max(1))
     }
 
-    /// Rows of all batches before.
+    /// Returns the number of rows in the batches before this one.
     pub(super) fn first_of(self, batch: usize) -> usize {
         batch.saturating_mul(self.size).min(self.rows)
     }
@@ -32,33 +32,33 @@ impl BatchGrid {
 /// How a field is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ColumnSchedule {
-    /// How many threads may read it side by side.
+    /// Maximum number of threads that read it at the same time.
     pub(super) readers: usize,
-    /// How many batches it is read at a time, and how many it may be ahead.
+    /// How many batches a thread reads at a time, and how many it may be ahead.
     pub(super) stride: usize,
     pub(super) window: usize,
 }
 
-/// What is known of a field's size.
+/// Estimated sizes of a field.
 struct Size {
-    /// Bytes of a batch, about.
+    /// Approximate size of a batch, in bytes.
     batch: u64,
-    /// Bytes of a page of each of its columns together, about.
+    /// Approximate size of one page of each of its columns together, in bytes.
     page: u64,
 }
 
-/// What several threads are to read.
+/// The parameters of a read by several threads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnPlan {
     pub(super) batches: BatchGrid,
     pub(super) threads: usize,
-    /// Pages that one of them reads of a field at a time, where several read one.
+    /// How many pages of a field a thread reads at a time, if several threads read the field.
     pub(super) pages: u64,
-    /// Bytes that may be ready before they are wanted, if a budget bounds that: then no field is read in parts.
+    /// Bytes that may be ready before they are wanted, if a budget bounds that. No field is read in parts then.
     pub(super) ahead: Option<usize>,
 }
 
-/// How each of `roots` is read.
+/// Plans how each of `roots` is read.
 pub(super) fn plan_columns(
     roots: &[RootReader],
     metadata: &ParquetMetaData,
@@ -77,7 +77,7 @@ pub(super) fn plan_columns(
         let part = pages.saturating_mul(size.page.max(LEAST_PAGE));
         let stride = batches_of(part, size.batch).clamp(1, most / 2);
         let readers = shares.min(batches.count().div_ceil(stride)).min(most / stride);
-        // INVARIANT: an index is only known to be right where all pages are read.
+        // INVARIANT: an offset index is only known to be right if all pages are read.
         match readers > 1
             && ahead.is_none()
             && batches.skip == 0
@@ -90,13 +90,13 @@ pub(super) fn plan_columns(
     roots.iter().zip(sizes).map(schedule).collect()
 }
 
-/// How many batches of `batch` bytes have so many bytes.
+/// Returns how many batches of `batch` bytes fit into `bytes`.
 fn batches_of(bytes: u64, batch: u64) -> usize {
     usize::try_from(bytes / batch.max(1)).unwrap_or(usize::MAX)
 }
 
 impl Size {
-    /// By what the footer says of the first row groups.
+    /// Estimates the sizes from the metadata of the first row groups.
     fn of(root: &RootReader, metadata: &ParquetMetaData, batch_size: usize) -> Size {
         let (mut bytes, mut rows, mut pages) = (0u64, 0u64, vec![(0u64, 0u64); root.columns.len()]);
         for row_group in metadata.row_groups().take(FEW_ROW_GROUPS) {
@@ -110,34 +110,34 @@ impl Size {
             }
         }
         let page = pages.iter().fold(0u64, |sum, (bytes, count)| sum.saturating_add(bytes / count.max(&1)));
-        // What dictionaries and runs make of a byte is not known; a value has eight, or less.
+        // Dictionaries and runs expand by an unknown factor, so a value counts as at least eight bytes.
         let values = root.columns.len() as u128 * 8;
         let of_row = u128::from(bytes).div_ceil(u128::from(rows.max(1))).max(values);
         Size { batch: u64::try_from(of_row * batch_size as u128).unwrap_or(u64::MAX), page }
     }
 }
 
-/// How many data pages a chunk has, if its metadata says.
+/// Returns how many data pages a chunk has, if its metadata states it.
 pub(super) fn data_pages(chunk: ColumnChunk<'_>) -> Option<u64> {
     let is_data = |kind: PageType| matches!(kind, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
     let of_data = chunk.encoding_stats()?.into_iter().filter(|stats| is_data(stats.page_type));
     Some(of_data.fold(0u64, |sum, stats| sum.saturating_add(u64::try_from(stats.count).unwrap_or(0))))
 }
 
-/// PERF: how many bytes may be read ahead, about. More would be more than the cache, and than the allocator keeps: fresh
-/// memory costs as much as decoding does.
+/// PERF: approximate number of bytes that may be read ahead. More would exceed the cache, and what the allocator keeps:
+/// fresh memory costs as much as decoding does.
 pub(super) const IN_FLIGHT: u64 = 8 << 20;
-/// The same where a field is read in parts, which have many pages.
+/// The same for a field that is read in parts, which have many pages.
 const IN_FLIGHT_IN_PARTS: u64 = 64 << 20;
-/// PERF: rows of a field that are read at a time. Handing it over costs as much as some thousand values.
+/// PERF: rows of a field that a thread reads at a time. Handing over an array costs as much as some thousand values.
 const STRIDE_ROWS: usize = 1 << 14;
-/// How many times that a field may be ahead.
+/// How many strides a field may be ahead.
 const STRIDES: usize = 4;
-/// PERF: pages of a field that are read at a time where several threads read it: the one in which strides meet is decoded
-/// twice.
+/// PERF: pages of a field that a thread reads at a time, if several threads read the field. The page in which two
+/// strides meet is decoded twice.
 pub(super) const PAGES_PER_STRIDE: u64 = 8;
-/// The bytes of a page where no one says, and the least that it counts as.
+/// Assumed size of a page if the metadata does not state it, in bytes. Below it, the minimum that a page counts as.
 pub(super) const USUAL_PAGE: u64 = 1 << 20;
 const LEAST_PAGE: u64 = 1 << 17;
-/// Row groups that tell how large rows are.
+/// Number of row groups from which the size of rows is estimated.
 pub(super) const FEW_ROW_GROUPS: usize = 4;

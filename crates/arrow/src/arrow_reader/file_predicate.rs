@@ -10,14 +10,15 @@ use marquetry_core::nesting::NestedField;
 use marquetry_core::predicate::{BareTime, BoundPredicate, Predicate};
 use std::cell::OnceCell;
 
-/// [`Predicate::bind`] to the columns of a file. Of integers that the stored Arrow schema says to be durations, or times in a unit that
-/// Parquet has no name for, literals are what is shown of them: `took > 'PT1.5S'`.
+/// Binds a predicate to the columns of a file, as [`Predicate::bind`] does, with the types of the stored Arrow schema.
+/// That schema may declare integers to be durations, or times in a unit that Parquet lacks. Literals are then compared
+/// in displayed form: `took > 'PT1.5S'`.
 ///
 /// # Errors
 ///
 /// Those of [`Predicate::bind`].
 pub fn bind_in_file(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<BoundPredicate> {
-    // PERF: the schema of thousands of columns takes time, and is wanted of few predicates.
+    // PERF: the schema of thousands of columns takes time, and few predicates need it.
     let times = OnceCell::new();
     predicate.bind_with_times(metadata.schema(), &|leaf| {
         let times = times.get_or_init(|| {
@@ -28,7 +29,7 @@ pub fn bind_in_file(predicate: &Predicate, metadata: &ParquetMetaData) -> Result
     })
 }
 
-/// What the integers of all columns below `fields` count, if they are bare.
+/// Returns, for each column below `fields`, the time type that its integers count if they have no annotation.
 pub(crate) fn bare_times(fields: &Fields) -> Vec<Option<BareTime>> {
     let mut types = Vec::new();
     fields.iter().for_each(|field| leaf_types_of(field.data_type(), &mut types));
@@ -50,7 +51,7 @@ fn bare_time(data_type: &DataType) -> Option<BareTime> {
     }
 }
 
-/// How many nanoseconds a unit is.
+/// Returns the number of nanoseconds in a unit.
 fn nanos(unit: TimeUnit) -> u64 {
     match unit {
         TimeUnit::Second => 1_000_000_000,

@@ -6,27 +6,26 @@ use arrow_schema::ArrowError;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-/// A test of rows that looks at some of their columns.
+/// A predicate that is evaluated on Arrow arrays of some columns.
 pub trait ArrowPredicate: Send + 'static {
-    /// The columns that it looks at.
+    /// Returns the columns that the predicate needs.
     fn projection(&self) -> &ProjectionMask;
 
-    /// Which rows of `batch` are wanted: those for which the result is true, neither false nor null.
+    /// Returns which rows of `batch` to keep: those for which the result is true, neither false nor null.
     ///
-    /// The batch has the columns of [`projection`](Self::projection), of rows that all predicates before this one
-    /// want.
+    /// The batch has the columns of [`projection`](Self::projection), and the rows that passed all earlier predicates.
     fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError>;
 
-    /// Another predicate that gives the same answers, for another thread. `None`, the default, if answers depend on what was
-    /// asked before, or nobody knows: one thread asks it then, about all rows in their order.
+    /// Returns an equivalent predicate for another thread. The default, `None`, means that results may depend on
+    /// earlier calls: then one thread evaluates it, on all rows in their order.
     ///
-    /// [`ArrowPredicateFn::pure`] makes one that has it.
+    /// [`ArrowPredicateFn::pure`] makes a predicate that can be forked.
     fn fork(&self) -> Option<Box<dyn ArrowPredicate>> {
         None
     }
 }
 
-/// An [`ArrowPredicate`] out of a closure.
+/// An [`ArrowPredicate`] made of a closure.
 ///
 /// ```
 /// use arrow_array::{BooleanArray, RecordBatch, cast::AsArray, types::Int64Type};
@@ -49,7 +48,7 @@ impl<F> ArrowPredicateFn<F>
 where
     F: FnMut(RecordBatch) -> Result<BooleanArray, ArrowError> + Send + 'static,
 {
-    /// `test` gets batches of the columns in `projection`.
+    /// Creates a predicate. `test` gets batches of the columns in `projection`.
     pub fn new(projection: ProjectionMask, test: F) -> Self {
         ArrowPredicateFn { projection, test }
     }
@@ -69,7 +68,7 @@ where
 }
 
 impl ArrowPredicateFn<()> {
-    /// One that any number of threads may ask at the same time, about any rows in any order.
+    /// Creates a predicate that any number of threads may evaluate at the same time, on any rows in any order.
     ///
     /// ```
     /// use arrow_array::{BooleanArray, RecordBatch, cast::AsArray, types::Int64Type};
@@ -88,7 +87,7 @@ impl ArrowPredicateFn<()> {
     }
 }
 
-/// See [`ArrowPredicateFn::pure`].
+/// The predicate that [`ArrowPredicateFn::pure`] creates.
 pub struct PureArrowPredicateFn<F> {
     projection: ProjectionMask,
     test: Arc<F>,
@@ -112,35 +111,35 @@ where
     }
 }
 
-/// Predicates, all of which must be true of a row for it to be read.
+/// A list of predicates. A row is read if all of them are true of it.
 ///
-/// They are asked in this order, each about the rows that those before it want.
+/// They are evaluated in this order, each on the rows that passed the earlier ones.
 pub struct RowFilter {
     predicates: Vec<Box<dyn ArrowPredicate>>,
 }
 
 impl RowFilter {
-    /// A filter of these predicates.
+    /// Creates a filter of these predicates.
     pub fn new(predicates: Vec<Box<dyn ArrowPredicate>>) -> Self {
         RowFilter { predicates }
     }
 
-    /// The predicates.
+    /// Returns the predicates.
     pub fn predicates(&self) -> &[Box<dyn ArrowPredicate>] {
         &self.predicates
     }
 
-    /// Whether all predicates can be asked by several threads.
+    /// Returns whether several threads can evaluate the predicates.
     pub fn is_pure(&self) -> bool {
         self.fork().is_some()
     }
 
-    /// The same predicates once more, if each has [another](ArrowPredicate::fork).
+    /// Forks all predicates, if each [can be](ArrowPredicate::fork).
     pub(super) fn fork(&self) -> Option<Vec<Box<dyn ArrowPredicate>>> {
         self.predicates.iter().map(|predicate| predicate.fork()).collect()
     }
 
-    /// The predicates, owned.
+    /// Returns the predicates by value.
     pub fn into_predicates(self) -> Vec<Box<dyn ArrowPredicate>> {
         self.predicates
     }

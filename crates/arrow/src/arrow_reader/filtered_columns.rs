@@ -14,7 +14,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Readers of the columns that `stages` look at, and of those in batches of `roots`.
+/// Opens readers of the columns that `stages` need, and of the columns of `roots`.
 pub(super) fn open_columns(
     source: &Arc<dyn Source>,
     metadata: &Arc<ParquetMetaData>,
@@ -24,7 +24,7 @@ pub(super) fn open_columns(
     counters: &Arc<ReadCounters>,
 ) -> BTreeMap<usize, CachedColumn> {
     let mut columns = BTreeMap::new();
-    // One that a stage looks at and batches have counts twice: a little less is read ahead.
+    // A column of both a stage and the batches counts twice, so a little less is read ahead.
     let of_stages = stages.iter().map(|stage| stage.leaves().len());
     let num_columns = of_stages.chain(roots.iter().map(|root| root.leaves().len())).sum();
     let pool = Arc::new(PageBufferPool::for_columns(num_columns).counted_by(counters.clone()));
@@ -34,12 +34,12 @@ pub(super) fn open_columns(
         let (field, arrow) = resolved.of_leaf(leaf)?;
         let column = metadata.schema().column(leaf);
         let layout = match for_stage {
-            // Keys do for typed predicates, whatever batches get.
+            // Typed predicates need only dictionary indices, whatever layout the batches get.
             true => ValueLayout::Indices,
             false => value_layout(column, field, arrow, leaf, options),
         };
         let mut target = read_target(column, field, arrow, leaf, layout, options);
-        // A typed predicate compares bytes: only who gets text relies on UTF-8.
+        // A typed predicate compares bytes; only text that is returned must be valid UTF-8.
         target.is_text &= in_arrays.contains(&leaf) || target.repair != ValueRepair::None;
         let (source, metadata) = (source.clone(), metadata.clone());
         let page_options = page_options(&metadata, options);

@@ -4,9 +4,9 @@
 //! row group -> prune -> selection -> blocks -> stages, each for fewer rows -> the other columns, for the rows left -> batch
 //! ```
 //!
-//! Memory holds a block of the columns that the filter looks at, and a batch. Row groups and pages that nothing is wanted
-//! of are not read, and of other pages no more is decoded than pays: see `core::read`. Where a filter turns out to want
-//! most rows, skipping the others is given up, column by column: see `skip_strategy`.
+//! Memory holds a block of the filter's columns, and a batch. Row groups and pages without selected rows are not read,
+//! and other pages are decoded only as far as it pays: see `core::read`. If a filter keeps most rows, each column gives
+//! up skipping the others: see `skip_strategy`.
 
 use super::ProjectionMask;
 use super::adaptive_filter::{Columns, FilterStage, filter};
@@ -51,7 +51,7 @@ pub(super) struct FilteredPlan {
     pub(super) is_part: bool,
 }
 
-/// A read that passes over rows.
+/// A reader that skips rows.
 pub(super) struct FilteredReader {
     metadata: Arc<ParquetMetaData>,
     schema: SchemaRef,
@@ -72,17 +72,17 @@ pub(super) struct FilteredReader {
     block: Option<PendingRows>,
     first_rows: FirstRows,
     batch_size: usize,
-    /// Wanted rows that are still to be passed over, and to be given.
+    /// Matching rows that are still to be skipped, and those still to be returned.
     offset: usize,
     limit: usize,
-    /// What the batch has so far.
+    /// Rows in the batch so far.
     rows: usize,
     positions: Positions,
     counters: Arc<ReadCounters>,
     is_part: bool,
 }
 
-/// A row group, and what was selected of it, if not all.
+/// A row group, and the selection in it, if not all rows are selected.
 pub(super) type RowGroupTask = (usize, Option<RowMask>);
 
 /// The row group that is being read.
@@ -90,16 +90,16 @@ struct Group {
     index: usize,
     selection: RowMask,
     cursor: MaskCursor,
-    /// Whether the typed predicate has to be asked, and whether any filter has.
+    /// Whether the typed predicate must be evaluated, and whether any filter must.
     asks_typed: bool,
     asks: bool,
 }
 
 /// The rows of a block that passed the filter.
 struct PendingRows {
-    /// The rows that were not given yet.
+    /// The rows that were not returned yet.
     rows: BlockRows,
-    /// How many rows were kept, and how many of them were given.
+    /// How many rows were kept, and how many of them were returned.
     kept: usize,
     given: usize,
 }
@@ -128,7 +128,7 @@ impl FilteredReader {
         let arrow_fields: Vec<FieldRef> = of_roots.chain(&options.virtual_columns).cloned().collect();
         let columns = open_columns(source, metadata, resolved, options, (&stages, &roots), &wanted.counters);
         let counters = wanted.counters.clone();
-        // A stream has counted what it left out before it fetched the rest.
+        // A stream has counted what it pruned before it fetched the rest.
         let pruned = if wanted.is_part { Arc::default() } else { counters.clone() };
         let pruning =
             wanted.predicate.map(|predicate| Pruning::new(source, predicate, metadata, options, pruned));
@@ -161,22 +161,22 @@ impl FilteredReader {
         })
     }
 
-    /// The schema of all batches.
+    /// Returns the schema of all batches.
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Takes the row groups away: afterwards only those given to [`begin`](Self::begin) are read.
+    /// Takes the row groups away. Afterwards only those passed to [`begin`](Self::begin) are read.
     pub(super) fn take_row_groups(&mut self) -> VecDeque<RowGroupTask> {
         std::mem::take(&mut self.row_groups)
     }
 
-    /// Reads a row group next.
+    /// Adds a row group to be read next.
     pub(super) fn begin(&mut self, chosen: RowGroupTask) {
         self.row_groups.push_back(chosen);
     }
 
-    /// The next batch; `None` after the last.
+    /// Returns the next batch; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
         let batch = self.next_uncounted()?;
         if let Some(batch) = &batch {
@@ -190,7 +190,7 @@ impl FilteredReader {
             if let Some(block) = self.block.take() {
                 self.emit(block)?;
             } else if self.limit == 0 || !self.next_block()? {
-                // Batches end with row groups: few rows of many pages would keep all of these in memory.
+                // Batches end with row groups: a few rows each of many pages would keep all of these in memory.
                 self.group = None;
                 if self.rows > 0 {
                     break;
@@ -203,7 +203,7 @@ impl FilteredReader {
         self.batch().map(Some)
     }
 
-    /// Which rows of the row groups are wanted: no column is read that the filter does not look at.
+    /// Returns which rows of the row groups are selected. Reads only the filter's columns.
     pub(super) fn selected(mut self) -> Result<RowMask> {
         let mut out = RowMask::new();
         while let Some((index, selection)) = self.row_groups.pop_front() {
@@ -217,7 +217,7 @@ impl FilteredReader {
         Ok(out)
     }
 
-    /// Appends to `out`, where the row group's first row is number `first`, which of its rows are wanted.
+    /// Appends to `out` which rows of the row group pass the filter. `first` is the position of its first row.
     fn survivors(&mut self, first: u64, out: &mut RowMask) -> Result<()> {
         while self.limit > 0 && self.next_block()? {
             let Some(block) = self.block.take() else { continue };
@@ -231,7 +231,7 @@ impl FilteredReader {
         Ok(())
     }
 
-    /// Opens the next row group with rows to be read; whether there is one.
+    /// Opens the next row group with rows to read. Returns whether there is one.
     fn next_group(&mut self) -> Result<bool> {
         while let Some((index, selection)) = self.row_groups.pop_front() {
             if Span::row_group(index).in_scope(|| self.open(index, selection))? {
@@ -241,7 +241,7 @@ impl FilteredReader {
         Ok(false)
     }
 
-    /// Opens a row group, of which `selection` was selected; whether there are rows to be read.
+    /// Opens a row group with this initial selection. Returns whether there are rows to read.
     fn open(&mut self, index: usize, selection: Option<RowMask>) -> Result<bool> {
         if !self.is_part {
             self.counters.row_group();
@@ -292,7 +292,7 @@ impl FilteredReader {
         }
     }
 
-    /// Plans the prefetching of what the following row groups need first.
+    /// Plans to prefetch what the following row groups need first.
     fn expect_following(&mut self, ahead: &mut FetchPlanner<'_>) {
         let mut lookahead = std::mem::take(&mut self.lookahead);
         let little = self.remote.as_ref().map_or(0, |remote| remote.cost.bytes_per_round_trip());
@@ -315,7 +315,7 @@ impl FilteredReader {
                 true => Vec::new(),
                 false => index_ranges(&self.metadata, *index, &all),
             };
-            // Finding the wanted pages first would cost more than fetching all of them.
+            // Finding the selected pages first would cost more than fetching all of them.
             match [chunks(&all), chunks(&asked)].into_iter().find(|chunks| bytes(chunks) <= little) {
                 Some(chunks) if is_whole => first.extend(chunks),
                 _ => {}
@@ -336,7 +336,7 @@ impl FilteredReader {
         let projected = self.leaves(false, true);
         let others = ahead.pages(index, &projected, &rows)?;
         if asks {
-            // Pages are passed over as the filter wants few of their rows.
+            // Pages are skipped once the filter keeps few of their rows.
             ahead.add(ahead.indexes(index, &self.leaves(asks_typed, true)));
         }
         if !asks || ahead.is_cheaper_than_waiting(&others) {
@@ -365,7 +365,7 @@ impl FilteredReader {
         Ok(has_rows)
     }
 
-    /// The columns that stages look at, those of typed ones only if `asks_typed`, and those that batches have if `gives`.
+    /// Returns the columns that stages need, those of typed stages only if `asks_typed`, and the output columns if `gives`.
     fn leaves(&self, asks_typed: bool, gives: bool) -> Vec<usize> {
         let asked = |leaf: &usize| {
             let stages = self.stages.iter().filter(|stage| asks_typed || !stage.is_typed());
@@ -375,7 +375,7 @@ impl FilteredReader {
         self.columns.iter().filter(wanted).map(|(leaf, _)| leaf).collect()
     }
 
-    /// Filters the next block of the row group; whether there was one.
+    /// Filters the next block of the row group. Returns whether there was one.
     fn next_block(&mut self) -> Result<bool> {
         let Some(group) = &mut self.group else { return Ok(false) };
         let size = self.batch_size.min(BLOCK);
@@ -411,7 +411,7 @@ impl FilteredReader {
         Ok(true)
     }
 
-    /// Puts rows of a block into the batch, as many as there is room for.
+    /// Moves rows of a block into the batch, as many as fit.
     fn emit(&mut self, mut block: PendingRows) -> Result<()> {
         let start = Stopwatch::start();
         let n = (block.kept - block.given).min(self.batch_size - self.rows);
@@ -435,7 +435,7 @@ impl FilteredReader {
         Ok(())
     }
 
-    /// The batch that was filled.
+    /// Returns the filled batch.
     fn batch(&mut self) -> Result<RecordBatch> {
         let start = Stopwatch::start();
         let projected = self.columns.iter_mut().filter(|(_, column)| column.is_projected);
@@ -448,7 +448,7 @@ impl FilteredReader {
             })
             .collect();
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
-        // Until the batch is handed over.
+        // Reserved until the batch is handed over.
         let held = &mut MemoryReservation::default();
         for root in &self.roots {
             let (schema, dictionaries) = (self.metadata.schema(), &mut self.dictionaries);
@@ -463,7 +463,7 @@ impl FilteredReader {
     }
 }
 
-/// The row groups, each with what `selection` selects of it, which is of the rows of all of them.
+/// Returns the row groups, each with its part of `selection`, which counts the rows of all of them.
 fn with_selections(
     metadata: &ParquetMetaData,
     row_groups: &[usize],
@@ -478,5 +478,5 @@ fn with_selections(
     row_groups.iter().map(with_selection).collect()
 }
 
-/// Most rows of a block: their values stay in the second-level cache from stage to stage.
+/// Maximum number of rows of a block. Their values stay in the second-level cache from stage to stage.
 const BLOCK: usize = 16_384;

@@ -2,7 +2,7 @@
 
 use marquetry_core::metadata::ParquetMetaData;
 
-/// Counts rows of row groups on from the one that was asked for last: a footer may have very many of them.
+/// Counts rows from the row group of the last call on, as a footer may have very many row groups.
 #[derive(Debug, Default)]
 pub(super) struct FirstRows {
     row_group: usize,
@@ -10,7 +10,7 @@ pub(super) struct FirstRows {
 }
 
 impl FirstRows {
-    /// The number of the first row of `row_group`.
+    /// Returns the number of the first row of `row_group`.
     pub(super) fn of(&mut self, metadata: &ParquetMetaData, row_group: usize) -> u64 {
         if row_group < self.row_group {
             *self = FirstRows::default();

@@ -16,8 +16,8 @@ use marquetry_core::source::Source;
 use marquetry_encoding::{PhysicalType, Values};
 use std::sync::Arc;
 
-/// Replaces [`Int96Unit::Auto`] by the finest unit of each chosen INT96 column that holds all its values. Returns whether any is another
-/// unit than the schema was made with.
+/// Replaces [`Int96Unit::Auto`] by the finest unit of each chosen INT96 column that holds all its values. Returns
+/// whether any unit is coarser than nanoseconds, so that the schema must be made again.
 pub(super) fn fit(
     source: &Arc<dyn Source>,
     metadata: &Arc<ParquetMetaData>,
@@ -35,7 +35,7 @@ pub(super) fn fit(
         }
         let Some(field) = NestedField::from_root(metadata.schema(), leaf.root()) else { continue };
         let mut unit = 0;
-        // All together: a coarser unit may be needed anywhere.
+        // All chunks at once: any of them may need a coarser unit.
         let chunks = row_groups.iter().flat_map(|&row_group| chunk_ranges(metadata, row_group, &[index]));
         source.prefetch(&chunks.collect::<Vec<_>>())?;
         let target = ReadTarget::new(leaf, &field, index, ValueLayout::Native);
@@ -44,7 +44,7 @@ pub(super) fn fit(
             let (source, metadata) = (source.clone(), metadata.clone());
             ColumnReader::new(source, metadata, row_groups, index, target.clone(), page_options.clone())
         };
-        // Where damage is no error, each row group by itself: of a damaged one is read what can be.
+        // Where damage is no error, each row group is read by itself, so that a damaged one is read as far as possible.
         let at_once = match options.on_corrupt {
             OnCorrupt::Fail => row_groups.len().max(1),
             _ => 1,
@@ -79,7 +79,7 @@ fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> u64 {
     rows.fold(0, u64::saturating_add)
 }
 
-/// Takes a coarser unit where a value of the next `rows` rows needs it.
+/// Makes the unit coarser until it holds all values of the next `rows` rows.
 fn coarsen(mut column: ColumnReader, rows: u64, unit: &mut usize) -> Result<()> {
     let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
     while left > 0 {

@@ -5,23 +5,24 @@ use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a reader does where the file is damaged. Failing to read from the disk or the store is never damage.
+/// What a reader does where the file is damaged. A failure to read from the disk or the store is never damage.
 ///
-/// Rows stay aligned: whatever is lost, all values of a batch's row belong together. Except for `Fail`, each page is decoded
-/// twice: nothing of a row group is given before all of it was held against its checksums, headers, footer and index.
+/// Rows stay aligned: whatever is lost, the values in one row of a batch belong together. Unless it is `Fail`, each
+/// page is decoded twice: no row of a row group is returned before the whole row group was checked against its
+/// checksums, headers, footer and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum OnCorrupt {
-    /// The read fails. No checksum covers page headers: some of what a flipped bit there can do, the other modes alone
-    /// see, which look at all pages of a column chunk before they give any of its rows.
+    /// The read fails. Page headers have no checksum, so some flipped bits in them go unnoticed in this mode. The other
+    /// modes find them, as they look at all pages of a column chunk before they return any of its rows.
     #[default]
     Fail,
-    /// The rows of a page that cannot be read are left out, of all columns.
+    /// Leaves out the rows of a page that cannot be read, in all columns.
     SkipPage,
-    /// The rows of a page that cannot be read are null in its column: in the whole field of the root that the column is
-    /// below. All fields of the root are nullable in the Arrow schema then.
+    /// Makes the rows of a page that cannot be read null, in the whole field of the root that the column belongs to.
+    /// All fields of the root are nullable in the Arrow schema.
     NullPage,
-    /// A row group with a page that cannot be read, in any column that is wanted, is left out.
+    /// Leaves out a row group if a page of any wanted column cannot be read.
     SkipRowGroup,
 }
 
@@ -31,34 +32,34 @@ pub enum OnCorrupt {
 pub struct Loss {
     /// The row group, counted from 0.
     pub row_group: usize,
-    /// The column: a dotted path.
+    /// The column, as a dotted path.
     pub column: Arc<str>,
-    /// The page in its column chunk, counted from 0; a dictionary page counts. `None` if it is no single page.
+    /// The page in its column chunk, counted from 0, dictionary page included. `None` if the loss is not a single page.
     pub page: Option<usize>,
-    /// The rows of the file that are left out or null because of it. None for a dictionary page: the pages that need it
-    /// are losses of their own. Rows that were given before the damage was met are not lost.
+    /// The rows of the file that are left out or null because of this loss. Empty for a dictionary page: the pages that
+    /// need it are losses of their own. Rows that were returned before the damage was found are not lost.
     pub rows: Range<u64>,
     /// The bytes of the file that cannot be read, as far as known.
     pub bytes: Range<u64>,
-    /// Why.
+    /// Why it could not be read.
     pub reason: String,
 }
 
-/// All that a reader could not read so far.
+/// Everything that a reader could not read so far.
 #[must_use = "it says which rows are missing"]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LossReport {
-    /// The losses: by row group, as they were met.
+    /// The losses, ordered by row group, then as they were found.
     pub losses: Vec<Loss>,
-    /// How many rows were left out. Losses of several columns may be of the same rows, so this is not their sum.
+    /// How many rows were left out. Losses of several columns may share rows, so this is not their sum.
     pub rows_left_out: u64,
-    /// How many values of fields of the root were made null.
+    /// How many values of the root's fields were made null.
     pub values_made_null: u64,
 }
 
 impl LossReport {
-    /// Adds what another part of the same read has lost.
+    /// Adds the losses of another part of the same read.
     #[cfg(feature = "async")]
     pub(crate) fn join(&mut self, mut other: LossReport) {
         self.losses.append(&mut other.losses);
@@ -72,7 +73,7 @@ impl LossReport {
     }
 }
 
-/// Why rows are not chosen where damage is no error.
+/// Returns the error for a choice of rows in a read where damage is no error.
 #[cold]
 pub(crate) fn no_choice_of_rows() -> Error {
     Error::argument(

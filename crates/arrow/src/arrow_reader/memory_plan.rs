@@ -4,8 +4,8 @@ use super::column_schedule::{FEW_ROW_GROUPS, IN_FLIGHT, USUAL_PAGE, data_pages};
 use marquetry_base::MemoryBudget;
 use marquetry_core::metadata::ParquetMetaData;
 
-/// About how many bytes one thread holds that reads these columns of a file side by side: pages, what was read of the file,
-/// dictionaries, and a batch. By what the footer says of the first row groups.
+/// Estimates how many bytes one thread holds while it reads these columns of a file side by side: pages, read-ahead,
+/// dictionaries, and a batch. Uses the metadata of the first row groups.
 pub(super) fn memory_of(
     metadata: &ParquetMetaData,
     leaves: impl IntoIterator<Item = usize>,
@@ -24,15 +24,15 @@ pub(super) fn memory_of(
         }
         let page = bytes / pages.max(1);
         let batch = (bytes / rows.max(1)).saturating_add(8).saturating_mul(batch_size as u64);
-        // Compressed, decompressed, and what the window has besides; a value may be longer in memory than it is stored.
+        // A page counts compressed, decompressed, and as the rest of its window. Values may be longer in memory than stored.
         let held = page.saturating_mul(3).saturating_add(batch.saturating_mul(4));
         sum = sum.saturating_add(held).saturating_add(largest.min(USUAL_DICTIONARY));
     }
     sum
 }
 
-/// How many of `threads` threads there is memory for, each of which holds `each` bytes, if `ahead` bytes are ready besides. Half
-/// of what is left is for others.
+/// Returns how many of `threads` threads fit into the budget. Each holds `each` bytes, and `ahead` bytes are ready
+/// besides. Half of what is left of the budget stays free for others.
 pub(super) fn threads_within(budget: &MemoryBudget, threads: usize, each: u64, ahead: u64) -> usize {
     if budget.tight_limit().is_none() {
         return threads;
@@ -41,16 +41,16 @@ pub(super) fn threads_within(budget: &MemoryBudget, threads: usize, each: u64, a
     threads.min(usize::try_from(room / each.max(1)).unwrap_or(usize::MAX)).max(1)
 }
 
-/// How many threads decode columns that hold so many bytes together: those that are wanted, unless there is memory for one only.
+/// Returns how many threads decode columns, which hold `held` bytes together: `wanted`, or 1 if there is memory for one only.
 pub(super) fn column_threads(wanted: usize, budget: &MemoryBudget, held: impl FnOnce() -> u64) -> usize {
-    // All threads together hold what one does, and what is ahead.
+    // All threads together hold what one thread would, and what is ahead.
     match wanted > 1 && threads_within(budget, 2, held() / 2, IN_FLIGHT) > 1 {
         true => wanted,
         false => 1,
     }
 }
 
-/// The bytes that may be ahead of what is wanted: no more than `most`, and a part of what is left of a budget.
+/// Returns how many bytes may be ready ahead: at most `most`, and an eighth of what is left of the budget.
 pub(super) fn ahead_within(budget: &MemoryBudget, most: usize) -> usize {
     match budget.tight_limit() {
         None => most,
@@ -58,7 +58,7 @@ pub(super) fn ahead_within(budget: &MemoryBudget, most: usize) -> usize {
     }
 }
 
-/// Dictionary pages of most writers have no more.
+/// Limit of most writers for the size of a dictionary page, in bytes.
 const USUAL_DICTIONARY: u64 = 1 << 20;
 
 #[cfg(test)]

@@ -19,32 +19,32 @@ use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What opening a file gives: cheap to clone, so that a file that is opened again need not be parsed again.
+/// A file's footer and Arrow schema, as read when the file is opened. Cheap to clone, so that reopening a file needs no parsing.
 #[derive(Debug, Clone)]
 pub struct ArrowReaderMetadata {
     pub(crate) metadata: Arc<ParquetMetaData>,
     types: Arc<SchemaCache>,
     pub(crate) options: ArrowReaderOptions,
     recovered_end: Option<u64>,
-    /// Page indexes as they are stored.
+    /// Page indexes as stored bytes.
     pub(crate) cached: Option<Arc<RangeCache>>,
     #[cfg(feature = "async")]
     pub(crate) known: Option<Arc<CachedTail>>,
-    /// Where streams keep page indexes, if they do.
+    /// The cache in which streams keep page indexes, if there is one.
     #[cfg(feature = "async")]
     pub(crate) page_indexes: Option<PageIndexCache>,
 }
 
 impl ArrowReaderMetadata {
-    /// Reads the footer of `reader`.
+    /// Reads the footer from `reader`.
     pub fn load<T: ChunkReader>(reader: T, options: ArrowReaderOptions) -> Result<Self> {
         let source = reader.into_source()?;
         Self::read(&*source, options)
     }
 
-    /// Takes metadata that was read before.
+    /// Uses metadata that was read before.
     ///
-    /// Fails if the file has more rows than [`Limits::rows`], or if the schema that the options ask for does not fit.
+    /// Fails if the file has more rows than [`Limits::rows`], or if the schema that the options request does not fit.
     pub fn try_new(metadata: Arc<ParquetMetaData>, options: ArrowReaderOptions) -> Result<Self> {
         Limits::check("rows", metadata.num_rows(), options.limits.rows)?;
         let types = Arc::new(SchemaCache::new(&metadata, &options)?);
@@ -61,7 +61,7 @@ impl ArrowReaderMetadata {
         })
     }
 
-    /// The same file, read otherwise: with other limits, or as another schema. What is kept of the file stays.
+    /// Returns the same file with other options, such as other limits or another schema. Cached bytes of the file are kept.
     ///
     /// Fails as [`try_new`](Self::try_new) does.
     pub fn with_options(&self, options: ArrowReaderOptions) -> Result<Self> {
@@ -92,25 +92,25 @@ impl ArrowReaderMetadata {
         Ok(ArrowReaderMetadata { recovered_end: Some(found.end), ..recovered })
     }
 
-    /// Where the footer that was read ends, if that is not the end of the file: nothing from there on is read. Only with
-    /// [`with_checkpoint_recovery`](ArrowReaderOptions::with_checkpoint_recovery).
+    /// Returns where the footer that was read ends, if that is not the end of the file. Nothing behind it is read. Set
+    /// only with [`with_checkpoint_recovery`](ArrowReaderOptions::with_checkpoint_recovery).
     pub fn recovered_end(&self) -> Option<u64> {
         self.recovered_end
     }
 
-    /// The footer.
+    /// Returns the footer's metadata.
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         &self.metadata
     }
 
-    /// The Arrow schema of all columns, virtual ones last. It is made when it is asked for: who reads few columns of many need
-    /// not ask.
+    /// Returns the Arrow schema of all columns, virtual ones last. It is made at the first call, so do not call this to
+    /// read few columns of many.
     pub fn schema(&self) -> &SchemaRef {
         &self.whole().schema
     }
 
-    /// Statistics of a column as Arrow arrays: of the field of this name, or the leaf of this dotted path. It knows the
-    /// options: where these repair values when they are read, nothing is known of them but the number of rows.
+    /// Returns the statistics of a column as Arrow arrays. `column` is the name of a field, or the dotted path of a
+    /// leaf. If the options repair values of the column as they are read, only row counts are known.
     ///
     /// Fails if there is no such column.
     pub fn statistics(&self, column: &str) -> Result<StatisticsConverter<'_>> {
@@ -118,8 +118,9 @@ impl ArrowReaderMetadata {
         Ok(self.perhaps_repaired(converter))
     }
 
-    /// The same with bounds as a table has them: as values of `field`, which the column is promoted to, as by an
-    /// [`Evolution`](crate::evolution::Evolution). A file that does not have the column gets arrays of nulls.
+    /// Like [`statistics`](Self::statistics), with bounds as a table has them: as values of `field`, to which the
+    /// column is promoted as by an [`Evolution`](crate::evolution::Evolution). If the file lacks the column, the arrays
+    /// are all null.
     ///
     /// Fails if the column's values cannot become the field's type.
     ///
@@ -138,7 +139,8 @@ impl ArrowReaderMetadata {
         Ok(self.perhaps_repaired(converter))
     }
 
-    /// The same of a leaf of the file by its number, which `field` is the Arrow field of: for who asks for many.
+    /// Like [`statistics_as`](Self::statistics_as), of a leaf by its number, whose Arrow field is `field`. Saves the
+    /// search by name for callers that need many columns.
     ///
     /// Fails if the leaf's values cannot become the field's type.
     ///
@@ -157,18 +159,18 @@ impl ArrowReaderMetadata {
 
     /// Reads the page index of the chosen columns, in all row groups.
     ///
-    /// Fails if an index is damaged, encrypted or over the limits, or if `reader` does; who only prunes by it can go on
-    /// without.
+    /// Fails if `reader` fails, or if an index is damaged, encrypted or over the limits. A caller that only prunes by
+    /// the index can go on without it.
     pub fn read_page_index<T: ChunkReader>(&self, reader: T, columns: &ProjectionMask) -> Result<PageIndex> {
         let source = self.with_cached_bytes(reader.into_source()?);
         let groups = 0..self.metadata.num_row_groups();
         PageIndex::read(&*source, &self.metadata, groups, &self.leaves(columns), &self.options.limits)
     }
 
-    /// Reads the page index of the chosen columns, to be kept with the footer as it is stored: readers that are made of this
+    /// Reads the page index of the chosen columns, and keeps its stored bytes with the footer. Readers made from this
     /// metadata do not read it again. [`read_page_index`](Self::read_page_index) parses it.
     ///
-    /// Fails if `reader` does.
+    /// Fails if `reader` fails.
     ///
     /// ```
     /// use marquetry_arrow::arrow_reader::*;
@@ -190,7 +192,7 @@ impl ArrowReaderMetadata {
         let groups = 0..self.metadata.num_row_groups();
         let ranges = groups.flat_map(|group| index_ranges(&self.metadata, group, &leaves));
         for range in CoalesceOptions::LOCAL.coalesce(ranges) {
-            // What a damaged footer says of them need not be there.
+            // The ranges of a damaged footer need not exist.
             let Some(range) = inside(range, source.len()) else { continue };
             cached.insert(range.start, source.read_at(range.start, (range.end - range.start) as usize)?);
         }
@@ -200,8 +202,8 @@ impl ArrowReaderMetadata {
         Ok(ArrowReaderMetadata { cached: Some(Arc::new(cached)), ..self })
     }
 
-    /// About how many bytes of memory it takes: the footer, its schemas as far as they were made, and bytes of the file that
-    /// are kept with it. Clones share them.
+    /// Returns about how many bytes of memory this takes: the footer, the schemas made so far, and cached bytes of the
+    /// file. Clones share them.
     pub fn memory_size(&self) -> usize {
         let cached = self.cached.as_ref().map_or(0, |cached| cached.bytes());
         #[cfg(feature = "async")]
@@ -212,7 +214,7 @@ impl ArrowReaderMetadata {
         self.metadata.memory_size().saturating_add(self.types.memory_size()).saturating_add(cached)
     }
 
-    /// `source`, of which nothing is read that is kept here.
+    /// Returns `source`, with reads of cached bytes served from the cache.
     pub(super) fn with_cached_bytes(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
         match &self.cached {
             Some(cached) if cached.len() == source.len() => {
@@ -226,29 +228,29 @@ impl ArrowReaderMetadata {
         (0..self.parquet_schema().num_columns()).filter(|&leaf| columns.leaf_included(leaf)).collect()
     }
 
-    /// What all fields are read as.
+    /// Returns the types that all fields are read as.
     pub(super) fn whole(&self) -> &ResolvedFields {
         self.types.whole(&self.metadata, &self.options)
     }
 
-    /// What at least the fields of these columns are read as.
+    /// Returns the types that the fields of these columns, and perhaps others, are read as.
     pub(super) fn resolve(&self, columns: &ProjectionMask) -> ResolvedFields {
         self.types.part(columns, &self.metadata, &self.options)
     }
 
-    /// The same file, its fields read as those of `schema`.
+    /// Returns the same file, with its fields read as those of `schema`.
     pub(super) fn with_schema(&self, schema: SchemaRef) -> Self {
         let fields = self.whole().fields.clone();
         ArrowReaderMetadata { types: Arc::new(SchemaCache::of_schema(fields, schema)), ..self.clone() }
     }
 
-    /// The Parquet schema.
+    /// Returns the Parquet schema.
     pub fn parquet_schema(&self) -> &Schema {
         self.metadata.schema()
     }
 }
 
-/// The part of a range that a file of `len` bytes has.
+/// Clips a range to a file of `len` bytes; `None` if nothing is left.
 fn inside(range: Range<u64>, len: u64) -> Option<Range<u64>> {
     let range = range.start..range.end.min(len);
     (!range.is_empty()).then_some(range)

@@ -10,12 +10,12 @@ use marquetry_core::read::most_distinct_values;
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// What narrow types ask of batches.
+/// The bounds that narrow types put on batches.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct NarrowTypes {
-    /// Columns with narrow keys, and for how many values these have numbers.
+    /// Columns with narrow keys, and how many distinct values their keys can number.
     keys: Vec<(usize, u64)>,
-    /// How many rows the ends of runs can count. Of runs in lists that is not known: their entries are counted.
+    /// Maximum number of rows that run ends can count. For runs in lists it does not suffice, as they count elements.
     pub(super) most_rows: Option<usize>,
 }
 
@@ -49,12 +49,13 @@ impl NarrowTypes {
         }
     }
 
-    /// Whether any column has narrow keys.
+    /// Returns whether any column has narrow keys.
     pub(super) fn has_keys(&self) -> bool {
         !self.keys.is_empty()
     }
 
-    /// Whether keys may have too few numbers for the dictionaries of all row groups together, as if these had no value in common.
+    /// Returns whether the keys may be too narrow for the dictionaries of all row groups together. Assumes that these
+    /// share no values.
     pub(super) fn may_be_too_narrow(
         &self,
         source: &Arc<dyn Source>,
@@ -69,7 +70,7 @@ impl NarrowTypes {
                     most_distinct_values(source, chunk, page_options(metadata, options))
                 });
                 let all = values.sum::<marquetry_base::Result<u64>>();
-                // What cannot be told is told where it is read.
+                // An error here is reported when the column is read.
                 all.is_ok_and(|all| all > *capacity)
             })
     }

@@ -7,7 +7,7 @@ use marquetry_encoding::{Bitmap, Values};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Values with a null for each row that is lost; of a column inside of lists, levels that say so.
+/// A column's values with a null for each lost row. For a column in lists, levels mark the lost rows.
 pub(super) struct NullPadded {
     pub(super) values: Values,
     pub(super) validity: Bitmap,
@@ -16,7 +16,7 @@ pub(super) struct NullPadded {
 }
 
 impl NullPadded {
-    /// Those of `batch`, which has the rows of the `pieces`, in order, as `target` says. All rows are those of the `runs`.
+    /// Pads `batch`, which has the rows of the `pieces` in order, decoded for `target`. The result has all rows of the `runs`.
     pub(super) fn new(
         batch: &ColumnBatch,
         runs: &[Range<u64>],
@@ -57,7 +57,7 @@ impl NullPadded {
     }
 
     fn push_lost(&mut self, target: &ReadTarget, rows: usize) {
-        // A row of a list has no slot then.
+        // In a list, a lost row has no slot.
         if target.max_rep == 0 {
             self.values.push_nulls(rows);
             self.validity.push_run(false, rows);
@@ -70,7 +70,7 @@ impl NullPadded {
     }
 }
 
-/// What was not taken yet of a batch.
+/// The position in a batch up to which values were taken.
 struct Next<'a> {
     /// Definition and repetition levels.
     levels: &'a (Cow<'a, [u8]>, Cow<'a, [u8]>),
@@ -80,7 +80,7 @@ struct Next<'a> {
 }
 
 impl Next<'_> {
-    /// The entries and the slots of the next rows.
+    /// Returns the entries and the slots of the next rows, and advances.
     fn rows(&mut self, rows: usize) -> (Range<usize>, Range<usize>) {
         let (entry, slot) = (self.entry, self.slot);
         if self.target.max_rep == 0 {

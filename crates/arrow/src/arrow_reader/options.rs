@@ -19,9 +19,9 @@ pub struct ArrowReaderOptions {
     pub(crate) schema: Option<SchemaRef>,
     pub(crate) types: TypeOptions,
     pub(crate) int96: Int96Unit,
-    /// Whether a unit was asked for.
+    /// Whether a unit was set explicitly.
     pub(crate) is_int96_chosen: bool,
-    /// Whether a layout of text was asked for.
+    /// Whether a string layout was set explicitly.
     pub(crate) is_text_chosen: bool,
     pub(crate) verify_checksums: bool,
     pub(crate) checkpoint_recovery: bool,
@@ -34,18 +34,18 @@ pub struct ArrowReaderOptions {
     pub(crate) footer_size_hint: usize,
 }
 
-/// Which unit INT96 timestamps get. A value that the unit cannot hold is an error, never another value.
+/// The unit of INT96 timestamps. A value that does not fit the unit is an error, never another value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Int96Unit {
     /// Nanoseconds, from 1677 to 2262, unless the stored Arrow schema says otherwise.
     #[default]
     Nanoseconds,
-    /// This unit; what is finer is cut off, towards the past.
+    /// This unit. Finer digits are cut off, towards the past.
     Unit(TimeUnit),
-    /// Each column its own: the finest unit that holds every value that the row groups that are read have of it, found by reading these
-    /// columns twice. Of a column that has values beyond what nanoseconds reach, what is finer than its unit is cut off, towards the past;
-    /// other columns keep their nanoseconds.
+    /// A unit for each column: the finest that holds all its values in the row groups that are read. Finding it takes a
+    /// second read of these columns. Columns with values beyond the range of nanoseconds lose digits finer than their
+    /// unit, cut off towards the past; other columns keep nanoseconds.
     Auto,
 }
 
@@ -71,22 +71,24 @@ impl Default for ArrowReaderOptions {
 }
 
 impl ArrowReaderOptions {
-    /// The defaults.
+    /// Creates the default options.
     pub fn new() -> Self {
         ArrowReaderOptions::default()
     }
 
-    /// The Arrow schema to read as, for the whole file. Types may differ from the default ones where the values are
-    /// the same: other string layouts, dictionaries, other units and widths. What cannot be is an error when opening, as are
-    /// decimals and unsigned integers as the integers that are stored, and other units of durations and times that only the stored
-    /// Arrow schema names.
+    /// Sets the Arrow schema to read the whole file as. Types may differ from the default ones if the values stay the
+    /// same: other string layouts, dictionaries, other units and widths.
+    ///
+    /// Opening fails if a column cannot have its type. That includes decimals and unsigned integers read as the stored
+    /// integers. It also includes other units of durations and times, where only the stored Arrow schema names the
+    /// unit.
     #[must_use]
     pub fn with_schema(mut self, schema: SchemaRef) -> Self {
         self.schema = Some(schema);
         self
     }
 
-    /// The layout of byte strings, text or not. `None`, the default, is as the stored Arrow schema says, or
+    /// Sets the layout of byte strings, text or not. `None`, the default, follows the stored Arrow schema, or else is
     /// [`StringLayout::Utf8`].
     #[must_use]
     pub fn with_text(mut self, text: impl Into<Option<StringLayout>>) -> Self {
@@ -94,7 +96,7 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// The layout of byte strings unless [`with_text`](Self::with_text) was called before.
+    /// Sets the layout of byte strings unless [`with_text`](Self::with_text) was called before.
     #[must_use]
     pub fn with_default_text(mut self, text: StringLayout) -> Self {
         if !self.is_text_chosen {
@@ -103,21 +105,21 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// What happens to text that is not UTF-8. Default: [`InvalidUtf8::Error`].
+    /// Sets what happens to text that is not UTF-8. Default: [`InvalidUtf8::Error`].
     #[must_use]
     pub fn with_invalid_utf8(mut self, invalid_utf8: InvalidUtf8) -> Self {
         self.types.invalid_utf8 = invalid_utf8;
         self
     }
 
-    /// What happens to decimals that need more bits than their Arrow type has. Default: [`DecimalOverflow::Error`].
+    /// Sets what happens to decimals that need more bits than their Arrow type has. Default: [`DecimalOverflow::Error`].
     #[must_use]
     pub fn with_decimal_overflow(mut self, decimal_overflow: DecimalOverflow) -> Self {
         self.types.decimal_overflow = decimal_overflow;
         self
     }
 
-    /// The unit of INT96 timestamps. Default: nanoseconds.
+    /// Sets the unit of INT96 timestamps. Default: nanoseconds.
     #[must_use]
     pub fn with_int96(mut self, int96: Int96Unit) -> Self {
         (self.int96, self.is_int96_chosen) = (int96, true);
@@ -125,9 +127,10 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// The units of single INT96 columns, as [`fitting_int96`](super::ParquetRecordBatchReaderBuilder::fitting_int96) finds them; they
-    /// outweigh [`with_int96`](Self::with_int96) before. The columns that have none here are nanoseconds if that was
-    /// [`Int96Unit::Auto`], so that nothing more is looked for.
+    /// Sets the units of individual INT96 columns, as
+    /// [`fitting_int96`](super::ParquetRecordBatchReaderBuilder::fitting_int96) returns them. They override an earlier
+    /// [`with_int96`](Self::with_int96). If that was [`Int96Unit::Auto`], the columns without a unit here get
+    /// nanoseconds, and no units are searched for.
     #[must_use]
     pub fn with_int96_units(mut self, units: Int96Units) -> Self {
         if self.int96 == Int96Unit::Auto {
@@ -137,7 +140,7 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// The unit of INT96 timestamps unless [`with_int96`](Self::with_int96) was called before.
+    /// Sets the unit of INT96 timestamps unless [`with_int96`](Self::with_int96) was called before.
     #[must_use]
     pub fn with_default_int96(self, int96: Int96Unit) -> Self {
         match self.is_int96_chosen {
@@ -146,7 +149,7 @@ impl ArrowReaderOptions {
         }
     }
 
-    /// The unit of INT96 timestamps that is asked for.
+    /// Returns the requested unit of INT96 timestamps.
     pub fn int96(&self) -> Int96Unit {
         self.int96
     }
@@ -158,26 +161,27 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has; else they have
-    /// those of the Parquet schema, as pyarrow gives them. Default true.
+    /// Whether list elements, and map keys and values, get their names from the stored Arrow schema. Otherwise they
+    /// have the names of the Parquet schema, as in pyarrow. Default true.
     #[must_use]
     pub fn with_stored_element_names(mut self, stored: bool) -> Self {
         self.types.stored_element_names = stored;
         self
     }
 
-    /// Whether pairs of metadata that are not UTF-8, for which Arrow's Rust types have no place, are kept as hexadecimal digits:
-    /// [`TypeOptions::binary_metadata`](crate::schema::TypeOptions::binary_metadata). Default false.
+    /// Whether key-value metadata that is not UTF-8, which Arrow's Rust types cannot hold, is kept as hexadecimal
+    /// digits: [`TypeOptions::binary_metadata`](crate::schema::TypeOptions::binary_metadata). Default false.
     #[must_use]
     pub fn with_binary_metadata(mut self, keep: bool) -> Self {
         self.types.binary_metadata = keep;
         self
     }
 
-    /// The Arrow type of single columns: `hook` is called for each leaf, those in lists and structs included, and gives the
-    /// type that it is to have, or `None` where it stays as it would be. It outweighs the stored Arrow schema and the
-    /// options of text; [`with_schema`](Self::with_schema) outweighs it. A type that the column cannot become is an error
-    /// when opening.
+    /// Sets the Arrow types of individual columns. `hook` is called for each leaf, including those in lists and
+    /// structs. It returns the leaf's type, or `None` to leave it as it is.
+    ///
+    /// It overrides the stored Arrow schema and the string layout; [`with_schema`](Self::with_schema) overrides it.
+    /// Opening fails if a column cannot become its type.
     ///
     /// ```
     /// use arrow_schema::DataType;
@@ -199,10 +203,12 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// What is made of the stored Arrow schema: `follow` is called with a leaf and the type that it had when the file was
-    /// written. It gives the type that the leaf is to have, which has no effect if it does not fit the file, or `None` for what
-    /// Parquet says alone. Default: the same type again.
-    /// [`with_skip_arrow_metadata`](Self::with_skip_arrow_metadata) follows none, for lists and structs neither.
+    /// Sets how the stored Arrow schema is followed. `follow` is called with a leaf and the type that it had when the
+    /// file was written. It returns the type to use, which has no effect if it does not fit the file, or `None` for the
+    /// type that the Parquet schema alone gives. Default: the type as written.
+    ///
+    /// With [`with_skip_arrow_metadata`](Self::with_skip_arrow_metadata), the stored schema is not followed at all, for
+    /// lists and structs neither.
     ///
     /// ```
     /// use arrow_schema::DataType;
@@ -223,39 +229,40 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// Whether pages are held against their checksums. Default true.
+    /// Whether pages are verified against their checksums. Default true.
     #[must_use]
     pub fn with_page_checksum_verification(mut self, verify: bool) -> Self {
         self.verify_checksums = verify;
         self
     }
 
-    /// Whether a file that has no footer at its end, because its writer died or it was cut off, is read up to the last
-    /// footer that is certain: that of a [checkpoint](marquetry_core::write::CheckpointEvery), or the one from before a
-    /// change that was not finished. Default false.
-    /// [`recovered_end`](super::ArrowReaderMetadata::recovered_end) tells whether that happened.
+    /// Whether a file without a footer at its end is read up to the last footer that is certain: that of a
+    /// [checkpoint](marquetry_core::write::CheckpointEvery), or the one from before an unfinished change. Such a file
+    /// was cut off, or its writer died. Default false.
+    ///
+    /// [`recovered_end`](super::ArrowReaderMetadata::recovered_end) returns whether that happened.
     #[must_use]
     pub fn with_checkpoint_recovery(mut self, recover: bool) -> Self {
         self.checkpoint_recovery = recover;
         self
     }
 
-    /// What to do where pages cannot be read. Default [`OnCorrupt::Fail`].
+    /// Sets what to do about pages that cannot be read. Default [`OnCorrupt::Fail`].
     #[must_use]
     pub fn with_on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
         self.on_corrupt = on_corrupt;
         self
     }
 
-    /// Whether page indexes are used to pass over pages. Default true. They save most of the work where few rows are wanted;
-    /// one that contradicts the pages is an error when that is found.
+    /// Whether page indexes are used to skip pages. Default true. They save most of the work if few rows are selected.
+    /// An index that contradicts the pages is an error when the reader notices it.
     #[must_use]
     pub fn with_page_index(mut self, use_page_index: bool) -> Self {
         self.page_index = use_page_index;
         self
     }
 
-    /// Columns that the file does not have, behind those that it has: fields of type Int64 with the extension type
+    /// Appends virtual columns, which are not stored in the file: fields of type Int64 with the extension type
     /// [`RowNumber`](super::RowNumber) or [`RowGroupIndex`](super::RowGroupIndex). Fails if a field has neither.
     ///
     /// ```
@@ -271,40 +278,41 @@ impl ArrowReaderOptions {
         Ok(self)
     }
 
-    /// A virtual column of this name with the number that each row has in the file, counted from 0.
+    /// Adds a virtual column of this name that holds each row's number in the file, counted from 0.
     #[must_use]
     pub fn with_row_numbers(mut self, name: &str) -> Self {
         self.virtual_columns.push(virtual_columns::row_numbers(name));
         self
     }
 
-    /// A virtual column of this name with the number of each row's row group, counted from 0.
+    /// Adds a virtual column of this name that holds the number of each row's row group, counted from 0.
     #[must_use]
     pub fn with_row_group_numbers(mut self, name: &str) -> Self {
         self.virtual_columns.push(virtual_columns::row_groups(name));
         self
     }
 
-    /// What the file may cost its reader. Default: [`Limits::default`].
+    /// Sets limits on what the file may cost its reader. Default: [`Limits::default`].
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = Arc::new(limits);
         self
     }
 
-    /// The keys of an encrypted file. Default: none; what is not encrypted can be read then, if the footer is not.
+    /// Sets the keys of an encrypted file. Default: none. Then only unencrypted columns can be read, and only if the
+    /// footer is not encrypted.
     ///
-    /// The footer key is asked for when the file is opened, those of columns when they are read. A file that is not encrypted at
-    /// all is an error: somebody may have put it in the place of one that is.
+    /// The footer key is retrieved when the file is opened, column keys when their columns are read. A file without any
+    /// encryption is an error: somebody may have put it in the place of an encrypted one.
     #[must_use]
     pub fn with_file_decryption_properties(mut self, decryption: Arc<FileDecryptionProperties>) -> Self {
         self.decryption = Some(decryption);
         self
     }
 
-    /// How many bytes of the end of a file to ask for first, where its bytes come late: a second request is needed only
-    /// if the footer is longer. What lies before the footer serves as well, such as page indexes. Default, and least, 64
-    /// KiB.
+    /// Sets how many bytes to fetch from the end of a file first, for asynchronous sources. A second request is needed
+    /// only if the footer is longer. Bytes before the footer, such as page indexes, are kept and used. Default and
+    /// minimum: 64 KiB.
     #[cfg(feature = "async")]
     #[must_use]
     pub fn with_footer_size_hint(mut self, bytes: usize) -> Self {

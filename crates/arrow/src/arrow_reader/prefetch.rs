@@ -21,7 +21,7 @@ pub(super) struct RemoteSource {
 }
 
 impl RemoteSource {
-    /// `None` if requests cost nothing.
+    /// Returns `None` if the source's requests cost nothing.
     pub(super) fn of(
         source: &Arc<dyn Source>,
         metadata: &Arc<ParquetMetaData>,
@@ -43,17 +43,18 @@ impl RemoteSource {
     }
 }
 
-/// Byte ranges that the next row groups need first. They are prefetched with those of the current one, which saves a round
-/// trip each.
+/// Byte ranges that the next row groups need first. They are prefetched with those of the current one, which saves a
+/// round trip for each.
 #[derive(Default)]
 pub(super) struct RowGroupLookahead {
-    /// Each by how many row groups are left when it has been taken.
+    /// The planned ranges of each row group, with the number of row groups left after it.
     groups: VecDeque<(usize, Vec<Range<u64>>)>,
 }
 
 impl RowGroupLookahead {
-    /// Adds to `ahead` what is planned for the row group that is opened next, after which `left` remain, and for those that
-    /// follow. If nothing is planned yet, `plan` gives what each of them needs first; `None` if it is not read.
+    /// Adds to `ahead` the ranges planned for the row group that is opened next, after which `left` remain, and for the
+    /// following ones. If nothing is planned yet, `plan` yields for each of them what it needs first, or `None` if it
+    /// is not read.
     pub(super) fn add(
         &mut self,
         left: usize,
@@ -74,11 +75,11 @@ impl RowGroupLookahead {
     }
 }
 
-/// Some columns of some row groups, read from the first row to the last.
+/// Prefetches some columns of some row groups, which are read from the first row to the last.
 pub(super) struct SequentialPrefetch {
     remote: RemoteSource,
     leaves: Vec<usize>,
-    /// Each row group, and which rows of all it has.
+    /// Each row group, and the range of its rows among all rows.
     groups: Vec<(usize, Range<u64>)>,
     /// The next row to read.
     at: u64,
@@ -89,7 +90,7 @@ pub(super) struct SequentialPrefetch {
 }
 
 impl SequentialPrefetch {
-    /// The first `rows` rows of these row groups.
+    /// Plans to read the first `rows` rows of these row groups.
     pub(super) fn new(remote: RemoteSource, leaves: Vec<usize>, row_groups: &[usize], rows: u64) -> Self {
         let mut first = 0u64;
         let groups = row_groups.iter().map(|&index| {
@@ -100,8 +101,8 @@ impl SequentialPrefetch {
         SequentialPrefetch { groups: groups.collect(), remote, leaves, at: 0, said: 0, end: rows }
     }
 
-    /// Before `skip` rows are skipped and `rows` are read: prefetches these, and up to [`AT_ONCE`] bytes of the rows that
-    /// follow.
+    /// Called before `skip` rows are skipped and `rows` are read. Prefetches these rows, and up to [`AT_ONCE`] bytes of
+    /// those that follow.
     pub(super) fn before(&mut self, skip: usize, rows: usize) -> Result<()> {
         let first = self.at.saturating_add(skip as u64);
         self.at = first.saturating_add(rows as u64);
@@ -113,7 +114,7 @@ impl SequentialPrefetch {
         for (index, group) in self.groups.iter().filter(|(_, group)| first < group.end) {
             let (index, len) = (*index, (group.end - group.start).max(1));
             let whole = bytes(&chunk_ranges(&self.remote.metadata, index, &self.leaves)).max(1);
-            // A row group that was prefetched as a whole is planned as a whole again: what was fetched of it stays.
+            // A row group that was prefetched as a whole is planned as a whole again, so that its fetched bytes are kept.
             let start = if whole <= AT_ONCE { group.start } else { group.start.max(first) };
             let fitting = (u128::from(len) * u128::from(left) / u128::from(whole)) as u64;
             let wanted = self.at.min(group.end).max(start.saturating_add(fitting));
@@ -131,5 +132,5 @@ impl SequentialPrefetch {
     }
 }
 
-/// Bytes to prefetch at a time, unless a batch needs more.
+/// How many bytes to prefetch at a time, unless a batch needs more.
 const AT_ONCE: u64 = 16 << 20;

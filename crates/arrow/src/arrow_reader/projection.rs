@@ -7,25 +7,25 @@ use std::collections::{HashMap, HashSet};
 
 /// A choice of a file's columns, by leaf. Structs and lists are read with those of their leaves that are chosen.
 ///
-/// The order of columns in the result is always the file's.
+/// Columns are always read in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectionMask {
-    /// One for each leaf; `None` if all are chosen.
+    /// One flag for each leaf; `None` if all are chosen.
     leaves: Option<Vec<bool>>,
 }
 
 impl ProjectionMask {
-    /// All columns.
+    /// Chooses all columns.
     pub fn all() -> Self {
         ProjectionMask { leaves: None }
     }
 
-    /// No columns of `len` leaves: batches then have rows and nothing in them.
+    /// Chooses none of `len` leaves: batches then have rows but no columns.
     pub fn none(len: usize) -> Self {
         ProjectionMask { leaves: Some(vec![false; len]) }
     }
 
-    /// The leaves of these numbers; numbers that do not exist choose nothing.
+    /// Chooses the leaves of these numbers. Numbers that do not exist choose nothing.
     pub fn leaves(schema: &Schema, indices: impl IntoIterator<Item = usize>) -> Self {
         let mut leaves = vec![false; schema.num_columns()];
         for index in indices {
@@ -36,7 +36,7 @@ impl ProjectionMask {
         ProjectionMask { leaves: Some(leaves) }
     }
 
-    /// All leaves of the root's fields of these numbers.
+    /// Chooses all leaves of the root's fields of these numbers.
     pub fn roots(schema: &Schema, indices: impl IntoIterator<Item = usize>) -> Self {
         let indices: HashSet<usize> = indices.into_iter().collect();
         let mut mask = ProjectionMask::none(schema.num_columns());
@@ -44,14 +44,15 @@ impl ProjectionMask {
         mask
     }
 
-    /// All leaves at or below these dotted paths; paths that do not exist choose nothing.
+    /// Chooses all leaves at or below these dotted paths. Paths that do not exist choose nothing.
     pub fn columns<'a>(schema: &Schema, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names = names.into_iter().map(|name| (name, 0)).collect();
         ProjectionMask::named(schema, &mut names)
     }
 
-    /// All leaves at or below the fields of these ids, at any depth, as Iceberg and Delta Lake name columns; ids that do not
-    /// exist choose nothing. Ids are the file's: a leaf's own, or that of a list, map or struct around it.
+    /// Chooses all leaves at or below the fields with these field ids, at any depth. Iceberg and Delta Lake identify
+    /// columns this way. Ids that do not exist choose nothing. The id is the leaf's own, or that of a list, map or
+    /// struct around it.
     ///
     /// ```
     /// use marquetry_arrow::arrow_reader::ProjectionMask;
@@ -71,7 +72,7 @@ impl ProjectionMask {
         ProjectionMask::leaves(schema, leaves)
     }
 
-    /// [`field_ids`](Self::field_ids), but an id that no field has is an error.
+    /// Like [`field_ids`](Self::field_ids), but fails if no field has one of the ids.
     pub fn existing_field_ids(schema: &Schema, ids: impl IntoIterator<Item = i32>) -> Result<Self> {
         let ids: Vec<i32> = ids.into_iter().collect();
         let mut known = HashSet::new();
@@ -82,8 +83,10 @@ impl ProjectionMask {
         }
     }
 
-    /// [`columns`](Self::columns), but a path that does not exist is an error that names similar ones. Names may be in double quotes,
-    /// as predicates have them: `"a,b".c`. A dot in quotes is a part of the name, unless no column is called so.
+    /// Like [`columns`](Self::columns), but fails if a path does not exist; the error names similar ones.
+    ///
+    /// Names may be in double quotes, as in predicates: `"a,b".c`. A dot in quotes is part of the name, unless no
+    /// column has that name.
     ///
     /// ```
     /// use marquetry_arrow::arrow_reader::ProjectionMask;
@@ -111,11 +114,12 @@ impl ProjectionMask {
         }
     }
 
-    /// The columns of these names that exist, and which of the names they are. PERF: one look at each leaf for all of them.
+    /// Chooses the columns of these names that exist, and returns for each name whether it does. PERF: one pass over
+    /// the leaves for all names.
     pub(crate) fn of_names(schema: &Schema, names: &[&str]) -> (Self, Vec<bool>) {
         let mut counts = names.iter().map(|name| (*name, 0)).collect();
         let mut mask = ProjectionMask::named(schema, &mut counts);
-        // As predicates have it: in quotes a dot is a part of a name.
+        // As in predicates, a dot in quotes is part of the name.
         let unquoted = |name: &&str| (counts.get(name) == Some(&0)).then(|| names_of(name));
         let unquoted: Vec<Option<Vec<String>>> = names.iter().map(unquoted).collect();
         fn parts(path: &[String]) -> Vec<&str> {
@@ -126,7 +130,7 @@ impl ProjectionMask {
         if !paths.is_empty() {
             mask.union(&ProjectionMask::at(schema, &mut paths));
         }
-        // What no column is called may be another path with these dots.
+        // A name that no column has may be another path with these dots.
         let dotted = |path: &Option<Vec<String>>| {
             let path = path.as_ref()?;
             (paths.get(&*parts(path)) == Some(&0)).then(|| path.join("."))
@@ -144,12 +148,12 @@ impl ProjectionMask {
         (mask, are_there)
     }
 
-    /// All leaves at or below these paths, and how many each path chooses.
+    /// Chooses all leaves at or below these paths, and counts the leaves that each path chooses.
     fn at<'a>(schema: &'a Schema, paths: &mut HashMap<Vec<&'a str>, usize>) -> Self {
         let mut mask = ProjectionMask::none(schema.num_columns());
         mask.choose(|leaf| {
             let path: Vec<&str> = schema.column(leaf).path().iter().map(|name| &**name).collect();
-            // All of them are counted, so no `any`.
+            // Each path is counted, so no `any`.
             (1..=path.len()).fold(false, |is_chosen, count| match paths.get_mut(&path[..count]) {
                 Some(count) => {
                     *count += 1;
@@ -161,11 +165,11 @@ impl ProjectionMask {
         mask
     }
 
-    /// All leaves at or below these dotted paths, and how many each path chooses.
+    /// Chooses all leaves at or below these dotted paths, and counts the leaves that each path chooses.
     fn named(schema: &Schema, names: &mut HashMap<&str, usize>) -> Self {
         let mut mask = ProjectionMask::none(schema.num_columns());
         mask.choose(|leaf| {
-            // All of them are counted, so no `any`.
+            // Each path is counted, so no `any`.
             schema.column(leaf).dotted_ancestors().fold(false, |is_chosen, path| match names.get_mut(path) {
                 Some(count) => {
                     *count += 1;
@@ -177,12 +181,12 @@ impl ProjectionMask {
         mask
     }
 
-    /// Whether leaf `index` is chosen.
+    /// Returns whether leaf `index` is chosen.
     pub fn leaf_included(&self, index: usize) -> bool {
         self.leaves.as_ref().is_none_or(|leaves| leaves.get(index).copied().unwrap_or(false))
     }
 
-    /// The leaves that either chooses.
+    /// Adds the leaves that `other` chooses.
     pub fn union(&mut self, other: &Self) {
         match (&mut self.leaves, &other.leaves) {
             (Some(ours), Some(theirs)) => {
@@ -192,14 +196,14 @@ impl ProjectionMask {
         }
     }
 
-    /// Chooses the leaves that `wanted` wants.
+    /// Adds the leaves for which `wanted` is true.
     fn choose(&mut self, mut wanted: impl FnMut(usize) -> bool) {
         let leaves = self.leaves.iter_mut().flatten().enumerate();
         leaves.for_each(|(leaf, chosen)| *chosen |= wanted(leaf));
     }
 }
 
-/// Appends the leaves at or below `node` that have one of the ids, or are in a field that has.
+/// Appends the leaves at or below `node` that have one of the ids, or lie in a field that has one.
 fn leaves_of_ids(node: &Node, ids: &HashSet<i32>, is_chosen: bool, out: &mut Vec<usize>) {
     let is_chosen = is_chosen || node.field_id().is_some_and(|id| ids.contains(&id));
     match node.kind() {

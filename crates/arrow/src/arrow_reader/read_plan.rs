@@ -6,7 +6,7 @@ use marquetry_core::metrics::ReadCounters;
 use marquetry_core::predicate::BoundPredicate;
 use std::sync::Arc;
 
-/// What to read.
+/// The parameters of an unfiltered read.
 pub(super) struct ReadPlan {
     pub(super) row_groups: Vec<usize>,
     pub(super) batch_size: usize,
@@ -18,6 +18,6 @@ pub(super) struct ReadPlan {
     pub(super) counters: Arc<ReadCounters>,
     /// Whether the row groups are counted elsewhere.
     pub(super) is_part: bool,
-    /// Only where damage is no error: offset and limit are of rows that it wants.
+    /// Set only where damage is no error. Offset and limit then count matching rows.
     pub(super) predicate: Option<BoundPredicate>,
 }

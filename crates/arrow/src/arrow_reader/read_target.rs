@@ -11,14 +11,14 @@ use marquetry_core::read::{ColumnReader, ReadTarget, ValueLayout};
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
 
-/// The options of a file's page readers.
+/// Returns the options of a file's page readers.
 pub(super) fn page_options(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> PageOptions {
     PageOptions::for_writer(metadata.created_by())
         .with_limits(options.limits.clone())
         .with_checksum_verification(options.verify_checksums)
 }
 
-/// Reserves memory for the readers of so many columns of so many row groups, where they are so many that it counts.
+/// Reserves memory for the readers of this many columns of this many row groups, if it is enough to matter.
 pub(super) fn reserve_readers(
     columns: usize,
     row_groups: usize,
@@ -29,10 +29,10 @@ pub(super) fn reserve_readers(
     limits.memory.reserve(if bytes > FREE_READERS { bytes } else { 0 })
 }
 
-/// Readers of ten thousand columns.
+/// The size of the readers of ten thousand columns, in bytes.
 const FREE_READERS: usize = 16 << 20;
 
-/// What leaf `index` below `field` is to be decoded to on its way to an array.
+/// Returns the layout that leaf `index` below `field` is decoded to, from which its array is made.
 pub(super) fn value_layout(
     leaf: &Leaf,
     field: &NestedField,
@@ -40,7 +40,7 @@ pub(super) fn value_layout(
     index: usize,
     options: &ArrowReaderOptions,
 ) -> ValueLayout {
-    // Strings that are joined as they are decoded have taken their memory before they can be counted.
+    // Strings that are concatenated while they are decoded take memory before it can be counted.
     let is_bounded = options.limits.memory.tight_limit().is_some();
     match array_type(field, arrow, index) {
         Some(DataType::Dictionary(_, _)) => ValueLayout::Indices,
@@ -54,7 +54,7 @@ pub(super) fn value_layout(
     }
 }
 
-/// The target of leaf `index` below `field`, which becomes a part of `arrow`.
+/// Returns the target of leaf `index` below `field`, which becomes part of `arrow`.
 pub(super) fn read_target(
     leaf: &Leaf,
     field: &NestedField,
@@ -67,7 +67,7 @@ pub(super) fn read_target(
     repaired(target, leaf, array_type(field, arrow, index), &options.types)
 }
 
-/// The type of the array that leaf `index` below `field` becomes; `None` if it is not there.
+/// Returns the type of the array that leaf `index` below `field` becomes; `None` if there is none.
 fn array_type<'a>(field: &NestedField, arrow: &'a FieldRef, index: usize) -> Option<&'a DataType> {
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(leaf), data_type) => (*leaf == index).then_some(data_type),

@@ -30,54 +30,55 @@ use std::sync::Arc;
 
 /// Reads the rows that a builder was told to, batch by batch.
 ///
-/// After an error the reader is over. With a filter, a selection of rows or virtual columns, batches end with row groups; so they do if
-/// dictionaries of several row groups together may be too large for keys of 8 or 16 bits. Runs whose ends have 16 bits make batches of
-/// 32,767 rows at most.
-/// With another [`OnCorrupt`] than `Fail`, damage is no error: batches end with row
-/// groups then, an offset counts rows of the file and a limit counts rows that are given, and
-/// [`loss_report`](Self::loss_report) has what is missing. With a predicate as well, an offset counts rows that it wants, a value
-/// that is lost is null to it, and the report is of all rows that were read, wanted or not.
+/// After an error the reader ends. Batches end with their row group if there is a filter, a row selection or a virtual
+/// column, or if the dictionaries of several row groups together may be too large for keys of 8 or 16 bits. Run-end
+/// encoded columns with 16-bit run ends limit batches to 32,767 rows.
+///
+/// If [`OnCorrupt`] is not `Fail`, damage is no error, and [`loss_report`](Self::loss_report) lists what is missing.
+/// Batches then end with row groups, an offset counts rows of the file, and a limit counts rows that are returned. With
+/// a predicate as well, an offset counts rows that match, a lost value is null to the predicate, and the report covers
+/// all rows that were read, matching or not.
 pub struct ParquetRecordBatchReader {
     schema: SchemaRef,
-    /// Empty once several threads read them.
+    /// Empty once several threads read the columns.
     pub(super) roots: Vec<RootReader>,
-    /// The memory of the readers of columns.
+    /// The memory that the column readers hold.
     _held: MemoryReservation,
     buffers: BatchBuffers,
     threads: usize,
-    /// Bytes that they may have ready before they are wanted, if a budget bounds that.
+    /// Bytes that the threads may have ready before they are wanted, if a budget bounds that.
     ahead: Option<usize>,
-    /// What has the other threads, and what they look at as they read.
+    /// Runs the other threads.
     executor: SharedExecutor,
     stop: CancelToken,
     counters: Arc<ReadCounters>,
     parallel: Option<ColumnParallelReader>,
-    /// What reads them on one thread.
+    /// Reads the columns on one thread.
     pub(super) sequential: SequentialReader,
-    /// Pages that one of several threads reads of a field at a time.
+    /// How many pages of a field one of several threads reads at a time.
     pub(super) pages: u64,
-    /// Rows still to be read.
+    /// Rows that are still to be read.
     left: usize,
     batch_size: usize,
-    /// Rows still to be passed over before the first batch.
+    /// Rows to skip before the first batch.
     offset: usize,
     /// For sources whose requests are expensive.
     prefetch: Option<SequentialPrefetch>,
-    /// Unless damage is an error.
+    /// Set unless damage is an error.
     salvage: Option<SalvageReader>,
-    /// A predicate over a file whose damage is no error.
+    /// The predicate of a read in which damage is no error.
     filter: Option<SalvageFilter>,
-    /// Predicates over arrays, of such a file.
+    /// The predicates over arrays of such a read.
     array_filter: Option<SalvageArrayFilter>,
-    /// If not all rows of the row groups are read, or more than their columns: everything else is idle then.
+    /// Set if not all rows of the row groups are read, or virtual columns are; everything else is idle then.
     filtered: Option<FilteredMode>,
-    /// Adapts batches to the wanted schema, if that is not the one they are read with.
+    /// Adapts batches to the wanted schema, if they are read with another one.
     adapter: Option<BatchAdapter>,
-    /// Set during a call, and after one that panicked.
+    /// Set during a call, and left set by one that panicked.
     is_reading: bool,
 }
 
-/// A read that passes over rows.
+/// The modes of a read that skips rows.
 pub(super) enum FilteredMode {
     OneThread(Box<FilteredReader>),
     RowGroupParallel(Box<RowGroupParallelReader>),
@@ -123,7 +124,7 @@ impl ParquetRecordBatchReader {
         let column = |root: &ProjectedField, leaf: usize| {
             let column = metadata.schema().column(leaf);
             let layout = match value_layout(column, &root.field, &root.arrow, leaf, options) {
-                // Predicates know no others.
+                // Predicates support no other layout.
                 ValueLayout::Offsets if filter.as_ref().is_some_and(|filter| filter.looks_at(leaf)) => {
                     ValueLayout::Native
                 }

@@ -20,11 +20,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// Fields of the root, in the order of the file, and what each becomes.
+/// Fields of the root, in the order of the file, and their Arrow fields.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedFields {
     pub(crate) fields: Arc<[NestedField]>,
-    /// Their Arrow fields; virtual columns behind them, if these are all fields.
+    /// The Arrow fields. If these are all fields, virtual columns follow.
     pub(crate) schema: SchemaRef,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct ProjectedField {
 }
 
 impl ProjectedField {
-    /// Its columns.
+    /// Returns its leaf columns.
     pub(super) fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
         self.field.leaves(&mut leaves);
@@ -44,7 +44,7 @@ impl ProjectedField {
 }
 
 impl ResolvedFields {
-    /// What is left of the fields, with only the columns that `mask` chooses.
+    /// Returns the fields, reduced to the columns that `mask` chooses.
     pub(super) fn projected(&self, mask: &ProjectionMask) -> impl Iterator<Item = ProjectedField> {
         self.fields.iter().zip(self.schema.fields()).filter_map(|(whole, arrow)| {
             let field = whole.project(&|leaf| mask.leaf_included(leaf))?;
@@ -53,7 +53,7 @@ impl ResolvedFields {
         })
     }
 
-    /// The field that a column is of.
+    /// Returns the field that a leaf column belongs to.
     pub(super) fn of_leaf(&self, leaf: usize) -> Option<(&NestedField, &FieldRef)> {
         let place = self.fields.partition_point(|field| field.first_leaf() <= leaf).checked_sub(1)?;
         let field = self.fields.get(place).filter(|field| field.has_leaf(leaf))?;
@@ -65,15 +65,15 @@ impl ResolvedFields {
 #[derive(Debug, Default)]
 pub(super) struct SchemaCache {
     whole: OnceLock<ResolvedFields>,
-    /// Those of the first projection.
+    /// The fields of the first projection.
     part: OnceLock<(ProjectionMask, ResolvedFields)>,
-    /// What the fields were resolved by; `None` if not by options.
+    /// The options by which the fields were resolved; `None` if a schema gave their types.
     choice: Option<TypeChoice>,
-    /// That of the first other options: a session reads a file as its table has it, again and again.
+    /// The cache for the first different options. A session reads a file with its table's options, again and again.
     other: OnceLock<Arc<SchemaCache>>,
 }
 
-/// The schema that all fields have by the file itself and by options that name no schema.
+/// Returns the schema of all fields by the file itself and by options that name no schema.
 pub(super) fn of_file(
     fields: &[NestedField],
     metadata: &ParquetMetaData,
@@ -83,7 +83,7 @@ pub(super) fn of_file(
     to_arrow(fields, 0.., metadata.schema(), &pairs.by_key(), &types)
 }
 
-/// The options that say what fields are read as.
+/// The options that determine the types of fields.
 #[derive(Debug, Clone, PartialEq)]
 struct TypeChoice {
     schema: Option<SchemaRef>,
@@ -99,7 +99,7 @@ impl TypeChoice {
 }
 
 impl SchemaCache {
-    /// Fails if the schema that the options ask for does not fit; nothing else is found out.
+    /// Creates an empty cache. Fails if the schema or types that the options request do not fit; nothing else is resolved.
     pub(super) fn new(metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> Result<Self> {
         let types = SchemaCache { choice: Some(TypeChoice::of(options)), ..SchemaCache::default() };
         if let Some(wanted) = &options.schema {
@@ -114,7 +114,7 @@ impl SchemaCache {
         Ok(types)
     }
 
-    /// The cache of the same file for other options. Fails as [`new`](Self::new) does.
+    /// Returns the cache of the same file for other options. Fails as [`new`](Self::new) does.
     pub(super) fn with_options(
         self: &Arc<Self>,
         metadata: &ParquetMetaData,
@@ -126,25 +126,25 @@ impl SchemaCache {
             return Ok(same.clone());
         }
         let other = Arc::new(Self::new(metadata, options)?);
-        // Another thread may have been first, with others still.
+        // Another thread may have been first, with yet other options.
         let _ = self.other.set(other.clone());
         Ok(other)
     }
 
-    /// All fields as another schema.
+    /// Creates a cache in which all fields have the types of `schema`.
     pub(super) fn of_schema(fields: Arc<[NestedField]>, schema: SchemaRef) -> Self {
         SchemaCache { whole: OnceLock::from(ResolvedFields { fields, schema }), ..SchemaCache::default() }
     }
 
-    /// About how many bytes of memory it takes, as far as it was made.
+    /// Returns about how many bytes of memory the fields resolved so far take.
     pub(super) fn memory_size(&self) -> usize {
         let resolved = [self.whole.get(), self.part.get().map(|(_, part)| part)];
-        // A nested field for each Arrow field, and as much again for the column's name and levels.
+        // One nested field per Arrow field, and as much again for the column's name and levels.
         let own: usize = resolved.into_iter().flatten().map(|part| 2 * part.schema.fields().size()).sum();
         own + self.other.get().map_or(0, |other| other.memory_size())
     }
 
-    /// All fields, and virtual columns.
+    /// Returns all fields, and virtual columns.
     pub(super) fn whole(&self, metadata: &ParquetMetaData, options: &ArrowReaderOptions) -> &ResolvedFields {
         self.whole.get_or_init(|| {
             let fields = NestedField::from_schema(metadata.schema());
@@ -153,7 +153,7 @@ impl SchemaCache {
         })
     }
 
-    /// At least the fields of these columns.
+    /// Returns at least the fields of these columns.
     pub(super) fn part(
         &self,
         mask: &ProjectionMask,
@@ -176,13 +176,13 @@ impl SchemaCache {
             let schema = to_arrow(&fields, places, metadata.schema(), &pairs.by_key(), &types);
             ResolvedFields { fields: fields.into(), schema: Arc::new(schema) }
         };
-        // Whoever was first may have asked for other columns.
+        // The first call may have been for other columns.
         let (of, part) = self.part.get_or_init(|| (mask.clone(), find()));
         if of == mask { part.clone() } else { find() }
     }
 }
 
-/// The fields that the columns are of: their places among those that have columns, and their numbers.
+/// Returns the fields that the columns belong to: their places among the fields that have columns, and their numbers.
 fn roots(mask: &ProjectionMask, metadata: &ParquetMetaData) -> Vec<(usize, usize)> {
     let (mut roots, mut count, mut last) = (Vec::new(), 0, None);
     for (leaf, column) in metadata.schema().columns().iter().enumerate() {
@@ -220,7 +220,7 @@ impl<'a> KeyValues<'a> {
         let keeps_binary = options.types.binary_metadata;
         let text = |pair: KeyValueView<'a>| match (pair.key_text(), pair.value_text().unwrap_or_default()) {
             text if !keeps_binary => text,
-            // Text is borrowed, and must not look like digits that stand for bytes.
+            // Valid UTF-8 is borrowed. Text that looks like the hexadecimal form of bytes must be converted, too.
             (Cow::Borrowed(key), Cow::Borrowed(value)) if !key.starts_with(BINARY_METADATA_PREFIX) => {
                 (key.into(), value.into())
             }
@@ -232,7 +232,7 @@ impl<'a> KeyValues<'a> {
         KeyValues(metadata.key_values().map(text).collect())
     }
 
-    /// The first of equal keys wins, a key without a value has an empty one.
+    /// Returns the values by key. The first of equal keys wins, and a key without a value has an empty one.
     fn by_key(&self) -> HashMap<&str, &str> {
         let mut out = HashMap::new();
         for (key, value) in &self.0 {
@@ -242,7 +242,7 @@ impl<'a> KeyValues<'a> {
     }
 }
 
-/// Resolve only the projected fields if they are less than half of all; otherwise resolve all once and cache them.
+/// Resolves only the projected fields if they are less than half of all; otherwise resolves all once and caches them.
 const PART: usize = 2;
 
 #[cfg(test)]

@@ -11,15 +11,15 @@ use marquetry_core::nesting::NestedField;
 use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget};
 use std::sync::Arc;
 
-/// A field of the root that is read.
+/// Reads one field of the root.
 pub(super) struct RootReader {
     pub(super) field: NestedField,
     pub(super) arrow: FieldRef,
     pub(super) columns: Vec<(usize, ColumnReader, ReadTarget)>,
 }
 
-/// Where arrays are put together: what was read of each column for the current batch, and the dictionaries of those that
-/// have any.
+/// The values of each column for the current batch, and the dictionaries of the columns that have any. Arrays are
+/// assembled from them.
 pub(super) struct BatchBuffers {
     pub(super) metadata: Arc<ParquetMetaData>,
     batches: ColumnMap<Option<ColumnBatch>>,
@@ -27,7 +27,7 @@ pub(super) struct BatchBuffers {
 }
 
 impl BatchBuffers {
-    /// Room for the columns of these fields.
+    /// Creates empty buffers for the columns of these fields.
     pub(super) fn of<'a>(
         metadata: Arc<ParquetMetaData>,
         roots: impl IntoIterator<Item = &'a RootReader> + Clone,
@@ -38,24 +38,24 @@ impl BatchBuffers {
         BatchBuffers { metadata, batches, dictionaries }
     }
 
-    /// Where the batch of a column is.
+    /// Returns the place for a column's batch.
     pub(super) fn place(&mut self, leaf: usize) -> Result<&mut Option<ColumnBatch>> {
         self.batches.get_mut(leaf).ok_or_else(|| missing(leaf))
     }
 
-    /// What was read of a column for the current batch.
+    /// Returns the values of a column for the current batch.
     pub(super) fn batch(&self, leaf: usize) -> Result<&ColumnBatch> {
         self.batches.get(leaf).and_then(Option::as_ref).ok_or_else(|| missing(leaf))
     }
 
-    /// The array of a field whose columns were read.
+    /// Assembles the array of a field whose columns were read.
     pub(super) fn assemble(&mut self, root: &RootReader, held: &mut MemoryReservation) -> Result<ArrayRef> {
         let schema = self.metadata.schema();
         let (batches, dictionaries) = (&mut self.batches, &mut self.dictionaries);
         assemble(&root.field, &root.arrow, &mut Leaves { schema, batches, dictionaries, held })
     }
 
-    /// Puts the dictionaries of a field, one for each of its columns, in place of those that are here.
+    /// Swaps the dictionaries of a field, one for each column, with those held here.
     pub(super) fn swap_dictionaries(&mut self, root: &RootReader, dictionaries: &mut [DictionaryCache]) {
         for ((leaf, ..), dictionary) in root.columns.iter().zip(dictionaries) {
             if let Some(here) = self.dictionaries.get_mut(*leaf) {
@@ -66,21 +66,21 @@ impl BatchBuffers {
 }
 
 impl RootReader {
-    /// Another that reads the same, from the first row. This one must not have begun.
+    /// Creates another reader of the same columns, from the first row. This one must not have begun.
     pub(super) fn new_like(&self) -> RootReader {
         let columns = self.columns.iter();
         let columns = columns.map(|(leaf, column, target)| (*leaf, column.new_like(), target.clone()));
         RootReader { field: self.field.clone(), arrow: self.arrow.clone(), columns: columns.collect() }
     }
 
-    /// As one of several that read it, each a part.
+    /// Turns this into one of several readers of the field, each of which reads a part.
     pub(super) fn into_split(self) -> RootReader {
         let columns = self.columns.into_iter();
         let columns = columns.map(|(leaf, column, target)| (leaf, column.as_split(), target));
         RootReader { columns: columns.collect(), ..self }
     }
 
-    /// The array of the next `rows` rows, after `skip` rows that are passed over.
+    /// Returns the array of the next `rows` rows, after it skipped `skip` rows.
     pub(super) fn read(
         &mut self,
         skip: usize,
@@ -96,7 +96,7 @@ impl RootReader {
     }
 }
 
-/// What went wrong, and with which field of the root and column of the file.
+/// An error, with its field of the root and, if known, its column of the file.
 pub(super) struct RootError {
     pub(super) root: usize,
     pub(super) leaf: Option<usize>,

@@ -4,8 +4,8 @@
 //! row group   [2: given on]   [3: whole, 5 batches]   [4: being read, 2 batches]   [5, 6, ..: not begun]
 //! ```
 //!
-//! Batches end with row groups, so that they are what one thread would give; so is the error, the first in the order of
-//! row groups. What is ahead waits in memory, [`IN_FLIGHT`] bytes of it, and a batch a thread.
+//! Batches end with row groups, so that they are those that one thread would return. So is the error: the first in the
+//! order of row groups. Batches that are ahead wait in memory, up to [`IN_FLIGHT`] bytes and a batch per thread.
 
 use super::filtered_reader::{FilteredReader, RowGroupTask};
 use super::worker_pool::{Scheduler, WorkerPool};
@@ -18,19 +18,20 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// A read that passes over rows, by several threads.
+/// A reader that skips rows, by several threads.
 pub(super) struct RowGroupParallelReader {
     pool: WorkerPool<RowGroupQueue>,
     schema: SchemaRef,
 }
 
 struct RowGroupQueue {
-    /// Those that no thread has begun.
+    /// The row groups that no thread has begun.
     waiting: VecDeque<RowGroupTask>,
-    /// Those that were begun, from the one on whose batches are wanted; the number of that one, counted from the first.
+    /// The row groups that were begun, from the one whose batches are wanted on, and the number of that one, counted
+    /// from the first.
     begun: VecDeque<RowGroupBatches>,
     first: usize,
-    /// Bytes of the batches that are ready, and how many there may be.
+    /// Bytes of the batches that are ready, and the limit for them.
     ahead: usize,
     in_flight: usize,
 }
@@ -44,25 +45,25 @@ struct RowGroupBatches {
 /// The state of one thread.
 struct Worker {
     filtered: FilteredReader,
-    /// The number of the row group that it is in.
+    /// The number of the row group in which it is.
     at: Option<usize>,
 }
 
-/// The next batch of a row group, which is to be begun if it is given.
+/// The next batch of a row group. `begins` is set if the row group must be begun.
 struct NextBatch {
     group: usize,
     begins: Option<RowGroupTask>,
 }
 
-/// The result; `None` after the last batch.
+/// The result of a task; `batch` is `None` after the last batch.
 struct BatchResult {
     group: usize,
     batch: Option<Result<RecordBatch>>,
 }
 
 impl RowGroupParallelReader {
-    /// What `reader` reads, by the caller's thread and those of `executor`, one for each of `others`, which are to read the same. So many bytes may be
-    /// ahead, about. `stop` is what they look at.
+    /// Reads what `reader` reads, on the caller's thread and on one of `executor` for each of `others`, which must be
+    /// equal readers. About `in_flight` bytes may be ready ahead. `stop` cancels all of them.
     pub(super) fn new(
         mut reader: FilteredReader,
         mut others: Vec<FilteredReader>,
@@ -81,19 +82,19 @@ impl RowGroupParallelReader {
         }
     }
 
-    /// The schema of all batches.
+    /// Returns the schema of all batches.
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The next batch; `None` after the last.
+    /// Returns the next batch; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
         self.pool.wait_for(RowGroupQueue::take).transpose()
     }
 }
 
 impl RowGroupQueue {
-    /// The next batch, `Some(None)` after the last; `None` while it is not ready.
+    /// Returns the next batch, or `Some(None)` after the last; `None` while it is not ready.
     fn take(&mut self) -> Option<Option<Result<RecordBatch>>> {
         while let Some(group) = self.begun.front_mut() {
             if let Some(batch) = group.ready.pop_front() {
@@ -109,7 +110,7 @@ impl RowGroupQueue {
         self.waiting.is_empty().then_some(None)
     }
 
-    /// Whether there is no batch yet of the row group whose batches are wanted.
+    /// Returns whether there is no batch yet of the row group whose batches are wanted.
     fn is_waited_for(&self) -> bool {
         self.begun.front().is_none_or(|group| group.ready.is_empty())
     }
@@ -150,7 +151,7 @@ impl Scheduler for RowGroupQueue {
         group.is_read = !matches!(read.batch, Some(Ok(_)));
         if let Some(batch) = read.batch {
             if batch.is_err() {
-                // The read ends with it: row groups behind it are not asked for.
+                // The read ends with the error: later row groups are not needed.
                 self.waiting.clear();
             }
             self.ahead += size(&batch);
@@ -168,6 +169,6 @@ fn size(batch: &Result<RecordBatch>) -> usize {
     batch.as_ref().map_or(0, RecordBatch::get_array_memory_size)
 }
 
-/// PERF: how many bytes may be read ahead, about. A thread that has to wait for the row groups before its own may as well not be
-/// there, and these have a hundred megabytes.
+/// PERF: approximate number of bytes that may be read ahead. Row groups have a hundred megabytes, and a thread that has
+/// to wait for those before its own is of no use.
 pub(super) const IN_FLIGHT: usize = 256 << 20;

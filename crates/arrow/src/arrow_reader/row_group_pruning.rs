@@ -19,7 +19,7 @@ pub(super) struct Pruning {
 }
 
 impl Pruning {
-    /// Prunes by `predicate`, with what `options` allows.
+    /// Prunes by `predicate`, by the means that `options` allow.
     pub(super) fn new(
         source: &Arc<dyn Source>,
         predicate: BoundPredicate,
@@ -37,7 +37,7 @@ impl Pruning {
         Pruning { source: source.clone(), predicate, options, counters }
     }
 
-    /// Prunes by the statistics of the footer: reads nothing.
+    /// Prunes by the statistics in the footer. Reads nothing.
     pub(super) fn prune_by_statistics(
         &self,
         metadata: &ParquetMetaData,
@@ -49,7 +49,7 @@ impl Pruning {
         prune_row_group(&*self.source, metadata, row_group, predicate, &options, &mut report)
     }
 
-    /// Prunes by all that the options allow: reads dictionaries, bloom filters and indexes.
+    /// Prunes by everything that the options allow. Reads dictionaries, bloom filters and indexes.
     pub(super) fn prune(&self, metadata: &ParquetMetaData, row_group: usize) -> Result<RowGroupMatch> {
         let (predicate, mut report) = (&self.predicate, PruneReport::default());
         let kept =

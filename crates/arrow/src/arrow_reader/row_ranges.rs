@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Adds a range; an empty one adds nothing.
+/// Adds a range. An empty one adds nothing.
 pub(super) fn add(set: &mut Vec<Range<u64>>, range: Range<u64>) {
     if range.is_empty() {
         return;
@@ -14,7 +14,7 @@ pub(super) fn add(set: &mut Vec<Range<u64>>, range: Range<u64>) {
     set.splice(first..after, std::iter::once(start..end));
 }
 
-/// The rows of `from`, sorted, that are not in `set`.
+/// Returns the rows of `from`, which is sorted, that are not in `set`.
 pub(super) fn subtract(from: &[Range<u64>], set: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut out = Vec::with_capacity(from.len());
     for range in from {
@@ -35,7 +35,7 @@ pub(super) fn subtract(from: &[Range<u64>], set: &[Range<u64>]) -> Vec<Range<u64
     out
 }
 
-/// The first `n` rows, and the first of those after them, if there are any.
+/// Returns the first `n` rows, and the first row after them, if there is one.
 pub(super) fn first(mut set: Vec<Range<u64>>, n: u64) -> (Vec<Range<u64>>, Option<u64>) {
     let mut left = n;
     for i in 0..set.len() {
@@ -51,7 +51,7 @@ pub(super) fn first(mut set: Vec<Range<u64>>, n: u64) -> (Vec<Range<u64>>, Optio
     (set, None)
 }
 
-/// How many rows.
+/// Returns the number of rows.
 pub(super) fn count(set: &[Range<u64>]) -> u64 {
     set.iter().map(|range| range.end - range.start).sum()
 }

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is left to be read of a file that may be damaged, and what was lost so far.
+/// The state of reading a file that may be damaged: what is still to be read, and what was lost so far.
 pub(super) struct SalvageReader {
     pub(super) source: Arc<dyn Source>,
     pub(super) metadata: Arc<ParquetMetaData>,
@@ -39,26 +39,26 @@ pub(super) struct SalvageReader {
 /// The row group that is being read.
 pub(super) struct Group {
     index: usize,
-    /// The number in the file of its first row.
+    /// The number of its first row in the file.
     first: u64,
     rows: u64,
-    /// The next row that was not given yet.
+    /// The first row that was not returned yet.
     pub(super) row: u64,
-    /// What is known of each column of the file that is read.
+    /// The known damage of each column of the file, once it was surveyed.
     surveys: Vec<Option<Arc<ChunkDamage>>>,
-    /// For each column, how many of the rows that it has were passed.
+    /// The reader's position in each column, among the rows that the column still has.
     passed: Vec<u64>,
-    /// For each root, the rows that are lost.
+    /// The lost rows of each root field.
     lost: Vec<Vec<Range<u64>>>,
-    /// Losses that were not come to yet.
+    /// Losses that reading has not reached yet.
     pending: Vec<Loss>,
 }
 
 /// The rows of a batch.
 pub(super) struct SalvagedRows {
-    /// The rows of the row group that it has.
+    /// The rows of the row group that are in the batch.
     pub(super) runs: Vec<Range<u64>>,
-    /// The row after them and after what is left out behind them.
+    /// The first row after the batch and after the rows left out behind it.
     pub(super) next: u64,
 }
 
@@ -69,7 +69,7 @@ impl SalvagedRows {
 }
 
 impl SalvageReader {
-    /// Nothing is read or lost yet.
+    /// Creates the state before anything is read.
     pub(super) fn new(
         source: Arc<dyn Source>,
         metadata: Arc<ParquetMetaData>,
@@ -82,7 +82,7 @@ impl SalvageReader {
         SalvageReader { source, metadata, options, on_corrupt, row_groups, first_rows, report, group: None }
     }
 
-    /// Goes to the next row group that has rows to give. `offset` rows are passed over first. Whether there is one.
+    /// Opens the next row group that has rows to return, after it skipped `offset` rows. Returns whether there is one.
     pub(super) fn open_next(&mut self, offset: &mut usize, roots: &mut [RootReader]) -> Result<bool> {
         while let Some(index) = self.row_groups.pop_front() {
             let rows = self.metadata.row_group(index).num_rows();
@@ -122,7 +122,7 @@ impl SalvageReader {
         Ok(false)
     }
 
-    /// What was not given of the row group is left out.
+    /// Leaves out the rest of the row group.
     pub(super) fn drop_rest_of_group(&mut self) {
         let Some(mut group) = self.group.take() else { return };
         let first = group.first;
@@ -133,7 +133,7 @@ impl SalvageReader {
         self.report.rows_left_out += group.rows - group.row;
     }
 
-    /// Finds what is lost of a column. Whether there is anything.
+    /// Surveys a column for damage. Returns whether it found any.
     pub(super) fn survey(&mut self, root: usize, of: &RootReader, leaf: usize) -> Result<bool> {
         let Some(group) = &self.group else { return Ok(false) };
         let Some((_, _, target)) = of.columns.iter().find(|column| column.0 == leaf) else {
@@ -157,7 +157,7 @@ impl SalvageReader {
         Ok(is_damaged)
     }
 
-    /// Gives up the rows of a batch in a field whose columns can be read, but do not make an array.
+    /// Gives up the rows of a batch in a field whose columns can be read, but do not form an array. Returns whether it could.
     pub(super) fn give_up(
         &mut self,
         root: usize,
@@ -182,7 +182,7 @@ impl SalvageReader {
         true
     }
 
-    /// Adds a loss; rows that were given are none.
+    /// Adds a loss. Rows that were returned already do not count.
     fn add(
         &mut self,
         root: usize,
@@ -206,7 +206,7 @@ impl SalvageReader {
         group.pending.push(Loss { row_group, column, page, rows, bytes, reason });
     }
 
-    /// After damage was found: goes back to the first row that was not given.
+    /// Goes back to the first row that was not returned, after damage was found.
     pub(super) fn restart_group(&mut self, roots: &mut [RootReader]) {
         match self.on_corrupt {
             OnCorrupt::SkipRowGroup => self.drop_rest_of_group(),
@@ -232,7 +232,7 @@ impl SalvageReader {
         }
     }
 
-    /// The rows of the next batch: up to `wanted`.
+    /// Returns the rows of the next batch, up to `wanted`.
     pub(super) fn choose(&self, wanted: usize) -> SalvagedRows {
         let Some(group) = &self.group else { return SalvagedRows { runs: Vec::new(), next: 0 } };
         let mut left_out = Vec::new();
@@ -244,7 +244,7 @@ impl SalvageReader {
         SalvagedRows { runs, next: next.unwrap_or(group.rows) }
     }
 
-    /// Reads the chosen rows of a column, without those that are lost in its field.
+    /// Reads the chosen rows of a column, except those that are lost in its field.
     pub(super) fn read(
         &mut self,
         root: usize,
@@ -265,7 +265,7 @@ impl SalvageReader {
         column.read_runs(&runs)
     }
 
-    /// The values of a column with a null for each chosen row that is lost in its field; `None` if none is.
+    /// Returns the values of a column with a null for each chosen row that is lost in its field; `None` if none is lost.
     pub(super) fn with_gaps(
         &self,
         root: usize,
@@ -279,7 +279,7 @@ impl SalvageReader {
         (!is_whole).then(|| NullPadded::new(batch, &chosen.runs, &whole, target)).transpose()
     }
 
-    /// The array of a field with a null for each chosen row that is lost in it.
+    /// Returns the array of a field with a null for each chosen row that is lost in it.
     pub(super) fn with_nulls(&self, root: usize, array: ArrayRef, chosen: &SalvagedRows) -> Result<ArrayRef> {
         let Some(group) = &self.group else { return Ok(array) };
         let lost = &group.lost[root];
@@ -296,7 +296,7 @@ impl SalvageReader {
         if nulls == 0 {
             return Ok(array);
         }
-        // A type's width is only what metadata claims: nulls alone must not make it cost gigabytes.
+        // A type's width is only what the metadata claims: nulls alone must not cost gigabytes.
         check_nulls(array.data_type(), nulls as usize, self.options.limits.batch_bytes.min(MAX_NULL_BYTES))?;
         if array.is_empty() {
             return Ok(new_null_array(array.data_type(), rows as usize));
@@ -316,7 +316,7 @@ impl SalvageReader {
         arrow_select::take::take(&array, &UInt32Array::from(positions), None).map_err(arrow_error)
     }
 
-    /// The chosen rows were given: the losses before the next row are told.
+    /// Records that the chosen rows were returned, and reports the losses before the next row.
     pub(super) fn pass(&mut self, chosen: &SalvagedRows) {
         let Some(group) = &mut self.group else { return };
         let given = row_ranges::count(&chosen.runs);

@@ -1,4 +1,4 @@
-//! Predicates over arrays, asked about the readable rows of a damaged file once they are arrays: those of paths into VARIANT.
+//! Predicates over arrays, evaluated on the readable rows of a damaged file: those of paths into VARIANT.
 //!
 //! ```text
 //! rows of all columns, what is lost null -> the predicates -> the rows that are wanted -> offset, limit -> the columns that are given
@@ -15,19 +15,19 @@ use arrow_schema::{DataType, Field, FieldRef, Schema as ArrowSchema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use marquetry_base::{Error, Result};
 
-/// What is asked of batches, and what they are without the columns that were read for that alone.
+/// Filters batches, and drops the columns that were read for the filter alone.
 pub(super) struct SalvageArrayFilter {
     predicates: Vec<Box<dyn ArrowPredicate>>,
     schema: SchemaRef,
-    /// Where its columns are in batches as they come.
+    /// The places of its columns in the batches that are read.
     columns: Vec<usize>,
-    /// Wanted rows that are still to be passed over, and to be given.
+    /// Matching rows that are still to be skipped, and those still to be returned.
     offset: usize,
     limit: usize,
 }
 
 impl SalvageArrayFilter {
-    /// Batches come with the columns of `widened`, as `read` says, of which those of `projection` are given.
+    /// Creates a filter of batches with the columns of `widened`, whose schema is `read`. It returns those of `projection`.
     pub(super) fn new(
         predicates: Vec<Box<dyn ArrowPredicate>>,
         (projection, widened): (&ProjectionMask, &ProjectionMask),
@@ -39,9 +39,9 @@ impl SalvageArrayFilter {
         let (mut fields, mut columns) = (Vec::<FieldRef>::new(), Vec::new());
         for root in resolved.projected(projection) {
             let place = all.iter().position(|other| other.field.has_leaf(root.field.first_leaf()));
-            // All that is given is read.
+            // All returned columns are read.
             let Some(place) = place else { continue };
-            // Where lost values are null, roots are.
+            // Where lost values are made null, roots are nullable.
             let is_nullable = read.field(place).is_nullable();
             fields.push(Field::clone(&root.arrow).with_nullable(is_nullable).into());
             columns.push(place);
@@ -50,17 +50,17 @@ impl SalvageArrayFilter {
         SalvageArrayFilter { predicates, schema, columns, offset, limit }
     }
 
-    /// What batches are.
+    /// Returns the schema of filtered batches.
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Whether all rows that are to be given were given.
+    /// Returns whether the limit is reached.
     pub(super) fn is_over(&self) -> bool {
         self.limit == 0
     }
 
-    /// The rows of a batch that are given.
+    /// Returns the matching rows of a batch.
     pub(super) fn apply(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut wanted = BooleanBuffer::new_set(batch.num_rows());
         for predicate in &mut self.predicates {
@@ -96,7 +96,7 @@ fn missing(field: &Field) -> Error {
     Error::argument(format!("no column {}", field.name()))
 }
 
-/// The array with no more fields than `field` has.
+/// Reduces the array to the fields that `field` has.
 fn narrowed(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     if array.data_type() == field.data_type() {
         return Ok(array.clone());
@@ -111,7 +111,7 @@ fn narrowed(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
             StructArray::try_new_with_length(fields.clone(), columns, array.nulls().cloned(), array.len());
         return Ok(std::sync::Arc::new(array.map_err(crate::arrow_error)?));
     }
-    // Lists and maps.
+    // Only lists and maps are left.
     let element = match field.data_type() {
         DataType::Map(entries, _) => entries,
         other => element_of(other).ok_or_else(|| missing(field))?,

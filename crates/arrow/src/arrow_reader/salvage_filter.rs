@@ -4,8 +4,7 @@
 //! whole rows of all columns -> the predicate, where a lost value is null -> the rows that it wants -> batch
 //! ```
 //!
-//! Nothing is pruned: what is lost is the same with and without a predicate, and statistics of a damaged file need not be
-//! true.
+//! Nothing is pruned: the same rows are lost with and without a predicate, and the statistics of a damaged file need not be true.
 
 use super::ProjectionMask;
 use super::null_padding::NullPadded;
@@ -24,9 +23,9 @@ use std::borrow::Cow;
 /// A predicate over the readable rows, with offset and limit.
 pub(super) struct SalvageFilter {
     predicate: BoundPredicate,
-    /// How many of the reader's roots batches have. Those behind them are read for the predicate alone.
+    /// How many of the reader's roots are in batches. The roots after them are read for the predicate alone.
     pub(super) given: usize,
-    /// Wanted rows that are still to be passed over, and to be given.
+    /// Matching rows that are still to be skipped, and those still to be returned.
     offset: usize,
     pub(super) limit: usize,
 }
@@ -35,13 +34,13 @@ pub(super) struct SalvageFilter {
 pub(super) struct FilterOutcome {
     /// One for each row that was read.
     pub(super) keep: BooleanArray,
-    /// How many rows are given, and how many that are wanted are passed over before them.
+    /// How many rows are returned, and how many matching rows are skipped before them.
     pub(super) rows: usize,
     passed: usize,
 }
 
 impl SalvageFilter {
-    /// What a plan says of it, of which then all rows are to be read. Batches have the `given` first roots.
+    /// Takes predicate, offset and limit out of a plan, so that the plan reads all rows. Batches have the first `given` roots.
     pub(super) fn of(plan: &mut ReadPlan, given: usize) -> Option<Self> {
         let predicate = plan.predicate.take()?;
         let offset = std::mem::take(&mut plan.offset);
@@ -49,18 +48,18 @@ impl SalvageFilter {
         Some(SalvageFilter { predicate, given, offset, limit })
     }
 
-    /// Whether it needs the values of a column.
+    /// Returns whether it needs the values of a column.
     pub(super) fn looks_at(&self, leaf: usize) -> bool {
         self.predicate.leaves().contains(&leaf)
     }
 
-    /// The columns that are read for it alone.
+    /// Returns the columns that are read for it alone.
     pub(super) fn others(&self, schema: &Schema, projection: &ProjectionMask) -> ProjectionMask {
         let leaves = self.predicate.leaves().iter().copied();
         ProjectionMask::leaves(schema, leaves.filter(|leaf| !projection.leaf_included(*leaf)))
     }
 
-    /// Asks the predicate about the chosen rows, all columns of which are in `buffers`.
+    /// Evaluates the predicate on the chosen rows, whose columns are all in `buffers`.
     pub(super) fn outcome(
         &self,
         salvage: &SalvageReader,
@@ -86,7 +85,7 @@ impl SalvageFilter {
         Ok(self.cut(wanted.map_err(|error| RootError { root: 0, leaf: None, error })?))
     }
 
-    /// Without the rows that are passed over, and those that are too many.
+    /// Removes the rows before the offset and those after the limit.
     fn cut(&self, wanted: Bitmap) -> FilterOutcome {
         let count = wanted.count_ones(0..wanted.len());
         let passed = count.min(self.offset);
@@ -106,7 +105,7 @@ impl SalvageFilter {
         FilterOutcome { keep: BooleanArray::new(boolean_buffer(keep), None), rows, passed }
     }
 
-    /// The batch was made.
+    /// Counts the rows of a batch that was made.
     pub(super) fn note(&mut self, outcome: &FilterOutcome) {
         self.offset -= outcome.passed;
         self.limit -= outcome.rows;

@@ -7,28 +7,28 @@ use marquetry_encoding::Bitmap;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Range;
 
-/// So many rows that follow each other, to be read or to be passed over.
+/// A run of consecutive rows, to be read or skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSelector {
-    /// How many rows.
+    /// Number of rows.
     pub row_count: usize,
-    /// Whether they are passed over.
+    /// Whether the rows are skipped.
     pub skip: bool,
 }
 
 impl RowSelector {
-    /// Reads `row_count` rows.
+    /// Creates a run of `row_count` rows to read.
     pub fn select(row_count: usize) -> Self {
         RowSelector { row_count, skip: false }
     }
 
-    /// Passes over `row_count` rows.
+    /// Creates a run of `row_count` rows to skip.
     pub fn skip(row_count: usize) -> Self {
         RowSelector { row_count, skip: true }
     }
 }
 
-/// Which rows are to be read, of all rows of the row groups that are. Rows past its end are not read.
+/// A selection of rows, out of all rows of the row groups that are read. Rows past its end are not read.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::{RowSelection, RowSelector};
@@ -43,10 +43,10 @@ pub struct RowSelection {
 }
 
 impl RowSelection {
-    /// The rows for which the arrays are true, which follow each other.
+    /// Selects the rows for which the arrays, which follow each other, are true.
     ///
     /// # Panics
-    /// If one has a null.
+    /// If an array has a null.
     pub fn from_filters(filters: &[BooleanArray]) -> Self {
         let mut rows = RowMask::new();
         for filter in filters {
@@ -56,17 +56,17 @@ impl RowSelection {
         RowSelection { rows }
     }
 
-    /// The rows whose bit is 1.
+    /// Selects the rows whose bit is 1.
     pub fn from_boolean_buffer(mask: BooleanBuffer) -> Self {
         let mut rows = RowMask::new();
         rows.push_bits(bits(&mask));
         RowSelection { rows }
     }
 
-    /// The rows in `ranges`, of so many.
+    /// Selects the rows in `ranges`, out of `total_rows`.
     ///
     /// # Panics
-    /// If the ranges are not sorted, or end behind the last row.
+    /// If the ranges are not sorted, overlap, or end behind the last row.
     pub fn from_consecutive_ranges(ranges: impl Iterator<Item = Range<usize>>, total_rows: usize) -> Self {
         let mut rows = RowMask::new();
         for range in ranges.filter(|range| !range.is_empty()) {
@@ -79,17 +79,17 @@ impl RowSelection {
         RowSelection { rows }
     }
 
-    /// Takes the first `row_count` rows away and returns them.
+    /// Splits off and returns the first `row_count` rows.
     pub fn split_off(&mut self, row_count: usize) -> Self {
         let first = self.rows.slice(0..row_count as u64);
         self.rows = self.rows.slice(row_count as u64..u64::MAX);
         RowSelection { rows: first }
     }
 
-    /// Of the rows that this one selects, those that `other` does, which has a row for each of them.
+    /// Selects, of the rows that this one selects, those that `other` selects. `other` has one row for each selected row.
     ///
     /// # Panics
-    /// If it has not.
+    /// If the numbers differ.
     #[must_use]
     pub fn and_then(&self, other: &Self) -> Self {
         let (selected, rows) = (self.rows.selected(), other.rows.rows());
@@ -97,43 +97,43 @@ impl RowSelection {
         RowSelection { rows: self.rows.and_then(&other.rows) }
     }
 
-    /// The rows that both select. Where one is longer, its last rows are as they are in it.
+    /// Selects the rows that both select. If one is longer, its last rows are kept as they are.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         RowSelection { rows: self.rows.and(&other.rows) }
     }
 
-    /// The rows that either selects. Where one is longer, its last rows are as they are in it.
+    /// Selects the rows that either selects. If one is longer, its last rows are kept as they are.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         RowSelection { rows: self.rows.or(&other.rows) }
     }
 
-    /// Whether any row is selected.
+    /// Returns whether any row is selected.
     pub fn selects_any(&self) -> bool {
         self.rows.selected() > 0
     }
 
-    /// The same rows, without those after the last that is selected.
+    /// Drops the rows after the last selected one.
     #[must_use]
     pub fn trim(self) -> Self {
         let end = self.rows.runs().last().map_or(0, |run| run.end);
         RowSelection { rows: self.rows.slice(0..end) }
     }
 
-    /// Without the first `offset` selected rows.
+    /// Deselects the first `offset` selected rows.
     #[must_use]
     pub fn offset(self, offset: usize) -> Self {
         RowSelection { rows: self.rows.offset(offset as u64) }
     }
 
-    /// With no more than the first `limit` selected rows.
+    /// Keeps at most the first `limit` selected rows.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         RowSelection { rows: self.rows.limit(limit as u64) }
     }
 
-    /// Runs of rows, in turn selected and not.
+    /// Iterates over the runs of rows, selected and skipped in turn.
     pub fn iter(&self) -> impl Iterator<Item = RowSelector> {
         let mut at = 0;
         let runs = self.rows.runs().flat_map(move |run| {
@@ -146,22 +146,22 @@ impl RowSelection {
         runs.chain([rest]).filter(|selector| selector.row_count > 0)
     }
 
-    /// How many rows are selected.
+    /// Returns how many rows are selected.
     pub fn row_count(&self) -> usize {
         self.rows.selected() as usize
     }
 
-    /// How many rows are passed over.
+    /// Returns how many rows are skipped.
     pub fn skipped_row_count(&self) -> usize {
         (self.rows.rows() - self.rows.selected()) as usize
     }
 
-    /// How many rows there are.
+    /// Returns how many rows there are in all.
     pub fn total_row_count(&self) -> usize {
         self.rows.rows() as usize
     }
 
-    /// Which of `rows` are selected, which are numbered as the selection's own: those past its end are not.
+    /// Returns the selection of `rows`, a range in the selection's own numbering. Rows past its end are not selected.
     pub(crate) fn of(&self, rows: Range<u64>) -> RowMask {
         let len = rows.end - rows.start;
         let mut of = self.rows.slice(rows);

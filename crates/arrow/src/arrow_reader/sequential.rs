@@ -9,24 +9,24 @@ use arrow_array::{Array, ArrayRef};
 use marquetry_base::{MemoryReservation, Result};
 use marquetry_core::metadata::ParquetMetaData;
 
-/// Arrays that are decoded before they are wanted, and where row groups end.
+/// Reads batches on one thread. Keeps arrays that were decoded ahead, and tracks where row groups end.
 #[derive(Default)]
 pub(super) struct SequentialReader {
-    /// Of each field, the array of the next batch, if it is decoded.
+    /// For each field, the array of the next batch, if it is decoded already.
     ahead: Vec<Option<Result<ArrayRef>>>,
-    /// Rows of the row groups that are not begun, the next one last.
+    /// Row counts of the row groups that are not begun, the next one last.
     row_groups: Vec<usize>,
-    /// Rows of the begun row group that are not in a batch yet.
+    /// Rows of the current row group that are not in a batch yet.
     left_in_group: usize,
 }
 
 /// The rows of a batch.
 #[derive(Clone, Copy)]
 pub(super) struct BatchRows {
-    /// How many are passed over before it.
+    /// Rows to skip before the batch.
     pub(super) skip: usize,
     pub(super) rows: usize,
-    /// How many the batch behind it has, if it may be decoded before it is wanted.
+    /// Rows of the next batch, if it may be decoded ahead; otherwise 0.
     pub(super) next: usize,
 }
 
@@ -38,12 +38,12 @@ impl SequentialReader {
         SequentialReader { ahead: Vec::new(), row_groups: row_groups.collect(), left_in_group: 0 }
     }
 
-    /// Rows that are still to be read.
+    /// Returns how many rows are still to be read.
     pub(super) fn left(&self) -> usize {
         self.row_groups.iter().fold(self.left_in_group, |sum, rows| sum.saturating_add(*rows))
     }
 
-    /// The arrays of a batch.
+    /// Returns the arrays of a batch.
     pub(super) fn next(
         &mut self,
         batch: BatchRows,
@@ -64,7 +64,7 @@ impl SequentialReader {
             }
             let array = root.read(batch.skip, batch.rows, buffers, held)?;
             let is_small = || array.get_array_memory_size() <= MOST_AHEAD;
-            // What fails fails when it is wanted.
+            // An error of the next batch is returned when that batch is wanted.
             let next = (ends && is_small()).then(|| root.read(0, batch.next, buffers, held));
             self.ahead.push(next);
             arrays.push(array);
@@ -72,7 +72,7 @@ impl SequentialReader {
         Ok(arrays)
     }
 
-    /// Passes over so many rows.
+    /// Advances by this many rows.
     fn advance(&mut self, mut rows: usize) {
         while rows > self.left_in_group {
             rows -= self.left_in_group;
@@ -83,8 +83,8 @@ impl SequentialReader {
     }
 }
 
-/// PERF: how large a field's batch may be for the next one to be decoded with it. 1,200 columns of 10,000 rows are read 1.25
-/// times as fast in batches of 8,192 rows.
+/// PERF: maximum size of a field's array for the next one to be decoded along with it. 1,200 columns of 10,000 rows are
+/// read 1.25 times as fast in batches of 8,192 rows.
 const MOST_AHEAD: usize = 256 << 10;
 
 #[cfg(test)]

@@ -20,12 +20,12 @@ pub(super) enum SkipStrategy {
 pub(super) struct StrategyTuner {
     kept: Cost,
     whole: Cost,
-    /// Blocks since both were known.
+    /// Number of blocks since both costs were known.
     blocks: u32,
 }
 
 impl StrategyTuner {
-    /// The strategy for a block in which `kept` of `rows` rows are selected.
+    /// Returns the strategy for a block in which `kept` of `rows` rows are selected.
     pub(super) fn choose(&mut self, kept: usize, rows: usize) -> SkipStrategy {
         if kept * ROWS_PER_SELECTED <= rows {
             return SkipStrategy::Selective;
@@ -44,7 +44,7 @@ impl StrategyTuner {
         if is_whole_less != is_other { SkipStrategy::DecodeThenFilter } else { SkipStrategy::Selective }
     }
 
-    /// Takes note of what a block of `rows` rows took.
+    /// Records the time that a block of `rows` rows took.
     pub(super) fn measure(&mut self, strategy: SkipStrategy, rows: usize, time: Duration) {
         let cost = match strategy {
             SkipStrategy::Selective => &mut self.kept,
@@ -55,7 +55,7 @@ impl StrategyTuner {
     }
 }
 
-/// Seconds for a row of a block, wanted or not, of the last blocks that were read one way.
+/// Seconds per row of a block, selected or not, for the last blocks that were read with one strategy.
 #[derive(Debug, Clone, Default)]
 struct Cost {
     last: [f64; TIMED_BLOCKS],
@@ -63,13 +63,13 @@ struct Cost {
 }
 
 impl Cost {
-    /// The least of them: blocks with which a page begins cost more than others. `None` before there were enough.
+    /// Returns the least cost, because blocks at the start of a page cost more than others. `None` before enough blocks were timed.
     fn least(&self) -> Option<f64> {
         (self.seen >= TIMED_BLOCKS).then(|| self.last.iter().copied().fold(f64::INFINITY, f64::min))
     }
 }
 
-/// At or below one selected row in eight, skip without measuring.
+/// Skips without measuring at or below one selected row in eight.
 const ROWS_PER_SELECTED: usize = 8;
 /// Blocks to time with a strategy before its cost is known.
 const TIMED_BLOCKS: usize = 3;

@@ -20,9 +20,9 @@
 //!
 //! # Which bounds there are
 //!
-//! A bound that is not trusted, or that there is none of, is null. What is trusted is what pruning by a
-//! [`Predicate`](marquetry_core::predicate::Predicate) trusts; [`TrustedStatistics`] has the rules: the column's order,
-//! old writers, NaN, zeros, values that are of no use. On top of that, for arrays:
+//! A bound that does not exist or is not trusted is null. What is trusted is what pruning by a
+//! [`Predicate`](marquetry_core::predicate::Predicate) trusts. [`TrustedStatistics`] has the rules: the column's order,
+//! old writers, NaN, zeros, unusable values. On top of that, for arrays:
 //!
 //! | values | bounds |
 //! |---|---|
@@ -36,8 +36,8 @@
 //! | dictionaries, runs | of their values' type |
 //! | lists, maps, structs as a whole | null; a leaf in them has bounds: of all its values, whatever row they are in |
 //!
-//! Bounds need not be values that occur: the writer may have cut them. `row_group_is_min_value_exact` is true where it says
-//! that it has not, and null where it does not say.
+//! Bounds need not be values that occur: the writer may have truncated them. `row_group_is_min_value_exact` is true
+//! where the writer states that it did not, and null where it states nothing.
 
 mod bounds_array;
 
@@ -56,16 +56,16 @@ use marquetry_core::schema::{Leaf, Schema, unknown_column};
 
 /// Statistics of one column as Arrow arrays. See the [module](self) for what they hold.
 ///
-/// Methods have the names that the `parquet` crate gives them. Arrays of row groups have an entry for each of them, in the
-/// order that they were given in. Arrays of data pages have an entry for each page of each row group; a row group without
-/// an offset index counts as one page.
+/// Methods have the names that the `parquet` crate gives them. Arrays of row groups have an entry for each row group,
+/// in the given order. Arrays of data pages have an entry for each page of each row group; a row group without an
+/// offset index counts as one page.
 #[derive(Debug, Clone)]
 pub struct StatisticsConverter<'a> {
     field: &'a Field,
-    /// What the arrays are of.
+    /// The type of the arrays.
     data_type: DataType,
     column: Option<Column<'a>>,
-    /// Whether the values that are read may be others than those that are stored.
+    /// Whether values may be repaired when they are read, and so differ from the stored ones.
     is_repaired: bool,
 }
 
@@ -74,22 +74,25 @@ pub struct StatisticsConverter<'a> {
 struct Column<'a> {
     number: usize,
     leaf: &'a Leaf,
-    /// What its values are read as, before they are promoted to the arrays' type.
+    /// The type that its values are read as, before they are promoted to the arrays' type.
     read_as: DataType,
 }
 
 impl<'a> StatisticsConverter<'a> {
-    /// For the column of this name. `arrow_schema` is what the file is read as, that of the builder or of
-    /// [`ArrowReaderMetadata::schema`](super::ArrowReaderMetadata::schema); a leaf inside of structs, lists and maps is
-    /// named by its dotted path in the file, such as `tags.list.element`.
+    /// Creates a converter for the column of this name. `arrow_schema` is the schema that the file is read as, that of
+    /// the builder or of [`ArrowReaderMetadata::schema`](super::ArrowReaderMetadata::schema). A leaf inside structs,
+    /// lists and maps is named by its dotted path in the file, such as `tags.list.element`.
     ///
-    /// A field of the Arrow schema that the file does not have gets arrays of nulls, and so does one that is a list, a map
-    /// or a struct. A type that is wider than the file's is promoted to, as by an
-    /// [`Evolution`](crate::evolution::Evolution). But where a column has no annotation only its field says what its numbers count: a
-    /// timestamp in seconds, a duration. That field has to be the file's. For one of a table which has them in microseconds there is
-    /// [`ArrowReaderMetadata::statistics_as`](super::ArrowReaderMetadata::statistics_as), which knows the file's.
+    /// Bounds and counts are all null for a field of the Arrow schema that the file lacks, and for a list, map or
+    /// struct. If the field's type is wider than the file's, values are promoted as by an
+    /// [`Evolution`](crate::evolution::Evolution).
     ///
-    /// Fails if neither schema has the column, and if its values cannot become the field's type.
+    /// If a Parquet column has no annotation, only its Arrow field says what its numbers count, such as a timestamp in
+    /// seconds, or a duration. Then `arrow_schema` must have the file's own field. For a table's field in another unit,
+    /// such as microseconds, use [`ArrowReaderMetadata::statistics_as`](super::ArrowReaderMetadata::statistics_as),
+    /// which knows the file's field.
+    ///
+    /// Fails if neither schema has the column, or if its values cannot become the field's type.
     pub fn try_new(name: &str, arrow_schema: &'a ArrowSchema, parquet_schema: &'a Schema) -> Result<Self> {
         let (field, number) = find(name, arrow_schema, parquet_schema)?;
         let data_type = value_type(field.data_type()).clone();
@@ -98,8 +101,8 @@ impl<'a> StatisticsConverter<'a> {
         Ok(StatisticsConverter { field, data_type, column, is_repaired: false })
     }
 
-    /// For a leaf of the file by its number. `field` is what it is read as: without a search by name, which takes as long as there
-    /// are columns.
+    /// Creates a converter for a leaf of the file by its number. `field` is the Arrow field that it is read as. Saves
+    /// the search by name, which takes time proportional to the number of columns.
     ///
     /// Fails as [`try_new`](Self::try_new) does.
     pub(super) fn of_leaf(leaf: usize, field: &'a Field, parquet_schema: &'a Schema) -> Result<Self> {
@@ -109,8 +112,8 @@ impl<'a> StatisticsConverter<'a> {
         Ok(StatisticsConverter { field, data_type, column, is_repaired: false })
     }
 
-    /// For the column of this name, which is read as a field of `file_schema` and then promoted to `field`. A file that does not have it
-    /// gets arrays of nulls.
+    /// Creates a converter for the column of this name, which is read as a field of `file_schema` and then promoted to
+    /// `field`. If the file lacks the column, the arrays are all null.
     ///
     /// Fails if the column's values cannot become the field's type.
     pub(super) fn promoted(
@@ -127,35 +130,35 @@ impl<'a> StatisticsConverter<'a> {
         Ok(StatisticsConverter { field, data_type, column: column.transpose()?, is_repaired: false })
     }
 
-    /// The same, of a file whose values are repaired when they are read: bounds of what is stored say nothing then.
+    /// Sets whether values of the column are repaired when they are read. Bounds of the stored values are not used then.
     pub(super) fn repaired(self, is_repaired: bool) -> Self {
         StatisticsConverter { is_repaired, ..self }
     }
 
-    /// The column's number among the leaves of the file's schema; `None` if the file does not have it, or if it is no leaf.
+    /// Returns the column's number among the leaves of the file's schema; `None` if the file lacks it, or if it is no leaf.
     pub fn parquet_column_index(&self) -> Option<usize> {
         self.column.as_ref().map(|column| column.number)
     }
 
-    /// The column's field in the Arrow schema.
+    /// Returns the column's field in the Arrow schema.
     pub fn arrow_field(&self) -> &'a Field {
         self.field
     }
 
-    /// The type of the arrays of bounds: the field's, or that of the values of a dictionary or of runs.
+    /// Returns the type of the arrays of bounds: the field's, or the value type of a dictionary or of runs.
     pub fn data_type(&self) -> &DataType {
         &self.data_type
     }
 
-    /// For each row group a value that none of the column's values is less than; null where none is known.
+    /// Returns a lower bound of the column's values for each row group; null where none is known.
     ///
-    /// Fails if a row group is of a file with another column at this place, and if the footer has no chunk of the column
-    /// that can be read.
+    /// Fails if a row group belongs to a file with another column at this place, or if the footer has no readable
+    /// metadata of the column chunk.
     pub fn row_group_mins<'g>(&self, row_groups: impl IntoIterator<Item = RowGroup<'g>>) -> Result<ArrayRef> {
         self.bounds(&self.of_row_groups(row_groups)?, Bound::Lower)
     }
 
-    /// For each row group a value that none of the column's values but NaN is greater than; null where none is known.
+    /// Returns an upper bound of the column's values, NaN excepted, for each row group; null where none is known.
     ///
     /// Fails as [`row_group_mins`](Self::row_group_mins) does.
     pub fn row_group_maxes<'g>(
@@ -165,8 +168,8 @@ impl<'a> StatisticsConverter<'a> {
         self.bounds(&self.of_row_groups(row_groups)?, Bound::Upper)
     }
 
-    /// For each row group whether the bound that [`row_group_mins`](Self::row_group_mins) gives is a value that occurs; null
-    /// where the writer does not say, or where there is no bound.
+    /// Returns for each row group whether the bound of [`row_group_mins`](Self::row_group_mins) is a value that occurs;
+    /// null where the writer does not state it, or where there is no bound.
     pub fn row_group_is_min_value_exact<'g>(
         &self,
         row_groups: impl IntoIterator<Item = RowGroup<'g>>,
@@ -174,7 +177,7 @@ impl<'a> StatisticsConverter<'a> {
         self.exactness(&self.of_row_groups(row_groups)?, Bound::Lower)
     }
 
-    /// [`row_group_is_min_value_exact`](Self::row_group_is_min_value_exact) of the upper bounds.
+    /// Like [`row_group_is_min_value_exact`](Self::row_group_is_min_value_exact), for the upper bounds.
     pub fn row_group_is_max_value_exact<'g>(
         &self,
         row_groups: impl IntoIterator<Item = RowGroup<'g>>,
@@ -182,8 +185,8 @@ impl<'a> StatisticsConverter<'a> {
         self.exactness(&self.of_row_groups(row_groups)?, Bound::Upper)
     }
 
-    /// For each row group how many nulls the column has; null where that is not known. In a list an entry without a value
-    /// counts: one that is null, or an empty or absent list.
+    /// Returns how many nulls the column has in each row group; null where that is not known. In a list, each entry
+    /// without a value counts: a null element, and an empty or absent list.
     pub fn row_group_null_counts<'g>(
         &self,
         row_groups: impl IntoIterator<Item = RowGroup<'g>>,
@@ -191,7 +194,7 @@ impl<'a> StatisticsConverter<'a> {
         Ok(self.counts(&self.of_row_groups(row_groups)?, |known| known.null_count))
     }
 
-    /// For each row group how many values are NaN; null where that is not known, and for what has no NaN.
+    /// Returns how many values are NaN in each row group; null where that is not known, and for types without NaN.
     pub fn row_group_nan_counts<'g>(
         &self,
         row_groups: impl IntoIterator<Item = RowGroup<'g>>,
@@ -199,7 +202,7 @@ impl<'a> StatisticsConverter<'a> {
         Ok(self.counts(&self.of_row_groups(row_groups)?, |known| known.nan_count))
     }
 
-    /// How many rows each row group has.
+    /// Returns how many rows each row group has.
     pub fn row_group_row_counts<'g>(
         &self,
         row_groups: impl IntoIterator<Item = RowGroup<'g>>,
@@ -207,7 +210,7 @@ impl<'a> StatisticsConverter<'a> {
         row_groups.into_iter().map(|group| Some(group.num_rows())).collect()
     }
 
-    /// For each data page a value that none of its values is less than; null where none is known.
+    /// Returns a lower bound of the values of each data page; null where none is known.
     ///
     /// Fails if the indexes of a chunk contradict each other, and as [`row_group_mins`](Self::row_group_mins) does.
     ///
@@ -232,7 +235,7 @@ impl<'a> StatisticsConverter<'a> {
         self.bounds(&self.of_pages(index, row_groups)?, Bound::Lower)
     }
 
-    /// For each data page a value that none of its values but NaN is greater than; null where none is known.
+    /// Returns an upper bound of the values of each data page, NaN excepted; null where none is known.
     ///
     /// Fails as [`data_page_mins`](Self::data_page_mins) does.
     pub fn data_page_maxes<'g>(
@@ -243,7 +246,7 @@ impl<'a> StatisticsConverter<'a> {
         self.bounds(&self.of_pages(index, row_groups)?, Bound::Upper)
     }
 
-    /// For each data page how many nulls it has; null where that is not known. See
+    /// Returns how many nulls each data page has; null where that is not known. See
     /// [`row_group_null_counts`](Self::row_group_null_counts).
     pub fn data_page_null_counts<'g>(
         &self,
@@ -253,7 +256,7 @@ impl<'a> StatisticsConverter<'a> {
         Ok(self.counts(&self.of_pages(index, row_groups)?, |known| known.null_count))
     }
 
-    /// For each data page how many values are NaN; null where that is not known.
+    /// Returns how many values are NaN in each data page; null where that is not known.
     pub fn data_page_nan_counts<'g>(
         &self,
         index: &PageIndex,
@@ -262,7 +265,7 @@ impl<'a> StatisticsConverter<'a> {
         Ok(self.counts(&self.of_pages(index, row_groups)?, |known| known.nan_count))
     }
 
-    /// How many rows begin in each data page; of a column that the file does not have, those of each row group.
+    /// Returns how many rows begin in each data page. For a column that the file lacks, returns the rows of each row group.
     pub fn data_page_row_counts<'g>(
         &self,
         index: &PageIndex,
@@ -275,7 +278,7 @@ impl<'a> StatisticsConverter<'a> {
         Ok(self.of_pages(index, groups)?.iter().map(|known| known.as_ref().map(|known| known.rows)).collect())
     }
 
-    /// What is known of each row group; nothing if the file does not have the column.
+    /// Returns the trusted statistics of each row group; `None` for all if the file lacks the column.
     fn of_row_groups<'g>(
         &self,
         row_groups: impl IntoIterator<Item = RowGroup<'g>>,
@@ -368,8 +371,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The field of this name, or of the leaf of this dotted path, and the number of its column; `None` where the file has none, or it is no
-/// leaf.
+/// Returns the field of this name, or of the leaf of this dotted path, and the number of its column. The number is
+/// `None` if the file lacks the column, or if it is no leaf.
 fn find<'a>(name: &str, arrow: &'a ArrowSchema, schema: &Schema) -> Result<(&'a Field, Option<usize>)> {
     if let Ok(field) = arrow.field_with_name(name) {
         let is_root = |leaf: &Leaf| leaf.path().len() == 1 && leaf.name() == name && leaf.max_rep() == 0;
@@ -381,14 +384,14 @@ fn find<'a>(name: &str, arrow: &'a ArrowSchema, schema: &Schema) -> Result<(&'a 
     Ok((field, Some(number)))
 }
 
-/// The Arrow field of a leaf somewhere below a field of the root.
+/// Returns the Arrow field of a leaf at any depth below a field of the root.
 fn field_of_leaf<'a>(arrow: &'a ArrowSchema, schema: &Schema, leaf: usize) -> Option<&'a Field> {
     let root = NestedField::from_root(schema, schema.column(leaf).root())?;
     below(arrow.field_with_name(&root.name).ok()?, &root, leaf)
 }
 
-/// The field of `leaf` at or below `arrow`, which is what `field` is read as: fields of structs are found by name, elements,
-/// keys and values by position.
+/// Returns the field of `leaf` at or below `arrow`, the Arrow field of `field`. Fields of structs are found by name;
+/// elements, keys and values by position.
 fn below<'a>(arrow: &'a Field, field: &NestedField, leaf: usize) -> Option<&'a Field> {
     match (&field.kind, arrow.data_type()) {
         (FieldKind::Leaf(_), _) => Some(arrow),

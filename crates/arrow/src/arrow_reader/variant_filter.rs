@@ -33,15 +33,15 @@ use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::Predicate;
 
-/// A predicate with paths into VARIANT, as it is asked of a file.
+/// A predicate with paths into VARIANT, split up for a file.
 pub(crate) struct VariantFilter {
-    /// Over columns of the file: true of at least the rows that are wanted.
+    /// A predicate over columns of the file. It is true of at least the rows that match.
     pub(crate) weaker: Predicate,
-    /// What decides of the rows that are left.
+    /// Filters over arrays that decide for the remaining rows.
     pub(crate) filters: Vec<Box<dyn ArrowPredicate>>,
 }
 
-/// Takes a predicate apart; `None` if no path into a VARIANT is in it.
+/// Splits a predicate; returns `None` if it has no path into a VARIANT.
 ///
 /// Fails if such a path does not fit the file.
 pub(crate) fn variant_filter(
@@ -70,8 +70,9 @@ pub(crate) fn variant_filter(
     }
     Ok(Some(VariantFilter { weaker: Predicate::And(weaker), filters }))
 }
-/// A predicate over the columns of a file that is true of at least the rows of which `predicate` is: what row groups and pages are
-/// [pruned](marquetry_core::prune) by. And whether it is true of no others, as where no path into a VARIANT is in it.
+/// Returns a predicate over the columns of a file to [prune](marquetry_core::prune) row groups and pages by. It is true
+/// of at least the rows of which `predicate` is true. Also returns whether the two are equivalent, as when there is no
+/// path into a VARIANT.
 ///
 /// # Errors
 ///

@@ -9,16 +9,16 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// The extension type of row numbers: `parquet.virtual.row_number`, stored as `Int64`. A row's number is that in the file,
-/// counted from 0, whichever rows are read.
+/// The extension type of row numbers, `parquet.virtual.row_number`, stored as `Int64`. It numbers the rows of the file
+/// from 0, whichever rows are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RowNumber;
 
-/// The extension type of the numbers of row groups: `parquet.virtual.row_group_index`, stored as `Int64`, counted from 0.
+/// The extension type of row group numbers, `parquet.virtual.row_group_index`, stored as `Int64` and counted from 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RowGroupIndex;
 
-/// What all extension types of virtual columns have in common but their names.
+/// Implements the extension types of virtual columns, which differ only in their names.
 macro_rules! extension_type {
     ($type:ident, $name:literal) => {
         impl ExtensionType for $type {
@@ -61,7 +61,7 @@ macro_rules! extension_type {
 extension_type!(RowNumber, "parquet.virtual.row_number");
 extension_type!(RowGroupIndex, "parquet.virtual.row_group_index");
 
-/// What a virtual column has.
+/// The kind of a virtual column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Virtual {
     RowNumber,
@@ -69,7 +69,7 @@ pub(super) enum Virtual {
 }
 
 impl Virtual {
-    /// What `field` asks for. Fails if it is no virtual column.
+    /// Returns the kind of virtual column that `field` requests. Fails if it requests none.
     pub(super) fn of(field: &Field) -> Result<Virtual> {
         let wrong = |error: ArrowError| Error::argument(format!("column {}: {error}", field.name()));
         match field.extension_type_name() {
@@ -87,27 +87,27 @@ impl Virtual {
     }
 }
 
-/// A field for row numbers of this name.
+/// Creates a field of this name for row numbers.
 pub(super) fn row_numbers(name: &str) -> FieldRef {
     Arc::new(Field::new(name, DataType::Int64, false).with_extension_type(RowNumber))
 }
 
-/// A field for the numbers of row groups of this name.
+/// Creates a field of this name for row group numbers.
 pub(super) fn row_groups(name: &str) -> FieldRef {
     Arc::new(Field::new(name, DataType::Int64, false).with_extension_type(RowGroupIndex))
 }
 
-/// The values of a batch's virtual columns as they are collected.
+/// Collects the values of a batch's virtual columns.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
-    /// The rows' numbers in the file.
+    /// The numbers of the rows in the file.
     pub(super) rows: Vec<i64>,
-    /// The rows' row groups.
+    /// The row group of each row.
     pub(super) row_groups: Vec<i64>,
 }
 
 impl Positions {
-    /// The column of `kind`.
+    /// Returns the column of `kind`.
     pub(super) fn array(&self, kind: Virtual) -> ArrayRef {
         let values = match kind {
             Virtual::RowNumber => &self.rows,

@@ -4,15 +4,15 @@
 //! idle [worker, worker]  ── has_work ──►  a task of the executor takes one, works while there is work, gives it back
 //! ```
 //!
-//! A worker is state, not a thread: nothing waits on the executor's threads for work. The caller waits for what has begun only, and
-//! does everything else itself.
+//! A worker is state, not a thread: the executor's threads never wait for work. The caller waits only for tasks that
+//! have begun, and does everything else itself.
 
 use marquetry_base::{CancelToken, Executor};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The name of threads of our own.
+/// The name of our own threads.
 pub(super) const THREAD_NAME: &str = "marquetry-read";
 
 /// Hands out tasks, several of which can run in parallel.
@@ -23,52 +23,52 @@ pub(super) trait Scheduler: Send + 'static {
     type Task;
     type Done;
 
-    /// The next task for this worker, if there is one now.
+    /// Returns the next task for this worker, if there is one now.
     fn choose(&mut self, worker: &Self::Worker) -> Option<Self::Task>;
 
-    /// Runs a task. Other threads choose and finish theirs meanwhile.
+    /// Runs a task. Meanwhile other threads choose and finish theirs.
     fn run(task: Self::Task, worker: &mut Self::Worker) -> Self::Done;
 
     /// Stores the result of a task.
     fn put(&mut self, done: Self::Done);
 
-    /// Whether other threads may find a task now.
+    /// Returns whether other threads may find a task now.
     fn has_work(&self) -> bool;
 }
 
-/// A pool of workers, of which the caller has one while it waits.
+/// A pool of workers. The caller uses one of them while it waits.
 pub(super) struct WorkerPool<W: Scheduler> {
     shared: Arc<Shared<W>>,
-    /// What tasks look at as they go on: the end of the pool does not wait for theirs.
+    /// Cancels the running tasks, so that dropping the pool does not wait for their end.
     stop: CancelToken,
 }
 
 struct Shared<W: Scheduler> {
     executor: Arc<dyn Executor>,
     state: Mutex<PoolState<W>>,
-    /// Signalled when a task is done, and at the end.
+    /// Signalled when a task is done, and when the pool ends.
     changed: Condvar,
 }
 
 struct PoolState<W: Scheduler> {
-    /// `None` at the end.
+    /// `None` once the pool has ended.
     work: Option<W>,
-    /// Workers that no thread has.
+    /// Workers that no thread uses.
     idle: Vec<W::Worker>,
-    /// How many threads have a worker.
+    /// How many threads use a worker.
     running: usize,
-    /// How many tasks the executor has, begun or not, and may have: one fewer than there are workers.
+    /// How many tasks the executor has, begun or not, and the maximum: one less than there are workers.
     helpers: usize,
     most_helpers: usize,
     /// Whether the caller waits for a change.
     is_waiting: bool,
-    /// What a thread panicked with.
+    /// The payload of a thread's panic.
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<W: Scheduler> WorkerPool<W> {
-    /// As many threads as `workers`, of which the caller is one, and `executor` has the others: fewer, if it has no more. `stop` is
-    /// cancelled when the pool is dropped.
+    /// Creates a pool of one thread for each of `workers`: the caller's, and the others from `executor`, or fewer if it
+    /// has no more. `stop` is cancelled when the pool is dropped.
     pub(super) fn new(
         work: W,
         workers: Vec<W::Worker>,
@@ -88,10 +88,10 @@ impl<W: Scheduler> WorkerPool<W> {
         WorkerPool { shared, stop }
     }
 
-    /// Runs tasks until `ready` finds its result.
+    /// Runs tasks until `ready` returns a result.
     ///
     /// # Panics
-    /// As a thread did; and after that at every call.
+    /// If a thread panicked, and at every call after that.
     pub(super) fn wait_for<T>(&mut self, mut ready: impl FnMut(&mut W) -> Option<T>) -> T {
         let shared = &self.shared;
         let mut state = shared.state();
@@ -102,7 +102,7 @@ impl<W: Scheduler> WorkerPool<W> {
             }
             let work = state.work.as_mut().expect("a thread of the reader panicked before");
             let found = ready(work);
-            // A result that was taken makes room for new tasks.
+            // Taking a result makes room for new tasks.
             state = Shared::call_helpers(shared, state);
             if let Some(found) = found {
                 return found;
@@ -110,7 +110,7 @@ impl<W: Scheduler> WorkerPool<W> {
             state = match shared.take_task(&mut state) {
                 Some((task, worker)) => shared.run(state, task, worker),
                 None if state.running > 0 => shared.wait(state),
-                // What panicked under the lock has left nothing to do.
+                // A panic under the lock has left nothing to do.
                 None => {
                     drop(state);
                     shared.state()
@@ -121,7 +121,7 @@ impl<W: Scheduler> WorkerPool<W> {
 }
 
 impl<W: Scheduler> Drop for WorkerPool<W> {
-    /// Waits for the threads that work: at most for their page. What they read from is free after it.
+    /// Waits for the running threads, at most until each finished its page. The source is not used afterwards.
     fn drop(&mut self) {
         self.stop.cancel();
         let mut state = self.shared.state();
@@ -129,7 +129,7 @@ impl<W: Scheduler> Drop for WorkerPool<W> {
             state.work = None;
             state = self.shared.wait(state);
         }
-        // Tasks that have not begun hold on to the pool, and no more to what is read.
+        // Tasks that have not begun keep the pool alive, but not what is read.
         let (work, idle) = (state.work.take(), std::mem::take(&mut state.idle));
         drop(state);
         drop((work, idle));
@@ -138,11 +138,11 @@ impl<W: Scheduler> Drop for WorkerPool<W> {
 
 impl<W: Scheduler> Shared<W> {
     fn state(&self) -> MutexGuard<'_, PoolState<W>> {
-        // What may panic under the lock ends the pool.
+        // A panic under the lock ends the pool.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has one more thread help, if there is work for it. It calls the next one.
+    /// Calls one more thread to help, if there is work for it. That thread calls the next one.
     fn call_helpers<'a>(
         this: &'a Arc<Self>,
         mut state: MutexGuard<'a, PoolState<W>>,
@@ -157,7 +157,7 @@ impl<W: Scheduler> Shared<W> {
         this.state()
     }
 
-    /// Waits for the end of a task.
+    /// Waits until a task ends.
     fn wait<'a>(&self, mut state: MutexGuard<'a, PoolState<W>>) -> MutexGuard<'a, PoolState<W>> {
         state.is_waiting = true;
         state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -165,16 +165,16 @@ impl<W: Scheduler> Shared<W> {
         state
     }
 
-    /// The next task of any worker.
+    /// Returns the next task of any worker.
     fn take_task(&self, state: &mut PoolState<W>) -> Option<(W::Task, W::Worker)> {
         let PoolState { work: Some(work), idle, running, panic, .. } = state else { return None };
         let chosen = catch_unwind(AssertUnwindSafe(|| {
-            // Some may only go on with what they have begun.
+            // Some workers may only continue what they have begun.
             (0..idle.len()).rev().find_map(|i| Some((i, work.choose(&idle[i])?)))
         }));
         match chosen {
             Ok(chosen) => chosen.map(|(i, task)| {
-                // Under the lock under which it was chosen: who finds nothing to do waits for it.
+                // Counted under the lock under which the task was chosen: a thread that finds nothing to do waits for it.
                 *running += 1;
                 (task, idle.swap_remove(i))
             }),
@@ -186,7 +186,7 @@ impl<W: Scheduler> Shared<W> {
         }
     }
 
-    /// Runs a task outside of the lock, and takes its result and the worker back.
+    /// Runs a task outside the lock, then stores its result and takes the worker back.
     fn run<'a>(
         &'a self,
         state: MutexGuard<'a, PoolState<W>>,
@@ -203,7 +203,7 @@ impl<W: Scheduler> Shared<W> {
             None => Ok(()),
         });
         if let Err(panic) = done {
-            // What the task worked on is lost, so that nobody could wait for it.
+            // The state of the task is lost, so its result must not be waited for.
             state.panic.get_or_insert(panic);
             state.work = None;
         }
@@ -215,14 +215,14 @@ impl<W: Scheduler> Shared<W> {
     }
 }
 
-/// A task of the executor; it may be dropped instead of run.
+/// A task of the executor, which may drop it instead of running it.
 struct Helper<W: Scheduler> {
     shared: Arc<Shared<W>>,
     has_begun: bool,
 }
 
 impl<W: Scheduler> Helper<W> {
-    /// Works while there is work.
+    /// Runs tasks while there are any.
     fn help(mut self) {
         self.has_begun = true;
         let shared = &self.shared;
@@ -231,7 +231,7 @@ impl<W: Scheduler> Helper<W> {
             state = Shared::call_helpers(shared, state);
             state = shared.run(state, task, worker);
         }
-        // Under the lock under which it found no work: who makes some calls another one.
+        // Counted under the lock under which it found no work: whoever adds work calls another helper.
         state.helpers -= 1;
     }
 }

@@ -1,4 +1,4 @@
-//! Checks that a batch can be written to a file of another schema.
+//! Checks that a batch fits the schema of the file.
 
 use crate::schema::element_of;
 use arrow_array::RecordBatch;
@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// The names and types of the batch's columns, not their metadata, must be the schema's.
+/// Fails if names or types of the batch's columns differ from the schema's. Metadata may differ.
 pub(super) fn check_batch(schema: &ArrowSchema, batch: &RecordBatch) -> Result<()> {
     let (wanted, given) = (schema.fields(), batch.schema_ref().fields());
     if wanted.len() != given.len() {
@@ -27,7 +27,7 @@ pub(super) fn check_batch(schema: &ArrowSchema, batch: &RecordBatch) -> Result<(
     Ok(())
 }
 
-/// The type of an array for `field` must be the field's, but for what is not stored.
+/// Fails if the type of an array is not the field's. Parts of the type that are not stored may differ.
 pub(super) fn check_array(field: &Field, given: &DataType) -> Result<()> {
     match is_same(field.data_type(), given) {
         true => Ok(()),
@@ -38,8 +38,8 @@ pub(super) fn check_array(field: &Field, given: &DataType) -> Result<()> {
     }
 }
 
-/// Whether arrays of the one type can be written as the other: the names of fields count, those of elements and of the
-/// parts of maps do not, and nulls are looked for where they are not allowed.
+/// Returns whether arrays of one type can be written as the other. Names of struct fields count. Names of list elements
+/// and of a map's parts do not. Nullability does not count either, as nulls are checked where none are allowed.
 fn is_same(wanted: &DataType, given: &DataType) -> bool {
     use DataType::*;
     let is_same_list =

@@ -5,14 +5,15 @@ use marquetry_core::schema::Leaf;
 use marquetry_core::write::{EncodedChunk, EncodingDecision};
 use marquetry_format::ColumnMetaData;
 
-/// A finished column chunk, and how many rows it has: from an [`ArrowColumnWriter`](super::ArrowColumnWriter), or from
+/// A finished column chunk, and its number of rows: from an [`ArrowColumnWriter`](super::ArrowColumnWriter), or from
 /// [parts](Self::from_parts).
 #[derive(Debug)]
 pub struct ArrowColumnChunk {
     chunk: EncodedChunk,
     rows: u64,
     decision: EncodingDecision,
-    /// The column that it was made for, and the memory of its pages, if an [`ArrowColumnWriter`](super::ArrowColumnWriter) has made them.
+    /// The column that the chunk was made for, and the memory of its pages. Set if an
+    /// [`ArrowColumnWriter`](super::ArrowColumnWriter) made it.
     made_for: Option<(Leaf, HeldMemory)>,
 }
 
@@ -27,23 +28,25 @@ impl ArrowColumnChunk {
         ArrowColumnChunk { chunk, rows, decision, made_for: Some((leaf, memory)) }
     }
 
-    /// A chunk of so many rows that was made elsewhere: by a [`ColumnWriter`](marquetry_core::write::ColumnWriter) of the core crate, or
-    /// [copied](marquetry_core::write::copy::copy_chunk).
+    /// Creates a chunk of `rows` rows that was made elsewhere: by a
+    /// [`ColumnWriter`](marquetry_core::write::ColumnWriter) of the core crate, or by
+    /// [copying](marquetry_core::write::copy::copy_chunk).
     pub fn from_parts(chunk: EncodedChunk, rows: u64) -> Self {
         ArrowColumnChunk { chunk, rows, decision: EncodingDecision::default(), made_for: None }
     }
 
-    /// The chunk, and how many rows it has.
+    /// Returns the chunk and its number of rows.
     pub fn into_parts(self) -> (EncodedChunk, u64) {
         (self.chunk, self.rows)
     }
 
-    /// The chunk, how its encoding was chosen, and the memory that it has until it is in the file.
+    /// Returns the chunk, how its encoding was chosen, and the memory that it holds until it is in the file.
     pub(super) fn into_all(self) -> (EncodedChunk, EncodingDecision, Option<HeldMemory>) {
         (self.chunk, self.decision, self.made_for.map(|(_, memory)| memory))
     }
 
-    /// Whether its pages have the levels and the type of this column, as far as that is known: the footer does not tell the levels.
+    /// Returns whether the levels and the type of its pages fit this column, as far as they are known: the footer does
+    /// not state levels.
     pub(super) fn fits(&self, leaf: &Leaf) -> bool {
         self.made_for.as_ref().is_none_or(|(made, _)| {
             (made.max_def(), made.max_rep()) == (leaf.max_def(), leaf.max_rep())
@@ -51,22 +54,22 @@ impl ArrowColumnChunk {
         })
     }
 
-    /// How many rows it has.
+    /// Returns how many rows it has.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// What the footer will say of it; offsets count from its first byte.
+    /// Returns the metadata for the footer. Offsets count from the chunk's first byte.
     pub fn metadata(&self) -> &ColumnMetaData {
         &self.chunk.metadata
     }
 
-    /// Bytes of its pages.
+    /// Returns the size of its pages, in bytes.
     pub fn compressed_size(&self) -> u64 {
         self.chunk.bytes.len()
     }
 
-    /// How its encoding was chosen.
+    /// Returns how its encoding was chosen.
     pub fn decision(&self) -> &EncodingDecision {
         &self.decision
     }

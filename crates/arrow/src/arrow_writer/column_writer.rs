@@ -22,11 +22,12 @@ use marquetry_core::write::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Makes the column writers of row groups, for any number of row groups at a time: `parquet`'s type of the same name.
+/// Creates the column writers of row groups, for any number of row groups at a time. Corresponds to `parquet`'s type of
+/// the same name.
 ///
-/// It comes from [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer) or
-/// [`ArrowWriter::row_group_writer_factory`](super::ArrowWriter::row_group_writer_factory), and outlives both. Cloning it is
-/// cheap; clones share the memory that finished columns leave.
+/// Returned by [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer) and
+/// [`ArrowWriter::row_group_writer_factory`](super::ArrowWriter::row_group_writer_factory), and outlives both writers.
+/// Cloning it is cheap; clones share the memory that finished columns free.
 #[derive(Debug, Clone)]
 pub struct ArrowRowGroupWriterFactory {
     arrow_schema: SchemaRef,
@@ -57,15 +58,15 @@ impl ArrowRowGroupWriterFactory {
         }
     }
 
-    /// The Arrow schema, whose fields [`compute_leaves`] takes.
+    /// Returns the Arrow schema, whose fields [`compute_leaves`] takes.
     pub fn arrow_schema(&self) -> &SchemaRef {
         &self.arrow_schema
     }
 
-    /// The writers of a new row group: one for each column of the Parquet schema, in its order. `row_group_index` is the
-    /// number that errors give.
+    /// Creates the writers of a new row group: one for each column of the Parquet schema, in its order. Errors report
+    /// `row_group_index` as the row group's number.
     ///
-    /// Fails if the properties ask for an encoding that a column cannot have.
+    /// Fails if the properties request an encoding that a column cannot have.
     pub fn create_column_writers(&self, row_group_index: usize) -> Result<Vec<ArrowColumnWriter>> {
         let room = Arc::new(Room {
             held: AtomicUsize::new(0),
@@ -99,7 +100,7 @@ impl ArrowRowGroupWriterFactory {
     }
 }
 
-/// What the columns of a row group hold together.
+/// The memory that the columns of a row group hold together.
 #[derive(Debug)]
 struct Room {
     held: AtomicUsize,
@@ -109,14 +110,15 @@ struct Room {
 }
 
 impl Room {
-    /// Whether a column that holds so much is to give it away: all are over the limit, and it is not one of the small ones.
+    /// Returns whether a column that holds this much must spill: all columns together exceed the limit, and it holds at
+    /// least an average share.
     fn is_short_for(&self, held: usize) -> bool {
         let all = self.held.load(Ordering::Relaxed);
         self.limit.is_some_and(|limit| all > limit) && held >= all / self.columns.max(1)
     }
 }
 
-/// What one column takes of the array of a field: made by [`compute_leaves`]. It shares the array's memory.
+/// The part of a field's array for one column, made by [`compute_leaves`]. It shares the array's memory.
 #[derive(Debug, Clone)]
 pub struct ArrowLeafColumn {
     name: String,
@@ -124,9 +126,9 @@ pub struct ArrowLeafColumn {
     leaf_in_root: usize,
 }
 
-/// The parts of `array` for the writers of all columns below `field`, in their order: one for an array that is not nested,
-/// and one for each leaf of structs, lists and maps. Nothing is copied, and no levels are made: that is done where
-/// [`ArrowColumnWriter::write`] is called.
+/// Splits `array` into parts for the writers of all columns below `field`, in their order: one part for an array that
+/// is not nested, and one for each leaf of structs, lists and maps. Copies nothing, and leaves making levels to
+/// [`ArrowColumnWriter::write`].
 ///
 /// Fails if the array's type is not the field's.
 ///
@@ -152,7 +154,7 @@ pub fn compute_leaves(field: &Field, array: &ArrayRef) -> Result<Vec<ArrowLeafCo
     Ok((0..leaf_count(field.data_type())).map(leaf).collect())
 }
 
-/// How many columns there are below a field of this type.
+/// Returns how many columns there are below a field of this type.
 fn leaf_count(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => fields.iter().map(|field| leaf_count(field.data_type())).sum(),
@@ -163,11 +165,11 @@ fn leaf_count(data_type: &DataType) -> usize {
 
 /// Writes one column of one row group, on any thread: it owns all that it needs.
 ///
-/// Given the same batches, the chunk is, byte for byte, what [`ArrowWriter`](super::ArrowWriter) makes of the column, whatever
-/// else is written meanwhile, on any number of threads. Two things make it another one with the same values: batches that
-/// `ArrowWriter` would take in parts because they have more than 64 MiB, or a quarter of a limit that is set; and a
-/// [memory limit](marquetry_core::write::WriterPropertiesBuilder::set_memory_limit) that is reached, which moves pages of the
-/// row group's larger columns to the spill store.
+/// Given the same batches, the chunk equals that of [`ArrowWriter`](super::ArrowWriter) byte for byte, whatever else is
+/// written meanwhile, on any number of threads. There are two exceptions, with the same values. `ArrowWriter` splits
+/// batches of more than 64 MiB, or of more than a quarter of a limit that is set. And if a [memory
+/// limit](marquetry_core::write::WriterPropertiesBuilder::set_memory_limit) is reached, pages of the row group's larger
+/// columns move to the spill store.
 ///
 /// ```
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -212,7 +214,7 @@ pub struct ArrowColumnWriter {
     pool: Arc<WorkspacePool>,
     room: Arc<Room>,
     spill: Option<Arc<Spill>>,
-    /// What `room` knows of.
+    /// The bytes that `room` counts for this column.
     held: usize,
     memory: HeldMemory,
     rows: u64,
@@ -221,25 +223,25 @@ pub struct ArrowColumnWriter {
 }
 
 impl ArrowColumnWriter {
-    /// The column.
+    /// Returns the column.
     pub fn leaf(&self) -> &Leaf {
         self.writer.leaf()
     }
 
-    /// The field of the root that the column is in: whose arrays [`compute_leaves`] takes.
+    /// Returns the field of the root that the column belongs to. [`compute_leaves`] takes its arrays.
     pub fn field(&self) -> &FieldRef {
         &self.field
     }
 
-    /// How many rows were written.
+    /// Returns how many rows were written.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Appends rows. After an error, or a panic, the writer is of no further use.
+    /// Appends rows. After an error, or a panic, the writer cannot be used any more.
     ///
-    /// Fails if `leaf` is of another field or another column, has a null where there are none, or a value that the column
-    /// cannot hold.
+    /// Fails if `leaf` belongs to another field or column, has a null where none is allowed, or has a value that the
+    /// column cannot hold.
     pub fn write(&mut self, leaf: &ArrowLeafColumn) -> Result<()> {
         self.check_usable()?;
         if leaf.name != *self.field.name() || leaf.leaf_in_root != self.leaf_in_root {
@@ -249,7 +251,7 @@ impl ArrowColumnWriter {
         self.write_array(&leaf.array)
     }
 
-    /// The same for an array of the whole [field](Self::field): what other columns take of it is passed over.
+    /// Like [`write`](Self::write), for an array of the whole [field](Self::field). Takes this column's part and skips the others.
     pub fn write_array(&mut self, array: &ArrayRef) -> Result<()> {
         self.check_usable()?;
         check_array(&self.field, array.data_type()).map_err(|error| self.placed(error))?;
@@ -275,17 +277,17 @@ impl ArrowColumnWriter {
         })
     }
 
-    /// About how many bytes the chunk will have in the file, if it ends now.
+    /// Returns about how many bytes the chunk would have in the file, if it ended now.
     pub fn get_estimated_total_bytes(&self) -> usize {
         self.writer.estimated_size() as usize
     }
 
-    /// How many bytes the writer holds in memory.
+    /// Returns how many bytes the writer holds in memory.
     pub fn memory_size(&self) -> usize {
         self.writer.memory_size()
     }
 
-    /// Moves all that can be written as pages to the spill store of the properties, for a host that is short of memory.
+    /// Moves everything that can be written as pages to the spill store of the properties, for a host that is short of memory.
     pub fn spill(&mut self) -> Result<()> {
         self.check_usable()?;
         self.failed = true;
@@ -294,7 +296,7 @@ impl ArrowColumnWriter {
         Ok(())
     }
 
-    /// Spills if the row group's columns hold too much, or the budget has no more.
+    /// Spills if the row group's columns hold too much, or if the budget is used up.
     fn keep_to_memory(&mut self) -> Result<()> {
         let is_short = self.note_memory();
         match self.memory.set(self.held) {
@@ -313,7 +315,7 @@ impl ArrowColumnWriter {
         self.memory.set(self.held)
     }
 
-    /// Tells the others how much this one holds. Returns whether it is to give it away.
+    /// Updates the memory that this column holds in the shared count. Returns whether it must spill.
     fn note_memory(&mut self) -> bool {
         let held = self.writer.memory_size();
         self.room.held.fetch_add(held, Ordering::Relaxed);
@@ -322,7 +324,7 @@ impl ArrowColumnWriter {
         self.room.is_short_for(held)
     }
 
-    /// The finished chunk.
+    /// Finishes the chunk and returns it.
     pub fn close(self) -> Result<ArrowColumnChunk> {
         self.check_usable()?;
         let row_group = self.row_group;
@@ -357,7 +359,7 @@ impl ArrowColumnWriter {
     }
 }
 
-/// Where a column's pages are spilled to: where some were before, or a new place.
+/// Returns the place that a column's pages are spilled to: the one used before, or a new one.
 fn open_spill(before: Option<Arc<Spill>>, room: &Room) -> Result<Arc<Spill>> {
     before.map_or_else(|| Spill::in_store(&*room.store).map(Arc::new), Ok)
 }

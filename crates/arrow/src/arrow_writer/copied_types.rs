@@ -6,12 +6,12 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::schema::Schema;
 use marquetry_format::{FileMetaData, KeyValue};
 
-/// Fails, naming the first column, if pages of a file with the footer `copied` would be other values in one with the footer `file`,
-/// though both have the same Parquet schema: durations in milliseconds would be read as seconds, if that is what the stored
-/// Arrow schema of `file` says.
+/// Checks that pages of a file with the footer `copied` keep their values in a file with the footer `file`. Both may
+/// have the same Parquet schema and yet read values differently. For example, durations in milliseconds would be read
+/// as seconds if the stored Arrow schema of `file` says so.
 ///
-/// The writers of this module see to it themselves. Who copies pages by what knows no Arrow types, a `FileEdit` or `copy_row_group`,
-/// asks before, once for each file:
+/// Fails with the first such column. The writers of this module check it themselves. Code that copies pages without
+/// knowledge of Arrow types, such as a `FileEdit` or `copy_row_group`, must call this before, once for each file:
 ///
 /// ```
 /// use arrow_array::{ArrayRef, DurationMillisecondArray, DurationSecondArray, RecordBatch};
@@ -32,13 +32,13 @@ use marquetry_format::{FileMetaData, KeyValue};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Fails also if the stored Arrow schema of `file` has a column as dictionaries, and that of `copied` has not: not all readers take the
-/// pages then.
+/// Also fails if the stored Arrow schema of `file` has a dictionary where that of `copied` has none: not all readers
+/// can read the pages then.
 pub fn check_copied(file: &ParquetMetaData, copied: &ParquetMetaData) -> Result<()> {
     check_page_types(&PageTypes::of_file(file), copied)
 }
 
-/// The types by which pages are read in a file of this schema and key-value metadata.
+/// Returns the types that pages are read as in a file of this schema and key-value metadata.
 pub(super) fn page_types(schema: &Schema, key_values: &[KeyValue]) -> Result<PageTypes> {
     let thrift = FileMetaData {
         schema: schema.to_thrift(),
@@ -48,7 +48,7 @@ pub(super) fn page_types(schema: &Schema, key_values: &[KeyValue]) -> Result<Pag
     Ok(PageTypes::of_file(&ParquetMetaData::from_thrift(thrift, &Limits::default())?))
 }
 
-/// [`check_copied`], where the types of the file are known.
+/// Does what [`check_copied`] does, with the known types of the file.
 pub(super) fn check_page_types(file: &PageTypes, copied: &ParquetMetaData) -> Result<()> {
     let found = file.check_copied(&PageTypes::of_file(copied)).map_err(|error| {
         let column = error.place().column.clone().unwrap_or_default();

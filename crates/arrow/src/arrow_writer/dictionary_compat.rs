@@ -1,15 +1,14 @@
-//! Keeps dictionary columns readable for pyarrow, and the order of ordered ones.
+//! Keeps dictionary columns readable for pyarrow, and keeps the order of ordered dictionaries.
 
 use crate::schema::element_of;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use marquetry_core::write::{ColumnSettings, Compat, EncodingPolicy};
 use marquetry_encoding::code::PLAIN;
 
-/// QUIRK: pyarrow, told by the stored Arrow schema that a column is a dictionary, reads no other encodings than PLAIN and
-/// dictionaries.
+/// QUIRK: if the stored Arrow schema says that a column is a dictionary, pyarrow reads only PLAIN and dictionary encodings.
 ///
-/// Where the order of a dictionary's values means something, the column is stored with all of them: readers are told by the same schema
-/// that it does, and have no other order than that of the dictionary page.
+/// If a dictionary is ordered, all of its values are stored: the schema tells readers that the order means something,
+/// and the only order that they have is that of the dictionary page.
 pub(super) fn keep_dictionaries_readable(arrow_schema: &ArrowSchema, columns: &mut [ColumnSettings]) {
     let mut leaves = Vec::with_capacity(columns.len());
     arrow_schema.fields().iter().for_each(|field| note_leaves(field, &mut leaves));
@@ -25,7 +24,7 @@ pub(super) fn keep_dictionaries_readable(arrow_schema: &ArrowSchema, columns: &m
     }
 }
 
-/// For each leaf below a field, whether it is an ordered dictionary; `None` if it is none at all.
+/// Appends for each leaf below a field whether it is an ordered dictionary; `None` if it is no dictionary.
 fn note_leaves(field: &Field, leaves: &mut Vec<Option<bool>>) {
     match field.data_type() {
         DataType::Struct(fields) => fields.iter().for_each(|field| note_leaves(field, leaves)),

@@ -1,4 +1,4 @@
-//! What an Arrow schema and properties make of a file, before its first byte.
+//! The schema and settings of a file, made from an Arrow schema and properties before its first byte.
 
 use super::dictionary_compat::keep_dictionaries_readable;
 use crate::schema::{ARROW_SCHEMA_KEY, FromArrowOptions, GEOPARQUET_KEY, from_arrow, ipc};
@@ -12,12 +12,12 @@ use marquetry_core::write::{
 use marquetry_format::{ColumnOrder, SchemaElement};
 use std::sync::Arc;
 
-/// The schema in its forms, and all settings.
+/// The schema in all its forms, and all settings.
 pub(super) struct FileSetup {
     pub(super) schema: Arc<Schema>,
     pub(super) elements: Vec<SchemaElement>,
     pub(super) columns: Arc<[ColumnSettings]>,
-    /// How bounds of each column are ordered.
+    /// The order of each column's bounds.
     pub(super) orders: Vec<ColumnOrder>,
     pub(super) settings: FileSettings,
 }
@@ -49,7 +49,7 @@ impl FileSetup {
     }
 }
 
-/// The caller's pairs, then the Arrow schema.
+/// Returns the caller's pairs, then the Arrow schema.
 fn key_values(arrow_schema: &ArrowSchema, schema: &Schema, properties: &WriterProperties) -> Vec<KeyValue> {
     let mut pairs = properties.key_value_metadata().cloned().unwrap_or_default();
     if properties.arrow_schema() && pairs.iter().all(|pair| pair.key != ARROW_SCHEMA_KEY) {
@@ -59,7 +59,8 @@ fn key_values(arrow_schema: &ArrowSchema, schema: &Schema, properties: &WriterPr
     pairs
 }
 
-/// The Arrow schema without what its metadata of GeoParquet tell of columns that have a key of their own; `None` if there is nothing.
+/// Returns the Arrow schema, without the bounding boxes that its GeoParquet metadata has of columns with their own key;
+/// `None` if there are none.
 fn without_hidden_boxes(
     arrow_schema: &ArrowSchema,
     schema: &Schema,

@@ -4,7 +4,7 @@ use marquetry_base::{MemoryBudget, MemoryReservation, Result};
 use marquetry_core::metrics::WriteCounters;
 use std::sync::Arc;
 
-/// What somebody holds, until it is dropped.
+/// The memory that a writer or column holds, counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct HeldMemory {
     counters: Arc<WriteCounters>,
@@ -14,7 +14,7 @@ pub(super) struct HeldMemory {
 }
 
 impl HeldMemory {
-    /// Nothing yet.
+    /// Creates a count of 0 bytes.
     pub(super) fn new(counters: &Arc<WriteCounters>, budget: &MemoryBudget) -> Self {
         HeldMemory {
             counters: counters.clone(),
@@ -24,9 +24,9 @@ impl HeldMemory {
         }
     }
 
-    /// Notes that it is `bytes` now.
+    /// Sets the held bytes.
     ///
-    /// Fails if the budget has not as many: it is counted all the same, for it is held.
+    /// Fails if the budget does not have that many. They are counted all the same, because they are held.
     pub(super) fn set(&mut self, bytes: usize) -> Result<()> {
         self.counters.holds(bytes, self.bytes);
         self.bytes = bytes;
@@ -34,13 +34,13 @@ impl HeldMemory {
         self.reservation.grow_to(bytes)
     }
 
-    /// How many bytes the budget has given.
+    /// Returns how many bytes the budget has granted.
     pub(super) fn granted(&self) -> usize {
         self.reservation.bytes()
     }
 
-    /// Whether that is more than is left to others. Where all who share a budget hold no more than what is left, all come to have
-    /// the same.
+    /// Returns whether more was granted than is left for others. If all who share a budget keep below that, they end up
+    /// with equal shares.
     pub(super) fn is_greedy(&self) -> bool {
         self.granted() > self.budget.left()
     }

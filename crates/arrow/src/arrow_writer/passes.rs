@@ -28,7 +28,7 @@ impl<W: Write + Send> ArrowWriter<W> {
                 .is_some_and(|most| self.open.estimated_size() >= most as u64);
             if self.must_end_for_checkpoint() {
                 self.end_row_group()?;
-                // Its bytes may turn out to be fewer than was thought.
+                // The row group may turn out smaller than estimated.
                 self.file.checkpoint()?;
             } else if is_full || self.in_progress_rows() >= most {
                 self.end_row_group()?;
@@ -38,7 +38,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         Ok(())
     }
 
-    /// Has all columns take what waits.
+    /// Has all columns take the buffered rows.
     fn pass(&mut self) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
         if pending.rows == 0 {
@@ -63,7 +63,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.open.spill(target, &*self.spill_store, &mut self.workspaces[0])
     }
 
-    /// Tells the budget what is held now.
+    /// Updates the budget to the memory held now.
     pub(crate) fn note_memory(&mut self) -> Result<()> {
         self.memory.set(self.memory_size())
     }
@@ -92,13 +92,13 @@ impl<W: Write + Send> ArrowWriter<W> {
         }
         self.file.write_row_group(rows as u64, encoded, self.properties.sorting_columns().cloned())?;
         match self.note_memory() {
-            // What is in a queue is on its way out.
+            // What is in the queue will leave memory soon.
             Err(error) if error.kind() == ErrorKind::Memory && self.file.sink_memory() > 0 => Ok(()),
             noted => noted,
         }
     }
 
-    /// Whether a checkpoint is due that does not wait for the row group to fill.
+    /// Returns whether a checkpoint is due that must not wait until the row group is full.
     fn must_end_for_checkpoint(&self) -> bool {
         self.in_progress_rows() > 0
             && self.file.ends_row_groups_for_checkpoints()
@@ -109,28 +109,28 @@ impl<W: Write + Send> ArrowWriter<W> {
         if self.file.is_checkpoint_due(0) { self.file.checkpoint() } else { Ok(()) }
     }
 
-    /// How many rows of this size a pass takes at most.
+    /// Returns the maximum number of rows of this size in a pass.
     pub(super) fn pass_rows(&self, bytes_per_row: usize) -> usize {
         (self.pass_bytes() / bytes_per_row.max(1)).clamp(1, PASS_ROWS)
     }
 
-    /// Bytes that may wait.
+    /// Returns how many bytes may be buffered.
     fn pass_bytes(&self) -> usize {
         let of_checkpoint = match self.properties.checkpoint_every() {
             Some(CheckpointEvery::Bytes(bytes)) => usize::try_from(bytes).ok(),
             _ => None,
         };
         let of_memory = [self.properties.memory_limit(), self.properties.memory().tight_limit()];
-        // Each pass that is over a limit ends the pages that there are: they are not to be pages of a row each.
+        // Each pass over a limit ends the current pages, which must not be pages of one row each.
         let of_memory = of_memory.into_iter().flatten().map(|limit| limit.max(4 * LEAST_PASS_BYTES));
         let limits = [self.properties.max_row_group_bytes(), of_checkpoint].into_iter().flatten();
         limits.chain(of_memory).map(|limit| limit / 4).fold(PASS_BYTES, usize::min).max(1)
     }
 }
 
-/// Rows that wait for a pass.
+/// Number of rows that are buffered for a pass.
 const PASS_ROWS: usize = 64 << 10;
-/// Bytes that wait for a pass, however little memory there may be.
+/// Minimum number of bytes that are buffered for a pass, however little memory there is.
 const LEAST_PASS_BYTES: usize = 256 << 10;
-/// Bytes that wait for a pass.
+/// Number of bytes that are buffered for a pass.
 const PASS_BYTES: usize = 64 << 20;

@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use std::ops::Range;
 
-/// Rows that no column has taken yet. PERF: whole batches and which rows of them: a slice of an array counts its nulls.
+/// Rows that no column has taken yet. PERF: keeps whole batches with ranges of rows, because slicing an array counts its nulls.
 #[derive(Default)]
 pub(super) struct PendingBatches {
     pub(super) batches: Vec<(RecordBatch, Range<usize>)>,

@@ -8,19 +8,20 @@ use std::io::Write;
 use std::sync::Arc;
 
 impl<W: Write + Send> ArrowWriter<W> {
-    /// About how many bytes the row group that is being filled would have in the file. Rows that are not encoded yet
-    /// count as they are in memory.
+    /// Returns about how many bytes the current row group would have in the file. Rows that are not encoded yet count
+    /// by their size in memory.
     pub fn in_progress_size(&self) -> usize {
         self.open.estimated_size() as usize + self.pending.bytes
     }
 
-    /// How many rows the row group that is being filled has.
+    /// Returns how many rows the current row group has.
     pub fn in_progress_rows(&self) -> usize {
         self.open.rows + self.pending.rows
     }
 
-    /// How many bytes the writer holds in memory: pages, dictionaries, batches that wait, and what it keeps for the next row
-    /// group, which without a [memory limit](marquetry_core::write::WriterProperties::memory_limit) is as much as the largest one so far took.
+    /// Returns how many bytes the writer holds in memory: pages, dictionaries, buffered batches, and buffers kept for
+    /// the next row group. Without a [memory limit](marquetry_core::write::WriterProperties::memory_limit) it keeps as
+    /// much as the largest row group so far took.
     pub fn memory_size(&self) -> usize {
         self.open.memory_size()
             + self.pending.bytes
@@ -28,32 +29,32 @@ impl<W: Write + Send> ArrowWriter<W> {
             + self.file.sink_memory()
     }
 
-    /// How many bytes were given to the sink.
+    /// Returns how many bytes were written to the sink.
     pub fn bytes_written(&self) -> u64 {
         self.file.bytes_written()
     }
 
-    /// The row groups that are in the sink.
+    /// Returns the row groups that were written to the sink.
     pub fn flushed_row_groups(&self) -> &[RowGroup] {
         self.file.flushed_row_groups()
     }
 
-    /// For each column, how the encoding of its latest chunk was chosen.
+    /// Returns for each column how the encoding of its latest chunk was chosen.
     pub fn choices(&self) -> &[EncodingDecision] {
         &self.choices
     }
 
-    /// Bytes that checkpoints take in the file. `rewrite` leaves them out.
+    /// Returns how many bytes checkpoints take in the file. `rewrite` removes them.
     pub fn checkpoint_bytes(&self) -> u64 {
         self.checkpoint_cost().bytes
     }
 
-    /// How many checkpoints there are.
+    /// Returns how many checkpoints there are.
     pub fn checkpoints(&self) -> usize {
         self.checkpoint_cost().count
     }
 
-    /// What checkpoints have cost so far, or in all once the file is [finished](Self::finish).
+    /// Returns what checkpoints have cost so far, or in total once the file is [finished](Self::finish).
     ///
     /// ```
     /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -73,13 +74,13 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.file.checkpoint_cost()
     }
 
-    /// How many rows are before the last checkpoint.
+    /// Returns how many rows are before the last checkpoint.
     pub fn checkpointed_rows(&self) -> u64 {
         self.file.checkpointed_rows()
     }
 
-    /// What writing has cost so far: bytes, pages, times, memory. The [factory's](Self::row_group_writer_factory) column writers
-    /// count, too.
+    /// Returns what writing has cost so far: bytes, pages, times, memory. Includes the column writers of the
+    /// [factory](Self::row_group_writer_factory).
     ///
     /// ```
     /// # use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -98,7 +99,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         self.file.metrics()
     }
 
-    /// Where that is counted: for who asks when the writer is gone.
+    /// Returns the counters behind [`metrics`](Self::metrics), which outlive the writer.
     pub fn counters(&self) -> &Arc<WriteCounters> {
         self.file.counters()
     }

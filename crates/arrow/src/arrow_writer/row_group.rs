@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// A chunk, and how its encoding was chosen.
 pub(super) type FinishedColumn = Box<(EncodedChunk, EncodingDecision)>;
 
-/// Where the chunks of a row group go, in the order of the leaves.
+/// A destination for the chunks of a row group, in the order of the leaves.
 pub(super) trait ColumnSink {
-    /// Whether a chunk may come in parts.
+    /// Returns whether a chunk may be given in parts.
     fn takes_parts(&self) -> bool;
 
     /// Takes the next pages of the next chunk.
@@ -36,10 +36,10 @@ pub(super) struct OpenRowGroup {
     roots: Vec<Root>,
     schema: Arc<Schema>,
     columns: Arc<[ColumnSettings]>,
-    /// Rows that all columns have taken.
+    /// Number of rows that all columns have taken.
     pub(super) rows: usize,
     spill: Option<Arc<Spill>>,
-    /// What has the other threads.
+    /// Runs the other threads.
     executor: Arc<dyn Executor>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct OpenRowGroup {
 struct Root {
     index: usize,
     shredder: Shredder,
-    /// None between two row groups.
+    /// Empty between two row groups.
     writers: Vec<ColumnWriter>,
 }
 
@@ -69,7 +69,7 @@ impl OpenRowGroup {
         Ok(open)
     }
 
-    /// Makes the writers of columns that have none.
+    /// Creates writers for the columns that have none.
     fn begin(&mut self) -> Result<()> {
         let (schema, columns) = (&self.schema, &self.columns);
         for root in self.roots.iter_mut().filter(|root| root.writers.is_empty()) {
@@ -80,12 +80,12 @@ impl OpenRowGroup {
         Ok(())
     }
 
-    /// About how many bytes the row group would have if it ended now.
+    /// Returns about how many bytes the row group would have if it ended now.
     pub(super) fn estimated_size(&self) -> u64 {
         self.writers().map(ColumnWriter::estimated_size).sum()
     }
 
-    /// How many bytes it has in memory.
+    /// Returns how many bytes it holds in memory.
     pub(super) fn memory_size(&self) -> usize {
         self.writers().map(ColumnWriter::memory_size).sum()
     }
@@ -94,7 +94,7 @@ impl OpenRowGroup {
         self.roots.iter().flat_map(|root| &root.writers)
     }
 
-    /// Has each column take its part of these rows of batches, which are so many.
+    /// Has each column take its part of the rows in these batches, `rows` in all.
     pub(super) fn write(
         &mut self,
         batches: Vec<(RecordBatch, Range<usize>)>,
@@ -106,14 +106,14 @@ impl OpenRowGroup {
         }
         self.begin()?;
         self.rows += rows;
-        // What columns take, they have taken before.
+        // A column's size so far predicts how much it takes now.
         let weight = |root: &Root| root.writers.iter().map(ColumnWriter::estimated_size).sum();
         let write = move |mut root: Root, workspace: &mut Workspace| {
             let written = root.write(&batches, workspace);
             (root, written)
         };
         let roots = std::mem::take(&mut self.roots);
-        // Of several errors that of the first field counts, whoever found it.
+        // Of several errors, that of the first field counts, whichever thread found it.
         let mut outcome = Ok(());
         parallel_map_each(&*self.executor, roots, workspaces, weight, write, |(root, written)| {
             self.roots.push(root);
@@ -122,9 +122,9 @@ impl OpenRowGroup {
         outcome
     }
 
-    /// Encodes a row group of all of these rows, which is the only use of it meanwhile: one field after the other, so that memory has
-    /// what the workers are at, and chunks whose turn has not come. If the sink takes parts, the first column of each field goes there
-    /// page by page.
+    /// Encodes a row group of exactly these rows; nothing else may use it meanwhile. Fields are encoded one after the
+    /// other, so that memory holds only what the workers encode, and chunks that wait for their turn. If the sink takes
+    /// parts, the first column of each field is written page by page.
     pub(super) fn write_whole(
         &mut self,
         batches: Vec<(RecordBatch, Range<usize>)>,
@@ -161,8 +161,8 @@ impl OpenRowGroup {
         outcome
     }
 
-    /// Writes pages to a temporary file, those of the largest columns first, until at most `target` bytes are left in
-    /// memory, or nothing more can be spared.
+    /// Spills pages, those of the largest columns first, until at most `target` bytes are left in memory, or nothing
+    /// more can be spilled.
     pub(super) fn spill(
         &mut self,
         target: usize,
@@ -187,10 +187,10 @@ impl OpenRowGroup {
         Ok(())
     }
 
-    /// The finished chunks, in the order of the leaves, and their number of rows. The next row group begins with its first row:
-    /// where columns are very many, their writers are memory that the last row group has need of.
+    /// Returns the finished chunks, in the order of the leaves, and their number of rows. The writers of the next row
+    /// group are created at its first row: if there are very many columns, this row group needs their memory.
     pub(super) fn finish(&mut self, workspaces: &mut Vec<Workspace>) -> Result<(usize, Vec<FinishedColumn>)> {
-        // Each in memory of its own, which goes as columns are closed.
+        // Each has its own allocation, which is freed as its column is closed.
         let mut closing = Vec::with_capacity(self.columns.len());
         for root in &mut self.roots {
             closing.extend(std::mem::take(&mut root.writers).into_iter().map(Box::new));
@@ -206,7 +206,7 @@ impl OpenRowGroup {
             |chunk| chunks.push(chunk),
         );
         let chunks = chunks.into_iter().collect::<Result<_>>()?;
-        // The chunks hold on to the temporary file as long as they need it.
+        // The chunks keep the temporary file as long as they need it.
         self.spill = None;
         Ok((std::mem::take(&mut self.rows), chunks))
     }
@@ -220,8 +220,8 @@ fn close(writer: Box<ColumnWriter>, workspace: &mut Workspace) -> Result<Finishe
 }
 
 impl Root {
-    /// Writes all rows there will be. The first column's pages are given to `part` as they are finished, if there is one. The chunks, and
-    /// the memory that they take.
+    /// Writes all rows of the row group. If `part` is set, passes pages of the first column to it as they are finished.
+    /// Returns the chunks and the memory that they hold.
     fn write_whole(
         &mut self,
         batches: &[(RecordBatch, Range<usize>)],

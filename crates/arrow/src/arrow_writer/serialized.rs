@@ -17,8 +17,8 @@ use marquetry_format::{ColumnOrder, RowGroup};
 use std::io::Write;
 use std::sync::Arc;
 
-/// A file that takes finished column chunks: what [`ArrowWriter`](super::ArrowWriter) has below itself. It comes from
-/// [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer); an example is at
+/// A file that takes finished column chunks, the layer below [`ArrowWriter`](super::ArrowWriter). Returned by
+/// [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer); see the example at
 /// [`ArrowColumnWriter`](super::ArrowColumnWriter).
 ///
 /// The file is complete once [`close`](Self::close) has returned. After an error nothing more can be written.
@@ -30,9 +30,9 @@ pub struct SerializedFileWriter<W: Write + Send> {
     sorting: Option<Vec<SortingColumn>>,
     /// Rows before the last checkpoint.
     safe_rows: u64,
-    /// For each column, how the encoding of its latest chunk was chosen.
+    /// How the encoding of each column's latest chunk was chosen.
     decisions: Vec<EncodingDecision>,
-    /// As what copied pages are read, once there are some.
+    /// The types that copied pages are read as, once there are some.
     page_types: Option<PageTypes>,
     failed: bool,
 }
@@ -49,37 +49,40 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         SerializedFileWriter { file, schema, orders, sorting, safe_rows: 0, decisions, page_types, failed }
     }
 
-    /// The Parquet schema of the file.
+    /// Returns the Parquet schema of the file.
     pub fn parquet_schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
-    /// Begins a row group. Its chunks are written when it is [closed](SerializedRowGroupWriter::close); dropped before
-    /// that, it leaves the file as it was.
+    /// Begins a row group. Its chunks are written when it is [closed](SerializedRowGroupWriter::close). If it is
+    /// dropped before that, the file is unchanged.
     pub fn next_row_group(&mut self) -> Result<SerializedRowGroupWriter<'_, W>> {
         self.check_usable()?;
         let (chunks, decisions, memory) = Default::default();
         Ok(SerializedRowGroupWriter { file: self, rows: None, chunks, decisions, memory })
     }
 
-    /// Appends a row group of these chunks: one for each column, in the order of the schema's leaves. A checkpoint follows, if
-    /// the properties have one due.
+    /// Appends a row group of these chunks: one for each column, in the order of the schema's leaves. Writes a
+    /// checkpoint if the properties have one due.
     ///
-    /// Fails, and writes nothing, if there is a chunk too few or too many, or one of another column, or the chunks differ in
-    /// their number of rows.
+    /// Fails, and writes nothing, if the number of chunks is wrong, if a chunk belongs to another column, or if the
+    /// chunks differ in their number of rows.
     pub fn append_row_group(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
         let mut row_group = self.next_row_group()?;
         chunks.into_iter().try_for_each(|chunk| row_group.append_column(chunk))?;
         row_group.close().map(drop)
     }
 
-    /// Appends a row group of another file without decoding it: pages are copied as they are, statistics, indexes and
-    /// bloom filters go with them as far as they can be trusted. `metadata` is the footer of `source`, `row_group` a number
-    /// in it.
+    /// Appends a row group of another file without decoding it. Copies pages as they are, and statistics, indexes and
+    /// bloom filters as far as they can be trusted. `metadata` is the footer of `source`, and `row_group` a number in
+    /// it.
     ///
-    /// Fails if the other file has another schema, or its columns in another order; if its values would be others by the stored Arrow
-    /// schema of this one, as [`check_copied`](super::check_copied) says; if a chunk is encrypted, or damaged where
-    /// it has to be looked at; and if there is no such row group.
+    /// Fails if
+    ///
+    /// - the other file has another schema, or its columns in another order,
+    /// - the stored Arrow schema of this file would change the values, as [`check_copied`](super::check_copied) says,
+    /// - a chunk is encrypted, or damaged in a part that must be read,
+    /// - there is no such row group.
     ///
     /// ```
     /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -128,7 +131,8 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         Ok(())
     }
 
-    /// Writes the chunk of the next column of a row group of so many rows, which [`finish_row_group`](Self::finish_row_group) ends.
+    /// Writes the chunk of the next column of a row group of `rows` rows. [`finish_row_group`](Self::finish_row_group)
+    /// ends the row group.
     pub(super) fn write_column(&mut self, rows: u64, chunk: EncodedChunk) -> Result<()> {
         self.failed = true;
         self.file.append_column(rows, chunk)?;
@@ -136,7 +140,7 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         Ok(())
     }
 
-    /// Whether a chunk may come in parts.
+    /// Returns whether a chunk may be written in parts.
     pub(super) fn takes_parts(&self) -> bool {
         self.file.takes_parts()
     }
@@ -156,12 +160,12 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         Ok(())
     }
 
-    /// Whether a checkpoint is due, if `filling` bytes of a row group could be ended for it.
+    /// Returns whether a checkpoint is due, given that a row group of `filling` bytes could be ended for it.
     pub(super) fn is_checkpoint_due(&self, filling: u64) -> bool {
         self.file.is_checkpoint_due(filling)
     }
 
-    /// Whether the row group that is being filled is to be ended for a checkpoint that is due.
+    /// Returns whether a due checkpoint ends the row group that is being filled.
     pub(super) fn ends_row_groups_for_checkpoints(&self) -> bool {
         self.file.ends_row_groups_for_checkpoints()
     }
@@ -170,7 +174,7 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         if self.is_checkpoint_due(0) { self.checkpoint() } else { Ok(()) }
     }
 
-    /// Leaves a checkpoint, whatever the properties say: all row groups so far are found again, come what may.
+    /// Writes a checkpoint, whatever the properties say. All row groups so far can then be recovered, whatever happens.
     pub fn checkpoint(&mut self) -> Result<()> {
         self.check_usable()?;
         self.failed = true;
@@ -180,12 +184,12 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         Ok(())
     }
 
-    /// How many rows are before the last checkpoint.
+    /// Returns how many rows are before the last checkpoint.
     pub fn checkpointed_rows(&self) -> u64 {
         self.safe_rows
     }
 
-    /// What checkpoints have cost so far.
+    /// Returns what checkpoints have cost so far.
     pub fn checkpoint_cost(&self) -> CheckpointCost {
         self.file.checkpoints()
     }
@@ -196,22 +200,22 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         self.file.add_key_value(pair);
     }
 
-    /// The row groups that are in the sink.
+    /// Returns the row groups that were written to the sink.
     pub fn flushed_row_groups(&self) -> &[RowGroup] {
         self.file.row_groups()
     }
 
-    /// How many bytes were given to the sink.
+    /// Returns how many bytes were written to the sink.
     pub fn bytes_written(&self) -> u64 {
         self.file.position()
     }
 
-    /// For each column, how the encoding of its latest chunk was chosen.
+    /// Returns for each column how the encoding of its latest chunk was chosen.
     pub fn decisions(&self) -> &[EncodingDecision] {
         &self.decisions
     }
 
-    /// What the bytes go into.
+    /// Returns the sink.
     pub fn inner(&self) -> &W {
         self.file.sink()
     }
@@ -221,33 +225,33 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         self.file.sink_mut()
     }
 
-    /// How many bytes the sink itself holds in memory, if it is a queue.
+    /// Returns how many bytes the sink itself holds in memory, if it is a queue.
     pub(super) fn sink_memory(&self) -> usize {
         self.file.sink_memory()
     }
 
-    /// What writing has cost so far, that of column writers included.
+    /// Returns what writing has cost so far, including column writers.
     pub fn metrics(&self) -> WriteMetrics {
         self.counters().snapshot()
     }
 
-    /// Where that is counted: for who asks when the writer is gone.
+    /// Returns the counters behind [`metrics`](Self::metrics), which outlive the writer.
     pub fn counters(&self) -> &Arc<WriteCounters> {
         self.file.counters()
     }
 
-    /// Whether the file has its end.
+    /// Returns whether the file is finished.
     pub fn is_finished(&self) -> bool {
         self.file.is_finished()
     }
 
-    /// Writes the indexes and the footer, and says what the footer says.
+    /// Writes the indexes and the footer, and returns the footer's metadata.
     pub fn close(mut self) -> Result<ParquetMetaData> {
         self.finish()
     }
 
-    /// As [`close`](Self::close), for a file that is asked something afterwards: the sink can be [had](Self::into_sink) whether
-    /// that fails or not. Nothing more can be written.
+    /// Like [`close`](Self::close), but keeps the writer, so that its metrics can be read. The sink can be
+    /// [taken](Self::into_sink) even after an error. Nothing more can be written.
     pub fn finish(&mut self) -> Result<ParquetMetaData> {
         self.check_usable()?;
         self.failed = true;
@@ -256,19 +260,19 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         Ok(metadata)
     }
 
-    /// As [`close`](Self::close), but gives the sink back as well.
+    /// Like [`close`](Self::close), but returns the sink as well.
     pub fn into_parts(mut self) -> Result<(W, ParquetMetaData)> {
         let metadata = self.finish()?;
         Ok((self.into_sink(), metadata))
     }
 
-    /// As [`close`](Self::close), but gives the sink back. With an error it is lost: who wants it then
-    /// [finishes](Self::finish) the file first, and takes the [sink](Self::into_sink).
+    /// Like [`close`](Self::close), but returns the sink, which is lost if an error occurs. To keep it in any case,
+    /// call [`finish`](Self::finish), then [`into_sink`](Self::into_sink).
     pub fn into_inner(self) -> Result<W> {
         self.into_parts().map(|(sink, _)| sink)
     }
 
-    /// Gives the sink back: with the file if it is [finished](Self::finish), else with what there is of one.
+    /// Returns the sink, with the whole file if it is [finished](Self::finish). Otherwise it holds what was written so far.
     pub fn into_sink(self) -> W {
         self.file.into_sink()
     }
@@ -290,23 +294,23 @@ impl<W: Write + Send> std::fmt::Debug for SerializedFileWriter<W> {
     }
 }
 
-/// A row group that gets its chunks, in the order of the schema's leaves.
+/// A row group that takes its chunks in the order of the schema's leaves.
 #[must_use = "a row group is written when it is closed"]
 pub struct SerializedRowGroupWriter<'a, W: Write + Send> {
     file: &'a mut SerializedFileWriter<W>,
-    /// Of its first chunk.
+    /// The number of rows of the first chunk.
     rows: Option<u64>,
     chunks: Vec<EncodedChunk>,
     decisions: Vec<EncodingDecision>,
-    /// That of the chunks, until they are in the file.
+    /// The memory of the chunks, held until they are in the file.
     memory: Vec<HeldMemory>,
 }
 
 impl<W: Write + Send> SerializedRowGroupWriter<'_, W> {
-    /// Takes the chunk of the next column.
+    /// Appends the chunk of the next column.
     ///
-    /// Fails if all columns are there, the chunk is of another column, or was made for another file in which that has another type or
-    /// other levels, or has not as many rows as those before it.
+    /// Fails if all columns have one, if the chunk belongs to another column, if it was made for a column of another
+    /// type or with other levels, or if its number of rows differs from the earlier chunks.
     pub fn append_column(&mut self, chunk: ArrowColumnChunk) -> Result<()> {
         let row_group = self.file.file.row_groups().len();
         let Some(leaf) = self.file.schema.columns().get(self.chunks.len()) else {
@@ -338,10 +342,10 @@ impl<W: Write + Send> SerializedRowGroupWriter<'_, W> {
         Ok(())
     }
 
-    /// Writes the row group, and a checkpoint if the properties have one due; one without rows leaves no trace. Returns what the footer will say of the last row group that
-    /// was written, if there is any.
+    /// Writes the row group, and a checkpoint if the properties have one due. A row group without rows leaves no trace.
+    /// Returns the metadata of the last row group that was written, if there is one.
     ///
-    /// Fails if the chunk of a column is missing: nothing is written then.
+    /// Fails, and writes nothing, if the chunk of a column is missing.
     pub fn close(self) -> Result<Option<RowGroup>> {
         let SerializedRowGroupWriter { file, rows, chunks, decisions, memory } = self;
         let wanted = file.schema.columns().len();
@@ -361,7 +365,7 @@ impl<W: Write + Send> SerializedRowGroupWriter<'_, W> {
 }
 
 impl ArrowColumnChunk {
-    /// Puts it into a row group, as [`SerializedRowGroupWriter::append_column`] does.
+    /// Appends it to a row group, as [`SerializedRowGroupWriter::append_column`] does.
     pub fn append_to_row_group<W: Write + Send>(
         self,
         row_group: &mut SerializedRowGroupWriter<'_, W>,

@@ -5,13 +5,13 @@ use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, RecordBatch, RunArray};
 use arrow_schema::DataType;
 
-/// Bytes of all rows of `batch`. Of a slice these are the bytes of the slice, of a dictionary no more than its keys use if each
-/// uses a value of average size.
+/// Returns the size of all rows of `batch`, in bytes. Of a slice, only its rows count. Of a dictionary, at most one
+/// value of average size counts for each key.
 pub(super) fn batch_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|array| array_bytes(array)).fold(0, usize::saturating_add)
 }
 
-/// Bytes of all rows of `array`, as [`batch_bytes`] counts them.
+/// Returns the size of all rows of `array`, as [`batch_bytes`] counts them.
 pub(super) fn array_bytes(array: &dyn Array) -> usize {
     let validity = array.nulls().map_or(0, |nulls| nulls.len().div_ceil(8));
     validity.saturating_add(values_bytes(array))
@@ -56,7 +56,7 @@ fn values_bytes(array: &dyn Array) -> usize {
     }
 }
 
-/// Bytes of `n` values of average size, or of all values, if there are fewer.
+/// Returns the size of `n` values of average size, or of all values, if there are fewer.
 fn part_of(values: &dyn Array, n: usize) -> usize {
     let (all, count) = (array_bytes(values), values.len());
     match n < count {
@@ -65,7 +65,7 @@ fn part_of(values: &dyn Array, n: usize) -> usize {
     }
 }
 
-/// Which elements the offsets are of.
+/// Returns the range of elements that the offsets refer to.
 fn range<O: OffsetSizeTrait>(offsets: &[O]) -> std::ops::Range<usize> {
     let at = |offset: Option<&O>| offset.map_or(0, |offset| offset.as_usize());
     at(offsets.first())..at(offsets.last())
@@ -79,9 +79,9 @@ fn offset_bytes<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets_len(offsets).saturating_add(range(offsets).len())
 }
 
-/// Strings of up to 12 bytes are in their views.
+/// Counts views, and the bytes of strings of more than 12 bytes, which are outside their views.
 fn view_bytes(views: &[u128]) -> usize {
-    // PERF: without a branch for each. So many lengths of 32 bits that their sum does not fit would not fit in memory themselves.
+    // PERF: no branch per view. A sum of 32-bit lengths that overflows would need more views than fit into memory.
     let outside = |&view: &u128| if view as u32 > 12 { u64::from(view as u32) } else { 0 };
     let outside: u64 = views.iter().map(outside).sum();
     size_of_val(views).saturating_add(usize::try_from(outside).unwrap_or(usize::MAX))

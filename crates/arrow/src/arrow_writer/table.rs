@@ -12,13 +12,16 @@ use std::io::Write;
 use std::ops::Range;
 
 impl<W: Write + Send> ArrowWriter<W> {
-    /// Ends the row group, if it has rows, and appends row groups of all rows of `batches`, each with as many rows as the properties
-    /// say. The file is, byte for byte, what [`write`](Self::write) of each batch and [`flush`](Self::flush) make, but less memory is
-    /// needed: all rows of a row group are there, so that a column's chunk goes into the file when those before it are there, page by page
-    /// unless it has a dictionary. `write` has to hold the chunks of all columns until the row group ends.
+    /// Ends the row group, if it has rows, and appends row groups of all rows of `batches`. Each has as many rows as
+    /// the properties allow.
     ///
-    /// Row groups that end by their bytes, checkpoints by bytes, and memory limits need all columns at a time: with them it does what
-    /// `write` does. After an error the writer is of no further use.
+    /// The file equals, byte for byte, what [`write`](Self::write) of each batch and [`flush`](Self::flush) make, but
+    /// writing it takes less memory. All rows of a row group are known, so a column's chunk is written as soon as those
+    /// before it are, and page by page unless it has a dictionary. `write` must hold the chunks of all columns until
+    /// the row group ends.
+    ///
+    /// Row group limits in bytes, checkpoints by bytes, and memory limits need all columns at a time. With any of
+    /// these, it does what `write` does. After an error the writer cannot be used any more.
     ///
     /// ```
     /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -55,7 +58,7 @@ impl<W: Write + Send> ArrowWriter<W> {
                 let mut from = 0;
                 while from < batch.num_rows() {
                     let end = (from + most - rows).min(batch.num_rows());
-                    // As passes of `write` would take them, so that pages end where they end there.
+                    // Splits rows into the passes that `write` would use, so that pages end at the same rows.
                     let passes = (from..end).step_by(pass_rows);
                     parts.extend(passes.map(|start| (batch.clone(), start..(start + pass_rows).min(end))));
                     rows += end - from;
@@ -69,7 +72,7 @@ impl<W: Write + Send> ArrowWriter<W> {
         })
     }
 
-    /// Whether it takes all columns of some rows to know where the row group ends, or what is to leave memory.
+    /// Returns whether the end of a row group, or what to spill, depends on all columns at once.
     fn needs_all_columns(&self) -> bool {
         self.properties.is_memory_bounded()
             || self.properties.max_row_group_bytes().is_some()
@@ -77,7 +80,7 @@ impl<W: Write + Send> ArrowWriter<W> {
             || self.schema.num_columns() == 0
     }
 
-    /// A row group of these rows.
+    /// Writes a row group of these rows.
     fn write_columns(&mut self, parts: Vec<(RecordBatch, Range<usize>)>, rows: usize) -> Result<()> {
         let index = self.file.flushed_row_groups().len();
         let ArrowWriter { file, open, workspaces, choices, .. } = self;
@@ -90,10 +93,10 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 }
 
-/// The columns of a row group on their way into the file.
+/// Writes the columns of a row group to the file.
 struct Columns<'a, W: Write + Send> {
     file: &'a mut SerializedFileWriter<W>,
-    /// Of the columns that are not there yet.
+    /// The places for the columns that are not written yet.
     choices: std::slice::IterMut<'a, EncodingDecision>,
     rows: u64,
 }

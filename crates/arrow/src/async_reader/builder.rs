@@ -25,17 +25,16 @@ use marquetry_core::schema::Schema;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Chooses what to read, then builds a stream of record batches. As
-/// [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder), for a file whose bytes
-/// come late.
+/// Chooses what to read, then builds a stream of record batches. The counterpart of
+/// [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder) for asynchronous sources.
 ///
-/// The type parameter is what was opened, and is only there so that its name in ported code stays good.
+/// The type parameter is the type of what was opened. It has no effect, but keeps the type's name in ported code valid.
 pub struct ParquetRecordBatchStreamBuilder<T> {
     source: Arc<dyn AsyncSource>,
     metadata: ArrowReaderMetadata,
     batch_size: usize,
     projection: ProjectionMask,
-    /// The names of columns in the order that batches are to have them in.
+    /// Column names in the order that the batches are to have.
     order: Option<Vec<String>>,
     evolution: Option<Evolution>,
     row_groups: Option<Vec<usize>>,
@@ -43,7 +42,7 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
     offset: usize,
     selection: Option<RowSelection>,
     predicate: Option<Predicate>,
-    /// Whether the predicate is not asked about rows.
+    /// Whether the predicate only prunes, and is not evaluated on rows.
     only_prunes: bool,
     filter: Option<RowFilter>,
     prefetch: u64,
@@ -56,19 +55,19 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
 impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
     /// Reads the footer, see [`ArrowReaderMetadata::load_async`].
     ///
-    /// Fails if the file is none, is damaged there, or is encrypted in it, or if the source fails.
+    /// Fails if the source fails, if the file is no Parquet file, or if its footer is damaged or encrypted.
     pub async fn new(input: T) -> Result<Self> {
         Self::new_with_options(input, ArrowReaderOptions::default()).await
     }
 
-    /// [`new`](Self::new) with options; fails also if the wanted schema does not fit the file.
+    /// Like [`new`](Self::new), with options. Also fails if the requested schema does not fit the file.
     pub async fn new_with_options(input: T, options: ArrowReaderOptions) -> Result<Self> {
         let metadata = ArrowReaderMetadata::load_async(&input, options).await?;
         Ok(Self::new_with_metadata(input, metadata))
     }
 
-    /// Takes metadata that was loaded before. If it knows which version of the file it is of, reading fails if there is
-    /// another one now; else the file must be the same.
+    /// Uses metadata that was loaded before. If the metadata knows the file's version, reading fails if the file has
+    /// another version now; otherwise the file must be the same.
     pub fn new_with_metadata(input: T, metadata: ArrowReaderMetadata) -> Self {
         ParquetRecordBatchStreamBuilder {
             source: Arc::new(input),
@@ -94,37 +93,38 @@ impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
 }
 
 impl<T> ParquetRecordBatchStreamBuilder<T> {
-    /// The footer.
+    /// Returns the footer's metadata.
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         self.metadata.metadata()
     }
 
-    /// The Arrow schema of all columns.
+    /// Returns the Arrow schema of all columns.
     pub fn schema(&self) -> &SchemaRef {
         self.metadata.schema()
     }
 
-    /// The Parquet schema.
+    /// Returns the Parquet schema.
     pub fn parquet_schema(&self) -> &Schema {
         self.metadata.parquet_schema()
     }
 
-    /// Most rows in a batch. Default 8,192. A batch ends where its row group does.
+    /// Sets the maximum number of rows in a batch. Default 8,192. A batch ends with its row group.
     #[must_use]
     pub fn with_batch_size(mut self, rows: usize) -> Self {
         self.batch_size = rows;
         self
     }
 
-    /// The columns to read, in the order of the file. Default all.
+    /// Sets the columns to read. Batches have them in the order of the file. Default all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
         (self.projection, self.order) = (mask, None);
         self
     }
 
-    /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
-    /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    /// Sets the columns to read, in this order. Names are dotted paths, each for all columns at and below it. The
+    /// fields of structs follow the order of the names, too. Fails if a path does not exist; the error names similar
+    /// ones.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let (mask, _) = choose_columns(self.metadata.metadata(), &names)?;
@@ -132,110 +132,115 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(self)
     }
 
-    /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
-    /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`].
+    /// Sets the schema that batches get, whatever the schema of the file is. It decides which columns are read, so a
+    /// projection has no effect. It is applied on top of [`ArrowReaderOptions::with_schema`].
     #[must_use]
     pub fn with_evolution(mut self, evolution: Evolution) -> Self {
         self.evolution = Some(evolution);
         self
     }
 
-    /// The row groups to read, in this order. Default all.
+    /// Sets the row groups to read, in this order. Default all.
     #[must_use]
     pub fn with_row_groups(mut self, row_groups: Vec<usize>) -> Self {
         self.row_groups = Some(row_groups);
         self
     }
 
-    /// The rows to read, of those of all row groups that are read, in their order; the filter is asked about these alone.
-    /// Default all. Pages that have none of them are not fetched, if the file has an offset index.
+    /// Sets the rows to read. The selection counts the rows of all row groups that are read, in their order. The filter
+    /// sees selected rows only. Default all. Pages without selected rows are not fetched, if the file has an offset
+    /// index.
     #[must_use]
     pub fn with_row_selection(mut self, selection: RowSelection) -> Self {
         self.selection = Some(selection);
         self
     }
 
-    /// Only rows for which `predicate` is true. What statistics and indexes rule out is not fetched; then its columns are,
-    /// and of all others only the pages with rows that it wants. Default all.
+    /// Reads only rows for which `predicate` is true. Default all. Row groups and pages that statistics and indexes
+    /// rule out are not fetched. Of the rest, the predicate's columns are fetched first, and of other columns only the
+    /// pages with matching rows.
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
         (self.predicate, self.only_prunes) = (Some(predicate), false);
         self
     }
 
-    /// Leaves out row groups, and rows of pages, for which statistics, bloom filters, dictionaries or the page index say that
-    /// `predicate` is not true. Of the rows that are left none is asked, so that some may be given for which it is false: for who
-    /// asks them anyway. It takes the place of a [predicate](Self::with_predicate).
+    /// Prunes row groups, and rows of pages, for which statistics, bloom filters, dictionaries or the page index show
+    /// that `predicate` is not true. The predicate is not evaluated on the remaining rows, so some of them may not
+    /// match: use this if the caller filters the rows anyway. Replaces a [predicate](Self::with_predicate).
     #[must_use]
     pub fn with_pruning_predicate(mut self, predicate: Predicate) -> Self {
         (self.predicate, self.only_prunes) = (Some(predicate), true);
         self
     }
 
-    /// Only rows that `filter` wants: its columns are fetched, and of all others only the pages with rows that it wants. A
-    /// [predicate](Self::with_predicate) says the same faster, where it can. With both, the filter is asked about rows that
-    /// the predicate wants. Default all.
+    /// Reads only rows that pass `filter`. Default all. The filter's columns are fetched first, and of other columns
+    /// only the pages with rows that pass. A [predicate](Self::with_predicate), where it can express the same, is
+    /// faster. With both, the filter sees only rows that the predicate selects.
     ///
-    /// A row group that has to be decoded once more, because its footer was wrong about where its bytes are, is asked
-    /// about once more.
+    /// If the footer is wrong about where a row group's bytes are, the row group is decoded once more, and the filter
+    /// sees its rows once more.
     #[must_use]
     pub fn with_row_filter(mut self, filter: RowFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Most rows to read, of those that are wanted. Default all. With a filter, row groups are fetched one by one then.
+    /// Sets the maximum number of rows to read, counted after selection and filters. Default all. With a filter, row
+    /// groups are then fetched one by one.
     #[must_use]
     pub fn with_limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over before the first, of those that are wanted. Default 0. Without a filter, row groups that are passed
-    /// over as a whole are not fetched, and neither are pages by the offset index: damage in what is not fetched is not seen,
-    /// where a reader that has the file at hand may come upon it.
+    /// Sets the number of rows to skip at the start, counted after selection and filters. Default 0. Without a filter,
+    /// row groups that are skipped as a whole are not fetched, nor are pages that the offset index shows to be skipped.
+    /// Damage in them goes unnoticed, where a reader of a local file may find it.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
         self
     }
 
-    /// How many bytes of the file are fetched at most for row groups after the one that is decoded; 0 fetches none
-    /// ahead. The row group that is decoded is in memory besides, as far as its columns are read. Default 32 MiB, and at
-    /// most a quarter of [`Limits::memory`](marquetry_base::Limits::memory).
+    /// Sets how many bytes of the following row groups are fetched ahead at most; 0 fetches none ahead. The columns of
+    /// the row group being decoded take memory besides. Default 32 MiB, and at most a quarter of
+    /// [`Limits::memory`](marquetry_base::Limits::memory).
     #[must_use]
     pub fn with_prefetch(mut self, bytes: u64) -> Self {
         self.prefetch = bytes;
         self
     }
 
-    /// Which ranges are fetched together. Default [`CoalesceOptions::OBJECT_STORE`].
+    /// Sets the request costs, which decide which ranges are fetched together. Default [`CoalesceOptions::OBJECT_STORE`].
     #[must_use]
     pub fn with_request_cost(mut self, cost: CoalesceOptions) -> Self {
         self.cost = cost;
         self
     }
 
-    /// After how many rows, about, the stream gives other tasks a turn, though it could go on: it wakes itself, and is pending
-    /// once. Default 65,536; 0 after each batch.
+    /// Sets after about how many rows the stream yields to other tasks although it could continue: it wakes itself and
+    /// returns pending once. Default 65,536; 0 yields after each batch.
     #[must_use]
     pub fn with_yield_rows(mut self, rows: usize) -> Self {
         self.yield_rows = rows;
         self
     }
 
-    /// Counts in `counters`, too, what others count there.
+    /// Adds this read's metrics to `counters`, which may be shared.
     pub(crate) fn counted_by(mut self, counters: Arc<ReadCounters>) -> Self {
         self.counters = counters;
         self
     }
 
-    /// The stream. Nothing is fetched before it is polled.
+    /// Builds the stream. Nothing is fetched before it is polled.
     ///
-    /// Fails if a row group does not exist or the batch size is 0; if [`Int96Unit::Auto`] is asked for where an INT96
-    /// column is read, for which there is [`build_fitting`](Self::build_fitting); if the predicate does not fit the schema,
-    /// or the file cannot be read as the wanted one; and if rows are to be chosen from a damaged file: which they are could
-    /// not be told any more.
+    /// Fails if
+    ///
+    /// - a row group does not exist, or the batch size is 0,
+    /// - the options request [`Int96Unit::Auto`] and an INT96 column is read: use [`build_fitting`](Self::build_fitting),
+    /// - the predicate does not fit the schema, or the file cannot be read as the wanted schema,
+    /// - damage is no error, and rows are chosen: nobody could say any more which rows those are.
     pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
         let (schema, adapter) = self.made()?;
         let has_rows = self.limit != Some(0);
@@ -252,10 +257,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         if !has_rows {
             jobs.clear();
         }
-        // Where damage is no error, an offset counts rows of the file, and a limit those that are given.
+        // If damage is no error, an offset counts rows of the file, and a limit counts rows that are returned.
         let rest = if scan.salvages() { (0, rest.1) } else { rest };
         let is_known = !scan.filter.has_filter() && !scan.salvages() || rest == (0, NO_LIMIT);
-        // What is fetched ahead must leave room for what is wanted now.
+        // Prefetched data must leave room for the data that is needed now.
         let room =
             scan.metadata.options.limits.memory.tight_limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         let rest = (!is_known).then_some(rest);
@@ -263,12 +268,13 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(stream.yielding_after(yield_rows))
     }
 
-    /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
-    /// finest unit of each that holds its values; they are fetched once more by the stream. Else it is the same.
+    /// Like [`build`](Self::build), with support for [`Int96Unit::Auto`]. It first fetches all INT96 columns that are
+    /// read, to find the finest unit that holds each one's values. The stream fetches them once more. Without such
+    /// columns it does what `build` does.
     ///
-    /// Fails as [`build`](Self::build) does, and as reading these columns does.
+    /// Fails as [`build`](Self::build) does, and if reading these columns fails.
     pub async fn build_fitting(mut self) -> Result<ParquetRecordBatchStream<T>> {
-        // What evolves has the unit of the wanted schema.
+        // With an evolution, the wanted schema sets the unit.
         if self.evolution.is_none() {
             let row_groups = self.row_groups()?;
             let (source, metadata, projection) = (&*self.source, &self.metadata, &self.projection);
@@ -279,9 +285,11 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self.build()
     }
 
-    /// Which rows of the row groups are wanted, by selection, predicate, filter, offset and limit. Nothing is fetched but
-    /// what tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
-    /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
+    /// Returns which rows of the row groups pass the selection, predicate, filter, offset and limit. Only what decides
+    /// this is fetched.
+    ///
+    /// A later read [with this selection](Self::with_row_selection) of the same row groups, and without a filter,
+    /// returns the rows that [`build`](Self::build) would. Fails as that does, and if reading fails.
     pub async fn selected_rows(mut self) -> Result<RowSelection> {
         let (mut offset, mut left) = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
         self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
@@ -317,7 +325,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(out.into())
     }
 
-    /// What all row groups have in common, and the row groups with rows to read.
+    /// Returns the state that all row groups share, and the row groups with rows to read.
     fn scan(mut self) -> Result<(StreamScan, Vec<FetchTask>)> {
         if let Some(predicate) = &self.predicate
             && let Some(split) = variant_filter(predicate, self.metadata.metadata())?
@@ -361,10 +369,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok((scan, jobs))
     }
 
-    /// The schema of batches, and what they are made into, unless they are given as they are read. Chooses the columns
-    /// that this takes.
+    /// Returns the schema of batches, and the adapter that makes them, unless they are returned as they are read.
+    /// Chooses the columns that are needed.
     fn made(&mut self) -> Result<(SchemaRef, Option<BatchAdapter>)> {
-        // A reader of nothing knows.
+        // Builds a reader of no rows to find out.
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), self.metadata.clone())
             .with_row_groups(Vec::new())
             .with_batch_size(self.batch_size);
@@ -379,14 +387,14 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok((reader.schema(), reader.into_adapter()))
     }
 
-    /// How many rows the chosen row groups have.
+    /// Returns the number of rows in the chosen row groups.
     pub(crate) fn chosen_rows(&self) -> Result<u64> {
         let metadata = self.metadata.metadata();
         let rows = self.row_groups()?.into_iter().map(|row_group| metadata.row_group(row_group).num_rows());
         Ok(rows.fold(0, u64::saturating_add))
     }
 
-    /// The row groups to read.
+    /// Returns the row groups to read.
     fn row_groups(&self) -> Result<Vec<usize>> {
         let count = self.metadata.metadata().num_row_groups();
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..count).collect());
@@ -396,7 +404,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         }
     }
 
-    /// The row groups with rows to read, and which rows.
+    /// Returns the row groups with rows to read, and which rows those are.
     fn jobs(&self, leaves: &[usize]) -> Result<Vec<FetchTask>> {
         let metadata = self.metadata.metadata();
         let row_groups = self.row_groups()?;
@@ -405,7 +413,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
             // Only the filter knows which rows count.
             _ if self.predicate.is_some() || self.filter.is_some() => (0, u64::MAX),
             OnCorrupt::Fail => (offset, limit),
-            // Only reading tells which rows are whole.
+            // Only reading shows which rows are undamaged.
             _ => (offset, u64::MAX),
         };
         let selected = selected_by_row_group(&self.metadata, &row_groups, self.selection.as_ref());
@@ -425,9 +433,9 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 }
 
-/// A millisecond's work, or some.
+/// About a millisecond of work.
 const YIELD_ROWS: usize = 64 << 10;
-/// As that of the reader that does not wait.
+/// The same as for the blocking reader.
 const BATCH_SIZE: usize = 8192;
 /// Some hundred milliseconds of a fast connection, and little memory.
 pub(crate) const PREFETCH: u64 = 32 << 20;

@@ -3,7 +3,7 @@
 use super::source::FileVersion;
 use marquetry_core::fetch::RangeCache;
 
-/// What is known of a file that came late: which version it is, and bytes of it beside the footer.
+/// The version of a remote file, and bytes of it that are kept besides the footer.
 #[derive(Debug)]
 pub(crate) struct CachedTail {
     pub(super) version: FileVersion,
@@ -11,7 +11,7 @@ pub(crate) struct CachedTail {
 }
 
 impl CachedTail {
-    /// How many bytes of the file are kept.
+    /// Returns how many bytes of the file are kept.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.bytes()
     }

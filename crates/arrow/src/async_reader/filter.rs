@@ -5,8 +5,9 @@
 //!    footer       fetched       fetched, for rows that may be wanted                   fetched, for rows that are
 //! ```
 //!
-//! Columns that are looked at and given, too, are decoded twice so. Where nearly all pages of the other columns will be needed, these are
-//! fetched at once, and the predicate is asked while the row group is read: asking it about a few rows tells.
+//! Columns that both the filter and the output need are decoded twice. If nearly all pages of the other columns will be
+//! needed, these are fetched at once, and the predicate is evaluated while the row group is read. Evaluating it on a
+//! few rows shows whether that is so.
 
 use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;
@@ -22,43 +23,43 @@ use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The rows of a row group that are wanted.
+/// The rows of a row group to read.
 pub(super) enum Wanted {
     /// These.
     Rows(RowMask),
-    /// Those of these for which the predicate is true. All that it takes to ask and to read them was fetched.
+    /// The rows among these for which the predicate is true. Everything needed to evaluate it and to read the rows was fetched.
     Asking(RowMask),
 }
 
-/// The rows of a row group that may be wanted. What it takes to ask about them was fetched.
+/// The rows of a row group that may match. What is needed to evaluate the filter on them was fetched.
 struct Candidates {
     rows: RowMask,
     asks_predicate: bool,
-    /// Whether what it takes to read them was fetched as well.
+    /// Whether what is needed to read them was fetched as well.
     all_fetched: bool,
 }
 
-/// A row group whose rows are chosen.
+/// Chooses the rows of one row group.
 pub(super) struct RowGroupFilter<'a> {
     pub(super) scan: &'a StreamScan,
     pub(super) remote: &'a RangeFetcher<'a, dyn AsyncSource>,
     pub(super) row_group: usize,
     pub(super) buffered: &'a Arc<RangeCache>,
-    /// When filters over arrays are asked.
+    /// The turn in which filters over arrays are evaluated.
     pub(super) turn: usize,
 }
 
 impl RowGroupFilter<'_> {
-    /// The rows that are wanted, of those that were `selected`.
+    /// Returns which of the `selected` rows pass.
     pub(super) async fn select(&self, selected: RowMask) -> Result<RowMask> {
         let candidates = self.candidates(selected).await?;
         self.ask(candidates).await
     }
 
-    /// The same, unless it is better to ask the predicate while the row group is read.
+    /// Like [`select`](Self::select), unless it is better to evaluate the predicate while the row group is read.
     pub(super) async fn select_now_or_later(&self, selected: RowMask) -> Result<Wanted> {
         let candidates = self.candidates(selected).await?;
-        // Filters over arrays are asked in the order of the row groups, before these are read.
+        // Filters over arrays are evaluated in the order of the row groups, before these are read.
         if candidates.asks_predicate
             && self.scan.filter.filters.is_empty()
             && (candidates.all_fetched || self.needs_most_pages(&candidates.rows).await?)
@@ -72,7 +73,7 @@ impl RowGroupFilter<'_> {
         self.ask(candidates).await.map(Wanted::Rows)
     }
 
-    /// Where the pages of each of `leaves` are that have any of `rows`.
+    /// Returns the byte ranges of each leaf's pages that have any of `rows`.
     async fn pages(&self, leaves: &[usize], rows: &RowMask) -> Result<Vec<Vec<Range<u64>>>> {
         let rows: Vec<_> = rows.runs().collect();
         self.scan.pages(self.remote, self.row_group, leaves, &rows, self.buffered).await
@@ -86,7 +87,7 @@ impl RowGroupFilter<'_> {
         if rows.selected() == 0 || !asks_predicate && scan.filter.filters.is_empty() {
             return Ok(Candidates { rows, asks_predicate: false, all_fetched: false });
         }
-        // Together, so that all indexes come at once.
+        // All columns in one call, so that their indexes are fetched together.
         let leaves = with(&looked_at, &scan.leaves);
         let pages = self.pages(&leaves, &rows).await?;
         let (looked_at, others): (Vec<_>, Vec<_>) =
@@ -101,7 +102,7 @@ impl RowGroupFilter<'_> {
         Ok(Candidates { rows, asks_predicate, all_fetched })
     }
 
-    /// Those of the candidates for which predicate and filters are true.
+    /// Returns the candidates for which predicate and filters are true.
     async fn ask(&self, candidates: Candidates) -> Result<RowMask> {
         let Candidates { rows, asks_predicate, .. } = candidates;
         let filter = &self.scan.filter;
@@ -117,10 +118,10 @@ impl RowGroupFilter<'_> {
             .await
     }
 
-    /// Whether the rows for which the predicate is true are in nearly all pages, as far as a sample tells.
+    /// Estimates from a sample whether the matching rows are spread over nearly all pages.
     async fn needs_most_pages(&self, selected: &RowMask) -> Result<bool> {
         let sample = sample_of(selected);
-        // What is counted is counted when all rows are asked.
+        // Metrics are counted when all rows are evaluated.
         let uncounted = Arc::default();
         let found = self.remote.run(self.buffered, || self.evaluate(&sample, true, &[], &uncounted)).await?;
         let sampled = self.pages(&self.scan.leaves, &sample).await?;
@@ -130,7 +131,8 @@ impl RowGroupFilter<'_> {
         Ok(needed >= sampled / 8 * 7)
     }
 
-    /// The rows of a row group that footer and indexes leave, and whether the predicate has to be asked about them.
+    /// Returns the rows of the row group that footer and indexes do not rule out, and whether the predicate must be
+    /// evaluated on them.
     async fn prune(&self) -> Result<(RowMask, bool)> {
         let RowGroupFilter { scan, remote, buffered, row_group, .. } = self;
         let row_group = *row_group;
@@ -156,7 +158,7 @@ impl RowGroupFilter<'_> {
         })
     }
 
-    /// Asks predicate and filters about the rows that were selected. `said` has what each of the filters said when this was tried before.
+    /// Evaluates predicate and filters on the selected rows. `said` holds the results of each filter from earlier attempts.
     fn evaluate(
         &self,
         selected: &RowMask,
@@ -168,7 +170,7 @@ impl RowGroupFilter<'_> {
         let source: Arc<dyn Source> = Arc::<RangeCache>::clone(buffered);
         let mut metadata = scan.metadata.clone();
         let looked_at = scan.filter.leaves(metadata.metadata(), asks_predicate);
-        // Where whole chunks were fetched without asking for indexes, these would be missed in vain.
+        // If whole chunks were fetched without their indexes, these must not be requested now.
         let indexes = index_ranges(metadata.metadata(), self.row_group, &looked_at);
         metadata.options.page_index &= buffered.missing_of(indexes).is_empty();
         let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata)
@@ -188,7 +190,7 @@ impl RowGroupFilter<'_> {
     }
 }
 
-/// A few stretches of the selected rows, from the first to the last.
+/// Returns a few stretches of the selected rows, spread from the first to the last.
 fn sample_of(selected: &RowMask) -> RowMask {
     let each = (selected.selected() / SAMPLED).clamp(1, MOST_SAMPLED);
     let gap = (selected.selected() / STRETCHES).max(1);
@@ -199,14 +201,14 @@ fn sample_of(selected: &RowMask) -> RowMask {
     sample
 }
 
-/// Stretches of a sample.
+/// Number of stretches in a sample.
 const STRETCHES: u64 = 4;
-/// Rows that are selected for each one of a stretch: a sixteenth of the rows is asked about twice, for all stretches together.
+/// Selected rows per row of a stretch. All stretches together evaluate a sixteenth of the rows twice.
 const SAMPLED: u64 = 16 * STRETCHES;
-/// Most rows of a stretch: about a page.
+/// Maximum number of rows in a stretch: about a page.
 const MOST_SAMPLED: u64 = 16 << 10;
 
-/// Of `metadata`, for row groups that are read in this order: what `selection` selects of each.
+/// Returns the part of `selection` that falls into each row group, which are read in this order.
 pub(super) fn selected_by_row_group(
     metadata: &ArrowReaderMetadata,
     row_groups: &[usize],
@@ -222,7 +224,7 @@ pub(super) fn selected_by_row_group(
     each.collect()
 }
 
-/// All of both.
+/// Returns the union of both, sorted.
 pub(super) fn with(leaves: &[usize], others: &[usize]) -> Vec<usize> {
     let mut leaves = [leaves, others].concat();
     leaves.sort_unstable();

@@ -12,14 +12,15 @@ use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
-/// The INT96 columns among `leaves`.
+/// Returns the INT96 columns among `leaves`.
 pub(super) fn int96_of(metadata: &ArrowReaderMetadata, leaves: &[usize]) -> Vec<usize> {
     let columns = metadata.parquet_schema().columns();
     leaves.iter().copied().filter(|&leaf| columns[leaf].physical() == PhysicalType::Int96).collect()
 }
 
-/// What stands for [`Int96Unit::Auto`]: the finest unit of each chosen INT96 column that holds its values. The columns are fetched for
-/// that, about `at_once` bytes at a time. If the options ask for something else, there is none.
+/// Returns the units for [`Int96Unit::Auto`]: the finest unit of each chosen INT96 column that holds its values.
+/// Fetches the columns, about `at_once` bytes at a time. If the options request another unit, returns the units that
+/// they set.
 pub(crate) async fn fitting(
     source: &dyn AsyncSource,
     metadata: &ArrowReaderMetadata,

@@ -11,19 +11,19 @@ use marquetry_core::source::Source;
 use std::sync::Arc;
 
 impl ArrowReaderMetadata {
-    /// Reads the footer of `source`: one request for the end of the file, and a second one if the footer is longer.
+    /// Reads the footer of `source`, with one request for the end of the file, and a second one if the footer is longer.
     ///
-    /// The result knows which version of the file it is of. Keep it, clone it and hand it to
+    /// The result knows the version of the file. Keep it, clone it and pass it to
     /// [`new_with_metadata`](crate::async_reader::ParquetRecordBatchStreamBuilder::new_with_metadata) to read the same
     /// file again without reading its footer.
     ///
-    /// Fails as [`load`](Self::load) does, or if the source does.
+    /// Fails as [`load`](Self::load) does, or if the source fails.
     pub async fn load_async<S: AsyncSource + ?Sized>(
         source: &S,
         options: ArrowReaderOptions,
     ) -> Result<Self> {
         if options.checkpoint_recovery {
-            // It would read all of the file, backwards.
+            // The search would read the whole file, backwards.
             return Err(Error::argument("looking for a checkpoint needs a file that is at hand"));
         }
         let tail = Span::open().instrument(source.read_tail(options.footer_size_hint)).await?;
@@ -35,16 +35,16 @@ impl ArrowReaderMetadata {
         bytes.insert(start, tail.bytes);
         let remote = unbounded(source, &version);
         let mut metadata = remote.run(&bytes, || Self::read(&bytes, options.clone())).await?;
-        // The footer was parsed; what was read before it may be indexes or pages.
+        // The footer was parsed. Bytes read before it may be indexes or pages, so they are kept.
         bytes.retain(0..metadata.metadata.data_end().unwrap_or(0));
         metadata.known = Some(Arc::new(CachedTail { version, bytes }));
         Ok(metadata)
     }
 
-    /// Fetches the page indexes of the chosen columns, to be kept with the footer. Without that a stream fetches what it
-    /// needs of them, each time.
+    /// Fetches the page indexes of the chosen columns and keeps them with the footer. Otherwise each stream fetches
+    /// what it needs of them.
     ///
-    /// Fails if the source does, or if the file is not the one any more that the footer is of.
+    /// Fails if the source fails, or if the file has another version than the footer.
     pub async fn with_page_index<S: AsyncSource + ?Sized>(
         mut self,
         source: &S,
@@ -61,7 +61,7 @@ impl ArrowReaderMetadata {
         Ok(self)
     }
 
-    /// Without what is known of the file beside its footer and version.
+    /// Drops the kept bytes of the file. The footer and version stay.
     pub(crate) fn without_bytes(mut self) -> Self {
         if let Some(known) = &self.known {
             let version = known.version.clone();
@@ -70,7 +70,7 @@ impl ArrowReaderMetadata {
         self
     }
 
-    /// How many bytes of the file are kept with the metadata, the footer as large as it is in the file.
+    /// Returns how many bytes of the file are kept with the metadata. The footer counts with its size in the file.
     pub(crate) fn kept_bytes(&self) -> u64 {
         self.known.as_ref().map_or(0, |known| {
             let footer =
@@ -79,7 +79,7 @@ impl ArrowReaderMetadata {
         })
     }
 
-    /// Metadata that was read by other means, of this version of the file: a stream of it asks the source for no other one.
+    /// Sets the version of a file whose metadata was read by other means. Streams then request this version only.
     #[must_use]
     pub fn with_file_version(mut self, version: FileVersion) -> Self {
         let bytes = self.known_bytes(&version);
@@ -87,21 +87,21 @@ impl ArrowReaderMetadata {
         self
     }
 
-    /// Has streams keep the page indexes that they fetch in `cache`, and take from there those that it has. It is of this version of this
-    /// file.
+    /// Makes streams use `cache`: they take page indexes from it, and add those that they fetch. The cache must belong
+    /// to this version of this file.
     #[must_use]
     pub fn with_page_index_cache(mut self, cache: &PageIndexCache) -> Self {
         self.page_indexes = Some(cache.clone());
         self
     }
 
-    /// Which version of the file the footer is of, if it was read by [`load_async`](Self::load_async),
-    /// or if that was [said](Self::with_file_version).
+    /// Returns the version of the file that the footer belongs to. It is known if [`load_async`](Self::load_async) read
+    /// the footer, or if it was [set](Self::with_file_version).
     pub fn file_version(&self) -> Option<&FileVersion> {
         self.known.as_ref().map(|known| &known.version)
     }
 
-    /// The version to read; of metadata that does not know it, the one that is there now.
+    /// Returns the version to read. If the metadata does not know it, that is the current one.
     pub(super) async fn version_of<S: AsyncSource + ?Sized>(&self, source: &S) -> Result<FileVersion> {
         match self.file_version() {
             Some(version) => Ok(version.clone()),
@@ -109,7 +109,7 @@ impl ArrowReaderMetadata {
         }
     }
 
-    /// A buffer with what is known of the file already.
+    /// Creates a buffer with the bytes of the file that are known already.
     pub(super) fn known_bytes(&self, version: &FileVersion) -> RangeCache {
         let bytes = RangeCache::new(version.len);
         if let Some(known) = &self.known {
@@ -125,11 +125,11 @@ impl ArrowReaderMetadata {
     }
 }
 
-/// Metadata outlives the reads that have a budget of memory: `Limits::footer_bytes` bounds it.
+/// Creates a fetcher without a memory budget. Metadata outlives the reads that have a budget: `Limits::footer_bytes` bounds it.
 fn unbounded<'a, S: AsyncSource + ?Sized>(source: &'a S, version: &'a FileVersion) -> RangeFetcher<'a, S> {
     let (cost, memory) = (CoalesceOptions::OBJECT_STORE, MemoryBudget::default());
     RangeFetcher { source, version, cost, memory, counters: Arc::default() }
 }
 
-/// For a request that is only to tell the version: stores refuse to give no bytes.
+/// Size of a request made only to learn the version: stores refuse requests for no bytes.
 const FEW_BYTES: usize = 8;

@@ -4,7 +4,7 @@ use futures_core::future::BoxFuture;
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
-/// Futures that run side by side; what they give is taken in order.
+/// Futures that run side by side. Their results are taken in order.
 pub(crate) struct OrderedFutures<T> {
     parts: VecDeque<FutureSlot<T>>,
 }
@@ -15,17 +15,17 @@ enum FutureSlot<T> {
 }
 
 impl<T> OrderedFutures<T> {
-    /// One more, behind the others. It does nothing before the next poll.
+    /// Appends a future. It does nothing before the next poll.
     pub(crate) fn push(&mut self, future: BoxFuture<'static, T>) {
         self.parts.push_back(FutureSlot::Running(future));
     }
 
-    /// How many were not taken.
+    /// Returns how many results were not taken yet.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }
 
-    /// Polls those that run.
+    /// Polls all running futures.
     pub(crate) fn poll_all(&mut self, cx: &mut Context<'_>) {
         for part in &mut self.parts {
             if let FutureSlot::Running(future) = part
@@ -36,7 +36,7 @@ impl<T> OrderedFutures<T> {
         }
     }
 
-    /// Takes what the first one gave, if that is there.
+    /// Takes the result of the first future, if it is ready.
     pub(crate) fn take_done(&mut self) -> Option<T> {
         match self.parts.pop_front_if(|first| matches!(first, FutureSlot::Done(_)))? {
             FutureSlot::Done(done) => Some(done),
@@ -44,7 +44,7 @@ impl<T> OrderedFutures<T> {
         }
     }
 
-    /// Polls all, and takes what the first one gave; `None` if there is none.
+    /// Polls all futures, and takes the result of the first. Returns `None` if there are no futures.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.poll_all(cx);
         match self.take_done() {
@@ -54,7 +54,7 @@ impl<T> OrderedFutures<T> {
         }
     }
 
-    /// Gives all up.
+    /// Drops all futures.
     pub(crate) fn clear(&mut self) {
         self.parts.clear();
     }

@@ -6,9 +6,10 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::source::Source;
 use std::sync::{Arc, OnceLock};
 
-/// The bytes of column and offset indexes of one version of a file: those that streams have asked for. Clones are the same cache.
+/// A cache of the stored column and offset indexes of one version of a file, as far as streams fetched them. Clones
+/// share the cache.
 ///
-/// It is bounded by what the file has of indexes.
+/// Its size is bounded by the size of the file's indexes.
 ///
 /// ```
 /// use futures::executor::block_on;
@@ -35,19 +36,19 @@ use std::sync::{Arc, OnceLock};
 pub struct PageIndexCache(Arc<OnceLock<RangeCache>>);
 
 impl PageIndexCache {
-    /// How many bytes it has.
+    /// Returns how many bytes are cached.
     pub fn bytes(&self) -> u64 {
         self.0.get().map_or(0, RangeCache::bytes)
     }
 
-    /// Gives what it has to `buffered`, of the same file.
+    /// Copies the cached indexes to `buffered`, which belongs to the same file.
     pub(super) fn give(&self, buffered: &RangeCache) {
         if let Some(kept) = self.0.get() {
             buffered.insert_all_of(kept);
         }
     }
 
-    /// Keeps what `buffered` has of the indexes of `leaves` in a row group.
+    /// Caches the indexes of `leaves` in a row group, as far as `buffered` has them.
     pub(super) fn take(
         &self,
         buffered: &RangeCache,
@@ -60,7 +61,7 @@ impl PageIndexCache {
             if buffered.missing_of([range.clone()]).is_empty()
                 && let Ok(bytes) = buffered.read_at(range.start, (range.end - range.start) as usize)
             {
-                // A copy: what was fetched with it shall not stay.
+                // A copy, so that bytes fetched along with it are not kept in memory.
                 kept.insert(range.start, Bytes::copy_from_slice(&bytes));
             }
         }

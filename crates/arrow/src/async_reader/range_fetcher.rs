@@ -7,25 +7,25 @@ use marquetry_core::metrics::ReadCounters;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A version of a file, and what asking for its bytes costs.
+/// Fetches bytes of one version of a file.
 pub(super) struct RangeFetcher<'a, S: ?Sized> {
     pub(super) source: &'a S,
     pub(super) version: &'a FileVersion,
     pub(super) cost: CoalesceOptions,
-    /// What is fetched counts here, until it is dropped.
+    /// Fetched bytes count against this budget until they are dropped.
     pub(super) memory: MemoryBudget,
     pub(super) counters: Arc<ReadCounters>,
 }
 
 impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
-    /// Runs `step`, which reads from `buffered`, until nothing is missing.
+    /// Runs `step`, which reads from `buffered`, again and again until it misses no bytes.
     pub(super) async fn run<T>(
         &self,
         buffered: &RangeCache,
         mut step: impl FnMut() -> Result<T>,
     ) -> Result<T> {
         loop {
-            // Whatever a step gave that did not see all it asked for, it is not used.
+            // The result of a step that missed bytes is not used, whatever it is.
             let result = step();
             let missing = buffered.take_misses();
             if missing.is_empty() {
@@ -36,7 +36,7 @@ impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
         }
     }
 
-    /// Fetches what `buffered` lacks of `ranges`.
+    /// Fetches those of `ranges` that `buffered` lacks.
     pub(super) async fn fetch(&self, buffered: &RangeCache, ranges: Vec<Range<u64>>) -> Result<()> {
         let requests = self.cost.coalesce(buffered.missing_of(ranges));
         if requests.is_empty() {

@@ -14,62 +14,62 @@ use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A row group that is to be read.
+/// A row group to fetch and read.
 #[derive(Debug, Clone)]
 pub(super) struct FetchTask {
     pub(super) row_group: usize,
-    /// The rows that were selected, before a filter.
+    /// The rows that are selected before any filter.
     pub(super) selected: RowMask,
-    /// Which of the wanted rows to give, counted from 0.
+    /// The range of matching rows to return, counted from 0.
     pub(super) rows: Range<u64>,
-    /// How many bytes that takes at most.
+    /// Maximum number of bytes to fetch for it.
     pub(super) bytes: u64,
-    /// Whether the predicate may be asked while batches are read, so that it is known only then how many rows there are.
+    /// Whether the predicate may be evaluated while batches are read. The row count is then known only after reading.
     pub(super) may_ask_later: bool,
-    /// When filters over arrays are asked: they may remember what they saw, so they see row groups in order.
+    /// The turn in which filters over arrays are evaluated. They may remember rows, so they see row groups in order.
     pub(super) turn: usize,
 }
 
-/// A row group whose bytes were fetched, and the reader that decodes it.
+/// A row group whose bytes are fetched, and the reader that decodes it.
 pub(super) struct FetchedRowGroup {
     row_group: usize,
     part: RowChoice,
-    /// How many rows were given, and in how many batches.
+    /// How many rows were returned, and in how many batches.
     given: usize,
     batches: usize,
-    /// How many batches the reader gives once more.
+    /// How many batches of the reader were returned before and must be dropped.
     again: usize,
-    /// How many wanted rows were passed over before the first.
+    /// How many matching rows were skipped at the start.
     pub(super) passed: u64,
     buffered: Arc<RangeCache>,
     reader: ParquetRecordBatchReader,
 }
 
-/// The rows to give.
+/// The rows to return.
 enum RowChoice {
     Selected(RowMask),
-    /// Of these, those for which the predicate is true, at most so many.
+    /// Those of `rows` for which the predicate is true, at most `limit`.
     Asking {
         rows: RowMask,
         limit: usize,
     },
-    /// Where damage is no error: those from a row on that are whole, at most so many.
+    /// If damage is no error: the undamaged rows from `first` on, at most `limit`.
     Whole {
         first: usize,
         limit: usize,
     },
 }
 
-/// What comes next of a row group.
+/// The result of a decoding step.
 pub(super) enum DecodeStep {
     Batch(RecordBatch),
-    /// Bytes that no plan foresaw have to be fetched first.
+    /// Bytes that no plan foresaw must be fetched first.
     Missing(Vec<Range<u64>>),
     Over,
 }
 
 impl StreamScan {
-    /// Finds which rows `job` wants, and fetches what they need.
+    /// Finds which rows `job` selects, and fetches what they need.
     pub(super) async fn open(
         self: Arc<Self>,
         version: Arc<FileVersion>,
@@ -92,7 +92,7 @@ impl StreamScan {
             false => Wanted::Rows(selected),
         };
         if !self.filter.filters.is_empty() {
-            // One that needs no filter does not let those after it pass those before it.
+            // A row group that needs no filter must not let later ones overtake earlier ones.
             self.turns.wait(turn).await;
             self.turns.end(turn);
         }
@@ -128,12 +128,13 @@ impl StreamScan {
         Ok(FetchedRowGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
     }
 
-    /// Whether damage is no error.
+    /// Returns whether damage is no error.
     pub(super) fn salvages(&self) -> bool {
         self.metadata.options.on_corrupt != OnCorrupt::Fail
     }
 
-    /// What it takes to find what is whole in a row group: all pages, and where rows begin in lists.
+    /// Returns the ranges that are needed to find what is undamaged in a row group: all pages, and the indexes that
+    /// tell where rows begin in lists.
     fn whole(&self, row_group: usize) -> Vec<Range<u64>> {
         let metadata = self.metadata.metadata();
         let is_list = |leaf: &usize| metadata.schema().column(*leaf).max_rep() > 0;
@@ -143,7 +144,8 @@ impl StreamScan {
         ranges
     }
 
-    /// A reader of the rows of `part` that decodes what is buffered; without the first `given`, unless damage is no error.
+    /// Creates a reader that decodes the rows of `part` from the buffer. It skips the first `given` rows, unless damage
+    /// is no error.
     fn reader(
         &self,
         row_group: usize,
@@ -158,7 +160,7 @@ impl StreamScan {
             RowChoice::Selected(_) | RowChoice::Whole { .. } => Vec::new(),
         };
         let indexes = index_ranges(metadata.metadata(), row_group, &with(&looked_at, &self.leaves));
-        // Where whole chunks were fetched without asking for indexes, these would be missed in vain.
+        // If whole chunks were fetched without their indexes, these must not be requested now.
         metadata.options.page_index &= buffered.missing_of(indexes).is_empty();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata)
             .of_fetched(self.counters.clone())
@@ -194,9 +196,9 @@ impl StreamScan {
         };
         let missing = group.buffered.take_misses();
         if !missing.is_empty() {
-            // The columns are out of step now. A new reader begins with the rows that were not given yet.
+            // The columns are out of step now. A new reader begins with the rows that were not returned yet.
             group.reader = self.reader(group.row_group, &group.part, group.given, &group.buffered)?;
-            // Of what is whole only the reader knows which rows those are: it gives all again.
+            // Only the reader knows which rows are undamaged, so it returns all batches once more.
             group.again = if self.salvages() { group.batches } else { 0 };
             return Ok(DecodeStep::Missing(missing));
         }
@@ -212,12 +214,12 @@ impl StreamScan {
 }
 
 impl FetchedRowGroup {
-    /// Its number in the file.
+    /// Returns its number in the file.
     pub(super) fn row_group(&self) -> usize {
         self.row_group
     }
 
-    /// How many rows it still gives, if that is known before they are read.
+    /// Returns how many rows are left, if that is known before they are read.
     pub(super) fn rows_left(&self) -> Option<u64> {
         match &self.part {
             RowChoice::Selected(selection) => Some(selection.selected().saturating_sub(self.given as u64)),
@@ -225,7 +227,7 @@ impl FetchedRowGroup {
         }
     }
 
-    /// The next batch of one whose bytes are all there.
+    /// Returns the next batch of a row group whose bytes are all fetched.
     pub(super) fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
         let batch = self.reader.next_batch();
         match self.buffered.take_misses().is_empty() {
@@ -236,12 +238,12 @@ impl FetchedRowGroup {
         }
     }
 
-    /// What could not be read so far.
+    /// Returns what could not be read so far.
     pub(super) fn loss_report(&self) -> LossReport {
         self.reader.loss_report()
     }
 
-    /// What was fetched of the row group.
+    /// Returns the fetched bytes of the row group.
     pub(super) fn buffered(&self) -> &Arc<RangeCache> {
         &self.buffered
     }

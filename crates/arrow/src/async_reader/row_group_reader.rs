@@ -8,11 +8,11 @@ use arrow_schema::{ArrowError, SchemaRef};
 use marquetry_base::Result;
 use std::sync::Arc;
 
-/// The wanted rows of a row group whose bytes were fetched: see
-/// [`next_row_group`](super::ParquetRecordBatchStream::next_row_group). Reading it waits for nothing.
+/// Reads the selected rows of a row group whose bytes were fetched: see
+/// [`next_row_group`](super::ParquetRecordBatchStream::next_row_group). It never waits for input.
 ///
-/// After an error it is over. If the pages are not where the footer says, that is one, of the kind
-/// [`Unsupported`](marquetry_base::ErrorKind::Unsupported): the stream itself would fetch them.
+/// After an error it ends. If the pages are not where the footer says, it fails with an error of the kind
+/// [`Unsupported`](marquetry_base::ErrorKind::Unsupported): only the stream itself could fetch them.
 pub struct RowGroupReader {
     group: FetchedRowGroup,
     rows: Option<u64>,
@@ -26,22 +26,22 @@ impl RowGroupReader {
         RowGroupReader { rows: group.rows_left(), group, schema, adapter, is_over: false }
     }
 
-    /// Its number in the file.
+    /// Returns its number in the file.
     pub fn row_group(&self) -> usize {
         self.group.row_group()
     }
 
-    /// How many rows it gives; `None` if that is known only after reading, where damage is no error.
+    /// Returns how many rows it has; `None` if that is known only after reading, where damage is no error.
     pub fn num_rows(&self) -> Option<u64> {
         self.rows
     }
 
-    /// What could not be read so far; complete after the last batch. It is not in the report of the stream.
+    /// Returns what could not be read so far; complete after the last batch. The stream's report does not include it.
     pub fn loss_report(&self) -> LossReport {
         self.group.loss_report()
     }
 
-    /// The next batch; `None` after the last.
+    /// Returns the next batch; `None` after the last.
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
         if self.is_over {
             return None;

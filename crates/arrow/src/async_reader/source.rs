@@ -7,17 +7,17 @@ use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file that is read by asking and waiting.
+/// A file that is read asynchronously.
 ///
-/// A reader asks for the end of the file first, learns of which version it is, and names that version with all that it
-/// asks for later: parts of two versions must never be mixed.
+/// A reader fetches the end of the file first, which tells it the file's version. It passes that version to all later
+/// requests: parts of two versions must never be mixed.
 pub trait AsyncSource: Send + Sync {
-    /// The last `len` bytes of the file, or all of it if it is shorter, and which version they are of.
+    /// Reads the last `len` bytes of the file, or all of it if it is shorter. Also returns the version that they belong to.
     fn read_tail(&self, len: usize) -> BoxFuture<'_, Result<Tail>>;
 
-    /// The bytes of each of `ranges`, which are sorted, disjoint, not empty and inside the file.
+    /// Reads the bytes of each of `ranges`, which are sorted, disjoint, not empty and inside the file.
     ///
-    /// Fails if the file is not `version` any more. All may be fetched at the same time. Retrying is up to this method.
+    /// Fails if the file is not `version` any more. The ranges may be fetched at the same time. Retrying is up to this method.
     fn read_ranges<'a>(
         &'a self,
         version: &'a FileVersion,
@@ -29,37 +29,37 @@ pub trait AsyncSource: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tail {
-    /// Which version was read.
+    /// The version that was read.
     pub version: FileVersion,
-    /// Its last bytes.
+    /// The last bytes of the file.
     pub bytes: Bytes,
 }
 
 impl Tail {
-    /// The last bytes of a version.
+    /// Creates the tail of a version.
     pub fn new(version: FileVersion, bytes: Bytes) -> Self {
         Tail { version, bytes }
     }
 }
 
-/// Which content of a file was read.
+/// Identifies the content of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FileVersion {
-    /// How many bytes it has.
+    /// The file's length in bytes.
     pub len: u64,
-    /// What tells this content from others of the same length, such as an ETag, if there is anything.
+    /// A tag that distinguishes this content from others of the same length, such as an ETag, if there is one.
     pub tag: Option<Arc<str>>,
 }
 
 impl FileVersion {
-    /// A version by its length, and by what else tells it from others.
+    /// Creates a version of this length and tag.
     pub fn new(len: u64, tag: Option<Arc<str>>) -> Self {
         FileVersion { len, tag }
     }
 }
 
-/// Any other source: it is read while the stream is polled, so it should answer at once.
+/// Any blocking source. It is read while the stream is polled, so it should answer at once.
 impl AsyncSource for Arc<dyn Source> {
     fn read_tail(&self, len: usize) -> BoxFuture<'_, Result<Tail>> {
         let tail = tail_of(&**self, len);

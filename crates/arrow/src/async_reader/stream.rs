@@ -21,41 +21,41 @@ use std::task::{Context, Poll, ready};
 
 /// Fetches and decodes the rows that a builder was told to, batch by batch.
 ///
-/// After an error the stream is over.
+/// After an error the stream ends.
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct ParquetRecordBatchStream<T> {
     schema: SchemaRef,
-    /// What batches are made into, unless they are given as they are read.
+    /// Adapts batches to the wanted schema, if they are read with another one.
     adapter: Option<Arc<BatchAdapter>>,
     scan: Arc<StreamScan>,
     version: Version,
-    /// Row groups that were not begun.
+    /// Row groups that are not begun.
     jobs: VecDeque<FetchTask>,
-    /// Row groups that are being fetched or were, and how many bytes each counts.
+    /// Row groups that are fetched or being fetched, and the number of bytes that each counts.
     ahead: OrderedFutures<Result<FetchedRowGroup>>,
     bytes: VecDeque<u64>,
-    /// The row group that is decoded.
+    /// The row group that is being decoded.
     open: Option<FetchedRowGroup>,
-    /// Fetches what the open row group lacks, then gives it back.
+    /// Fetches the missing bytes of the open row group, then gives it back.
     refetch: Option<BoxFuture<'static, Result<FetchedRowGroup>>>,
     prefetch: u64,
-    /// Where only reading tells which rows count: how many are still to be passed over and to be given, if not all.
+    /// Set if only reading shows which rows count, unless all are wanted: how many rows to skip and how many to return.
     rest: Option<(u64, u64)>,
-    /// Whether row groups are handed out, of which it is told how many rows they have.
+    /// Whether row groups are handed out, so that their row counts must be known.
     hands_out: bool,
-    /// What could not be read of the row groups before the open one.
+    /// The losses of the row groups before the open one.
     report: LossReport,
-    /// Rows that may be given, and were, before other tasks have a turn.
+    /// How many rows may be returned before other tasks have a turn, and how many were.
     yield_rows: usize,
     given: usize,
-    /// Set during a poll, and after one that panicked.
+    /// Set during a poll, and left set by one that panicked.
     is_polled: bool,
     opened: PhantomData<fn() -> T>,
 }
 
 enum Version {
     Known(Arc<FileVersion>),
-    /// To be asked for, or asked for already.
+    /// The request for the version, once it was made.
     Unknown(Option<BoxFuture<'static, Result<FileVersion>>>),
 }
 
@@ -97,21 +97,21 @@ impl<T> ParquetRecordBatchStream<T> {
         ParquetRecordBatchStream { yield_rows: rows, ..self }
     }
 
-    /// What was fetched, read, passed over and spent so far, by the readers of [row groups](Self::next_row_group), too. It
-    /// costs next to nothing.
+    /// Returns what was fetched, read, skipped and spent so far, including the readers of [row
+    /// groups](Self::next_row_group). This is cheap.
     pub fn metrics(&self) -> ReadMetrics {
         self.scan.counters.snapshot()
     }
 
-    /// The counters behind [`metrics`](Self::metrics), for who has given the stream away.
+    /// Returns the counters behind [`metrics`](Self::metrics), which outlive the stream.
     pub fn counters(&self) -> &Arc<ReadCounters> {
         &self.scan.counters
     }
 
-    /// The next row group with rows that are wanted, its bytes fetched, as a reader that does not wait: it may decode on another
-    /// thread while this one fetches what comes next. `None` after the last.
+    /// Returns the next row group with selected rows as a blocking reader whose bytes are fetched. It may decode on
+    /// another thread while this one fetches what comes next. Returns `None` after the last.
     ///
-    /// Batches can be had of the stream itself as well; those of a row group that is handed out are its own alone.
+    /// The stream itself can be polled for batches as well. It does not return those of a row group that was handed out.
     ///
     /// ```
     /// use futures::executor::block_on;
@@ -134,9 +134,10 @@ impl<T> ParquetRecordBatchStream<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Fails as polling the stream does, after which it is over; and with [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument)
-    /// if there is a limit and it is only known after reading how many rows there are: where damage is no error, and where a predicate
-    /// is asked while batches of the row group are read, as polling the stream before may have begun to.
+    /// Fails as polling the stream does, and then the stream ends. Also fails with
+    /// [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if there is a limit and the row count is known only
+    /// after reading. That is so if damage is no error, or if the predicate is evaluated while batches are read, which
+    /// an earlier poll of the stream may have begun.
     pub async fn next_row_group(&mut self) -> Result<Option<RowGroupReader>> {
         let group = std::future::poll_fn(|cx| self.poll_row_group(cx)).await;
         if group.is_err() {
@@ -162,7 +163,7 @@ impl<T> ParquetRecordBatchStream<T> {
                     self.jobs.clear();
                 }
             }
-            // All of it may have been given in batches.
+            // All of it may have been returned in batches already.
             if rows == Some(0) {
                 self.report.join(group.loss_report());
             } else {
@@ -173,12 +174,12 @@ impl<T> ParquetRecordBatchStream<T> {
         Poll::Ready(Ok(None))
     }
 
-    /// Goes on fetching, until a row group is open or nothing is left; `open` may still be empty then.
+    /// Continues fetching until a row group is open or nothing is left; `open` may still be empty then.
     fn poll_fetched(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         self.scan.metadata.options.limits.cancel.check()?;
         if let Some(refetch) = &mut self.refetch {
             let Poll::Ready(group) = refetch.as_mut().poll(cx) else {
-                // What was begun goes on meanwhile.
+                // Fetches that have begun continue meanwhile.
                 self.ahead.poll_all(cx);
                 return Poll::Pending;
             };
@@ -186,7 +187,7 @@ impl<T> ParquetRecordBatchStream<T> {
             self.open = Some(group?);
         }
         let version = ready!(self.poll_version(cx))?;
-        // Begun before decoding, so that bytes come meanwhile.
+        // Begun before decoding, so that bytes arrive meanwhile.
         self.fetch_ahead(&version, self.prefetch, true);
         self.ahead.poll_all(cx);
         if self.open.is_none() {
@@ -199,12 +200,12 @@ impl<T> ParquetRecordBatchStream<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// What could not be read so far; complete after the last batch. Empty if damage is an error, see
+    /// Returns what could not be read so far; complete after the last batch. Empty if damage is an error, see
     /// [`OnCorrupt`](crate::arrow_reader::OnCorrupt).
     pub fn loss_report(&self) -> LossReport {
         let mut report = self.report.clone();
@@ -260,12 +261,12 @@ impl<T> ParquetRecordBatchStream<T> {
         self.open.is_none() && self.refetch.is_none() && self.ahead.len() == 0 && self.jobs.is_empty()
     }
 
-    /// Begins to fetch what comes next, as far as it has room, and goes on with what was begun; decodes nothing. `is_next`:
-    /// its rows are wanted now, so its first row group is fetched, however large.
+    /// Begins to fetch what comes next, as far as there is room, and continues what was begun. Decodes nothing. With
+    /// `is_next`, rows are needed now, so the first row group is fetched, however large it is.
     ///
-    /// Gives what is left of the room, if nothing is left to be begun.
+    /// Returns the remaining room once nothing is left to begin.
     pub(crate) fn fetch(&mut self, cx: &mut Context<'_>, room: u64, is_next: bool) -> Option<u64> {
-        // Whoever has not asked for the version yet will, when it is polled.
+        // Until the version is requested, there is nothing to do here. Polling requests it.
         let Version::Known(version) = &self.version else { return None };
         let version = version.clone();
         self.fetch_ahead(&version, room, is_next);
@@ -292,13 +293,13 @@ impl<T> ParquetRecordBatchStream<T> {
         Poll::Ready(Ok(version))
     }
 
-    /// Begins to fetch row groups: the one that is wanted next, and those after it that there is room for.
+    /// Begins to fetch row groups: the one that is needed next, and those after it that fit.
     fn fetch_ahead(&mut self, version: &Arc<FileVersion>, room: u64, is_next: bool) {
         let mut bytes = self.bytes_ahead();
         loop {
             let is_wanted_now = is_next && self.open.is_none() && self.ahead.len() == 0;
             let has_room = |job: &mut FetchTask| {
-                // How many rows are left for it is known when those before it were read.
+                // How many rows are left for it is known only once those before it were read.
                 is_wanted_now || self.rest.is_none() && bytes.saturating_add(job.bytes) <= room
             };
             let Some(mut job) = self.jobs.pop_front_if(has_room) else { return };
@@ -307,7 +308,7 @@ impl<T> ParquetRecordBatchStream<T> {
                 let first = job.rows.start.saturating_add(offset);
                 job.rows = first..first.saturating_add(left);
             }
-            // What is wanted now is not ahead of anything.
+            // What is needed now does not count as read ahead.
             let counted = if is_wanted_now { 0 } else { job.bytes };
             bytes = bytes.saturating_add(counted);
             let span = Span::row_group(job.row_group);
@@ -317,7 +318,7 @@ impl<T> ParquetRecordBatchStream<T> {
         }
     }
 
-    /// The first row group of those ahead, when it is there.
+    /// Takes the first of the fetched row groups, once it is ready.
     fn poll_first(&mut self) -> Poll<Result<FetchedRowGroup>> {
         match self.ahead.take_done() {
             Some(done) => {
@@ -328,7 +329,7 @@ impl<T> ParquetRecordBatchStream<T> {
         }
     }
 
-    /// Gives everything up.
+    /// Gives up everything.
     fn end(&mut self) {
         if let Some(group) = self.open.take() {
             self.report.join(group.loss_report());
@@ -340,7 +341,7 @@ impl<T> ParquetRecordBatchStream<T> {
     }
 }
 
-/// Where only an offset was asked for: how many rows there are need not be known.
+/// The limit of a read with only an offset: row counts need not be known.
 pub(super) const NO_LIMIT: u64 = u64::MAX;
 
 #[cold]
@@ -356,7 +357,7 @@ impl<T> Stream for ParquetRecordBatchStream<T> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let batch = match std::mem::replace(&mut self.is_polled, true) {
             false => self.poll_batch(cx),
-            // The poll before panicked: rows of its row group are lost.
+            // The previous poll panicked: rows of its row group are lost.
             true => Poll::Ready(Some(Err(panicked()))),
         };
         self.is_polled = false;

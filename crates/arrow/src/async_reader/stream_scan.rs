@@ -14,7 +14,7 @@ use marquetry_core::predicate::BoundPredicate;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What all row groups of a stream have in common.
+/// The state that all row groups of a stream share.
 pub(super) struct StreamScan {
     pub(super) source: Arc<dyn AsyncSource>,
     pub(super) metadata: ArrowReaderMetadata,
@@ -24,7 +24,7 @@ pub(super) struct StreamScan {
     pub(super) filter: StreamFilter,
     pub(super) batch_size: usize,
     pub(super) cost: CoalesceOptions,
-    /// In which row groups ask the filters.
+    /// The order in which row groups evaluate the filters.
     pub(super) turns: Turns,
     pub(super) counters: Arc<ReadCounters>,
 }
@@ -36,7 +36,7 @@ impl StreamScan {
         RangeFetcher { source: &*self.source, version, cost: self.cost, memory, counters }
     }
 
-    /// Where the pages of each of `leaves` are that have any of `rows`.
+    /// Returns the byte ranges of each leaf's pages that have any of `rows`.
     pub(super) async fn pages(
         &self,
         remote: &RangeFetcher<'_, dyn AsyncSource>,
@@ -55,15 +55,15 @@ impl StreamScan {
     }
 }
 
-/// What decides which rows are wanted.
+/// The filters that choose rows.
 pub(super) struct StreamFilter {
     pub(super) predicate: Option<BoundPredicate>,
-    /// Whether the predicate is not asked about the rows that it does not rule out.
+    /// Whether the predicate only prunes, and is not evaluated on the remaining rows.
     pub(super) only_prunes: bool,
     pub(super) filters: Vec<SharedPredicate>,
 }
 
-/// A predicate over arrays that each row group's reader asks.
+/// A predicate over arrays that the readers of all row groups share.
 #[derive(Clone)]
 pub(super) struct SharedPredicate {
     projection: ProjectionMask,
@@ -89,16 +89,16 @@ impl ArrowPredicate for SharedPredicate {
     }
 }
 
-/// A predicate that may be asked about a row group once more, as bytes were missing that no plan foresaw. It may remember what it saw, so it
-/// is asked about each row once: what it said before is said again.
+/// Wraps a predicate that may be evaluated on a row group once more, because bytes were missing that no plan foresaw.
+/// The predicate may remember rows, so it sees each row once: results of earlier attempts are reused.
 pub(super) struct RepeatedPredicate {
     shared: SharedPredicate,
     said: Answers,
-    /// How many of the answers were given this time.
+    /// How many results were used in this attempt.
     given: usize,
 }
 
-/// What a predicate said of a row group so far, batch by batch: the same batches come each time.
+/// The results of a predicate for a row group so far, batch by batch. Each attempt has the same batches.
 pub(super) type Answers = Arc<Mutex<Vec<BooleanArray>>>;
 
 impl RepeatedPredicate {
@@ -125,12 +125,12 @@ impl ArrowPredicate for RepeatedPredicate {
 }
 
 impl StreamFilter {
-    /// Whether values have to be looked at.
+    /// Returns whether values must be read to choose rows.
     pub(super) fn has_filter(&self) -> bool {
         self.predicate.is_some() || !self.filters.is_empty()
     }
 
-    /// The columns that are looked at: by the predicate if it has to be asked, and by filters.
+    /// Returns the columns that the filters need, and those of the predicate if it must be evaluated.
     pub(super) fn leaves(&self, metadata: &ParquetMetaData, asks_predicate: bool) -> Vec<usize> {
         let predicate = self.predicate.as_ref().filter(|_| asks_predicate);
         let of_predicate = predicate.map_or(&[][..], BoundPredicate::leaves);

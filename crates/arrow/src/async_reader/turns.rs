@@ -4,10 +4,10 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-/// Whose turn it is, by number.
+/// Gives turns to futures by their numbers.
 ///
-/// Nobody is woken: futures must be polled in the order of their turns, by one task, as [`OrderedFutures`] does. So whoever
-/// waits is polled again after each poll of those before it.
+/// Nobody is woken: one task must poll the futures in the order of their turns, as [`OrderedFutures`] does. So a future
+/// that waits is polled again after each poll of those before it.
 ///
 /// [`OrderedFutures`]: super::OrderedFutures
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Turns {
         .await;
     }
 
-    /// Ends the turn of one that has waited for it: the next one begins.
+    /// Ends this turn, for which the caller waited, so that the next one begins.
     pub(super) fn end(&self, turn: usize) {
         self.next.store(turn + 1, Ordering::Release);
     }

@@ -4,12 +4,12 @@ use bytes::Bytes;
 pub use futures_core::future::BoxFuture;
 use marquetry_base::Result;
 
-/// A destination of bytes that is written to by asking and waiting.
+/// A destination of bytes that is written to asynchronously.
 ///
-/// Nothing that could be taken for the file may be seen by others before [`complete`](Self::complete) has returned. A sink that
-/// is dropped before that gives up what it took, as far as it can without waiting.
+/// Until [`complete`](Self::complete) has returned, others must not see anything that could be taken for the file. A
+/// sink that is dropped before that discards what it was given, as far as it can without waiting.
 ///
-/// Anything of the `futures` or `tokio` crates that takes bytes becomes one in a few lines:
+/// Any asynchronous writer of the `futures` or `tokio` crates can be wrapped in a few lines:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -39,15 +39,16 @@ use marquetry_base::Result;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait AsyncSink: Send {
-    /// Takes the bytes that come next. Returns once there is room for more: what a sink keeps is bounded.
+    /// Writes the next bytes. Returns once there is room for more: what a sink buffers is bounded.
     ///
-    /// After an error, or a future that was dropped, the sink is of no further use.
+    /// After an error, or if the future is dropped, the sink cannot be used any more.
     fn write(&mut self, bytes: Bytes) -> BoxFuture<'_, Result<()>>;
 
-    /// All bytes were written: brings what is left to its place, and lets others see the whole. It is the last call.
+    /// Completes the file after all bytes were written: writes what is buffered, and makes the whole visible to others.
+    /// This is the last call.
     fn complete(&mut self) -> BoxFuture<'_, Result<()>>;
 
-    /// Gives up, and removes what was written. It is the last call. By default it does nothing.
+    /// Aborts, and removes what was written. This is the last call. Does nothing by default.
     fn abort(&mut self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
@@ -67,7 +68,7 @@ impl<S: AsyncSink + ?Sized> AsyncSink for Box<S> {
     }
 }
 
-/// Memory.
+/// A file in memory.
 impl AsyncSink for Vec<u8> {
     fn write(&mut self, bytes: Bytes) -> BoxFuture<'_, Result<()>> {
         self.extend_from_slice(&bytes);

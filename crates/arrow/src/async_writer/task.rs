@@ -5,13 +5,13 @@ use marquetry_base::{Error, ErrorKind, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Work that computes, or reads a disk, for a while. It must be run once, on a thread that may be kept busy.
+/// A task that computes, or reads a disk, for a while. It must be run once, on a thread that may block.
 pub type BlockingTask = Box<dyn FnOnce() + Send>;
 
-/// Runs a task somewhere else, and is ready when it has run.
+/// Runs a task elsewhere. The future is ready when the task has run.
 type Run = dyn Fn(BlockingTask) -> BoxFuture<'static, ()> + Send + Sync;
 
-/// Where work is done: on the thread that polls, unless the host has a better place.
+/// Runs tasks on the thread that polls, unless the host has a better place.
 #[derive(Clone, Default)]
 pub(super) struct Tasks(Option<Arc<Run>>);
 
@@ -20,9 +20,9 @@ impl Tasks {
         Tasks(Some(Arc::new(run)))
     }
 
-    /// Has `work` done with `item`, which is given back with the result. A panic of the work is one of the caller's.
+    /// Runs `work` with `item`, and returns both the item and the result. A panic in the work continues in the caller.
     ///
-    /// Fails if the host has not run it.
+    /// Fails if the host did not run the task.
     pub(super) async fn run<I: Send + 'static, T: Send + 'static>(
         &self,
         mut item: I,

@@ -14,31 +14,31 @@ use marquetry_core::write::{ByteQueue, EncodingDecision, KeyValue, WriterPropert
 use marquetry_format::RowGroup;
 use std::sync::Arc;
 
-/// Writes record batches as a Parquet file to an [`AsyncSink`]. The bytes are those of an
-/// [`ArrowWriter`] with the same batches and properties. The [module](super) has an example.
+/// Writes record batches as a Parquet file to an [`AsyncSink`]. The bytes equal those of an [`ArrowWriter`] with the
+/// same batches and properties. The [module](super) has an example.
 ///
-/// The file is there once [`close`](Self::close) or [`finish`](Self::finish) is ready, and not before.
+/// The file exists once the future of [`close`](Self::close) or [`finish`](Self::finish) is ready, and not before.
 ///
-/// [Checkpoints](marquetry_core::write::WriterPropertiesBuilder::set_checkpoint_every) are written if they are asked for, but
-/// where nothing can be seen before the end they save nothing.
+/// [Checkpoints](marquetry_core::write::WriterPropertiesBuilder::set_checkpoint_every) are written if they are set, but
+/// save nothing if the sink shows nothing before its end.
 #[must_use = "the file is complete once the writer is closed"]
 pub struct AsyncArrowWriter<S: AsyncSink> {
-    /// Not there while a task has it, and once the file is finished.
+    /// `None` while a task has it.
     writer: Option<ArrowWriter<ByteQueue>>,
     sink: S,
     tasks: Tasks,
     bytes_written: u64,
     counters: Arc<WriteCounters>,
     is_finished: bool,
-    /// An error, or a future that was dropped.
+    /// Set by an error, or if a future was dropped.
     failed: bool,
 }
 
 impl<S: AsyncSink> AsyncArrowWriter<S> {
-    /// Begins a file of batches of `arrow_schema` in `sink`; without `properties` with the default ones. Nothing is given to
-    /// the sink yet.
+    /// Creates a file in `sink` for batches of `arrow_schema`. Without `properties` it has the default ones. Nothing is
+    /// written to the sink yet.
     ///
-    /// Fails if Parquet cannot store a column, or a property does not fit the schema.
+    /// Fails if Parquet cannot store a column, or if a property does not fit the schema.
     pub fn try_new(sink: S, arrow_schema: SchemaRef, properties: Option<WriterProperties>) -> Result<Self> {
         let writer = ArrowWriter::queued(arrow_schema, properties)?;
         Ok(AsyncArrowWriter {
@@ -52,8 +52,8 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
         })
     }
 
-    /// Where encoding, compressing and reading what was spilled is done. By default it is the thread that polls, which that keeps
-    /// busy for a while whenever enough rows have come together.
+    /// Sets where to run encoding, compression and reads of spilled pages. The default is the thread that polls, which
+    /// is busy for a while whenever enough rows are buffered.
     ///
     /// `run` must run each task once, and its future must be ready when the task has run. With tokio:
     ///
@@ -68,9 +68,9 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
     ///
-    /// Threads that encode columns side by side are another matter: see
-    /// [`set_threads`](marquetry_core::write::WriterPropertiesBuilder::set_threads), and for those of the host
-    /// [`row_group_writer_factory`](Self::row_group_writer_factory).
+    /// This does not set the threads that encode columns side by side: see
+    /// [`set_threads`](marquetry_core::write::WriterPropertiesBuilder::set_threads), or
+    /// [`row_group_writer_factory`](Self::row_group_writer_factory) for threads of the host.
     pub fn with_blocking_tasks(
         mut self,
         run: impl Fn(BlockingTask) -> BoxFuture<'static, ()> + Send + Sync + 'static,
@@ -79,38 +79,38 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
         self
     }
 
-    /// Appends the rows of `batch`, whose columns must be those of the schema, and gives the sink what has come to its end.
+    /// Appends the rows of `batch`, whose columns must be those of the schema, and writes finished bytes to the sink.
     ///
-    /// After an error, or if the future is dropped before it is ready, the writer is of no further use.
+    /// After an error, or if the future is dropped before it is ready, the writer cannot be used any more.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let batch = batch.clone();
         self.step(move |writer| writer.write(&batch)).await
     }
 
-    /// Ends the row group, if it has rows, and gives it to the sink.
+    /// Ends the row group, if it has rows, and writes it to the sink.
     pub async fn flush(&mut self) -> Result<()> {
         self.step(ArrowWriter::flush).await
     }
 
-    /// As [`flush`](Self::flush), and gives back the memory that is kept for the next row group, which then takes somewhat longer: for a
-    /// writer that waits for others.
+    /// Like [`flush`](Self::flush), and frees the memory that is kept for the next row group, which then takes somewhat
+    /// longer to write. For a writer that is idle.
     pub async fn flush_and_shrink(&mut self) -> Result<()> {
         let flushed = |writer: &mut ArrowWriter<ByteQueue>| writer.flush().map(|()| writer.shrink());
         self.step(flushed).await
     }
 
-    /// Makes the writers of columns of row groups that others fill, on any thread; their chunks are
-    /// [appended](Self::append_row_group).
+    /// Returns a factory of column writers, for row groups that the host fills on any thread.
+    /// [Append](Self::append_row_group) their chunks.
     pub fn row_group_writer_factory(&self) -> Result<ArrowRowGroupWriterFactory> {
         Ok(self.writer()?.row_group_writer_factory())
     }
 
-    /// As [`ArrowWriter::append_row_group`].
+    /// Does what [`ArrowWriter::append_row_group`] does.
     pub async fn append_row_group(&mut self, chunks: Vec<ArrowColumnChunk>) -> Result<()> {
         self.step(move |writer| writer.append_row_group(chunks)).await
     }
 
-    /// As [`ArrowWriter::append_copied`]. The pages are read from `source` as the sink takes them.
+    /// Does what [`ArrowWriter::append_copied`] does. Pages are read from `source` as the sink takes them.
     pub async fn append_copied(
         &mut self,
         source: &Arc<dyn Source>,
@@ -121,12 +121,12 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
         self.step(move |writer| writer.append_copied(&source, &metadata, row_group)).await
     }
 
-    /// Writes what is left and the footer, completes the sink, and says what the footer says.
+    /// Writes the remaining rows and the footer, completes the sink, and returns the footer's metadata.
     pub async fn close(mut self) -> Result<ParquetMetaData> {
         self.finish().await
     }
 
-    /// As [`close`](Self::close), for a writer that is asked something afterwards. Nothing more can be written.
+    /// Like [`close`](Self::close), but keeps the writer, so that its metrics can be read. Nothing more can be written.
     pub async fn finish(&mut self) -> Result<ParquetMetaData> {
         self.check_usable()?;
         self.failed = true;
@@ -142,25 +142,25 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
         Ok(metadata)
     }
 
-    /// As [`close`](Self::close), but gives the sink back as well.
+    /// Like [`close`](Self::close), but returns the sink as well.
     pub async fn into_parts(mut self) -> Result<(S, ParquetMetaData)> {
         let metadata = self.finish().await?;
         Ok((self.sink, metadata))
     }
 
-    /// Gives the file up: the sink removes what was written. Dropping the writer does the same as far as that can be done
-    /// without waiting.
+    /// Aborts the file: the sink removes what was written. Dropping the writer does the same, as far as that is
+    /// possible without waiting.
     pub async fn abort(mut self) -> Result<()> {
         self.sink.abort().await
     }
 
-    /// Has the writer do something, and the sink take what came of it.
+    /// Runs `work` on the writer, and writes the resulting bytes to the sink.
     async fn step(
         &mut self,
         work: impl FnOnce(&mut ArrowWriter<ByteQueue>) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         self.check_usable()?;
-        // Until all is done: this future may be dropped wherever it waits.
+        // Until all is done: this future may be dropped at any point where it waits.
         self.failed = true;
         let writer = self.writer.take().ok_or_else(gone)?;
         let (writer, done) = self.tasks.run(writer, with_queue(work)).await?;
@@ -183,58 +183,58 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
             }
             self.counters.waited(start);
         }
-        // What the queue held is the sink's now.
+        // The sink owns the queued bytes now.
         self.writer.as_mut().map_or(Ok(()), ArrowWriter::note_memory)
     }
 
-    /// Adds a pair to the file's key-value metadata. Fails once the file is finished, or given up.
+    /// Adds a pair to the file's key-value metadata. Fails once the file is finished or failed.
     pub fn append_key_value_metadata(&mut self, pair: KeyValue) -> Result<()> {
         self.check_usable()?;
         self.writer.as_mut().ok_or_else(gone)?.append_key_value_metadata(pair)
     }
 
-    /// About how many bytes the row group that is being filled would have in the file.
+    /// Returns about how many bytes the current row group would have in the file.
     pub fn in_progress_size(&self) -> usize {
         self.writer.as_ref().map_or(0, ArrowWriter::in_progress_size)
     }
 
-    /// How many rows the row group that is being filled has.
+    /// Returns how many rows the current row group has.
     pub fn in_progress_rows(&self) -> usize {
         self.writer.as_ref().map_or(0, ArrowWriter::in_progress_rows)
     }
 
-    /// How many bytes the writer holds in memory, without those that the sink holds.
+    /// Returns how many bytes the writer holds in memory, without those that the sink holds.
     pub fn memory_size(&self) -> usize {
         self.writer.as_ref().map_or(0, ArrowWriter::memory_size)
     }
 
-    /// How many bytes the sink has taken.
+    /// Returns how many bytes the sink has taken.
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
     }
 
-    /// What writing has cost so far: bytes, pages, times, memory; waiting for the sink is in
-    /// [`sink_time`](WriteMetrics::sink_time), for its end in [`sync_time`](WriteMetrics::sync_time).
+    /// Returns what writing has cost so far: bytes, pages, times, memory. Waiting for the sink counts in
+    /// [`sink_time`](WriteMetrics::sink_time), waiting for its end in [`sync_time`](WriteMetrics::sync_time).
     pub fn metrics(&self) -> WriteMetrics {
         self.counters.snapshot()
     }
 
-    /// Where that is counted: for who asks when the writer is gone.
+    /// Returns the counters behind [`metrics`](Self::metrics), which outlive the writer.
     pub fn counters(&self) -> &Arc<WriteCounters> {
         &self.counters
     }
 
-    /// The row groups that the sink has.
+    /// Returns the row groups that were written to the sink.
     pub fn flushed_row_groups(&self) -> &[RowGroup] {
         self.writer.as_ref().map_or(&[], ArrowWriter::flushed_row_groups)
     }
 
-    /// For each column, how the encoding of its latest chunk was chosen.
+    /// Returns for each column how the encoding of its latest chunk was chosen.
     pub fn choices(&self) -> &[EncodingDecision] {
         self.writer.as_ref().map_or(&[], ArrowWriter::choices)
     }
 
-    /// The sink. Writing to it spoils the file.
+    /// Returns the sink. Writing to it corrupts the file.
     pub fn inner(&self) -> &S {
         &self.sink
     }
@@ -255,7 +255,7 @@ impl<S: AsyncSink> AsyncArrowWriter<S> {
     }
 }
 
-/// Does `work`, and takes what it has written.
+/// Runs `work`, and takes the bytes that it wrote.
 fn with_queue<T>(
     work: impl FnOnce(&mut ArrowWriter<ByteQueue>) -> Result<T> + Send + 'static,
 ) -> impl FnOnce(&mut ArrowWriter<ByteQueue>) -> Result<(T, ByteQueue)> + Send + 'static {
@@ -265,7 +265,7 @@ fn with_queue<T>(
     }
 }
 
-/// The next pieces of the queue: a few megabytes.
+/// Takes the next pieces of the queue, a few megabytes.
 fn pieces(queue: &mut ByteQueue) -> Result<Vec<bytes::Bytes>> {
     let (mut pieces, mut len) = (Vec::new(), 0);
     while len < TAKEN
@@ -288,5 +288,5 @@ impl<S: AsyncSink> std::fmt::Debug for AsyncArrowWriter<S> {
     }
 }
 
-/// Bytes that are taken of a queue at a time.
+/// How many bytes are taken from the queue at a time.
 const TAKEN: usize = 4 << 20;

@@ -23,13 +23,13 @@ pub(super) struct Choice {
     pub(super) batch_size: Option<usize>,
     pub(super) limit: Option<usize>,
     pub(super) offset: usize,
-    /// Bytes of row groups that are fetched ahead, where bytes come late.
+    /// How many bytes of row groups are fetched ahead, for asynchronous sources.
     #[cfg(feature = "async")]
     pub(super) prefetch: u64,
 }
 
 impl Choice {
-    /// All of these files.
+    /// Chooses all rows of these files.
     pub(super) fn new(files: Vec<DataFile>) -> Result<Self> {
         if files.is_empty() {
             return Err(Error::argument("no files to read"));

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// One of the files.
+/// A file of the dataset.
 #[derive(Debug, Clone)]
 pub(super) struct DataFile {
     pub(super) path: PathBuf,
-    /// Keys and values of the partitions it is in.
+    /// Keys and values of the partitions that it is in.
     pub(super) partitions: Vec<(String, Option<String>)>,
-    /// Its row groups, if a summary says which.
+    /// Its row groups in the dataset, if a summary lists them.
     groups: Option<Vec<RowGroupId>>,
 }
 
@@ -26,23 +26,23 @@ impl DataFile {
         self.path.display().to_string().into()
     }
 
-    /// Its value of a key; the inner `None` is null.
+    /// Returns its value of a partition key. The inner `None` is null.
     pub(super) fn partition(&self, key: &str) -> Option<Option<&str>> {
         let pair = self.partitions.iter().rfind(|(name, _)| name == key);
         pair.map(|(_, value)| value.as_deref())
     }
 
-    /// Its row groups that are in the table, if not all are.
+    /// Returns its row groups in the table, if not all are.
     pub(super) fn row_groups(&self, metadata: &ParquetMetaData) -> Result<Option<Vec<usize>>> {
         self.groups.as_ref().map(|groups| row_groups(metadata, groups)).transpose()
     }
 }
 
-/// What a summary and a file's own footer both say of a row group.
+/// Identifies a row group by what both a summary and the file's own footer say of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RowGroupId {
     rows: u64,
-    /// Where the data pages of the first column begin.
+    /// Offset of the first column's data pages in the file.
     first_page: Option<i64>,
 }
 
@@ -53,7 +53,7 @@ impl RowGroupId {
     }
 }
 
-/// Which row groups of the file those of the summary are. Fails if one is not there: the summary is old.
+/// Returns the file's row groups that the summary lists. Fails if one is missing: then the summary is outdated.
 fn row_groups(metadata: &ParquetMetaData, wanted: &[RowGroupId]) -> Result<Vec<usize>> {
     let mut there = HashMap::new();
     for group in metadata.row_groups() {

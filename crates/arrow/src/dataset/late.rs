@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 type Late = Opened<dyn AsyncSource>;
 
-/// Files whose bytes come late. Nothing is fetched but by futures and streams, and these may be dropped at any time.
+/// A dataset of asynchronous sources. Only futures and streams fetch anything, and these may be dropped at any time.
 ///
 /// ```
 /// use futures::{TryStreamExt, executor::block_on};
@@ -40,8 +40,8 @@ type Late = Opened<dyn AsyncSource>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Dataset<dyn AsyncSource> {
-    /// Files that are anywhere, each opened by `open` when it is its turn, and of very many files more than once. Partitions
-    /// are told by the paths. Fails if there is none.
+    /// Creates a dataset of files at any place. `open` opens each file when it is needed, and more than once if there
+    /// are very many. The paths define the partitions. Fails if there are no files.
     pub fn from_async_files<P: Into<PathBuf>>(
         paths: impl IntoIterator<Item = P>,
         open: impl Fn(&Path) -> Result<Arc<dyn AsyncSource>> + Send + Sync + 'static,
@@ -50,10 +50,11 @@ impl Dataset<dyn AsyncSource> {
         Dataset::new(files.collect(), Arc::new(open))
     }
 
-    /// The files that the summary (`_metadata`) at `path` names, or the file itself if it is none. It is opened by `open`, and
-    /// so are they, by `path` up to its last slash and the names that the summary has for them.
+    /// Creates a dataset of the files that the summary (`_metadata`) at `path` lists, or of that file alone if it is no
+    /// summary. `open` opens the summary and the files. Their paths are `path` up to its last slash, and the names in
+    /// the summary.
     ///
-    /// Fails if it cannot be opened, if its footer cannot be read, or if it names a file outside of its folder.
+    /// Fails if the summary cannot be opened, if its footer cannot be read, or if it lists a file outside its folder.
     pub async fn from_async_summary(
         path: &str,
         open: impl Fn(&Path) -> Result<Arc<dyn AsyncSource>> + Send + Sync + 'static,
@@ -66,21 +67,22 @@ impl Dataset<dyn AsyncSource> {
         Dataset::new(files, Arc::new(open))
     }
 
-    /// How many bytes are fetched at most for row groups after the one that is decoded, of its file and of those that follow;
-    /// 0 fetches none ahead. Default 32 MiB, and at most a quarter of [`Limits::memory`](marquetry_base::Limits::memory).
+    /// Sets how many bytes are fetched ahead at most, for row groups after the one being decoded, of its file and of
+    /// later ones; 0 fetches none ahead. Default 32 MiB, and at most a quarter of
+    /// [`Limits::memory`](marquetry_base::Limits::memory).
     #[must_use]
     pub fn prefetch(mut self, bytes: u64) -> Self {
         self.choice.prefetch = bytes;
         self
     }
 
-    /// The schema that batches will have. Fetches the first file's footer, or those of all where
-    /// [`union_by_name`](Self::union_by_name) or INT96 timestamps ask for it.
+    /// Returns the schema that batches will have. Fetches the first file's footer, or all footers if
+    /// [`union_by_name`](Self::union_by_name) or INT96 timestamps require it.
     pub async fn schema(&self) -> Result<SchemaRef> {
         Ok(self.plan().await?.schema(&self.choice))
     }
 
-    /// How many rows all files have, whatever is chosen of them. Fetches all footers.
+    /// Returns the number of rows in all files, before any filter, limit or offset. Fetches all footers.
     pub async fn num_rows(&self) -> Result<u64> {
         let mut rows = 0u64;
         let mut opened = self.opened_in_order(&self.choice.files);
@@ -99,10 +101,12 @@ impl Dataset<dyn AsyncSource> {
         Ok(rows)
     }
 
-    /// The rows: the same as [`Dataset::batches`] gives of the same files. Fetches what [`schema`](Self::schema) does.
+    /// Returns a stream of the rows that [`Dataset::batches`] would return of the same files. Fetches what
+    /// [`schema`](Self::schema) does.
     ///
-    /// Files are given in order. While the row groups of one are decoded, the footers of the next ones are fetched, and
-    /// then their row groups, up to [`prefetch`](Self::prefetch) bytes; with a limit, no more than it takes.
+    /// Files are read in order. While the row groups of one file are decoded, the footers of the next ones are fetched,
+    /// and then their row groups, up to [`prefetch`](Self::prefetch) bytes. With a limit, no more than needed is
+    /// fetched.
     ///
     /// Fails if a column does not exist, or if the files can have no schema in common.
     pub async fn stream(self) -> Result<DatasetStream> {
@@ -110,15 +114,15 @@ impl Dataset<dyn AsyncSource> {
         Ok(DatasetStream::new(self, plan))
     }
 
-    /// The table as at most so many tables, as [`Dataset::split`] makes them of files whose bytes are there. Fetches what
+    /// Splits the table into at most `parts` tables, as [`Dataset::split`] does for blocking sources. Fetches what
     /// [`schema`](Self::schema) does. Fails as that does, and if there is a limit or an offset.
     pub async fn split(&self, parts: usize) -> Result<Vec<Self>> {
         self.check_parts()?;
         self.parts_of(&self.plan().await?.evolution, parts)
     }
 
-    /// How many rows [`stream`](Self::stream) will give, if footers tell, which are all fetched: `None` if there is a filter, or
-    /// if what is corrupt may be left out.
+    /// Returns how many rows [`stream`](Self::stream) will return, if footers suffice to know it. Fetches all of them.
+    /// Returns `None` if there is a filter, or if damaged rows may be left out.
     pub async fn exact_num_rows(&self) -> Result<Option<u64>> {
         if !self.do_footers_tell_rows() {
             return Ok(None);
@@ -141,7 +145,7 @@ impl Dataset<dyn AsyncSource> {
         choice.finish(draft)
     }
 
-    /// The units of INT96 timestamps: those that hold all files, if the options ask for that and there are any.
+    /// Returns the units of INT96 timestamps that hold the values of all files, if the options request it and there are any.
     async fn int96(&self) -> Result<TableUnits> {
         let choice = &self.choice;
         let mut units = TableUnits::new(choice.by);
@@ -160,7 +164,7 @@ impl Dataset<dyn AsyncSource> {
                     let fits = fitting(&*source, &metadata, &row_groups, &mask, choice.prefetch).await;
                     units.add(metadata.parquet_schema(), &fits.map_err(in_file)?);
                 }
-                // Where the first file has none and decides, none is read.
+                // If the first file alone decides the schema and has no INT96 column, none is read.
                 None if i == 0 && !choice.union => break,
                 None => {}
             }
@@ -171,7 +175,7 @@ impl Dataset<dyn AsyncSource> {
         Ok(units)
     }
 
-    /// A file and its footer.
+    /// Opens a file and reads its footer.
     pub(super) fn open_late(&self, file: &DataFile) -> BoxFuture<'static, Result<Late>> {
         let (open, files, options) = (self.open.clone(), self.opened.clone(), self.choice.options.clone());
         let (name, path) = (file.name(), file.path.clone());
@@ -193,7 +197,7 @@ impl Dataset<dyn AsyncSource> {
     }
 }
 
-/// Files that are opened some at a time, and given in order.
+/// Opens several files at a time, and returns them in order.
 struct OpenedInOrder<'a> {
     dataset: &'a Dataset<dyn AsyncSource>,
     files: std::slice::Iter<'a, DataFile>,
@@ -201,7 +205,7 @@ struct OpenedInOrder<'a> {
 }
 
 impl OpenedInOrder<'_> {
-    /// The next one.
+    /// Returns the next file.
     async fn next(&mut self) -> Result<Late> {
         while self.begun.len() < AT_ONCE
             && let Some(file) = self.files.next()
@@ -215,5 +219,5 @@ impl OpenedInOrder<'_> {
     }
 }
 
-/// Footers that are fetched at the same time where all of them are needed.
+/// How many footers are fetched at the same time if all of them are needed.
 const AT_ONCE: usize = 16;

@@ -15,21 +15,21 @@ use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files that are read as one table, and what is to be read of them. No file is open until it is its turn.
+/// A table that consists of files, and the choice of what to read from it. A file is opened only when it is needed.
 ///
-/// `S` is what a file is read from: a [`Source`], or where bytes come late, an `AsyncSource`.
+/// `S` is the source that a file is read from: a [`Source`], or an `AsyncSource`.
 pub struct Dataset<S: ?Sized = dyn Source> {
     pub(super) choice: Choice,
     pub(super) open: Open<S>,
     pub(super) opened: Files<S>,
 }
 
-/// How a file is opened.
+/// A function that opens a file.
 pub(super) type Open<S> = Arc<dyn Fn(&Path) -> Result<Arc<S>> + Send + Sync>;
 
 impl Dataset {
-    /// Files that are anywhere, each opened by `open` when it is its turn, and of very many files more than once. Partitions are told
-    /// by the paths. Fails if there is none.
+    /// Creates a dataset of files at any place. `open` opens each file when it is needed, and more than once if there
+    /// are very many. The paths define the partitions. Fails if there are no files.
     pub fn from_files<P: Into<PathBuf>>(
         paths: impl IntoIterator<Item = P>,
         open: impl Fn(&Path) -> Result<Arc<dyn Source>> + Send + Sync + 'static,
@@ -38,11 +38,11 @@ impl Dataset {
         Dataset::new(files.collect(), Arc::new(open))
     }
 
-    /// The files that the summary (`_metadata`) at `path` names, or the file itself if it is none. It is opened by `open`, and
-    /// so are they, by `path` up to its last slash and the names that the summary has for them. This is for files in stores: no
-    /// links are looked for.
+    /// Creates a dataset of the files that the summary (`_metadata`) at `path` lists, or of that file alone if it is no
+    /// summary. `open` opens the summary and the files. Their paths are `path` up to its last slash, and the names in
+    /// the summary. This is for files in stores: links are not considered.
     ///
-    /// Fails if it cannot be opened, if its footer cannot be read, or if it names a file outside of its folder.
+    /// Fails if the summary cannot be opened, if its footer cannot be read, or if it lists a file outside its folder.
     pub fn from_summary(
         path: &str,
         open: impl Fn(&Path) -> Result<Arc<dyn Source>> + Send + Sync + 'static,
@@ -56,13 +56,13 @@ impl Dataset {
         Dataset::new(parts, Arc::new(open))
     }
 
-    /// The schema that batches will have. Reads the first file's footer, or those of all where
-    /// [`union_by_name`](Self::union_by_name) or INT96 timestamps ask for it.
+    /// Returns the schema that batches will have. Reads the first file's footer, or all footers if
+    /// [`union_by_name`](Self::union_by_name) or INT96 timestamps require it.
     pub fn schema(&self) -> Result<SchemaRef> {
         Ok(self.plan()?.schema(&self.choice))
     }
 
-    /// How many rows all files have, whatever is chosen of them. Reads all footers.
+    /// Returns the number of rows in all files, before any filter, limit or offset. Reads all footers.
     pub fn num_rows(&self) -> Result<u64> {
         let mut rows = 0u64;
         for file in &self.choice.files {
@@ -71,7 +71,7 @@ impl Dataset {
         Ok(rows)
     }
 
-    /// A file's footer, and its row groups if not all are its part of the table.
+    /// Opens a file to be read. Chooses its row groups, if not all are in the table.
     pub(super) fn builder(
         &self,
         file: &DataFile,
@@ -101,102 +101,104 @@ impl Dataset {
     }
 }
 
-/// What is chosen of the files.
+/// The choice of what to read.
 impl<S: ?Sized> Dataset<S> {
     pub(super) fn new(files: Vec<DataFile>, open: Open<S>) -> Result<Self> {
         Ok(Dataset { choice: Choice::new(files)?, open, opened: Files::default() })
     }
 
-    /// The files, in the order in which they are read.
+    /// Returns the files, in the order in which they are read.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.choice.files.iter().map(|file| file.path.as_path())
     }
 
-    /// How each file is read. Default: text as views, INT96 timestamps in a unit that holds those of all files, which
-    /// takes reading these columns twice. A schema in the options is ignored: [`evolve`](Self::evolve) is for that.
+    /// Sets how each file is read. Default: text as views, and INT96 timestamps in a unit that holds those of all
+    /// files, which takes a second read of these columns. A schema in the options is ignored: use
+    /// [`evolve`](Self::evolve).
     #[must_use]
     pub fn options(mut self, options: ArrowReaderOptions) -> Self {
         self.choice.options = ArrowReaderOptions { schema: None, ..options };
         self
     }
 
-    /// Reads only these columns, and all below them, in this order: dotted paths, and keys of partitions. What other
-    /// columns the files have does not matter then.
+    /// Reads only these columns, and all below them, in this order. Names are dotted paths and partition keys. Other
+    /// columns of the files then do not matter.
     #[must_use]
     pub fn columns<N: Into<String>>(mut self, columns: impl IntoIterator<Item = N>) -> Self {
         self.choice.columns = Some(columns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Whether the schema has the columns of all files, whose footers are all read for that, instead of those of the
-    /// first. Default false.
+    /// Sets whether the schema has the columns of all files instead of the first file's. All footers are read for that.
+    /// Default false.
     #[must_use]
     pub fn union_by_name(mut self, union: bool) -> Self {
         self.choice.union = union;
         self
     }
 
-    /// How columns of one file are found in another. Default: by name.
+    /// Sets how a column of one file is found in another. Default: by name.
     #[must_use]
     pub fn match_by(mut self, by: MatchBy) -> Self {
         self.choice.by = by;
         self
     }
 
-    /// Reads all files as this schema. A column that is called as a key of the partitions has their values, and its type is
-    /// theirs. It says which columns are read: [`columns`](Self::columns) has no effect then.
+    /// Reads all files as this schema. A column with the name of a partition key has that key's values and type. The
+    /// schema decides which columns are read, so [`columns`](Self::columns) has no effect.
     #[must_use]
     pub fn evolve(mut self, evolution: Evolution) -> Self {
         self.choice.evolution = Some(evolution);
         self
     }
 
-    /// What the files are read as, if [`evolve`](Self::evolve) was told, as parts of a table are.
+    /// Returns the schema set by [`evolve`](Self::evolve). Parts of a table have one, too.
     pub fn evolution(&self) -> Option<&Evolution> {
         self.choice.evolution.as_ref()
     }
 
-    /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say
-    /// that they have no such row are not opened; of others, what statistics and indexes rule out is not read.
+    /// Reads only rows for which `predicate` is true, over columns of the files and partition keys. Files whose
+    /// partition values rule out a match are not opened; in others, what statistics and indexes rule out is not read.
     ///
-    /// Its columns are called as in the table, and are found in each file as [`match_by`](Self::match_by) says. By field id, one that
-    /// the table is not known to have, or that has no id, is an error.
+    /// The predicate's columns have their names in the table, and are found in each file as
+    /// [`match_by`](Self::match_by) says. By field id, a column that the table is not known to have, or that has no id,
+    /// is an error.
     #[must_use]
     pub fn filter(mut self, predicate: Predicate) -> Self {
         self.choice.predicate = Some(predicate);
         self
     }
 
-    /// Whether directories called `key=value` make columns. Default true.
+    /// Sets whether directories named `key=value` make columns. Default true.
     #[must_use]
     pub fn partitions(mut self, are_columns: bool) -> Self {
         self.choice.has_partitions = are_columns;
         self
     }
 
-    /// The type of a key of the partitions. A value that is none of that type is an error.
+    /// Sets the type of a partition key. A value that does not fit the type is an error.
     #[must_use]
     pub fn partition_type(mut self, key: impl Into<String>, data_type: DataType) -> Self {
         self.choice.partition_types.insert(key.into(), data_type);
         self
     }
 
-    /// Rows in a batch; the last one of a file may have fewer. Default 8,192.
+    /// Sets how many rows a batch has; the last one of a file may have fewer. Default 8,192.
     #[must_use]
     pub fn batch_size(mut self, rows: usize) -> Self {
         self.choice.batch_size = Some(rows);
         self
     }
 
-    /// Most rows to read of all files together, of those that are wanted.
+    /// Sets the maximum number of rows to read from all files together, counted after the filter.
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.choice.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over first, of those that are wanted. Files that are passed over as a whole are opened for their footers
-    /// only, unless there is a filter.
+    /// Sets the number of rows to skip first, counted after the filter. Of files that are skipped as a whole only the
+    /// footers are read, unless there is a filter.
     #[must_use]
     pub fn offset(mut self, rows: usize) -> Self {
         self.choice.offset = rows;

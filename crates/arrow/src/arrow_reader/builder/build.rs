@@ -25,15 +25,17 @@ use marquetry_core::source::MeteredSource;
 use std::sync::{Arc, OnceLock};
 
 impl<T> ParquetRecordBatchReaderBuilder<T> {
-    /// The reader. Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema,
-    /// if the file cannot be read as the wanted schema, and if rows of a damaged file are to be chosen by other means than a
-    /// predicate: which they are could not be told any more.
+    /// Builds the reader.
+    ///
+    /// Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema, or if the
+    /// file cannot be read as the wanted schema. If damage is no error, also fails if rows are chosen by anything but a
+    /// predicate: nobody could say any more which rows those are.
     pub fn build(mut self) -> Result<ParquetRecordBatchReader> {
         let evolved = self.evolved()?;
         self.build_evolved(evolved)
     }
 
-    /// [`build`](Self::build), after [`evolved`](Self::evolved).
+    /// Builds the reader after [`evolved`](Self::evolved).
     pub(crate) fn build_evolved(mut self, evolved: Option<BatchAdapter>) -> Result<ParquetRecordBatchReader> {
         self.split_predicate()?;
         if !self.is_fetched {
@@ -53,7 +55,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
             None => evolved,
         };
         let ordered = || ordered(&order?, metadata.parquet_schema(), &read, &reader.schema());
-        // Virtual columns stay behind the others.
+        // Virtual columns stay last.
         let adapter =
             evolved.or_else(ordered).map(|adapter| adapter.with_others(&reader.schema(), read.len()));
         Ok(match adapter {
@@ -66,7 +68,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         })
     }
 
-    /// Makes predicates over columns, and over arrays, of one with paths into VARIANT.
+    /// Splits a predicate with paths into VARIANT into one over columns and filters over arrays.
     fn split_predicate(&mut self) -> Result<()> {
         let Some(predicate) = &self.predicate else { return Ok(()) };
         let Some(split) = variant_filter(predicate, &self.metadata.metadata)? else { return Ok(()) };
@@ -80,15 +82,15 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(())
     }
 
-    /// Chooses the columns that the wanted schema needs, as what they are read, and says what is made of them; `None` if
-    /// none is wanted.
+    /// Chooses the columns that the wanted schema needs and the types to read them as. Returns the adapter that makes
+    /// the wanted batches of them; `None` if no schema is wanted.
     pub(crate) fn evolved(&mut self) -> Result<Option<BatchAdapter>> {
         let Some(evolution) = self.evolution.take() else { return Ok(None) };
         let ResolvedFields { fields, schema } = self.metadata.whole();
         let evolved = evolution.of(fields, &self.metadata.metadata, schema)?;
         self.projection = evolved.mask;
         self.metadata = self.metadata.with_schema(evolved.read_as);
-        // The wanted schema has their unit.
+        // The wanted schema sets the unit.
         self.metadata.options.int96 = Int96Unit::Nanoseconds;
         Ok(Some(evolved.adapter))
     }
@@ -98,7 +100,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let given = self.projection.clone();
         let rows = (self.offset, self.limit.unwrap_or(usize::MAX));
         if !filters.is_empty() {
-            // They count rows that are wanted.
+            // Offset and limit count matching rows.
             (self.offset, self.limit) = (0, None);
             filters.iter().for_each(|filter| self.projection.union(filter.projection()));
         }
@@ -106,7 +108,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let (mut row_groups, options, resolved) = self.resolve()?;
         let narrow = NarrowTypes::of(resolved.projected(&self.projection));
         self.batch_size = self.batch_size.min(narrow.most_rows.unwrap_or(usize::MAX));
-        // Where damage is no error, all rows are read, and a predicate is asked about what there is of them.
+        // Where damage is no error, all rows are read, and the predicate is evaluated on the readable ones.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
         let may_end = is_whole && options.on_corrupt == OnCorrupt::Fail && narrow.has_keys();
@@ -117,7 +119,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         if let Some((counted, selection)) = counted
             && (self.offset > 0 || self.limit.is_some())
         {
-            // Nobody has to count then, so that threads can read row groups side by side.
+            // With a selection nobody has to count rows, so threads can read row groups in parallel.
             (row_groups, self.selection) = (counted, Some(selection));
             (self.offset, self.limit) = (0, None);
         }
@@ -158,8 +160,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(ParquetRecordBatchReader::of_filtered(metadata, filtered, counters))
     }
 
-    /// The row groups that have rows from the offset on, up to the limit, and these rows of theirs; of a read that nothing else chooses
-    /// rows of.
+    /// Returns the row groups that have rows between the offset and the limit, and the selection of these rows. For
+    /// reads without any other choice of rows.
     fn counted_rows(&self, row_groups: &[usize]) -> (Vec<usize>, RowSelection) {
         let limit = self.limit.unwrap_or(usize::MAX);
         let wanted = self.offset as u64..(self.offset as u64).saturating_add(limit as u64);
@@ -182,14 +184,14 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         (counted, RowSelection::from_consecutive_ranges(chosen.into_iter(), total as usize))
     }
 
-    /// How many threads can read row groups side by side and give what one would.
+    /// Returns how many threads can read row groups in parallel with the result that one thread would give.
     fn threads_of_filtered(
         &self,
         row_groups: &[usize],
         columns: &ProjectionMask,
         options: &ArrowReaderOptions,
     ) -> usize {
-        // Predicates over arrays may remember what they saw, and who counts rows needs to know what was before.
+        // Predicates over arrays may remember rows, and an offset or limit depends on how many rows came before.
         let is_pure = self.filter.as_ref().is_none_or(RowFilter::is_pure);
         let is_each_its_own = is_pure && self.limit.is_none() && self.offset == 0;
         match is_each_its_own && self.source.request_cost().is_none() && self.threads > 1 {
@@ -204,9 +206,11 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
     }
 
-    /// Which rows of the row groups are wanted, by selection, predicate, filter, offset and limit. Nothing is read but what
-    /// tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
-    /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
+    /// Returns which rows of the row groups pass the selection, predicate, filter, offset and limit. Only the columns
+    /// that decide this are read.
+    ///
+    /// A later read [with this selection](Self::with_row_selection) of the same row groups, and without a filter,
+    /// returns the rows that [`build`](Self::build) would. Fails as that does, and if reading fails.
     pub fn selected_rows(mut self) -> Result<RowSelection> {
         self.split_predicate()?;
         self.projection = ProjectionMask::none(self.parquet_schema().num_columns());
@@ -214,7 +218,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(self.filtered(row_groups, &options, &resolved)?.selected()?.into())
     }
 
-    /// The row groups, and what the file is read as.
+    /// Returns the row groups, and the types that the file is read as.
     fn resolve(&mut self) -> Result<(Vec<usize>, ArrowReaderOptions, ResolvedFields)> {
         if self.batch_size == 0 {
             return Err(Error::argument("batches of 0 rows"));
@@ -227,7 +231,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
         let mut options = self.metadata.options.clone();
         if self.threads > 1 {
-            // What is dropped stops its threads, and nothing else that has these limits.
+            // Dropping the reader stops its threads, and nothing else that shares these limits.
             options.limits = Arc::new(options.limits.with_cancel(options.limits.cancel.child()));
         }
         let columns = self.columns()?;
@@ -239,7 +243,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok((row_groups, options, resolved))
     }
 
-    /// All columns that are looked at, those of predicates included.
+    /// Returns all columns that are needed, including those of predicates.
     fn columns(&self) -> Result<ProjectionMask> {
         let mut columns = self.projection.clone();
         for predicate in self.filter.iter().flat_map(RowFilter::predicates) {
@@ -255,10 +259,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.predicate.is_some() || self.bound.get().is_some()
     }
 
-    /// PERF: binding a list of many values takes time, so it is done once.
+    /// Returns the bound predicate. PERF: binding a list of many values takes time, so it is done once.
     fn bound(&self) -> Result<Option<BoundPredicate>> {
         if let (None, Some(predicate)) = (self.bound.get(), &self.predicate) {
-            // Another thread may have been faster, with the same.
+            // Another thread may have been faster, with the same result.
             let _ = self
                 .bound
                 .set(bind_in_file(&predicate.in_file(self.metadata.metadata()), self.metadata.metadata())?);
@@ -277,7 +281,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         FilteredReader::new(&self.source, &self.metadata.metadata, resolved, options, plan, filters)
     }
 
-    /// What [`filtered`](Self::filtered) reads, by several threads.
+    /// Creates what [`filtered`](Self::filtered) does, for several threads.
     fn row_group_parallel(
         self,
         row_groups: Vec<usize>,

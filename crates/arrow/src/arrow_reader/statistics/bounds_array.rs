@@ -14,7 +14,7 @@ use marquetry_core::sort_order::SortOrder;
 use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::borrow::Cow;
 
-/// Most bytes of bounds of a fixed length in one array.
+/// Maximum size of an array of fixed-length bounds, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Which of the two bounds.
@@ -40,8 +40,8 @@ impl Bound {
     }
 }
 
-/// The bounds of values of `leaf`, which is read as `read_as` and then promoted to `to`. A bound that cannot be a value of
-/// that type, or does not hold in its order, is null.
+/// Returns the bounds of values of `leaf`, which is read as `read_as` and then promoted to `to`. A bound is null if it
+/// is no value of that type, or if it does not hold in that type's order.
 pub(super) fn bounds_array(
     known: &[Option<TrustedStatistics<'_>>],
     side: Bound,
@@ -54,7 +54,7 @@ pub(super) fn bounds_array(
         let stored = side.of(known).filter(|_| is_in_order(known, leaf, read_as))?;
         fitted(stored, side, read_as).map(Cow::into_owned)
     };
-    // A width is only what the schema claims.
+    // The width is only what the schema claims.
     if let PhysicalType::FixedLenByteArray(width) = leaf.physical() {
         check_nulls(&default_types::fixed(width), known.len(), MOST_BYTES)?;
     }
@@ -70,7 +70,7 @@ pub(super) fn bounds_array(
     if let Ok(array) = convert(&bounds) {
         return Ok(array);
     }
-    // A value that its type cannot hold, of a finer unit for example, is an error where it is read. As a bound it is none.
+    // A value that its type cannot hold, of a finer unit for example, is an error when it is read. As a bound it is null.
     for bound in &mut bounds {
         if convert(std::slice::from_ref(bound)).is_err() {
             *bound = None;
@@ -79,7 +79,7 @@ pub(super) fn bounds_array(
     convert(&bounds)
 }
 
-/// Whether the order of the bounds is that of an array of `read_as`.
+/// Returns whether the order of the bounds is that of an array of `read_as`.
 fn is_in_order(known: &TrustedStatistics<'_>, leaf: &Leaf, read_as: &DataType) -> bool {
     use DataType::*;
     let Some(order) = known.order else { return false };
@@ -91,7 +91,7 @@ fn is_in_order(known: &TrustedStatistics<'_>, leaf: &Leaf, read_as: &DataType) -
             | Duration(_) | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..),
         ) => true,
         (SortOrder::Unsigned32 | SortOrder::Unsigned64, UInt8 | UInt16 | UInt32 | UInt64) => true,
-        // The highest bit is a sign there: as long as no value has it, the order is the same.
+        // The array takes the highest bit as a sign. As long as no value has it set, the order is the same.
         (SortOrder::Unsigned32 | SortOrder::Unsigned64, Int32 | Int64) => {
             known.max.as_deref().and_then(<[u8]>::last).is_some_and(|&high| high < 0x80)
         }
@@ -107,17 +107,18 @@ fn is_in_order(known: &TrustedStatistics<'_>, leaf: &Leaf, read_as: &DataType) -
     }
 }
 
-/// A bound as a value of the array can be it.
+/// Returns a bound in a form that the array's type can hold.
 fn fitted<'k>(stored: &'k [u8], side: Bound, read_as: &DataType) -> Option<Cow<'k, [u8]>> {
     match read_as {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => match std::str::from_utf8(stored) {
             Ok(_) => Some(Cow::Borrowed(stored)),
-            // What it begins with is less.
+            // Its valid prefix is less than the bound.
             Err(error) if side == Bound::Lower => Some(Cow::Borrowed(&stored[..error.valid_up_to()])),
             Err(_) => None,
         },
-        // A shorter string is before all that it begins, so before the one that goes on with zeros. What is above it is
-        // above that, too: no value of the full width lies between.
+        // Truncated bounds are filled up with zeros. A shorter string sorts before all strings that it begins, so
+        // before the one that continues with zeros. No value of the full width lies between the two, so an upper bound
+        // still holds.
         DataType::FixedSizeBinary(width) => {
             let mut bound = Cow::Borrowed(stored);
             let width = usize::try_from(*width).ok()?;
@@ -130,7 +131,7 @@ fn fitted<'k>(stored: &'k [u8], side: Bound, read_as: &DataType) -> Option<Cow<'
     }
 }
 
-/// The bounds as a batch of the column. All are of the type's length, and text is UTF-8.
+/// Returns the bounds as a batch of the column. Each has the length that the type requires, and text is UTF-8.
 fn batch(bounds: &[Option<Vec<u8>>], physical: PhysicalType) -> ColumnBatch {
     let mut batch = ColumnBatch::new(physical.shape());
     for bound in bounds {

@@ -1,4 +1,4 @@
-//! A predicate over the columns that paths into VARIANT stand for, which are made for it.
+//! A predicate over the columns that paths into VARIANT denote. The columns are made for it.
 
 use super::path_target::{is_variant_path, target_of};
 use crate::arrow_reader::file_predicate::bare_times;
@@ -25,7 +25,7 @@ use marquetry_variant::Step;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The predicate over the columns that paths stand for.
+/// Creates the predicate over the columns that the paths denote.
 pub(super) fn filter(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<Box<dyn ArrowPredicate>> {
     let mut made = Made { metadata, columns: Vec::new(), leaves: Vec::new() };
     let predicate = made.rewrite(predicate)?;
@@ -37,19 +37,19 @@ pub(super) fn filter(predicate: &Predicate, metadata: &ParquetMetaData) -> Resul
     })))
 }
 
-/// Columns that are made for a predicate.
+/// Collects the columns to make for a predicate.
 struct Made<'a> {
     metadata: &'a ParquetMetaData,
     columns: Vec<Source>,
     leaves: Vec<usize>,
 }
 
-/// What a column is made of.
+/// The source of a column.
 #[derive(Debug, Clone, PartialEq)]
 struct Source {
-    /// Names from the root on.
+    /// The names from the root on.
     column: Vec<String>,
-    /// The path behind it, if it is a VARIANT.
+    /// The path inside the column and its target, if the column is a VARIANT.
     path: Option<(Vec<Step>, PathTarget)>,
 }
 
@@ -113,7 +113,7 @@ impl Made<'_> {
         Ok(self.add(Source { column: plan.column, path: Some((path.path().steps().to_vec(), target)) }))
     }
 
-    /// A column of the file.
+    /// Adds a column of the file.
     fn column(&mut self, name: &str) -> Result<usize> {
         let schema = self.metadata.schema();
         let found = meanings_of(name).into_iter().map(|meaning| names_of(&meaning)).find_map(|names| {
@@ -148,11 +148,11 @@ impl Made<'_> {
     }
 }
 
-/// A predicate over columns that are made.
+/// A predicate over columns that are made for it.
 struct Columns {
     predicate: Predicate,
     columns: Vec<Source>,
-    /// Their schema, and the predicate for it, once types are known.
+    /// Their schema and the predicate bound to it, once the types are known.
     bound: OnceLock<(Schema, BoundPredicate)>,
 }
 
@@ -170,7 +170,7 @@ impl Columns {
             let times = bare_times(arrow.fields());
             let bound =
                 self.predicate.bind_with_times(&schema, &|leaf| times.get(leaf).copied().flatten())?;
-            // Another thread may have been faster, with the same.
+            // Another thread may have been faster, with the same result.
             let _ = self.bound.set((schema, bound));
         }
         let Some((schema, bound)) = self.bound.get() else { return Err(Error::argument("no predicate")) };
@@ -212,7 +212,7 @@ impl Source {
     }
 }
 
-/// A column as predicates look at it: one slot a row, or an element.
+/// A column in the form that predicates take: one slot for each row, or for each list element.
 struct Slots {
     values: Values,
     validity: Option<Bitmap>,

@@ -6,12 +6,12 @@ use marquetry_core::predicate::{Literal, Number, Pattern, Predicate, column_and_
 use marquetry_core::schema::{Leaf, Schema};
 use marquetry_variant::PrimitiveType;
 
-/// Whether a name is a path into a VARIANT, and no column that has this name.
+/// Returns whether a name is a path into a VARIANT, and no column has this name.
 pub(crate) fn is_variant_path(schema: &Schema, name: &str) -> bool {
     column_and_path(name).is_some() && !names_column(schema, name)
 }
 
-/// What a condition on a path compares; `None` if it is none of one value.
+/// Returns the target that a condition on a path compares; `None` if it is no condition on one value.
 pub(super) fn target_of(predicate: &Predicate) -> Result<Option<PathTarget>> {
     let of_literal = |literal: &Literal| match literal {
         Literal::Bool(_) => Some(PrimitiveType::Boolean),
@@ -62,14 +62,14 @@ fn has_cast(column: &str) -> bool {
     column.parse::<VariantPath>().is_ok_and(|path| path.cast() != VariantCast::Variant)
 }
 
-/// What a condition on a typed column is for that on the path.
+/// How a condition on a typed column relates to that on the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// The same, where the value is in the column.
+    /// Equivalent, if the value is in the column.
     Exact,
-    /// True of more.
+    /// True of more values.
     More,
-    /// Nothing.
+    /// Not related.
     None,
 }
 
@@ -86,15 +86,15 @@ pub(super) fn fit(predicate: &Predicate, target: PathTarget, leaf: &Leaf) -> Fit
     }
     match (width(stored), width(wanted)) {
         (Some(stored), Some(wanted)) if stored <= wanted => Fit::Exact,
-        // Of numbers that are out of bounds it is true, too.
+        // Also true of numbers that are out of range.
         (Some(_), Some(_)) => Fit::More,
-        // An integer becomes a double by rounding, which keeps its order against whole numbers that are doubles themselves.
+        // An integer is rounded to a double. That keeps its order against whole numbers that doubles hold exactly.
         (Some(_), None) if wanted == PrimitiveType::Double && is_of_whole_numbers(predicate) => Fit::Exact,
         _ => Fit::None,
     }
 }
 
-/// How wide an integer is.
+/// Returns the width of an integer type, in bytes; `None` for other types.
 fn width(kind: PrimitiveType) -> Option<u8> {
     Some(match kind {
         PrimitiveType::Int8 => 1,
@@ -105,7 +105,7 @@ fn width(kind: PrimitiveType) -> Option<u8> {
     })
 }
 
-/// Whether all literals are whole numbers between whose neighbours, too, no double is left out.
+/// Returns whether all literals are whole numbers so small that doubles hold them and their neighbours exactly.
 fn is_of_whole_numbers(predicate: &Predicate) -> bool {
     let is_whole = |literal: &Literal| match literal {
         Literal::Number(Number::Finite { digits, scale, .. }) => {

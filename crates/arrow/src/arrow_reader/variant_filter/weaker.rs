@@ -6,7 +6,7 @@ use marquetry_base::Result;
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::predicate::{Predicate, col};
 
-/// What is implied, and whether it is the same.
+/// An implied predicate, and whether it is equivalent.
 pub(super) struct Weaker {
     pub(super) predicate: Predicate,
     pub(super) is_exact: bool,
@@ -17,13 +17,13 @@ impl Weaker {
         Weaker { predicate, is_exact }
     }
 
-    /// True of all rows.
+    /// The predicate that is true of all rows.
     fn unknown() -> Self {
         Weaker::of(Predicate::And(Vec::new()), false)
     }
 }
 
-/// What a predicate, or its opposite, implies of the columns of the file.
+/// Returns what a predicate, or its negation, implies for the columns of the file.
 pub(super) fn weaker(predicate: &Predicate, is_negated: bool, metadata: &ParquetMetaData) -> Result<Weaker> {
     let schema = metadata.schema();
     let all = |parts: &[Predicate], is_and: bool| -> Result<Weaker> {
@@ -63,7 +63,7 @@ fn of_path(
     let is_there = |leaf: usize| !col(quoted_path(schema, leaf)).is_null();
     let in_residuals = || Predicate::Or(plan.residuals.iter().map(|leaf| is_there(*leaf)).collect());
     let Some(typed) = plan.typed else {
-        // What is shredded further, or in a list, may be anywhere.
+        // A value that is shredded further, or in a list, may be anywhere.
         let is_strict = !matches!(predicate, Predicate::IsNull { .. } | Predicate::IsMissing { .. });
         return match plan.is_whole || plan.in_list {
             false if is_strict && !is_negated => Weaker::of(in_residuals(), false),
@@ -80,7 +80,7 @@ fn of_path(
     let or_elsewhere = |predicate: Predicate| predicate.or(is_null().and(in_residuals()));
     let is_alone = plan.residuals.is_empty();
     match predicate {
-        // A path without a cast is NULL where it leads nowhere.
+        // A path without a cast is NULL if it leads nowhere.
         Predicate::IsNull { .. } if fit == Fit::None => Weaker::unknown(),
         Predicate::IsNull { .. } if !is_negated => match fit {
             Fit::Exact => Weaker::of(is_null(), is_alone),
